@@ -1,0 +1,79 @@
+"""Who does something, and through which door. Every service takes one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol
+
+from core.errors import NotAllowed
+
+Via = Literal["admin", "api", "mcp", "agent", "command", "system", "site"]
+
+
+class Person(Protocol):
+    """What an actor needs to know of a user."""
+
+    pk: int
+    email: str
+    username: str
+    role: str
+    is_active: bool
+
+    def has_perm(self, perm: str, obj: object | None = None) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """A user acting through a door.
+
+    `agent_id` and `run_id` name the agent and its run where the words come from one. `permissions`, where
+    set, narrows the user's own rights and never widens them. `event_id` and `hop` carry the cause chain of
+    work that an event started.
+    """
+
+    user: Person
+    via: Via
+    agent_id: str | None = None
+    run_id: str | None = None
+    permissions: frozenset[str] | None = None
+    event_id: int | None = None
+    hop: int = 0
+    extra: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_person(self) -> bool:
+        """Whether a person acts here: not an agent, not an AI client, not an account made for one."""
+        return (
+            self.via not in ("mcp", "agent")
+            and self.agent_id is None
+            and self.user.role != "ai_agent"
+        )
+
+    def can(self, permission: str) -> bool:
+        """The one question about rights."""
+        if not self.user.is_active:
+            return False
+        if self.permissions is not None and permission not in self.permissions:
+            return False
+        return self.user.has_perm(permission)
+
+    def require(self, permission: str) -> None:
+        """Raise `NotAllowed` unless the actor has the permission."""
+        if not self.can(permission):
+            raise NotAllowed(
+                f"This needs the permission {permission!r}, which {self.user.role} does not have.",
+                details={"permission": [permission]},
+            )
+
+    def require_person(self, what: str) -> None:
+        """Keep agents and AI clients out of Review and live content, whatever their user may do."""
+        if not self.is_person:
+            raise NotAllowed(
+                f"Only a person may {what}. Agents and AI clients propose into AI Review; "
+                "a person reviews and approves in the admin.",
+                code="person_required",
+            )
+
+    def as_agent(self, agent_id: str, run_id: str | None = None) -> Actor:
+        """The same actor, speaking for an agent."""
+        return replace(self, agent_id=agent_id, run_id=run_id)
