@@ -1,0 +1,32 @@
+"""HTTP and websockets for asynchronous servers. Each app brings its websockets in `<app>/routing.py`."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from importlib.util import find_spec
+
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
+http = get_asgi_application()
+
+from channels.auth import AuthMiddlewareStack  # noqa: E402  # needs the apps, which the line above loads
+from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
+
+from cms_project.urls import APPS  # noqa: E402
+
+websockets = [
+    pattern
+    for app in APPS
+    if find_spec(f"{app}.routing")
+    for pattern in import_module(f"{app}.routing").websocket_urlpatterns
+]
+
+application = ProtocolTypeRouter(
+    {
+        "http": http,
+        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websockets))),
+    }
+)

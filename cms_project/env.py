@@ -1,0 +1,265 @@
+"""The environment, typed: the one place that reads environment variables.
+
+Every variable is a field of `Environment`, by its name in lower case. A secret may also come from a file that
+`<NAME>_FILE` names. `python -m cms_project.env` prints `.env.example`.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal, cast
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+from cms_project.env_text import example_of, sentences
+from cms_project.secret_files import SecretFiles
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+Provider = Literal["openai", "anthropic", "google", "ollama"]
+PROVIDERS: tuple[Provider, ...] = ("openai", "anthropic", "google", "ollama")
+
+
+def _split(value: object) -> object:
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return value
+
+
+def _locale(value: str) -> str:
+    if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", value):
+        raise ValueError(f"{value!r} is no language code such as 'en' or 'pt-br'")
+    return value
+
+
+def _network(value: str) -> str:
+    ipaddress.ip_network(value, strict=False)
+    return value
+
+
+def _http_url(value: str) -> str:
+    if not re.fullmatch(r"https?://[^\s/]+(/\S*)?", value):
+        raise ValueError("it must be an address that begins with http:// or https://")
+    return value.rstrip("/")
+
+
+def _rate(value: str) -> str:
+    if not re.fullmatch(r"[1-9]\d*/(second|minute|hour|day)", value):
+        raise ValueError("it must look like 100/hour (per second, minute, hour or day)")
+    return value
+
+
+def _data_dir(value: Path) -> Path:
+    return (BASE_DIR / value).resolve()
+
+
+Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+Locales = Annotated[
+    tuple[Annotated[str, AfterValidator(_locale)], ...], NoDecode, BeforeValidator(_split)
+]
+Networks = Annotated[
+    tuple[Annotated[str, AfterValidator(_network)], ...], NoDecode, BeforeValidator(_split)
+]
+Seconds = Annotated[tuple[Annotated[int, Field(ge=1)], ...], NoDecode, BeforeValidator(_split)]
+Url = Annotated[str, AfterValidator(_http_url)]
+Rate = Annotated[str, AfterValidator(_rate)]
+Port = Annotated[int, Field(ge=1, le=65535)]
+
+
+def _secret(description: str, *, min_length: int | None = None) -> str | None:
+    field = Field(
+        default=None,
+        description=description,
+        repr=False,
+        min_length=min_length,
+        json_schema_extra={"secret": True},
+    )
+    return cast("str | None", field)
+
+
+class Environment(BaseSettings):
+    """Every variable that the project reads. Order and descriptions make `.env.example`."""
+
+    model_config = SettingsConfigDict(
+        env_file=BASE_DIR / ".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        hide_input_in_errors=True,
+    )
+
+    port: Port = Field(8000, description="Port of the site in ./run.")
+    mcp_port: Port = Field(8787, description="Port of the MCP server.")
+    cms_data_dir: Annotated[Path, AfterValidator(_data_dir)] = Field(
+        Path("var"),
+        validate_default=True,
+        description="Folder of the SQLite file, media, queue and logs; relative to the project.",
+    )
+    debug: bool = Field(False, description="1 shows traces in the browser. Never in production.")
+    secret_key: str | None = _secret(
+        "Signs sessions and links. Made once and kept in CMS_DATA_DIR when DATABASE_URL is unset.",
+        min_length=32,
+    )
+    site_url: Url | None = Field(
+        None,
+        description="Public address. With https:// cookies are secure and http is redirected.",
+    )
+    allowed_hosts: Words = Field(
+        ("localhost", "127.0.0.1", "[::1]"),
+        description="Host names the site answers to; that of SITE_URL is added.",
+    )
+    trusted_proxies: int = Field(
+        0, ge=0, le=10, description="Proxies in front whose X-Forwarded-For is believed."
+    )
+
+    database_url: str | None = _secret(
+        "postgresql://user:password@host:5432/name. Unset: SQLite in CMS_DATA_DIR."
+    )
+    redis_url: str | None = _secret(
+        "redis://host:6379/0: cache and queue. Unset: memory and files."
+    )
+
+    locales: Locales = Field(("en", "de"), min_length=1, description="Languages of the content.")
+    default_locale: str = Field(
+        "en", description="Language without a prefix in addresses. Unset: the first of LOCALES."
+    )
+
+    throttle_user: Rate = Field("1000/hour", description="Management API, per signed-in user.")
+    throttle_anon: Rate = Field("100/hour", description="Other anonymous calls, per address.")
+    throttle_forms: Rate = Field("10/hour", description="Accepted form submissions, per address.")
+    throttle_public: Rate = Field("600/minute", description="Delivery API, tracking and menus.")
+    throttle_trigger: Rate = Field("60/minute", description="Public agent trigger.")
+    throttle_login: Rate = Field("10/minute", description="Sign-in tries, per address and account.")
+    throttle_mcp: Rate = Field("600/minute", description="MCP calls, per credential.")
+    throttle_allow_ips: Networks = Field((), description="Addresses or networks without limits.")
+    outgoing_allowed_hosts: Words = Field(
+        (), description="Private hosts or networks that webhooks and fetches may still reach."
+    )
+    webhook_retry_seconds: Seconds = Field(
+        (30, 300, 1800, 7200, 21600, 54000),
+        description="Waits before each retry of a webhook, in seconds.",
+    )
+
+    media_max_bytes: int = Field(20 * 1024 * 1024, ge=1, description="Largest upload, in bytes.")
+    media_max_pixels: int = Field(50_000_000, ge=1, description="Largest image, in pixels.")
+
+    agent_trigger_secret: str | None = _secret("Secret of the public agent trigger.")
+    agent_secret: str | None = _secret("Signs outgoing webhooks.")
+    agent_users_bootstrap_disabled: bool = Field(
+        False, description="1: user accounts of agents are not created at start."
+    )
+    cms_agents_dir: Path | None = Field(None, description="Folder with further agent definitions.")
+    agent_run_timeout: int = Field(300, ge=1, description="Longest agent run, in seconds.")
+    agent_step_cap: int = Field(20, ge=1, description="Most steps of an agent run.")
+    chat_webhook_url: Url | None = _secret("Target of a chat reaction.")
+
+    mcp_auth_token: str | None = _secret(
+        "Bearer token of the MCP server; stands in for AGENT_TRIGGER_SECRET."
+    )
+    mcp_auth_header_name: str | None = Field(
+        None, pattern=r"^[A-Za-z0-9-]+$", description="Header that carries the MCP credential."
+    )
+    mcp_auth_header_value: str | None = _secret("Value of that header.")
+    mcp_system_user_id: int | None = Field(
+        None, ge=1, description="User id that authors what MCP clients create."
+    )
+    mcp_allowed_hosts: Words = Field((), description="Further Host names of the MCP server.")
+    mcp_diagnostics: bool = Field(
+        False, description="1 grants the diagnostics tools to the static MCP credential."
+    )
+
+    ai_provider_openai_api_key: str | None = _secret("Key of OpenAI.")
+    ai_provider_openai_base_url: Url | None = Field(None, description="Address of OpenAI's API.")
+    ai_provider_anthropic_api_key: str | None = _secret("Key of Anthropic.")
+    ai_provider_anthropic_base_url: Url | None = Field(
+        None, description="Address of Anthropic's API."
+    )
+    ai_provider_google_api_key: str | None = _secret("Key of Google.")
+    ai_provider_google_base_url: Url | None = Field(None, description="Address of Google's API.")
+    ai_provider_ollama_api_key: str | None = _secret("Key, for servers that want one.")
+    ai_provider_ollama_base_url: Url | None = Field(
+        None, description="Address of any OpenAI-compatible server."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_locale_follows(cls, data: dict[str, object]) -> dict[str, object]:
+        locales = _split(data.get("locales"))
+        if isinstance(locales, tuple) and locales and not data.get("default_locale"):
+            data["default_locale"] = locales[0]
+        return data
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Environment:
+        if self.default_locale not in self.locales:
+            raise ValueError(
+                f"DEFAULT_LOCALE is {self.default_locale!r}, "
+                f"which is not in LOCALES ({', '.join(self.locales)})"
+            )
+        if (self.mcp_auth_header_name is None) != (self.mcp_auth_header_value is None):
+            raise ValueError(
+                "MCP_AUTH_HEADER_NAME and MCP_AUTH_HEADER_VALUE go together; one is missing"
+            )
+        return self
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (init_settings, env_settings, SecretFiles(settings_cls, os.environ), dotenv_settings)
+
+    def api_key(self, provider: Provider) -> str | None:
+        """The provider's key, where one is set."""
+        return cast("str | None", getattr(self, f"ai_provider_{provider}_api_key"))
+
+    def base_url(self, provider: Provider) -> str | None:
+        """The provider's address, where it is not the usual one."""
+        return cast("str | None", getattr(self, f"ai_provider_{provider}_base_url"))
+
+
+def secrets_of(env: Environment) -> list[str]:
+    """Every secret value that is set, for keeping them out of logs."""
+    names = [name for name, field in Environment.model_fields.items() if field.json_schema_extra]
+    return [value for name in names if isinstance(value := getattr(env, name), str)]
+
+
+def unknown_names(environ: Mapping[str, str]) -> list[str]:
+    """Sentences about provider variables that nothing reads: a typing error that would pass unseen."""
+    known = {name.upper() for name in Environment.model_fields if name.startswith("ai_provider_")}
+    return [
+        f"{name} belongs to no provider; the providers are {', '.join(PROVIDERS)}."
+        for name in sorted(environ)
+        if name.startswith("AI_PROVIDER_") and name.removesuffix("_FILE") not in known
+    ]
+
+
+def load() -> Environment:
+    """Read the environment; exit with one sentence per wrong variable."""
+    problems = unknown_names(os.environ)
+    try:
+        env = Environment()
+    except ValidationError as error:
+        problems += sentences(error, Environment, os.environ)
+    except OSError as error:
+        problems.append(str(error))
+    if problems:
+        raise SystemExit("\n".join(problems))
+    return env
+
+
+if __name__ == "__main__":
+    print(example_of(Environment), end="")  # noqa: T201  # the output is the file

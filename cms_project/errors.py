@@ -1,0 +1,63 @@
+"""Answers to requests that reach no view: JSON under /api, a page elsewhere. Never a trace."""
+
+from __future__ import annotations
+
+import logging
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template import TemplateDoesNotExist
+from django.template.loader import render_to_string
+from django.views import defaults
+from django.views.csrf import csrf_failure as csrf_page
+
+logger = logging.getLogger(__name__)
+
+
+def _is_api(request: HttpRequest) -> bool:
+    return request.path_info == "/api" or request.path_info.startswith("/api/")
+
+
+def _json(status: int, code: str, message: str) -> JsonResponse:
+    return JsonResponse({"error": message, "code": code, "details": {}}, status=status)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """What the CSRF check answers."""
+    if _is_api(request):
+        return _json(
+            403,
+            "csrf_failed",
+            "The CSRF check failed: send the value of the cookie csrftoken in the header X-CSRFToken.",
+        )
+    return csrf_page(request, reason)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if _is_api(request):
+        return _json(400, "bad_request", "The request cannot be read.")
+    return defaults.bad_request(request, exception)
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if _is_api(request):
+        return _json(403, "not_allowed", "You may not do this.")
+    return defaults.permission_denied(request, exception)
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    if _is_api(request):
+        return _json(404, "not_found", f"There is nothing at {request.path_info}.")
+    try:
+        return HttpResponse(render_to_string("site/404.html", {}, request), status=404)
+    except TemplateDoesNotExist:
+        raise
+    except Exception:
+        # A page of the site may need more than an error has; a plain answer beats a second error.
+        logger.exception("the page for 404 failed")
+        return HttpResponse("Not found", status=404, content_type="text/plain")
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    if _is_api(request):
+        return _json(500, "server_error", "Something went wrong here. It has been logged.")
+    return defaults.server_error(request, template_name="site/500.html")

@@ -1,0 +1,68 @@
+"""Logs to the terminal and to a file, without secrets."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+HIDDEN = "[hidden]"
+_CREDENTIAL = re.compile(
+    r"""(?ix)
+    ( (?:authorization|x-agent-key|x-csrftoken|cookie|password|secret|token|api[_-]?key)
+      ["']? \s* [:=] \s* ["']? (?:bearer\s+|basic\s+)? | \bbearer\s+ )
+    [^\s"'&,;]+
+    """
+)
+_URL_PASSWORD = re.compile(r"(\w+://[^\s:/@]*:)[^\s@/]+@")
+
+
+class RedactingFormatter(logging.Formatter):
+    """Hides the given secrets, and whatever follows the name of a credential, traces included."""
+
+    def __init__(self, *args: Any, secrets: Iterable[str] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # A short value would blank out ordinary words.
+        self.secrets = sorted((s for s in secrets if len(s) >= 6), key=len, reverse=True)
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = super().format(record)
+        for secret in self.secrets:
+            text = text.replace(secret, HIDDEN)
+        text = _URL_PASSWORD.sub(rf"\1{HIDDEN}@", text)
+        return _CREDENTIAL.sub(rf"\1{HIDDEN}", text)
+
+
+def logging_settings(*, folder: Path, secrets: Iterable[str], level: str) -> dict[str, Any]:
+    """Django's `LOGGING`. The file is opened for appending, so that several processes share it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "line": {
+                "()": "cms_project.logs.RedactingFormatter",
+                "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s",
+                "secrets": list(secrets),
+            }
+        },
+        "handlers": {
+            "terminal": {"class": "logging.StreamHandler", "formatter": "line"},
+            "file": {
+                "class": "logging.handlers.WatchedFileHandler",
+                "filename": folder / "cms.log",
+                "encoding": "utf-8",
+                "delay": True,
+                "formatter": "line",
+            },
+        },
+        "root": {"handlers": ["terminal", "file"], "level": level},
+        "loggers": {
+            # Django gives these handlers of its own, which would show traces with secrets in them.
+            "django": {"handlers": [], "level": level, "propagate": True},
+            "django.server": {"handlers": [], "level": level, "propagate": True},
+            "httpx": {"level": "WARNING"},
+        },
+    }

@@ -1,0 +1,223 @@
+"""Django's settings. What differs between machines comes from `cms_project.env`."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from django.utils.translation import gettext_lazy as _
+
+from cms_project.database import database_settings
+from cms_project.env import BASE_DIR, load, secrets_of
+from cms_project.logs import logging_settings
+from cms_project.secret_key import secret_key
+
+CMS_ENV = load()
+DATA_DIR = CMS_ENV.cms_data_dir
+DATA_DIR.mkdir(parents=True, exist_ok=True)
+
+DEBUG = CMS_ENV.debug
+SECRET_KEY = secret_key(
+    given=CMS_ENV.secret_key,
+    data_dir=DATA_DIR,
+    may_generate=DEBUG or CMS_ENV.database_url is None,
+)
+SITE_URL = CMS_ENV.site_url or f"http://127.0.0.1:{CMS_ENV.port}"
+_site = urlsplit(SITE_URL)
+_is_https = _site.scheme == "https"
+ALLOWED_HOSTS = [*CMS_ENV.allowed_hosts, *([_site.hostname] if _site.hostname else [])]
+
+INSTALLED_APPS = [
+    "cms_project.apps.CmsAdminConfig",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
+    "core",
+    "accounts",
+    "media",
+    "content",
+    "agents_app",
+    "mcp_bridge",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "core.csp.ContentSecurityPolicyMiddleware",
+    "core.middleware.ManagementSessionMiddleware",
+    "core.middleware.ManagementLocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "core.middleware.ManagementCsrfMiddleware",
+    "core.middleware.ManagementAuthenticationMiddleware",
+    "core.middleware.ManagementMessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+# Where `core.middleware` runs sessions and the rest, and the exceptions.
+MANAGEMENT_PREFIXES = ("/admin/", "/api/", "/preview/")
+PUBLIC_PREFIXES = ("/api/public/",)
+
+ROOT_URLCONF = "cms_project.urls"
+WSGI_APPLICATION = "cms_project.wsgi.application"
+ASGI_APPLICATION = "cms_project.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+try:
+    DATABASES = {"default": database_settings(CMS_ENV.database_url, DATA_DIR)}
+except ValueError as error:
+    raise SystemExit(f"DATABASE_URL has a wrong value: {error}.") from None
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+CACHES = {
+    "default": (
+        {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CMS_ENV.redis_url}
+        if CMS_ENV.redis_url
+        else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    )
+}
+# A cache in the memory of one process would keep sessions that another process has ended.
+SESSION_ENGINE = f"django.contrib.sessions.backends.{'cached_db' if CMS_ENV.redis_url else 'db'}"
+
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+MEDIA_URL = "/media/"
+MEDIA_ROOT = DATA_DIR / "media"
+# Without `collectstatic` (the demo) files are served from where they lie.
+_is_collected = (STATIC_ROOT / "staticfiles.json").exists() and not DEBUG
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": (
+            "whitenoise.storage.CompressedManifestStaticFilesStorage"
+            if _is_collected
+            else "django.contrib.staticfiles.storage.StaticFilesStorage"
+        )
+    },
+}
+WHITENOISE_USE_FINDERS = not _is_collected
+WHITENOISE_AUTOREFRESH = DEBUG
+DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
+
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["accounts.backends.RoleBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+    )
+]
+LOGIN_URL = "admin:login"
+
+LANGUAGE_CODE = "en"
+# Of the admin. The languages of the content are CMS_ENV.locales.
+LANGUAGES = [("en", _("English")), ("de", _("German"))]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+SECURE_CSP = {
+    "default-src": ["'self'"],
+    "img-src": ["'self'", "data:"],
+    "object-src": ["'none'"],
+    "base-uri": ["'none'"],
+    "form-action": ["'self'"],
+    "frame-ancestors": ["'self'"],
+}
+SECURE_CSP_REPORT_ONLY: dict[str, list[str]] = {}
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_SSL_REDIRECT = _is_https
+SECURE_REDIRECT_EXEMPT = [r"^health$"]
+SECURE_HSTS_SECONDS = 31_536_000 if _is_https else 0
+if CMS_ENV.trusted_proxies:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _is_https
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_TRUSTED_ORIGINS = [f"{_site.scheme}://{_site.netloc}"]
+CSRF_FAILURE_VIEW = "cms_project.errors.csrf_failure"
+# Previews and heatmaps are shown in frames of the admin.
+X_FRAME_OPTIONS = "SAMEORIGIN"
+SILENCED_SYSTEM_CHECKS = [
+    "security.W003",  # CSRF runs as core.middleware.ManagementCsrfMiddleware, a subclass
+    "security.W005",  # whether sub-domains are all on HTTPS is for the owner of the domain to say
+    "security.W019",  # X_FRAME_OPTIONS is SAMEORIGIN on purpose, see above
+    "security.W021",  # so is the browsers' preload list
+]
+
+THROTTLE_RATES = {
+    "user": CMS_ENV.throttle_user,
+    "anon": CMS_ENV.throttle_anon,
+    "forms": CMS_ENV.throttle_forms,
+    "public": CMS_ENV.throttle_public,
+    "trigger": CMS_ENV.throttle_trigger,
+    "login": CMS_ENV.throttle_login,
+    "mcp": CMS_ENV.throttle_mcp,
+}
+REST_FRAMEWORK = {
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+}
+SPECTACULAR_SETTINGS = {"TITLE": "CMS", "VERSION": "1", "SERVE_INCLUDE_SCHEMA": False}
+
+if CMS_ENV.redis_url:
+    CELERY_BROKER_URL = CMS_ENV.redis_url
+    CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {"visibility_timeout": 3600}
+else:
+    _queue = DATA_DIR / "queue"
+    for _folder in (_queue, _queue / "control"):
+        _folder.mkdir(parents=True, exist_ok=True)
+    CELERY_BROKER_URL = "filesystem://"
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "data_folder_in": str(_queue),
+        "data_folder_out": str(_queue),
+        "control_folder": str(_queue / "control"),
+        "polling_interval": 0.1,
+    }
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_SERIALIZER = "json"
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
+# Sweeps look at rows; one that waited longer than its interval is of no use.
+CELERY_BEAT_SCHEDULE = {
+    name: {"task": name, "schedule": seconds, "options": {"expires": seconds}}
+    for name, seconds in (
+        ("core.tasks.sweep_events", 30.0),
+        ("agents_app.tasks.sweep_runs", 30.0),
+        ("content.tasks.publish_due_posts", 60.0),
+    )
+}
+
+LOGGING = logging_settings(
+    folder=DATA_DIR / "logs",
+    secrets=[SECRET_KEY, *secrets_of(CMS_ENV)],
+    level="INFO",
+)

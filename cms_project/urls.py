@@ -1,0 +1,46 @@
+"""Addresses. Each app brings its own: `<app>/api/urls.py` under /api/, `<app>/urls.py` at the root."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from django.contrib import admin
+from django.http import HttpRequest, JsonResponse
+from django.urls import URLPattern, URLResolver, include, path, re_path
+
+from cms_project import errors
+from cms_project.media_files import media_file
+
+# Content comes last: its pages answer every address that nothing else does.
+APPS = ("core", "accounts", "media", "agents_app", "mcp_bridge", "content")
+
+handler400 = errors.bad_request
+handler403 = errors.permission_denied
+handler404 = errors.not_found
+handler500 = errors.server_error
+
+
+def health(request: HttpRequest) -> JsonResponse:
+    """Answers that the process lives; touches nothing else."""
+    return JsonResponse({"status": "ok"})
+
+
+def _modules(name: str) -> list[str]:
+    return [f"{app}.{name}" for app in APPS if _exists(f"{app}.{name}")]
+
+
+def _exists(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # its package is not there
+        return False
+
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("admin/", admin.site.urls),
+    path("health", health, name="health"),
+    re_path(r"^media/(?P<name>.+)$", media_file, name="media-file"),
+    *[path("api/", include(module)) for module in _modules("api.urls")],
+    re_path(r"^api(/|$)", errors.not_found),
+    *[path("", include(module)) for module in _modules("urls")],
+]

@@ -1,0 +1,10 @@
+"""Registers the app with Django."""
+
+from django.apps import AppConfig
+
+
+class ContentConfig(AppConfig):
+    name = "content"
+    label = "content"
+    verbose_name = "Content"
+    default_auto_field = "django.db.models.BigAutoField"

@@ -1,0 +1,10 @@
+"""Registers the app with Django."""
+
+from django.apps import AppConfig
+
+
+class CoreConfig(AppConfig):
+    name = "core"
+    label = "core"
+    verbose_name = "System"
+    default_auto_field = "django.db.models.BigAutoField"

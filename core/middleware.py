@@ -1,0 +1,68 @@
+"""Sessions, CSRF, login, messages and language only where people manage content.
+
+Public pages, the delivery API, files and the sitemap need none of them: looking up a session costs a query,
+and a cookie keeps an answer out of shared caches. Where they don't run there is no session, so nothing that
+a forged request could use. They stay subclasses of Django's own, so that the admin's checks find them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.middleware.csrf import CsrfViewMiddleware
+from django.middleware.locale import LocaleMiddleware
+from django.utils.deprecation import MiddlewareMixin
+
+
+def is_management(path: str) -> bool:
+    """Whether a path belongs to the admin, the management API or a preview (`MANAGEMENT_PREFIXES`)."""
+    return path.startswith(settings.MANAGEMENT_PREFIXES) and not path.startswith(
+        settings.PUBLIC_PREFIXES
+    )
+
+
+class ManagementMiddleware(MiddlewareMixin):
+    """Put before one of Django's middlewares: passes public requests by it."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+        if not is_management(request.path_info):
+            return self.get_response(request)
+        return super().__call__(request)
+
+
+class ManagementSessionMiddleware(ManagementMiddleware, SessionMiddleware):
+    """Sessions, for management paths."""
+
+
+class ManagementLocaleMiddleware(ManagementMiddleware, LocaleMiddleware):
+    """The language of the reader, for management paths. Public pages take theirs from the address."""
+
+
+class ManagementCsrfMiddleware(ManagementMiddleware, CsrfViewMiddleware):
+    """CSRF, for management paths."""
+
+    def process_view(
+        self,
+        request: HttpRequest,
+        callback: Callable[..., Any] | None,
+        callback_args: tuple[Any, ...],
+        callback_kwargs: dict[str, Any],
+    ) -> HttpResponseBase | None:
+        if not is_management(request.path_info):
+            return None
+        return super().process_view(request, callback, callback_args, callback_kwargs)
+
+
+class ManagementAuthenticationMiddleware(ManagementMiddleware, AuthenticationMiddleware):
+    """`request.user`, for management paths."""
+
+
+class ManagementMessageMiddleware(ManagementMiddleware, MessageMiddleware):
+    """Messages, for management paths."""

@@ -1,0 +1,9 @@
+"""The MCP server as a Django app: its call log and its commands."""
+
+from django.apps import AppConfig
+
+
+class McpBridgeConfig(AppConfig):
+    name = "mcp_bridge"
+    verbose_name = "MCP server"
+    default_auto_field = "django.db.models.BigAutoField"

@@ -1,0 +1,10 @@
+"""Registers the app with Django."""
+
+from django.apps import AppConfig
+
+
+class MediaConfig(AppConfig):
+    name = "media"
+    label = "media"
+    verbose_name = "Media"
+    default_auto_field = "django.db.models.BigAutoField"
