@@ -1,0 +1,37 @@
+"""Logs people in by email and answers `has_perm` from the role."""
+
+from __future__ import annotations
+
+from django.contrib.auth.backends import BaseBackend
+from django.http import HttpRequest
+
+from accounts.models import User
+from accounts.roles import permissions_of
+
+
+class RoleBackend(BaseBackend):
+    """Email and password; permissions from `accounts.roles`. Never lets an `ai_agent` or a disabled account in."""
+
+    def authenticate(
+        self,
+        request: HttpRequest | None,
+        username: str | None = None,
+        password: str | None = None,
+        email: str | None = None,
+    ) -> User | None:
+        address = (email or username or "").strip().lower()
+        user = User.objects.filter(email=address).first() if address else None
+        if user is None or password is None:
+            # Unknown and wrong take the same time, so that neither can be told from the other.
+            User().set_password(password or "")
+            return None
+        if user.check_password(password) and user.can_log_in:
+            return user
+        return None
+
+    def get_user(self, user_id: int) -> User | None:
+        user = User.objects.filter(pk=user_id).first()
+        return user if user is not None and user.can_log_in else None
+
+    def has_perm(self, user_obj: object, perm: str, obj: object | None = None) -> bool:
+        return isinstance(user_obj, User) and user_obj.is_active and perm in permissions_of(user_obj.role)

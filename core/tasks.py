@@ -1,0 +1,21 @@
+"""Wake-ups for the outbox."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from core import events
+
+
+@shared_task
+def dispatch_event(event_id: int) -> None:
+    events.dispatch(event_id)
+
+
+@shared_task
+def sweep_events() -> int:
+    """Dispatch what a lost message left waiting. Answers how many."""
+    ids = events.waiting()
+    for event_id in ids:
+        events.dispatch(event_id)
+    return len(ids)
