@@ -1,0 +1,112 @@
+"""What every test runs in: a data folder of its own, no variables of the machine, no way out to the network."""
+
+from __future__ import annotations
+
+import atexit
+import logging.handlers
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+import django
+import pytest
+
+# Before anything reads the settings: only the services' addresses come from outside.
+os.environ["DJANGO_SETTINGS_MODULE"] = "cms_project.settings"
+_SERVICES = ("DATABASE_URL", "REDIS_URL")
+for _name in list(os.environ):
+    if _name.startswith(("AI_PROVIDER_", "CMS_", "MCP_", "AGENT_", "THROTTLE_", "MEDIA_")):
+        del os.environ[_name]
+for _name in ("DEBUG", "SITE_URL", "ALLOWED_HOSTS", "LOCALES", "DEFAULT_LOCALE", "PORT"):
+    os.environ.pop(_name, None)
+_data_dir = tempfile.mkdtemp(prefix="cms-tests-")
+atexit.register(shutil.rmtree, _data_dir, ignore_errors=True)
+os.environ["CMS_DATA_DIR"] = _data_dir
+os.environ["SECRET_KEY"] = "only-for-tests-" + "k" * 50
+
+django.setup()
+
+RunOnCommit = Callable[[], AbstractContextManager[list[Callable[[], Any]]]]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what needs services where there are none."""
+    if all(os.environ.get(name) for name in _SERVICES):
+        return
+    left_out = [item for item in items if item.get_closest_marker("services")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
+def _is_near(address: object) -> bool:
+    if not isinstance(address, tuple):  # a Unix socket
+        return True
+    host = str(address[0])
+    services = {urlsplit(os.environ.get(name, "")).hostname for name in _SERVICES}
+    if host in {"", "localhost", *services}:
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_network() -> Iterator[None]:
+    """Connections leave this machine only to the services that the tests were given."""
+    patch = pytest.MonkeyPatch()
+    for name in ("connect", "connect_ex"):
+        original = getattr(socket.socket, name)
+
+        def guarded(self: socket.socket, address: Any, _original: Any = original) -> Any:
+            if self.family in (socket.AF_INET, socket.AF_INET6) and not _is_near(address):
+                raise PermissionError(f"tests may not connect to {address!r}")
+            return _original(self, address)
+
+        patch.setattr(socket.socket, name, guarded)
+    yield
+    patch.undo()
+
+
+@pytest.fixture(autouse=True)
+def fresh_surroundings(tmp_path: Any, settings: Any) -> Iterator[None]:
+    """Own media folder, empty cache, tasks that run where they are called, cheap password hashes."""
+    from django.core.cache import cache
+
+    from cms_project.celery import app
+
+    settings.MEDIA_ROOT = tmp_path / "media"
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    before = app.conf.task_always_eager, app.conf.task_eager_propagates
+    app.conf.task_always_eager = app.conf.task_eager_propagates = True
+    cache.clear()
+    yield
+    app.conf.task_always_eager, app.conf.task_eager_propagates = before
+
+
+@pytest.fixture
+def run_on_commit(django_capture_on_commit_callbacks: Any) -> RunOnCommit:
+    """`with run_on_commit():` runs at its end what the block left for after the commit."""
+
+    def block() -> AbstractContextManager[list[Callable[[], Any]]]:
+        captured: AbstractContextManager[list[Callable[[], Any]]] = (
+            django_capture_on_commit_callbacks(execute=True)
+        )
+        return captured
+
+    return block
+
+
+def pytest_sessionstart() -> None:
+    """Nothing is written to the log file; a test that looks at logs uses `caplog`."""
+    root = logging.getLogger()
+    for handler in list(root.handlers):
+        if isinstance(handler, logging.handlers.WatchedFileHandler):
+            root.removeHandler(handler)
