@@ -1,0 +1,98 @@
+"""From the raw arguments of a call to the tool's own class, or to a text that says how to mend the
+call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from core.errors import RuleViolation
+from core.tools import Tool
+from mcp_bridge.schemas import Schema, lean_schema
+
+SHOWN_VALUE = 60
+SHOWN_ERRORS = 12
+
+
+def parse_arguments(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel:
+    """The tool's arguments. Raises `RuleViolation` (`invalid_arguments`) with the whole lesson as
+    its message."""
+    schema = lean_schema(tool.arguments)
+    try:
+        return tool.arguments.model_validate(_opened(raw, schema))
+    except ValidationError as error:
+        errors = error.errors(include_url=False)
+    lines = [f"- {_sentence(item, schema)}" for item in errors[:SHOWN_ERRORS]]
+    if len(errors) > SHOWN_ERRORS:
+        lines.append(f"- and {len(errors) - SHOWN_ERRORS} more")
+    raise RuleViolation(
+        "\n".join([f"Invalid arguments for {tool.name}:", *lines, f"Signature: {signature(tool)}"]),
+        code="invalid_arguments",
+    )
+
+
+def signature(tool: Tool[BaseModel]) -> str:
+    """`list_posts(q?, limit?)`: the names, a question mark where one may be left out."""
+    schema = lean_schema(tool.arguments)
+    required = schema.get("required", ())
+    names = [name if name in required else f"{name}?" for name in schema["properties"]]
+    return f"{tool.name}({', '.join(names)})"
+
+
+def nearest(word: str, known: list[str]) -> str | None:
+    """The known name that the word most likely meant."""
+    found = get_close_matches(word, known, n=1, cutoff=0.6)
+    if found:
+        return found[0]
+    lowered = {name.lower(): name for name in known}
+    found = get_close_matches(word.lower().replace("_", ""), list(lowered), n=1, cutoff=0.6)
+    return lowered[found[0]] if found else None
+
+
+def _opened(raw: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+    """Some clients send an object or a list as a string of JSON: open it where a string would be
+    wrong."""
+    opened = dict(raw)
+    for name, value in raw.items():
+        wanted = schema["properties"].get(name, {}).get("type")
+        if wanted not in ("object", "array") or not isinstance(value, str):
+            continue
+        try:
+            parsed = json.loads(value)
+        except ValueError:
+            continue
+        if isinstance(parsed, dict if wanted == "object" else list):
+            opened[name] = parsed
+    return opened
+
+
+def _sentence(error: ErrorDetails, schema: Schema) -> str:
+    location = error["loc"]
+    path = ".".join(str(part) for part in location) or "arguments"
+    if error["type"] == "extra_forbidden":
+        known = _known_names(schema, location[:-1])
+        guess = nearest(str(location[-1]), known)
+        hint = f"did you mean `{guess}`?" if guess else f"known: {', '.join(known) or 'none'}"
+        return f"unknown argument `{path}`; {hint}"
+    if error["type"] == "missing":
+        return f"`{path}` is required"
+    message = error["msg"].removeprefix("Value error, ")
+    shown = repr(error["input"])
+    if len(shown) > SHOWN_VALUE:
+        shown = shown[: SHOWN_VALUE - 1] + "…"
+    return f"`{path}`: {message[:1].lower()}{message[1:]}; got {shown}"
+
+
+def _known_names(schema: Schema, location: tuple[int | str, ...]) -> list[str]:
+    node: Schema = schema
+    for part in location:
+        inner = node.get("items") if isinstance(part, int) else node.get("properties", {}).get(part)
+        if not isinstance(inner, dict):
+            return []
+        node = inner
+    return list(node.get("properties", {}))

@@ -1,0 +1,144 @@
+"""One call of a tool, from the raw arguments to the protocol's result. Synchronous: runs on a
+worker thread."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import mcp.types as wire
+import orjson
+from pydantic import BaseModel
+
+from core.actor import Actor
+from core.errors import CmsError, Conflict, NotFound, RuleViolation
+from core.tools import Tool, get_tool
+from mcp_bridge.arguments import parse_arguments
+from mcp_bridge.credentials import Principal, actor_for, require_use
+from mcp_bridge.models import McpCall
+from mcp_bridge.rate import count_call
+
+logger = logging.getLogger("mcp_bridge")
+
+ERROR_META = "cms/error"
+RESULT_MAX_BYTES = 1_000_000
+
+
+@dataclass(slots=True)
+class _Call:
+    """What the log needs to know, filled in as the call goes on."""
+
+    tool: str
+    principal: str
+    user_id: int | None = None
+    agent_id: str = ""
+    error_code: str = ""
+
+
+def call_tool(principal: Principal, name: str, raw: Mapping[str, Any]) -> wire.CallToolResult:
+    """Run the registered tool for the principal and log the call.
+
+    Every failure is a result with `isError` and a text that says how to mend the call; an
+    unexpected one shows only a reference to the server's log.
+    """
+    started = time.perf_counter()
+    call = _Call(tool=name, principal=principal.id)
+    try:
+        result = _success(_answer(principal, name, raw, call))
+    except CmsError as error:
+        call.error_code = error.code
+        result = _refusal(error)
+    except Exception:
+        call.error_code = "internal"
+        reference = uuid4().hex[:12]
+        logger.exception("Tool %s failed, reference %s", name, reference)
+        result = _failure(f"Internal error, reference {reference}", "internal")
+    _log(call, raw, result, started)
+    return result
+
+
+def text_of(result: wire.CallToolResult) -> str:
+    """The text that the model reads: our results hold exactly one."""
+    return "".join(item.text for item in result.content if isinstance(item, wire.TextContent))
+
+
+def log_refused(principal: Principal, name: str, raw: Mapping[str, Any], code: str) -> None:
+    """Log a call that never reached a tool."""
+    call = _Call(tool=name, principal=principal.id, error_code=code)
+    _log(call, raw, _failure("", code), time.perf_counter())
+
+
+def _answer(principal: Principal, name: str, raw: Mapping[str, Any], call: _Call) -> bytes:
+    count_call(principal.id)
+    actor = actor_for(principal)
+    call.user_id = actor.user.pk
+    tool = get_tool(name)
+    if tool is None:
+        raise NotFound(f"Unknown tool: {name}", code="unknown_tool")
+    require_use(principal, actor, tool)
+    arguments = parse_arguments(tool, raw)
+    call.agent_id = str(getattr(arguments, "agent_id", None) or "")
+    return _compact(tool, actor, arguments)
+
+
+def _compact(tool: Tool[BaseModel], actor: Actor, arguments: BaseModel) -> bytes:
+    body = orjson.dumps(tool.handler(actor, arguments), option=orjson.OPT_UTC_Z)
+    if len(body) > RESULT_MAX_BYTES:
+        raise RuleViolation(
+            f"The answer of {tool.name} has {len(body):,} bytes; at most {RESULT_MAX_BYTES:,} are "
+            "sent. Ask for less: a smaller `limit`, `format` concise, or a narrower filter.",
+            code="answer_too_long",
+        )
+    return body
+
+
+def _success(body: bytes) -> wire.CallToolResult:
+    # Read back, so that the structured content is exactly the JSON of the text.
+    return wire.CallToolResult(
+        content=[wire.TextContent(type="text", text=body.decode())],
+        structured_content=orjson.loads(body),
+    )
+
+
+def _refusal(error: CmsError) -> wire.CallToolResult:
+    lines = [error.message]
+    for path, sentences in error.details.items():
+        lines += [f"- {path}: {sentence}" for sentence in sentences if sentence != error.message]
+    if isinstance(error, Conflict) and error.current is not None:
+        lines.append(f"The version that stands now is {error.current}.")
+    return _failure("\n".join(lines), error.code, error.details)
+
+
+def _failure(
+    text: str, code: str, details: Mapping[str, list[str]] | None = None
+) -> wire.CallToolResult:
+    # Never structured content here: some clients check it against the schema of a success and drop
+    # the text.
+    return wire.CallToolResult(
+        content=[wire.TextContent(type="text", text=text)],
+        is_error=True,
+        _meta={ERROR_META: {"code": code, "details": dict(details or {})}},
+    )
+
+
+def _log(call: _Call, raw: Mapping[str, Any], result: wire.CallToolResult, started: float) -> None:
+    try:
+        McpCall.objects.create(
+            tool=call.tool[:128],
+            principal=call.principal[:100],
+            user_id=call.user_id,
+            agent_id=call.agent_id[:100],
+            ms=round((time.perf_counter() - started) * 1000),
+            ok=not result.is_error,
+            error_code=call.error_code[:60],
+            request_bytes=len(orjson.dumps(raw, default=str)),
+            response_bytes=len(text_of(result).encode()),
+        )
+    except (
+        Exception
+    ):  # the work is done: a log that cannot be written must not turn it into an error
+        logger.exception("The call of %s could not be logged", call.tool)

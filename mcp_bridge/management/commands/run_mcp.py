@@ -1,0 +1,95 @@
+"""Serves the MCP tools to AI clients."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from argparse import ArgumentParser
+from ipaddress import ip_address
+from typing import Any
+
+import anyio
+import uvicorn
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management.base import BaseCommand, CommandError
+from mcp.server.stdio import stdio_server
+
+from mcp_bridge.asgi import build_app
+from mcp_bridge.credentials import credentials_configured
+from mcp_bridge.server import build_server
+
+GRACE_SECONDS = 5
+
+
+class Command(BaseCommand):
+    help = "Serve the MCP tools over HTTP (SSE and Streamable HTTP on one port) or over stdio."
+    # On stdio the output belongs to the protocol; the checks run with `manage.py check`.
+    requires_system_checks: tuple[str, ...] = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--transport",
+            choices=("sse", "streamable-http", "stdio"),
+            default="sse",
+            help="sse and streamable-http start the same server, which speaks both (default: sse)",
+        )
+        parser.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1")
+        parser.add_argument("--port", type=int, default=None, help="default: MCP_PORT, else 8787")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        _quiet()
+        if options["transport"] == "stdio":
+            anyio.run(_serve_stdio)
+            return
+        host, port = options["host"], options["port"]
+        refuse_open_door(host)
+        port = settings.CMS_ENV.mcp_port if port is None else port
+        self.stderr.write(f"MCP server on http://{host}:{port}/mcp (SSE and Streamable HTTP)")
+        uvicorn.run(
+            build_app(host),
+            host=host,
+            port=port,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=GRACE_SECONDS,
+        )
+
+
+def refuse_open_door(host: str) -> None:
+    """Raise `CommandError` when the address is reachable from elsewhere and no credential guards
+    it."""
+    try:
+        configured = credentials_configured()
+    except ImproperlyConfigured as error:
+        raise CommandError(str(error)) from error
+    if not configured and not _is_loopback(host):
+        raise CommandError(
+            f"Refusing to bind {host} without credentials: anyone who reaches it could use every "
+            "tool. Set MCP_AUTH_TOKEN (or MCP_AUTH_HEADER_NAME and MCP_AUTH_HEADER_VALUE), or "
+            "bind 127.0.0.1."
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _quiet() -> None:
+    """Keep stdout clean, which stdio clients parse, and the ids of sessions out of the log."""
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, logging.StreamHandler) and handler.stream is sys.stdout:
+            handler.setStream(sys.stderr)
+    logging.getLogger("mcp").setLevel(logging.ERROR)
+
+
+async def _serve_stdio() -> None:
+    server = build_server()
+    async with stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())

@@ -1,0 +1,36 @@
+"""The log of tool calls: who called what, how long it took, how it ended. Never the arguments."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+
+class McpCall(models.Model):
+    """One call of a tool through the MCP server."""
+
+    tool = models.CharField(max_length=128)
+    principal = models.CharField(max_length=100, help_text="The credential that made the call.")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="mcp_calls",
+    )
+    agent_id = models.CharField(max_length=100, blank=True, default="")
+    ms = models.PositiveIntegerField()
+    ok = models.BooleanField()
+    error_code = models.CharField(max_length=60, blank=True, default="")
+    request_bytes = models.PositiveIntegerField()
+    response_bytes = models.PositiveIntegerField()
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    class Meta:
+        verbose_name = "MCP call"
+        verbose_name_plural = "MCP calls"
+        ordering = ("-created_at", "-pk")
+        indexes = (models.Index(fields=("tool", "-created_at"), name="mcp_call_by_tool"),)
+
+    def __str__(self) -> str:
+        return f"{self.tool} by {self.principal}: {'ok' if self.ok else self.error_code}"

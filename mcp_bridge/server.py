@@ -1,0 +1,108 @@
+"""The protocol server over the tool registry. Transports are in `asgi` and in the command
+`run_mcp`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mcp.types as wire
+from django.utils.module_loading import autodiscover_modules
+from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+
+from core.errors import CmsError
+from core.tools import all_tools, get_tool
+from mcp_bridge import prompts, resources
+from mcp_bridge.arguments import nearest
+from mcp_bridge.calls import call_tool, log_refused
+from mcp_bridge.credentials import SCOPE_KEY, Principal, actor_for, local_principal, may_use
+from mcp_bridge.schemas import lean_schema, wire_tool
+from mcp_bridge.threads import Workers
+
+NAME = "cms"
+VERSION = "0.1.0"
+LIST_TTL_MS = 300_000
+
+INSTRUCTIONS = (
+    "A CMS where AI proposes and people decide. Read first: list_posts, get_post_context; before "
+    "you write props, get_module_schema. Every write is staged in the AI Review layer (tools "
+    "ending in _ai_review); live content never changes. When your proposal is complete, call "
+    "submit_ai_review_to_review; a person approves it. You cannot publish, approve or delete. "
+    "Ids come from the list tools, never from a guess; follow nextCursor for more. Errors say "
+    "what to send instead."
+)
+
+Context = ServerRequestContext[Any, Any]
+
+
+def build_server() -> Server[Any]:
+    """A server with every registered tool. One per process; it serves any number of connections."""
+    autodiscover_modules("tools")
+    workers = Workers()
+
+    async def list_tools(
+        ctx: Context, params: wire.PaginatedRequestParams | None
+    ) -> wire.ListToolsResult:
+        return await workers.run(_tools_of, principal_of(ctx))
+
+    async def run_tool(ctx: Context, params: wire.CallToolRequestParams) -> wire.CallToolResult:
+        principal, raw = principal_of(ctx), params.arguments or {}
+        tool = get_tool(params.name)
+        if tool is None:
+            await workers.run(log_refused, principal, params.name, raw, "unknown_tool")
+            raise _unknown_tool(params.name)
+        run = workers.run_waiting if tool.kind == "open" else workers.run
+        return await run(call_tool, principal, params.name, raw)
+
+    hint = CacheHint(ttl_ms=LIST_TTL_MS, scope="private")
+    return Server(
+        NAME,
+        version=VERSION,
+        title="CMS",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=run_tool,
+        # Without this the SDK runs the whole tools/list for every call of the newest revision.
+        get_tool_input_schema=_input_schema,
+        cache_hints={
+            "tools/list": hint,
+            "prompts/list": hint,
+            "resources/list": hint,
+            "resources/templates/list": hint,
+        },
+        **resources.handlers(workers, principal_of),
+        **prompts.handlers(),
+    )
+
+
+def principal_of(ctx: Context) -> Principal:
+    """The principal that the transport accepted for this message. Without HTTP the caller is the
+    operator."""
+    if ctx.request is None:
+        return local_principal()
+    principal = ctx.request.scope.get(SCOPE_KEY)
+    if not isinstance(principal, Principal):
+        raise MCPError(wire.INVALID_REQUEST, "This request carries no credential.")
+    return principal
+
+
+def _tools_of(principal: Principal) -> wire.ListToolsResult:
+    try:
+        actor = actor_for(principal)
+    except CmsError as error:
+        raise MCPError(wire.INVALID_REQUEST, error.message) from error
+    tools = [wire_tool(tool) for tool in all_tools() if may_use(principal, actor, tool)]
+    return wire.ListToolsResult(tools=tools)
+
+
+def _input_schema(name: str) -> dict[str, Any] | None:
+    tool = get_tool(name)
+    return None if tool is None else lean_schema(tool.arguments)
+
+
+def _unknown_tool(name: str) -> MCPError:
+    guess = nearest(name, [tool.name for tool in all_tools()])
+    hint = f" (did you mean {guess}?)" if guess else ". Call tools/list for the names."
+    return MCPError(wire.INVALID_PARAMS, f"Unknown tool: {name[:128]}{hint}")

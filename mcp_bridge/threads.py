@@ -1,0 +1,59 @@
+"""Where synchronous work (the ORM, the tools) runs, seen from the event loop.
+
+A bounded pool of threads, each call between two `close_old_connections()`: without the bound every
+client takes a database connection of its own, without the closing a connection is never given back
+to the pool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import ParamSpec, TypeVar
+
+import anyio
+import anyio.to_thread
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.db import close_old_connections
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# Together the size of the connection pool on PostgreSQL: more would only wait for one another.
+DATABASE_THREADS = 6
+WAITING_THREADS = 4
+
+
+class Workers:
+    """The threads of one server. `waiting` is for tools that wait for something outside, so that a
+    few agent runs at once don't keep every reader out.
+
+    The setting `MCP_DB_EXECUTOR = "sensitive"` runs the work on the main thread instead, inside the
+    transaction of a test.
+    """
+
+    def __init__(self) -> None:
+        self._database = anyio.CapacityLimiter(DATABASE_THREADS)
+        self._waiting = anyio.CapacityLimiter(WAITING_THREADS)
+
+    async def run(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """The result of `work`, for anything that is quick."""
+        return await self._run(self._database, partial(work, *args, **kwargs))
+
+    async def run_waiting(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """The result of `work` that may wait long for something outside."""
+        return await self._run(self._waiting, partial(work, *args, **kwargs))
+
+    async def _run(self, limiter: anyio.CapacityLimiter, work: Callable[[], R]) -> R:
+        if getattr(settings, "MCP_DB_EXECUTOR", "threads") == "sensitive":
+            return await sync_to_async(work, thread_sensitive=True)()
+        return await anyio.to_thread.run_sync(_with_connections, work, limiter=limiter)
+
+
+def _with_connections(work: Callable[[], R]) -> R:
+    close_old_connections()
+    try:
+        return work()
+    finally:
+        close_old_connections()

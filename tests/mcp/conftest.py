@@ -1,0 +1,91 @@
+"""What the tests of the MCP server share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.core.cache import cache
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+
+from accounts.models import User
+from mcp_bridge.server import build_server
+from tests.mcp import running, sample_tools
+
+HEADER = {"MCP_AUTH_HEADER_NAME": "X-Cms-Key", "MCP_AUTH_HEADER_VALUE": "other-secret-value"}
+TOKEN = {"MCP_AUTH_TOKEN": "token-secret-value"}
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a fresh database."""
+    data = tmp_path_factory.mktemp("mcp")
+    running.prepare(data)
+    return data
+
+
+@pytest.fixture(scope="session")
+def open_server(prepared: Path) -> Iterator[running.Running]:
+    """A server without credentials, as `./run` starts it."""
+    with running.running(prepared) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def locked_server(prepared: Path) -> Iterator[running.Running]:
+    """A server with both kinds of credentials."""
+    with running.running(prepared, **TOKEN, **HEADER) as server:
+        yield server
+
+
+@pytest.fixture
+def samples() -> Iterator[None]:
+    with sample_tools.registered():
+        yield
+
+
+@pytest.fixture
+def agent(db: None) -> User:
+    return User.objects.create(email="agent@example.com", username="agent", role="ai_agent")
+
+
+@pytest.fixture
+def environment(settings: Any) -> Callable[..., None]:
+    """Change fields of the typed environment for one test."""
+
+    def change(**fields: object) -> None:
+        settings.CMS_ENV = settings.CMS_ENV.model_copy(update=fields)
+
+    change(
+        mcp_auth_token=None,
+        mcp_auth_header_name=None,
+        mcp_auth_header_value=None,
+        mcp_system_user_id=None,
+        mcp_diagnostics=False,
+        throttle_mcp="600/minute",
+    )
+    return change
+
+
+@pytest.fixture
+def client(
+    samples: None, agent: User, settings: Any, environment: Callable[..., None]
+) -> Callable[..., Any]:
+    """`client("call_tool", "sample_echo", {...})`: one request by the SDK's client, in memory."""
+    settings.MCP_DB_EXECUTOR = "sensitive"
+    cache.clear()
+
+    async def request(method: str, *arguments: Any) -> Any:
+        failure = None
+        async with Client(build_server()) as connection:
+            try:
+                return await getattr(connection, method)(*arguments)
+            except MCPError as error:  # raised in here it would come out in a group
+                failure = error
+        raise failure
+
+    return async_to_sync(request)

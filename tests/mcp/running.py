@@ -1,0 +1,117 @@
+"""A running MCP server in a process of its own, and how tests reach it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import httpx2
+from mcp import Client, StdioServerParameters
+from mcp.client.sse import sse_client
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+ROOT = Path(__file__).resolve().parents[2]
+START_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """`url` without a path; `data` is the folder with the server's database."""
+
+    url: str
+    data: Path
+
+    def execute(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Run one statement on the server's database, as an administrator would from elsewhere."""
+        with sqlite3.connect(self.data / "cms.sqlite3", timeout=10) as connection:
+            return connection.execute(sql, values).fetchall()
+
+
+def environment(data: Path, **variables: str) -> dict[str, str]:
+    """The environment of the process: nothing of the machine's services, everything in `data`."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("MCP_", "DATABASE_URL", "REDIS_URL", "CMS_"))
+    }
+    return {**kept, "CMS_DATA_DIR": str(data), "PYTHONPATH": str(ROOT), **variables}
+
+
+def prepare(data: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "tests.mcp.serve", "prepare"],
+        cwd=ROOT,
+        env=environment(data),
+        check=True,
+        timeout=120,
+    )
+
+
+@contextmanager
+def running(data: Path, *options: str, **variables: str) -> Iterator[Running]:
+    """The server on a free loopback port, for the length of the block."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = (data / f"server-{port}.log").open("wb")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.mcp.serve", "run_mcp", "--port", str(port), *options],
+        cwd=ROOT,
+        env=environment(data, **variables),
+        stdout=log,
+        stderr=log,
+    )
+    server = Running(f"http://127.0.0.1:{port}", data)
+    try:
+        _wait_until_healthy(server, process, Path(log.name))
+        yield server
+    finally:
+        process.terminate()
+        process.wait(timeout=15)
+        log.close()
+
+
+def _wait_until_healthy(server: Running, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            if httpx.get(f"{server.url}/health").json() == {"status": "ok"}:
+                return
+        except httpx.TransportError:
+            time.sleep(0.1)
+    raise AssertionError(f"the server did not start:\n{log.read_text()}")
+
+
+@asynccontextmanager
+async def connected(
+    server: Running, transport: str, mode: str = "auto", headers: dict[str, str] | None = None
+) -> Any:
+    """The SDK's own client over `sse`, `http` or `stdio`; `mode` is `auto` or `legacy`."""
+    if transport == "sse":
+        async with Client(sse_client(f"{server.url}/mcp", headers=headers), mode=mode) as client:
+            yield client
+    elif transport == "http":
+        async with httpx2.AsyncClient(headers=headers, timeout=20) as http:
+            link = streamable_http_client(f"{server.url}/mcp", http_client=http)
+            async with Client(link, mode=mode) as client:
+                yield client
+    else:
+        command = StdioServerParameters(
+            command=sys.executable,
+            args=["-m", "tests.mcp.serve", "run_mcp", "--transport", "stdio"],
+            cwd=ROOT,
+            env=environment(server.data),
+        )
+        async with Client(stdio_client(command), mode=mode) as client:
+            yield client

@@ -1,0 +1,106 @@
+"""Small tools that show every way a call can go. Registered for a test only, or in a server of its
+own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from core import tools
+from core.actor import Actor
+from core.errors import Conflict
+from core.json import JsonObject
+from core.tools import Arguments, NoArguments, tool
+
+CANARY = "canary-3f1c-never-shown"
+
+
+class Edit(BaseModel, extra="forbid"):
+    """A nested part: this text must not cost tokens."""
+
+    position: int | None = None
+    props: dict[str, Any] = Field(default_factory=dict)
+
+
+class EchoArguments(Arguments):
+    """Not part of the schema."""
+
+    post_id: str
+    limit: int = Field(default=20, ge=1, le=100)
+    format: Literal["concise", "full"] = "concise"
+    patch: dict[str, Any] | None = None
+    edits: list[Edit] | None = Field(default=None, description="At most a few.")
+    agent_id: str | None = None
+
+
+def _register() -> None:
+    @tool(
+        title="Echo", kind="read", permission="posts.view", arguments=EchoArguments, group="sample"
+    )
+    def sample_echo(actor: Actor, arguments: EchoArguments) -> JsonObject:
+        """Answer the arguments."""
+        return {
+            "arguments": arguments.model_dump(mode="json", by_alias=True),
+            "user": actor.user.email,
+            "via": actor.via,
+            "text": "Grüße",
+        }
+
+    @tool(
+        title="Fail", kind="stage", permission="posts.view", arguments=NoArguments, group="sample"
+    )
+    def sample_fail(actor: Actor, arguments: NoArguments) -> JsonObject:
+        """Fail in a way nobody foresaw."""
+        raise RuntimeError(CANARY)
+
+    @tool(
+        title="Conflict",
+        kind="remove",
+        permission="posts.ai-review.save",
+        arguments=NoArguments,
+        group="sample",
+    )
+    def sample_conflict(actor: Actor, arguments: NoArguments) -> JsonObject:
+        """Meet a newer version."""
+        raise Conflict(
+            "The draft changed.", code="stale_version", details={"title": ["is new"]}, current=7
+        )
+
+    @tool(
+        title="People",
+        kind="open",
+        permission="users.manage",
+        arguments=NoArguments,
+        group="sample",
+    )
+    def sample_people(actor: Actor, arguments: NoArguments) -> JsonObject:
+        """Need what no agent has."""
+        return {"reached": True}
+
+    @tool(
+        title="Diagnose",
+        kind="read",
+        permission="posts.view",
+        arguments=NoArguments,
+        group="diagnostics",
+    )
+    def sample_diagnose(actor: Actor, arguments: NoArguments) -> JsonObject:
+        """Look inside."""
+        return {"seen": True}
+
+
+NAMES = ("sample_echo", "sample_fail", "sample_conflict", "sample_people", "sample_diagnose")
+
+
+@contextmanager
+def registered() -> Iterator[None]:
+    """The sample tools, for the length of the block."""
+    _register()
+    try:
+        yield
+    finally:
+        for name in NAMES:
+            del tools._tools[name]

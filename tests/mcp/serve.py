@@ -1,0 +1,53 @@
+"""`manage.py` with the sample tools: `python -m tests.mcp.serve prepare | run_mcp …`.
+
+Transports are tested against a process of their own, on an SQLite file of their own in
+`CMS_DATA_DIR`: a server thread inside the test process could not see an open transaction, and an
+in-memory database is one per connection.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
+
+
+def prepare() -> None:
+    """The tables, straight from the models (migrations are tested elsewhere), and the AI user with
+    id 1."""
+    from django.apps import apps
+    from django.conf import settings
+    from django.core.management import call_command
+
+    settings.MIGRATION_MODULES = {app.label: None for app in apps.get_app_configs()}
+    call_command("migrate", run_syncdb=True, verbosity=0, skip_checks=True)
+
+    from accounts.models import User
+
+    User.objects.create(pk=1, email="agent@example.com", username="agent", role="ai_agent")
+    User.objects.create(pk=2, email="editor@example.com", username="editor", role="editor")
+
+
+def main() -> None:
+    django.setup()
+    if sys.argv[1] == "prepare":
+        prepare()
+        return
+
+    from django.core.management import execute_from_command_line
+
+    from mcp_bridge import asgi, gate, sse
+    from tests.mcp.sample_tools import registered
+
+    # Limits small enough to reach in a test.
+    gate.BODY_SECONDS = float(os.environ.get("MCP_TEST_BODY_SECONDS", gate.BODY_SECONDS))
+    vars(asgi)["MAX_SESSIONS"] = int(os.environ.get("MCP_TEST_MAX_SESSIONS", sse.MAX_SESSIONS))
+    with registered():
+        execute_from_command_line(["manage.py", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,221 @@
+"""Calls of tools, in memory: what a client gets back, and what is logged."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from accounts.models import User
+from mcp_bridge.calls import call_tool
+from mcp_bridge.credentials import Principal
+from mcp_bridge.models import McpCall
+from tests.mcp.sample_tools import CANARY
+
+Request = Callable[..., Any]
+POST = {"postId": "p1"}
+
+
+def text(result: Any) -> str:
+    return str(result.content[0].text)
+
+
+def test_a_result_is_structured_and_the_same_json_in_the_text(client: Request) -> None:
+    result = client("call_tool", "sample_echo", {**POST, "limit": 3})
+
+    assert result.is_error is False
+    assert result.structured_content["arguments"]["limit"] == 3
+    assert result.structured_content["user"] == "agent@example.com"
+    assert result.structured_content["via"] == "mcp"
+    assert json.loads(text(result)) == result.structured_content
+    assert '"text":"Grüße"' in text(result)
+    assert '": ' not in text(result)
+
+
+def test_an_unknown_argument_is_refused_with_the_nearest_name(client: Request) -> None:
+    result = client("call_tool", "sample_echo", {**POST, "limt": 5})
+
+    assert result.is_error is True
+    assert result.structured_content is None
+    assert text(result) == (
+        "Invalid arguments for sample_echo:\n"
+        "- unknown argument `limt`; did you mean `limit`?\n"
+        "Signature: sample_echo(postId, limit?, format?, patch?, edits?, agentId?)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({}, "- `postId` is required\n"),
+        ({"post_id": "p1"}, None),
+        ({**POST, "limit": 0}, "- `limit`: input should be greater than or equal to 1; got 0\n"),
+        ({**POST, "format": "long"}, "- `format`: input should be 'concise' or 'full'; got 'long'"),
+        (
+            {**POST, "edits": [{"propz": {}}]},
+            "- unknown argument `edits.0.propz`; did you mean `props`?",
+        ),
+        ({**POST, "patch": "no json"}, "- `patch`: input should be a valid dictionary; got"),
+    ],
+)
+def test_invalid_arguments_say_where_and_what(
+    client: Request, arguments: dict[str, Any], sentence: str | None
+) -> None:
+    result = client("call_tool", "sample_echo", arguments)
+
+    if sentence is None:  # the Python name is taken too, as the registry allows it
+        assert result.is_error is False
+    else:
+        assert result.is_error is True
+        assert sentence in text(result)
+        assert "pydantic" not in text(result)
+
+
+def test_a_json_string_is_opened_where_an_object_is_expected(client: Request) -> None:
+    result = client(
+        "call_tool",
+        "sample_echo",
+        {"postId": '{"a": 1}', "patch": '{"title": "New"}', "edits": '[{"position": 2}]'},
+    )
+
+    arguments = result.structured_content["arguments"]
+    assert arguments["patch"] == {"title": "New"}
+    assert arguments["edits"] == [{"position": 2, "props": {}}]
+    assert arguments["postId"] == '{"a": 1}'
+
+
+def test_a_refusal_carries_its_details_and_the_version_in_the_text(client: Request) -> None:
+    result = client("call_tool", "sample_conflict", {})
+
+    assert result.is_error is True
+    assert result.structured_content is None
+    assert text(result) == (
+        "The draft changed.\n- title: is new\nThe version that stands now is 7."
+    )
+    assert result.meta["cms/error"]["code"] == "stale_version"
+
+
+def test_an_unexpected_error_is_hidden_and_logged(
+    client: Request, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.ERROR, logger="mcp_bridge"):
+        result = client("call_tool", "sample_fail", {})
+
+    assert result.is_error is True
+    assert text(result).startswith("Internal error, reference ")
+    assert CANARY not in result.model_dump_json()
+    reference = text(result).rsplit(" ", 1)[1]
+    assert any(reference in record.getMessage() for record in caplog.records)
+    assert CANARY in caplog.text
+
+
+def test_an_unknown_tool_is_a_protocol_error_that_names_the_nearest(client: Request) -> None:
+    with pytest.raises(MCPError) as caught:
+        client("call_tool", "sample_ecko", {})
+
+    assert caught.value.code == -32602
+    assert caught.value.message == "Unknown tool: sample_ecko (did you mean sample_echo?)"
+    assert McpCall.objects.get().error_code == "unknown_tool"
+
+
+def test_only_the_permitted_tools_are_listed_in_a_stable_order(client: Request) -> None:
+    names = [tool.name for tool in client("list_tools").tools]
+
+    assert names == sorted(names)
+    assert {"sample_echo", "sample_fail", "sample_conflict"} <= set(names)
+    assert not {"sample_people", "sample_diagnose"} & set(names)
+
+
+def test_a_tool_that_is_not_listed_cannot_be_called(client: Request) -> None:
+    result = client("call_tool", "sample_people", {})
+
+    assert result.is_error is True
+    assert "users.manage" in text(result)
+    assert result.meta["cms/error"]["code"] == "not_allowed"
+
+
+def test_diagnostics_need_their_grant(client: Request, environment: Callable[..., None]) -> None:
+    refused = client("call_tool", "sample_diagnose", {})
+    environment(mcp_diagnostics=True)
+    granted = client("call_tool", "sample_diagnose", {})
+
+    assert "MCP_DIAGNOSTICS" in text(refused)
+    assert granted.structured_content == {"seen": True}
+
+
+def test_the_list_of_a_credential_is_enforced_at_the_call(client: Request) -> None:
+    narrow = Principal(id="client:1", tools=frozenset({"sample_fail"}))
+
+    result = call_tool(narrow, "sample_echo", POST)
+
+    assert result.is_error is True
+    assert text(result) == "sample_echo is not on the list of tools of this credential."
+
+
+def test_an_editors_credential_may_stage(client: Request) -> None:
+    editor = User.objects.create(email="editor@example.com", username="editor", role="editor")
+
+    result = call_tool(Principal(id="client:2", user_id=editor.pk), "sample_conflict", {})
+
+    assert result.meta is not None
+    assert result.meta["cms/error"]["code"] == "stale_version"
+
+
+def test_threat_43_a_disabled_or_deleted_user_fails_at_the_next_call(
+    client: Request, agent: User
+) -> None:
+    assert client("call_tool", "sample_echo", POST).is_error is False
+
+    User.objects.filter(pk=agent.pk).update(is_active=False)
+    disabled = client("call_tool", "sample_echo", POST)
+    with pytest.raises(MCPError, match="No active account"):
+        client("list_tools")
+    User.objects.all().delete()
+    deleted = client("call_tool", "sample_echo", POST)
+
+    assert disabled.is_error is deleted.is_error is True
+    assert text(disabled).startswith("No active account stands behind this credential")
+
+
+def test_the_configured_system_user_acts_and_no_other_stands_in(
+    client: Request, environment: Callable[..., None]
+) -> None:
+    writer = User.objects.create(email="writer@example.com", username="writer", role="ai_agent")
+    environment(mcp_system_user_id=writer.pk)
+
+    assert client("call_tool", "sample_echo", POST).structured_content["user"] == writer.email
+    User.objects.filter(pk=writer.pk).update(is_active=False)
+    assert client("call_tool", "sample_echo", POST).is_error is True
+
+
+def test_every_call_is_logged_without_its_arguments(client: Request, agent: User) -> None:
+    client("call_tool", "sample_echo", {**POST, "agentId": "translator", "patch": {"x": CANARY}})
+    client("call_tool", "sample_conflict", {})
+
+    refused, done = McpCall.objects.all()
+    assert (done.tool, done.principal, done.user, done.agent_id, done.ok, done.error_code) == (
+        "sample_echo", "local", agent, "translator", True, "",
+    )  # fmt: skip
+    assert done.request_bytes > 60
+    assert done.response_bytes > 60
+    assert (refused.tool, refused.ok, refused.error_code) == (
+        "sample_conflict", False, "stale_version",
+    )  # fmt: skip
+    assert CANARY not in str(list(McpCall.objects.values()))
+
+
+def test_calls_beyond_the_rate_are_refused_per_credential(
+    client: Request, environment: Callable[..., None]
+) -> None:
+    environment(throttle_mcp="2/day")
+
+    results = [client("call_tool", "sample_echo", POST) for _ in range(3)]
+    other = call_tool(Principal(id="token"), "sample_echo", POST)
+
+    assert [result.is_error for result in results] == [False, False, True]
+    assert "the limit is 2 a day" in text(results[2])
+    assert other.is_error is False

@@ -1,0 +1,136 @@
+"""The SDK's client against a real server over every transport, in both eras of the protocol."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+
+from tests.mcp.conftest import HEADER, TOKEN
+from tests.mcp.running import ROOT, Running, connected, environment
+
+BEARER = {"Authorization": f"Bearer {TOKEN['MCP_AUTH_TOKEN']}"}
+GENERIC = {HEADER["MCP_AUTH_HEADER_NAME"]: HEADER["MCP_AUTH_HEADER_VALUE"]}
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("transport", ["sse", "http", "stdio"])
+def test_a_client_lists_and_calls_tools(open_server: Running, transport: str, mode: str) -> None:
+    async def session() -> tuple[Any, Any, Any, Any]:
+        async with connected(open_server, transport, mode) as client:
+            return (
+                await client.list_tools(),
+                await client.call_tool("sample_echo", {"postId": "p1"}),
+                await client.call_tool("sample_fail", {}),
+                await client.list_prompts(),
+            )
+
+    tools, echoed, failed, prompts = anyio.run(session)
+
+    assert "sample_echo" in [tool.name for tool in tools.tools]
+    assert echoed.structured_content["user"] == "agent@example.com"
+    assert failed.is_error is True
+    assert [prompt.name for prompt in prompts.prompts] == [
+        "write-post", "improve-seo", "translate-post", "review-changes",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("credential", [BEARER, GENERIC])
+@pytest.mark.parametrize("transport", ["sse", "http"])
+def test_either_credential_opens_either_transport(
+    locked_server: Running, transport: str, credential: dict[str, str]
+) -> None:
+    async def session() -> Any:
+        async with connected(locked_server, transport, headers=credential) as client:
+            return await client.call_tool("sample_echo", {"postId": "p1"})
+
+    assert anyio.run(session).is_error is False
+
+
+def test_threat_43_a_disabled_user_loses_an_open_stream(open_server: Running) -> None:
+    async def session() -> tuple[Any, Any]:
+        async with connected(open_server, "sse") as client:
+            before = await client.call_tool("sample_echo", {"postId": "p1"})
+            open_server.execute("UPDATE accounts_user SET is_active = 0 WHERE id = 1")
+            return before, await client.call_tool("sample_echo", {"postId": "p1"})
+
+    try:
+        before, after = anyio.run(session)
+    finally:
+        open_server.execute("UPDATE accounts_user SET is_active = 1 WHERE id = 1")
+
+    assert before.is_error is False
+    assert after.is_error is True
+    assert "No active account" in after.content[0].text
+
+
+def test_calls_over_http_are_logged_by_the_server(open_server: Running) -> None:
+    async def session() -> None:
+        async with connected(open_server, "http") as client:
+            await client.call_tool("sample_echo", {"postId": "logged"})
+
+    before = open_server.execute("SELECT count(*) FROM mcp_bridge_mcpcall")[0][0]
+    anyio.run(session)
+
+    assert open_server.execute("SELECT count(*) FROM mcp_bridge_mcpcall")[0][0] == before + 1
+
+
+def test_the_first_sse_event_names_our_endpoint(open_server: Running) -> None:
+    """Guards the one place where we rewrite what the SDK writes."""
+    with httpx.stream("GET", f"{open_server.url}/mcp") as response:
+        lines = response.iter_lines()
+        event, data = next(lines), next(lines)
+
+    assert response.headers["content-type"].startswith("text/event-stream")
+    assert event == "event: endpoint"
+    prefix, _, session = data.partition("data: /messages?sessionId=")
+    assert (prefix, len(session)) == ("", 32)
+    int(session, 16)
+
+
+def test_many_calls_at_once_are_all_answered(open_server: Running) -> None:
+    async def session() -> list[bool]:
+        refused: list[bool] = []
+
+        async def call() -> None:
+            result = await client.call_tool("sample_echo", {"postId": "p1"})
+            refused.append(result.is_error)
+
+        async with connected(open_server, "http") as client, anyio.create_task_group() as group:
+            for _ in range(40):
+                group.start_soon(call)
+        return refused
+
+    assert anyio.run(session) == [False] * 40
+
+
+def test_stdio_writes_nothing_but_the_protocol(open_server: Running) -> None:
+    hello = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }
+
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.mcp.serve", "run_mcp", "--transport", "stdio"],
+        cwd=ROOT,
+        env=environment(open_server.data),
+        input=json.dumps(hello) + "\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+    (line,) = done.stdout.splitlines()
+    assert json.loads(line)["result"]["serverInfo"]["name"] == "cms"
