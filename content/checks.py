@@ -1,0 +1,120 @@
+"""System checks: a definition that cannot work stops the start, with file, thing and reason."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Sequence
+
+from django.apps import AppConfig
+from django.core.checks import CheckMessage, Error, register
+from django.template import TemplateDoesNotExist, TemplateSyntaxError
+from django.template.loader import get_template
+
+from content.definitions import (
+    Module,
+    ModuleGroupDefinition,
+    PostType,
+    module_groups,
+    modules,
+    post_types,
+    props_of,
+    taxonomies,
+    validate_custom_fields,
+    validate_props,
+    why_excluded,
+)
+from core.errors import CmsError
+
+Reason = tuple[str, str, str]
+"""What is wrong, how to mend it, and the check's id."""
+
+
+@register("definitions")
+def check_definitions(
+    app_configs: Sequence[AppConfig] | None = None, **kwargs: object
+) -> list[CheckMessage]:
+    """Every problem of every module, module group and post type."""
+    found: list[CheckMessage] = []
+    for module in modules:
+        found += _errors(module, f"module {module.name!r}", _module_reasons(module))
+    for group in module_groups:
+        found += _errors(group, f"module group {group.name!r}", _group_reasons(group))
+    for post_type in post_types:
+        found += _errors(post_type, f"post type {post_type.name!r}", _type_reasons(post_type))
+    return found
+
+
+def _errors(definition: type, thing: str, reasons: Iterator[Reason]) -> Iterator[CheckMessage]:
+    file = inspect.getsourcefile(definition) or definition.__module__
+    for reason, hint, number in reasons:
+        yield Error(f"{file}: {thing}: {reason}", hint=hint, id=f"content.{number}")
+
+
+def _module_reasons(module: type[Module]) -> Iterator[Reason]:
+    try:
+        get_template(module.template())
+    except TemplateDoesNotExist:
+        yield f"there is no template {module.template()}", "Add it to a templates folder.", "E001"
+    except TemplateSyntaxError as error:
+        yield f"the template {module.template()} cannot be read: {error}", "Mend it.", "E002"
+    if not module.ai.layout_roles or not all(role.strip() for role in module.ai.layout_roles):
+        yield "a layout role is empty or missing", "Name at least one in ai.layout_roles.", "E003"
+    if not module.allowed_scopes:
+        yield "allowed_scopes is empty", "Allow local, global or static.", "E004"
+    for name in module.allowed_post_types:
+        if name not in post_types:
+            yield (
+                f"allowed_post_types names {name!r}, no post type",
+                _known(post_types.names()),
+                "E005",
+            )
+    try:
+        props_of(module.Props)
+        validate_props(module.name, module.default_props())
+    except (CmsError, TypeError, ValueError) as error:
+        yield f"the default props are not valid: {error}", "Mend the defaults.", "E006"
+
+
+def _group_reasons(group: type[ModuleGroupDefinition]) -> Iterator[Reason]:
+    if group.post_type not in post_types:
+        yield f"there is no post type {group.post_type!r}", _known(post_types.names()), "E007"
+    for place, entry in enumerate(group.modules):
+        module = modules.get(entry.type)
+        if module is None:
+            yield f"there is no module {entry.type!r}", _known(modules.names()), "E008"
+            continue
+        if entry.scope not in module.allowed_scopes:
+            yield f"{entry.type} may not be {entry.scope}", _known(module.allowed_scopes), "E009"
+        if group.post_type in post_types and (why := why_excluded(group.post_type, entry.type)):
+            yield f"{entry.type} may not stand here: {why}", "Choose another module.", "E010"
+        try:
+            entry.full_props()
+        except CmsError as error:
+            yield f"modules[{place}] ({entry.type}): {error}", "Mend the props.", "E011"
+
+
+def _type_reasons(post_type: type[PostType]) -> Iterator[Reason]:
+    for name in post_type.module_groups:
+        group = module_groups.get(name)
+        if group is None:
+            yield f"there is no module group {name!r}", _known(module_groups.names()), "E012"
+        elif group.post_type != post_type.name:
+            yield f"module group {name!r} is for {group.post_type!r}", "Choose another.", "E013"
+    default = post_type.default_module_group
+    if default is not None and default not in post_type.module_groups:
+        yield f"default_module_group {default!r} is not in module_groups", "Add it there.", "E014"
+    for use in post_type.taxonomies:
+        if use.slug not in taxonomies:
+            yield f"there is no taxonomy {use.slug!r}", _known(taxonomies.names()), "E015"
+    for name in post_type.allowed_modules:
+        if name not in modules:
+            yield f"there is no module {name!r}", _known(modules.names()), "E016"
+    try:
+        props_of(post_type.CustomFields)
+        validate_custom_fields(post_type.name, post_type.default_custom_fields())
+    except (CmsError, TypeError, ValueError) as error:
+        yield f"the custom fields' defaults are not valid: {error}", "Mend the defaults.", "E017"
+
+
+def _known(names: Sequence[str]) -> str:
+    return f"Known: {', '.join(names) or 'none'}."

@@ -1,0 +1,100 @@
+"""Props against their class, with errors keyed by path: `props.items.0.question`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import cast
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from content.definitions.fields import ModuleProps
+from content.definitions.shape import props_of
+from core.errors import RuleViolation
+from core.json import Json, JsonObject
+
+_MOST_PATHS = 20
+_LONGEST_KEY = 80
+_SENTENCES = {
+    "string_type": "This should be text.",
+    "list_type": "This should be a list.",
+    "dict_type": "This should be an object.",
+    "model_type": "This should be an object.",
+    "string_unicode": "This holds half of a character (a lone surrogate), which cannot be stored.",
+}
+"""In place of pydantic's, which speak of Python."""
+
+
+def defaults(props: type[ModuleProps]) -> JsonObject:
+    """A new dict of the defaults, as JSON."""
+    return cast("JsonObject", props().model_dump(mode="json", by_alias=True))
+
+
+def check(
+    props: type[ModuleProps], values: Mapping[str, Json], *, prefix: str, what: str
+) -> JsonObject:
+    """The full, cleaned values with defaults filled.
+
+    Raises `RuleViolation` (`invalid_props`): details begin with `prefix`, the sentence names `what`.
+    """
+    try:
+        # A Mapping that is no dict would be refused by pydantic with a sentence about Python.
+        checked = props.model_validate(dict(values))
+    except ValidationError as error:
+        raise _violation(props, error.errors(include_url=False), prefix, what) from None
+    return cast("JsonObject", checked.model_dump(mode="json", by_alias=True))
+
+
+def check_partial(
+    props: type[ModuleProps], values: Mapping[str, Json], *, prefix: str, what: str
+) -> JsonObject:
+    """The cleaned values of the given keys only."""
+    full = check(props, {**defaults(props), **values}, prefix=prefix, what=what)
+    return {key: full[key] for key in values}
+
+
+def unknown(kind: str, name: str, known: Sequence[str], *, code: str, field: str) -> RuleViolation:
+    """The refusal of a definition's name that does not exist."""
+    message = f"no {kind} named {_readable(name)!r}; known: {', '.join(known) or 'none'}"
+    return RuleViolation(message, code=code, details={field: [message]})
+
+
+def _violation(
+    props: type[ModuleProps], errors: Sequence[ErrorDetails], prefix: str, what: str
+) -> RuleViolation:
+    details: dict[str, list[str]] = {}
+    for error in errors[:_MOST_PATHS]:
+        path = ".".join([prefix, *(_readable(part) for part in error["loc"])])
+        details.setdefault(path, []).append(_sentence(props, error))
+    path, sentences = next(iter(details.items()))
+    more = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
+    return RuleViolation(
+        f"{what} is not valid: {path}: {sentences[0]}{more}", code="invalid_props", details=details
+    )
+
+
+def _sentence(props: type[ModuleProps], error: ErrorDetails) -> str:
+    if error["type"] != "extra_forbidden":
+        return _SENTENCES.get(error["type"]) or error["msg"].rstrip(".") + "."
+    known = _known_at(props, error["loc"])
+    name = _readable(error["loc"][-1])
+    close = get_close_matches(name, known, 1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    return f"There is no property {name!r} here.{hint} Known: {', '.join(known) or 'none'}."
+
+
+def _known_at(props: type[ModuleProps], location: tuple[int | str, ...]) -> list[str]:
+    """The wire names allowed where the last part of the location stands."""
+    here: type[ModuleProps] | None = props
+    for part in location[:-1]:
+        if isinstance(part, str) and here is not None:
+            prop = props_of(here).get(part)
+            here = prop.nested if prop else None
+    return list(props_of(here)) if here else []
+
+
+def _readable(part: int | str) -> str:
+    """A key as a caller may see it: short, and encodable even where JSON held a lone surrogate."""
+    text = str(part).encode("utf-8", "replace").decode()
+    return text if len(text) <= _LONGEST_KEY else text[: _LONGEST_KEY - 1] + "…"

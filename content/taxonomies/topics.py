@@ -1,0 +1,8 @@
+from content.definitions import Taxonomy
+
+
+class Topics(Taxonomy):
+    name = "topics"
+    label = "Topics"
+    description = "What a post is about, from the general to the particular."
+    hierarchical = True

@@ -1,0 +1,50 @@
+"""What the templates of modules and pages need beyond Django's own filters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from django import template
+from django.utils.safestring import SafeString, mark_safe
+
+from content.richtext import schema
+from content.richtext.html import to_html
+
+register = template.Library()
+
+_SCRIPT_ESCAPES = {ord(">"): "\\u003E", ord("<"): "\\u003C", ord("&"): "\\u0026"}
+
+
+@register.filter
+def richtext(document: object) -> SafeString:
+    """A rich-text document as HTML; nothing for what is no document."""
+    if not isinstance(document, dict):
+        return mark_safe("")
+    return mark_safe(to_html(document))  # noqa: S308 the renderer escapes every text
+
+
+@register.filter
+def has_text(document: object) -> bool:
+    """Whether a rich-text document shows anything."""
+    content = document.get("content") if isinstance(document, dict) else None
+    return bool(content) and content != [{"type": "paragraph"}]
+
+
+@register.filter
+def href(value: object) -> str:
+    """The address if it is safe to follow, else nothing: a stored link can be older than the rule."""
+    return schema.safe_href(value) or "" if isinstance(value, str) else ""
+
+
+@register.filter
+def lookup(mapping: object, key: object) -> object:
+    """`mapping[key]`, or None."""
+    return mapping.get(key) if isinstance(mapping, Mapping) else None
+
+
+@register.filter
+def json_ld(value: object) -> SafeString:
+    """Structured data for a `script` element of type application/ld+json, which it cannot leave."""
+    text = json.dumps(value, ensure_ascii=False).translate(_SCRIPT_ESCAPES)
+    return mark_safe(text)  # noqa: S308 no character is left that could end the element
