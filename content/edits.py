@@ -1,0 +1,196 @@
+"""Edits of a document, the same for every layer and door. Pure: they build the document that should be.
+
+`content.rules` judges the outcome; here only what cannot even be built is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final, cast
+from uuid import uuid4
+
+from content.definitions import coerce_markdown, find_module_group, find_post_type
+from content.document import FIELD_NAMES, ModuleDocument, PostDocument
+from core.errors import NotFound, RuleViolation, invalid
+from core.json import Json, JsonObject
+
+READ_ONLY: Final = frozenset(
+    {
+        "id",
+        "type",
+        "locale",
+        "version",
+        "url",
+        "author",
+        "createdAt",
+        "updatedAt",
+        "publishedAt",
+        "deletedAt",
+        "translations",
+        "layers",
+        "translationGroup",
+        "isPlaceholder",
+    }
+)
+"""Keys that a GET answers and a write ignores, so that what was read can be put back."""
+
+
+def patch_fields(document: PostDocument, patch: Mapping[str, Json]) -> PostDocument:
+    """Set post fields, `customFields` (merged by name) and `taxonomyTermIds`; what is absent stays.
+
+    Raises `RuleViolation` on the key that is unknown.
+    """
+    fields: JsonObject = {}
+    for name, value in patch.items():
+        if name == "taxonomyTermIds":
+            document = document.with_terms(_ids(name, value))
+        elif name == "customFields":
+            if not isinstance(value, Mapping):
+                raise invalid(name, "customFields must be an object.")
+            fields[name] = value
+        elif name in FIELD_NAMES:
+            fields[name] = value
+        elif name not in READ_ONLY:
+            raise invalid(name, f"There is no post field named {name!r}.", code="unknown_field")
+    return document.with_fields(fields)
+
+
+def _ids(name: str, value: Json) -> list[str]:
+    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+        raise invalid(name, f"{name} must be a list of ids.")
+    return [str(item).lower() for item in value]
+
+
+def add_module(
+    document: PostDocument,
+    *,
+    type: str,
+    props: Mapping[str, Json] | None = None,
+    overrides: Mapping[str, Json] | None = None,
+    content_markdown: str | None = None,
+    shared: tuple[str, str] | None = None,
+    locked: bool = False,
+    scope: str = "local",
+    index: int | None = None,
+) -> tuple[PostDocument, str]:
+    """The document with a new module, at `index` or last, and the module's id.
+
+    `shared` is the slug and instance id of a global module, which takes `overrides` instead of props.
+    """
+    props = {**_markdown(type, content_markdown), **(props or {})}
+    module = ModuleDocument(
+        id=str(uuid4()),
+        type=type,
+        instance_id=shared[1] if shared else str(uuid4()),
+        scope="global" if shared else scope,
+        global_slug=shared[0] if shared else None,
+        locked=locked,
+        props={} if shared else props,
+        overrides={**(overrides or {}), **(props if shared else {})},
+    )
+    return document.with_module(module, index), module.id
+
+
+def _markdown(type: str, content_markdown: str | None) -> JsonObject:
+    if content_markdown is None:
+        return {}
+    name, value = coerce_markdown(type, content_markdown)
+    return {name: value}
+
+
+def update_module(
+    document: PostDocument,
+    module_id: str,
+    *,
+    props: Mapping[str, Json] | None = None,
+    overrides: Mapping[str, Json] | None = None,
+    content_markdown: str | None = None,
+    index: int | None = None,
+) -> PostDocument:
+    """The document with props and overrides merged into a module, and the module moved where `index` says."""
+    module = require_module(document, module_id)
+    values = {**_markdown(module.type, content_markdown), **(props or {})}
+    if module.scope == "local":
+        module = replace(
+            module,
+            props={**module.props, **values},
+            overrides={**module.overrides, **(overrides or {})},
+        )
+    else:
+        # A shared module is changed for this post only: its props are other posts' too.
+        module = replace(module, overrides={**module.overrides, **values, **(overrides or {})})
+    return document.with_module(module, index)
+
+
+def remove_module(document: PostDocument, module_id: str) -> PostDocument:
+    require_module(document, module_id)
+    return document.without_module(module_id)
+
+
+def reorder(document: PostDocument, order: Sequence[str]) -> PostDocument:
+    """The document with its modules in that order; each must be named once."""
+    if sorted(order) != sorted(document.order):
+        message = "The order must name every module of the post once."
+        raise RuleViolation(message, details={"order": [message]})
+    modules = {module.id: module for module in document.modules}
+    return replace(document, modules=tuple(modules[id_] for id_ in order))
+
+
+def require_module(document: PostDocument, module_id: str) -> ModuleDocument:
+    module = document.module(str(module_id).lower())
+    if module is None:
+        raise NotFound(f"This post has no module {module_id} in this layer.")
+    return module
+
+
+def patch_modules(document: PostDocument, entries: Sequence[Mapping[str, Json]]) -> PostDocument:
+    """Change several modules: each entry is `{postModuleId, props?, overrides?, position?}`."""
+    for number, entry in enumerate(entries):
+        unknown = set(entry) - {"postModuleId", "props", "overrides", "position"}
+        where = f"modules.{number}"
+        if unknown:
+            key = sorted(unknown)[0]
+            raise invalid(f"{where}.{key}", f"There is no key {key!r} here.", code="unknown_field")
+        position = entry.get("position")
+        if position is not None and (isinstance(position, bool) or not isinstance(position, int)):
+            raise invalid(f"{where}.position", "position must be a whole number from 0.")
+        for part in ("props", "overrides"):
+            if not isinstance(entry.get(part) or {}, Mapping):
+                raise invalid(f"{where}.{part}", f"{part} must be an object.")
+        document = update_module(
+            document,
+            str(entry.get("postModuleId") or ""),
+            props=cast("Mapping[str, Json] | None", entry.get("props")),
+            overrides=cast("Mapping[str, Json] | None", entry.get("overrides")),
+            index=position,
+        )
+    return document
+
+
+def seed_group(
+    document: PostDocument, group_name: str | None, shared: Mapping[str, str]
+) -> PostDocument:
+    """The document with the modules of a module group: the named one, else the post type's default.
+
+    `shared` maps the slugs of global modules to their instance ids; one that does not exist is left out.
+    """
+    name = group_name or find_post_type(document.type).default_module_group
+    if name is None:
+        return document
+    group = find_module_group(name)
+    if group.post_type != document.type:
+        raise invalid("moduleGroupName", f"{group.name} is for {group.post_type}, not {document.type}.")
+    for place in group.modules:
+        if place.global_slug is not None and place.global_slug not in shared:
+            continue
+        slug = place.global_slug
+        document, _ = add_module(
+            document,
+            type=place.type,
+            props=place.full_props(),
+            shared=(slug, shared[slug]) if slug else None,
+            scope=place.scope,
+            locked=place.locked,
+        )
+    return document

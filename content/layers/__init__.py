@@ -1,0 +1,29 @@
+"""The layers of a post and the only ways between them: stage, submit, approve, reject, revert, and the live write.
+
+AI Review stands on Review, Review on live. Agents and AI clients reach AI Review only.
+"""
+
+from content.layers.approve import approve
+from content.layers.digest import digest_of
+from content.layers.reject import reject
+from content.layers.revert import revert_run, revert_to_revision
+from content.layers.stage import Staged, stage
+from content.layers.state import Layers, LayerView, check_version, lock_post, open_layers
+from content.layers.submit import Submitted, submit
+
+__all__ = [
+    "LayerView",
+    "Layers",
+    "Staged",
+    "Submitted",
+    "approve",
+    "check_version",
+    "digest_of",
+    "lock_post",
+    "open_layers",
+    "reject",
+    "revert_run",
+    "revert_to_revision",
+    "stage",
+    "submit",
+]

@@ -1,0 +1,101 @@
+"""Approve: Review to live, by a person, for exactly what that person saw."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from django.db import transaction
+
+from content import store
+from content.changes import Changes, apply, diff
+from content.layers.digest import path_was_seen, read_digest, was_seen
+from content.layers.live import write_live
+from content.layers.state import Layers, LayerView, lock_post, open_layers, save_draft
+from content.layers.submit import require_paths
+from content.models import Post, Revision
+from content.rules import check_changes
+from core.actor import Actor
+from core.errors import Conflict, RuleViolation
+
+
+@transaction.atomic
+def approve(
+    *,
+    post_id: object,
+    actor: Actor,
+    digest: str,
+    paths: Collection[str] | None = None,
+    note: str = "",
+) -> tuple[Post, Revision]:
+    """Bring all of Review, or these paths of it, live; the rest stays staged.
+
+    `digest` is that of the changes the reviewer saw. Where live content or the draft moved on an approved path
+    since, raises `Conflict` (`stale_review`) and writes nothing. The post's status does not change.
+    """
+    actor.require_person("approve")
+    actor.require("posts.review.approve")
+    seen = read_digest(digest)
+    post = lock_post(post_id)
+    layers = open_layers(post)
+    changes = _approved(layers.review, seen, paths)
+    document = apply(layers.live, changes)
+    document = check_changes(post=post, before=layers.live, after=document, actor=actor)
+    revision = write_live(
+        post=post,
+        before=layers.live,
+        after=document,
+        actor=actor,
+        reason="approved",
+        marks=layers.review.marks,
+        note=note,
+        causes=("post.review.approve",),
+    )
+    if revision is None:
+        raise RuleViolation("Nothing of this is still different.", code="nothing_staged")
+    keep_rest(layers, changes.paths, actor)
+    return post, revision
+
+
+def _approved(
+    review: LayerView, seen: dict[bytes, bytes], paths: Collection[str] | None
+) -> Changes:
+    if paths is None:
+        if not review.exists and not seen:
+            raise RuleViolation("Nothing is staged in Review of this post.", code="nothing_staged")
+        if len(review.changes) != len(seen):
+            raise _stale([])
+        paths = review.changes.paths
+    else:
+        gone = [
+            path
+            for path in paths
+            if path not in review.changes.paths and path_was_seen(seen, path)
+        ]
+        if gone:
+            raise _stale(gone)
+        require_paths(review, paths)
+    chosen = review.changes.only(paths)
+    moved = [change.path for change in chosen if not was_seen(seen, change)]
+    if moved:
+        raise _stale(moved)
+    return chosen
+
+
+def _stale(paths: list[str]) -> Conflict:
+    which = ", ".join(paths) if paths else "what is staged"
+    return Conflict(
+        f"This moved since you opened the review: {which}. Nothing was changed; look again and decide.",
+        code="stale_review",
+        details={path: ["changed since you saw it"] for path in paths},
+    )
+
+
+def keep_rest(layers: Layers, taken: Collection[str], actor: Actor) -> None:
+    """Review keeps what was not taken, on top of the live content that stands now."""
+    live = store.load(layers.post)
+    review = layers.review
+    rest = review.changes.only([path for path in review.changes.paths if path not in taken])
+    document = apply(live, rest)
+    view = replace(review, below=live, changes=diff(live, document))
+    save_draft(view, layers.post, document, review.marks, actor.user.pk)

@@ -1,0 +1,144 @@
+"""The one write of live content: rows, version, revisions, provenance, URL paths and events together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from content import store
+from content.changes import Changes, diff
+from content.definitions import custom_text_of, text_of
+from content.document import PostDocument
+from content.layers.marks import Mark, Marks, mark_of
+from content.models import Post, Provenance, Revision
+from content.paths import follow_path_change, path_for
+from content.rules.fields import slug_taken
+from core import events
+from core.actor import Actor
+
+
+def write_live(
+    *,
+    post: Post,
+    before: PostDocument,
+    after: PostDocument,
+    actor: Actor,
+    reason: str,
+    marks: Marks | None = None,
+    note: str = "",
+    causes: Iterable[str] = (),
+) -> Revision | None:
+    """Make `after` the live content of a locked post, inside the caller's transaction.
+
+    Keeps a revision before and after, and a row of provenance per changed path: `marks` says who wrote a path,
+    else the actor did. Emits `post.updated` and `post.approve`, then `causes`. None where nothing changed.
+    """
+    actor.require_person("change live content")
+    changes = diff(before, after)
+    if len(changes) == 0:
+        return None
+    if "post.publishAt" in changes.paths and after.fields.get("publishAt") is not None:
+        actor.require("posts.publish")
+    keep_revision(post, before)
+    old_path = post.path
+    store.save(post, after, changes)
+    post.path = path_for(post)
+    post.version += 1
+    post.is_placeholder = False
+    post.search_text = search_text_of(after)
+    _save(post)
+    if post.path != old_path:
+        follow_path_change(post)
+    revision = add_revision(post, after, changes, actor, reason, note)
+    add_provenance(post, revision, changes, actor, marks or {})
+    payload = event_payload(post, changes)
+    for name in ("post.updated", "post.approve", *causes):
+        events.record(name, actor=actor, post_id=post.pk, payload=payload)
+    return revision
+
+
+def _save(post: Post) -> None:
+    try:
+        with transaction.atomic():
+            post.save()
+    except IntegrityError:
+        # Two writers may take one slug between the check and this write; the constraint decides.
+        raise slug_taken(post.slug, post.type, post.locale) from None
+
+
+def keep_revision(post: Post, document: PostDocument) -> None:
+    """Make sure that the present version has its revision, so that it can be returned to."""
+    if not post.revisions.filter(version=post.version).exists():
+        Revision.objects.create(
+            post=post, version=post.version, reason="before", document=document.to_json()
+        )
+
+
+def add_revision(
+    post: Post, document: PostDocument, changes: Changes, actor: Actor, reason: str, note: str = ""
+) -> Revision:
+    return Revision.objects.create(
+        post=post,
+        version=post.version,
+        reason=reason,
+        document=document.to_json(),
+        changed_paths=list(changes.paths),
+        note=note,
+        by_id=actor.user.pk,
+        by_name=actor.user.username,
+        agent_id=actor.agent_id or "",
+        run_id=actor.run_id or "",
+    )
+
+
+def add_provenance(
+    post: Post, revision: Revision, changes: Changes, actor: Actor, marks: Marks
+) -> None:
+    own = Mark.of(actor)
+    rows = []
+    for path in changes.paths:
+        mark = mark_of(marks, path) or own
+        rows.append(
+            Provenance(
+                post=post,
+                revision=revision,
+                path=path,
+                author_id=mark.user_id,
+                author_name=mark.user,
+                agent_id=mark.agent_id,
+                run_id=mark.run_id,
+                via=mark.via,
+                edited_by_name=mark.edited_by,
+                approved_by_id=actor.user.pk,
+                approved_by_name=actor.user.username,
+                written_at=parse_datetime(mark.at) or timezone.now(),
+            )
+        )
+    Provenance.objects.bulk_create(rows)
+
+
+def search_text_of(document: PostDocument) -> str:
+    """The words of a post, for search: excerpt, custom fields, then module by module."""
+    parts = [str(document.fields.get("excerpt") or "")]
+    parts.append(custom_text_of(document.type, document.custom_fields))
+    parts += [
+        text_of(module.type, {**module.props, **module.overrides}) for module in document.modules
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def event_payload(post: Post, changes: Changes | None = None) -> dict[str, object]:
+    """What webhooks and triggers are told of a post."""
+    return {
+        "id": str(post.pk),
+        "type": post.type,
+        "locale": post.locale,
+        "slug": post.slug,
+        "title": post.title,
+        "status": post.status,
+        "url": post.path,
+        "changedPaths": list(changes.paths) if changes is not None else [],
+    }

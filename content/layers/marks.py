@@ -1,0 +1,83 @@
+"""Who wrote what is staged at a path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import cast
+
+from django.utils import timezone
+
+from content.store import iso
+from core.actor import Actor
+from core.json import Json, JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The writer of a staged value.
+
+    `user_id`/`user` the account, `agent_id`/`run_id` the agent and its run, `via` the door, `at` when.
+    `edited_by` names the person who changed an agent's words since; the words' origin stays the agent.
+    `drifted`: the layer below moved at this path after the value was written.
+    `conflict`: a submit left it here, because a person had staged something else.
+    """
+
+    user_id: int | None
+    user: str
+    via: str
+    at: str
+    agent_id: str = ""
+    run_id: str = ""
+    edited_by: str = ""
+    drifted: bool = False
+    conflict: bool = False
+    note: str = ""
+
+    @property
+    def is_agents(self) -> bool:
+        """Whether the words are an agent's or an AI client's, and no person changed them since."""
+        return (bool(self.agent_id) or self.via in ("mcp", "agent")) and not self.edited_by
+
+    def to_json(self) -> JsonObject:
+        return cast(JsonObject, asdict(self))
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Json]) -> Mark:
+        return cls(**cast("dict[str, str]", dict(value)))  # type: ignore[arg-type]  # written by to_json
+
+    @classmethod
+    def of(cls, actor: Actor, *, previous: Mark | None = None) -> Mark:
+        """The mark of what `actor` writes now; a person who edits an agent's words leaves them the agent's."""
+        mark = cls(
+            user_id=actor.user.pk,
+            user=actor.user.username,
+            via=actor.via,
+            at=cast(str, iso(timezone.now())),
+            agent_id=actor.agent_id or "",
+            run_id=actor.run_id or "",
+        )
+        if previous is not None and previous.agent_id and actor.is_person:
+            return replace(previous, edited_by=actor.user.username, drifted=False, conflict=False)
+        return mark
+
+
+Marks = dict[str, Mark]
+
+
+def read_marks(value: Mapping[str, Mapping[str, Json]]) -> Marks:
+    return {path: Mark.from_json(mark) for path, mark in value.items()}
+
+
+def mark_of(marks: Marks, path: str) -> Mark | None:
+    """The mark at a path; a whole module answers with the mark of any of its parts, and the other way round."""
+    if path in marks:
+        return marks[path]
+    return next(
+        (
+            mark
+            for known, mark in marks.items()
+            if known.startswith(path + ".") or path.startswith(known + ".")
+        ),
+        None,
+    )

@@ -1,0 +1,81 @@
+"""Stage: propose a change in a layer. Live content does not move."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from content.changes import diff
+from content.document import PostDocument
+from content.layers.marks import Mark, mark_of
+from content.layers.state import check_version, lock_post, open_layers, save_draft
+from content.models import Layer, Post
+from content.rules import check_changes
+from core import events
+from core.actor import Actor
+
+Edit = Callable[[PostDocument], PostDocument]
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """`paths` are what this call changed; `document` is the layer as it stands now."""
+
+    post: Post
+    layer: Layer
+    version: int
+    paths: tuple[str, ...]
+    document: PostDocument
+
+
+def require_layer(actor: Actor, layer: Layer) -> None:
+    """Who may write a layer: people Review, agents and AI clients AI Review."""
+    if layer == Layer.REVIEW:
+        actor.require_person("write Review")
+        actor.require("posts.review.save")
+    elif not actor.can("posts.ai-review.save"):
+        # An AI client acts for a person here: whoever may edit posts may have changes proposed.
+        actor.require("posts.edit")
+
+
+@transaction.atomic
+def stage(
+    *,
+    post_id: object,
+    layer: Layer,
+    actor: Actor,
+    edit: Edit,
+    expected_version: int | None = None,
+) -> Staged:
+    """Change a layer: `edit` gets its present document and returns the one it should be.
+
+    What earlier calls staged is what `edit` is given, so nothing of it is lost. Raises `NotAllowed`, `NotFound`,
+    `RuleViolation`, or `Conflict` (`stale_version`) where `expected_version` is not the layer's version.
+    """
+    require_layer(actor, layer)
+    post = lock_post(post_id)
+    layers = open_layers(post)
+    view = layers.view(layer)
+    check_version(expected_version, view.version, "This draft")
+    document = edit(view.document)
+    document = check_changes(post=post, before=view.document, after=document, actor=actor)
+    own = diff(view.document, document).paths
+    if not own:
+        return Staged(post, layer, view.version, (), view.document)
+    marks = dict(view.marks)
+    for path in own:
+        marks[path] = Mark.of(actor, previous=mark_of(view.marks, path))
+    for path in diff(view.below, document).paths:
+        # A part of a module that the layer itself added shows as that module.
+        if path not in marks and any(changed.startswith(path + ".") for changed in own):
+            marks[path] = Mark.of(actor)
+    draft = save_draft(view, post, document, marks, actor.user.pk)
+    events.record(
+        f"post.{layer}.save",
+        actor=actor,
+        post_id=post.pk,
+        payload={"layer": layer.value, "paths": list(own), "version": draft.version},
+    )
+    return Staged(post, layer, draft.version, own, document)

@@ -1,0 +1,140 @@
+"""The three layers of a post as documents: what each holds, what it changes, and where the layer below moved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from content import store
+from content.changes import Changes, diff, merge
+from content.document import PostDocument
+from content.layers.marks import Marks, mark_of, read_marks
+from content.models import Draft, Layer, Post
+from core.errors import Conflict, NotFound
+
+
+@dataclass(frozen=True, slots=True)
+class LayerView:
+    """A layer as it stands now: its stored intent on top of the layer below.
+
+    `changes` lead from `below` to `document`; `drifted` are those of its paths where the layer below moved
+    since they were staged.
+    """
+
+    layer: Layer
+    draft: Draft | None
+    below: PostDocument
+    document: PostDocument
+    changes: Changes
+    marks: Marks
+    drifted: frozenset[str]
+
+    @property
+    def exists(self) -> bool:
+        return len(self.changes) > 0
+
+    @property
+    def version(self) -> int:
+        return self.draft.version if self.draft else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """All layers of one post."""
+
+    post: Post
+    live: PostDocument
+    review: LayerView
+    ai_review: LayerView
+
+    def view(self, layer: Layer) -> LayerView:
+        return self.review if layer == Layer.REVIEW else self.ai_review
+
+    def document(self, layer: Layer | None) -> PostDocument:
+        """The post as a layer sees it; None is live."""
+        return self.live if layer is None else self.view(layer).document
+
+
+def lock_post(post_id: object) -> Post:
+    """The post, locked until the transaction ends. Everything that writes a layer starts here.
+
+    Raises `NotFound` for a deleted or unknown post.
+    """
+    post = Post.objects.select_for_update(of=("self",)).filter(pk=post_id, deleted_at__isnull=True).first()
+    if post is None:
+        raise post_not_found(post_id)
+    return post
+
+
+def post_not_found(post_id: object) -> NotFound:
+    return NotFound(f"No post has the id {post_id}.")
+
+
+def open_layers(post: Post) -> Layers:
+    """Read every layer of a post. Three queries."""
+    live = store.load(post)
+    drafts = {draft.layer: draft for draft in post.drafts.select_related("updated_by")}
+    review = _view(Layer.REVIEW, drafts.get(Layer.REVIEW), live)
+    ai_review = _view(Layer.AI_REVIEW, drafts.get(Layer.AI_REVIEW), review.document)
+    return Layers(post=post, live=live, review=review, ai_review=ai_review)
+
+
+def _view(layer: Layer, draft: Draft | None, below: PostDocument) -> LayerView:
+    if draft is None or draft.is_empty or draft.document is None or draft.base is None:
+        return LayerView(layer, draft, below, below, diff(below, below), {}, frozenset())
+    base = PostDocument.from_json(draft.base)
+    document = PostDocument.from_json(draft.document)
+    merged = merge(base, below, document, prefer="theirs")
+    changes = diff(below, merged.document)
+    marks = read_marks(draft.marks)
+    moved = {conflict.path for conflict in merged.conflicts}
+    drifted = {path for path in changes.paths if _is_drifted(path, moved, marks)}
+    return LayerView(layer, draft, below, merged.document, changes, marks, frozenset(drifted))
+
+
+def _is_drifted(path: str, moved: set[str], marks: Marks) -> bool:
+    mark = mark_of(marks, path)
+    return (
+        path in moved
+        or any(other.startswith(path + ".") for other in moved)
+        or (mark is not None and mark.drifted)
+    )
+
+
+def check_version(expected: int | None, current: int, what: str) -> None:
+    """Raise `Conflict` where a writer read an older version than the present one."""
+    if expected is not None and expected != current:
+        raise Conflict(
+            f"{what} changed since you read it: you sent version {expected}, it is {current}. "
+            "Read it again and repeat your change.",
+            code="stale_version",
+            current=current,
+        )
+
+
+def save_draft(
+    view: LayerView, post: Post, document: PostDocument, marks: Marks, updated_by_id: int | None
+) -> Draft:
+    """Store a layer's document against the present layer below; drift found so far stays marked."""
+    changes = diff(view.below, document)
+    kept = {}
+    for path in changes.paths:
+        mark = mark_of(marks, path)
+        if mark is None:
+            continue
+        unchanged_by_writer = mark_of(view.marks, path) == mark
+        kept[path] = (
+            replace(mark, drifted=True) if path in view.drifted and unchanged_by_writer else mark
+        )
+    draft = view.draft or Draft(post=post, layer=view.layer)
+    draft.is_empty = len(changes) == 0
+    draft.base = None if draft.is_empty else view.below.to_json()
+    draft.document = None if draft.is_empty else document.to_json()
+    draft.marks = {path: mark.to_json() for path, mark in kept.items()}
+    draft.version += 1
+    draft.updated_by_id = updated_by_id
+    if draft.is_empty:
+        draft.base_revision = None
+    elif draft.base_revision_id is None:
+        draft.base_revision = post.revisions.order_by("-version").first()
+    draft.save()
+    return draft

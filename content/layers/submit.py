@@ -1,0 +1,140 @@
+"""Submit: AI Review to Review. A person's staged value is never overwritten by it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from django.db import transaction
+
+from content.changes import Change, Changes, Conflict, apply, diff, same, value_at
+from content.layers.marks import Mark, Marks, mark_of
+from content.layers.state import Layers, LayerView, lock_post, open_layers, save_draft
+from content.models import Layer, Post
+from content.rules import check_changes
+from core import events
+from core.actor import Actor
+from core.errors import RuleViolation
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """`submitted` moved to Review; `conflicts` stay in AI Review, with the value that a person staged instead."""
+
+    post: Post
+    submitted: tuple[str, ...]
+    conflicts: tuple[Conflict, ...]
+    review_version: int
+
+
+@transaction.atomic
+def submit(
+    *,
+    post_id: object,
+    actor: Actor,
+    paths: Collection[str] | None = None,
+    overwrite: Collection[str] = (),
+    note: str = "",
+) -> Submitted:
+    """Carry AI Review (all of it, or these paths) into Review.
+
+    A path that a person staged differently in Review is a conflict: it stays in AI Review, flagged, unless a
+    person names it in `overwrite`. Raises `RuleViolation` on unknown paths, or where nothing is staged.
+    """
+    actor.require("posts.ai-review.approve")
+    if overwrite:
+        actor.require_person("overwrite what a person staged")
+    post = lock_post(post_id)
+    layers = open_layers(post)
+    chosen = _chosen(layers.ai_review, paths)
+    held = {
+        change.path: Conflict(
+            change.path,
+            value_at(layers.live, change.path),
+            value_at(layers.review.document, change.path),
+            change.after,
+        )
+        for change in chosen
+        if change.path not in overwrite and _person_staged(layers.review, change)
+    }
+    taken = chosen.only([path for path in chosen.paths if path not in held])
+    version = _carry(layers, taken, actor, note) if len(taken) else layers.review.version
+    if held or len(taken):
+        _keep_rest(layers, taken, held, actor)
+    if len(taken):
+        events.record(
+            "post.ai-review.approve",
+            actor=actor,
+            post_id=post.pk,
+            payload={"paths": list(taken.paths), "note": note, "version": version},
+        )
+    return Submitted(post, taken.paths, tuple(held.values()), version)
+
+
+def _chosen(view: LayerView, paths: Collection[str] | None) -> Changes:
+    if not view.exists:
+        message = "Nothing is staged in AI Review of this post."
+        raise RuleViolation(message, code="nothing_staged")
+    return view.changes if paths is None else view.changes.only(require_paths(view, paths))
+
+
+def require_paths(view: LayerView, paths: Collection[str]) -> Collection[str]:
+    """The paths, if each is staged in the layer; `RuleViolation` on `paths` otherwise."""
+    known = set(view.changes.paths)
+    unknown = [path for path in paths if path not in known]
+    if unknown or not paths:
+        message = (
+            f"Not staged in {view.layer}: {', '.join(unknown)}." if unknown else "Name at least one path."
+        )
+        raise RuleViolation(message, code="unknown_path", details={"paths": [message]})
+    return paths
+
+
+def _person_staged(review: LayerView, change: Change) -> bool:
+    """Whether a person's hand is in what Review holds at the path, or at the whole or a part of it."""
+    if same(value_at(review.document, change.path), change.after):
+        return False
+    for other in review.changes:
+        related = (
+            other.path == change.path
+            or other.path.startswith(change.path + ".")
+            or change.path.startswith(other.path + ".")
+        )
+        mark = mark_of(review.marks, other.path)
+        if related and (mark is None or not mark.is_agents):
+            return True
+    return False
+
+
+def _carry(layers: Layers, taken: Changes, actor: Actor, note: str) -> int:
+    review = layers.review
+    document = apply(review.document, taken)
+    # The rules held when each value was staged; whoever submits, they must hold now.
+    document = check_changes(post=layers.post, before=review.document, after=document, actor=actor)
+    marks = dict(review.marks)
+    for path in taken.paths:
+        mark = mark_of(layers.ai_review.marks, path)
+        if mark is not None:
+            drifted = path in layers.ai_review.drifted and not same(
+                value_at(layers.live, path), value_at(document, path)
+            )
+            marks[path] = replace(mark, conflict=False, drifted=drifted, note=note or mark.note)
+    return save_draft(review, layers.post, document, marks, actor.user.pk).version
+
+
+def _keep_rest(
+    layers: Layers, taken: Changes, held: dict[str, Conflict], actor: Actor
+) -> None:
+    """AI Review keeps what was not taken, on top of the Review that stands now."""
+    now = open_layers(layers.post)
+    ai_review = layers.ai_review
+    rest = ai_review.changes.only([path for path in ai_review.changes.paths if path not in taken.paths])
+    document = apply(now.review.document, rest)
+    marks: Marks = dict(ai_review.marks)
+    for path in held:
+        mark = mark_of(marks, path)
+        marks[path] = replace(mark or Mark.of(actor), conflict=True)
+    view = replace(
+        ai_review, below=now.review.document, changes=diff(now.review.document, document)
+    )
+    save_draft(view, layers.post, document, marks, actor.user.pk)

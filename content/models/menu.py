@@ -1,0 +1,27 @@
+"""Menus, one per slug and locale."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+from uuid import uuid4
+
+from django.db import models
+
+
+class Menu(models.Model):
+    """A named list of links. `items` is a tree of `{id, label, type, url, postId?, children}`."""
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    slug = models.SlugField(max_length=100)
+    locale = models.CharField(max_length=12)
+    name = models.CharField(max_length=200)
+    items = models.JSONField(default=list, blank=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["slug", "locale"], name="menu_once_per_locale"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.locale})"

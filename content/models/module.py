@@ -1,0 +1,58 @@
+"""Modules as rows: an instance holds the props, a placement puts it on a post."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+from uuid import uuid4
+
+from django.db import models
+from django.db.models import Q
+
+from content.models.post import Post
+
+
+class ModuleInstance(models.Model):
+    """The props of a module. A global one is shared by every post that places it."""
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    type = models.CharField(max_length=80)
+    scope = models.CharField(
+        max_length=10, choices=[("local", "local"), ("global", "global"), ("static", "static")]
+    )
+    global_slug = models.SlugField(max_length=100, null=True, blank=True, unique=True)
+    label = models.CharField(max_length=200, blank=True)
+    props = models.JSONField(default=dict)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.CheckConstraint(
+                name="module_global_has_slug",
+                condition=Q(scope="global", global_slug__isnull=False)
+                | Q(~Q(scope="global"), global_slug__isnull=True),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.label or f"{self.type} {self.pk}"
+
+
+class PostModule(models.Model):
+    """A place of an instance on a post; its id is the `postModuleId` of every layer."""
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="placements")
+    instance = models.ForeignKey(
+        ModuleInstance, on_delete=models.PROTECT, related_name="placements"
+    )
+    order_index = models.PositiveIntegerField()
+    locked = models.BooleanField(default=False)
+    overrides = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["post", "order_index"], name="module_order"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.instance} on {self.post_id}"

@@ -1,0 +1,122 @@
+"""A post: its live fields. Its modules, drafts and revisions are rows of their own."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+from uuid import uuid4
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+TITLE_MAX = 300
+SLUG_MAX = 200
+EXCERPT_MAX = 2000
+META_MAX = 500
+URL_MAX = 2000
+
+
+class Status(models.TextChoices):
+    DRAFT = "draft"
+    PUBLISHED = "published"
+    ARCHIVED = "archived"
+
+
+class PostQuerySet(models.QuerySet["Post"]):
+    def alive(self) -> PostQuerySet:
+        """Those not deleted."""
+        return self.filter(deleted_at__isnull=True)
+
+    def live(self) -> PostQuerySet:
+        """Those that visitors may see."""
+        return self.alive().filter(status=Status.PUBLISHED)
+
+
+class Post(models.Model):
+    """The live layer of a post. `version` grows with every change of live content.
+
+    `is_placeholder` marks a post that an agent made and nobody approved: its live title and slug stand in for
+    what waits in AI Review. `path` is the URL's path, set whenever slug, parent or locale changes.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    type = models.SlugField(max_length=60)
+    locale = models.CharField(max_length=12)
+    slug = models.CharField(max_length=SLUG_MAX)
+    title = models.CharField(max_length=TITLE_MAX)
+    excerpt = models.TextField(blank=True, default="", max_length=EXCERPT_MAX)
+    status = models.CharField(max_length=12, choices=Status.choices, default=Status.DRAFT)
+    meta_title = models.CharField(max_length=TITLE_MAX, null=True, blank=True)
+    meta_description = models.CharField(max_length=META_MAX, null=True, blank=True)
+    canonical_url = models.CharField(max_length=URL_MAX, null=True, blank=True)
+    robots_json = models.JSONField(null=True, blank=True)
+    jsonld_overrides = models.JSONField(null=True, blank=True)
+    custom_fields = models.JSONField(default=dict, blank=True)
+    featured_media = models.ForeignKey(
+        "media.Asset", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    parent = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="children"
+    )
+    order_index = models.IntegerField(default=0)
+    publish_at = models.DateTimeField(null=True, blank=True)
+    published_at = models.DateTimeField(null=True, blank=True)
+    translation_group = models.UUIDField(default=uuid4)
+    translated_from = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    path = models.CharField(max_length=2000, default="", blank=True)
+    search_text = models.TextField(default="", blank=True, editable=False)
+    is_placeholder = models.BooleanField(default=False)
+    version = models.PositiveIntegerField(default=1)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+    deleted_at = models.DateTimeField(null=True, blank=True)
+
+    objects: ClassVar[models.Manager[Post]] = models.Manager.from_queryset(PostQuerySet)()  # type: ignore[assignment]
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(
+                fields=["type", "locale", "slug"],
+                condition=Q(deleted_at__isnull=True),
+                name="post_slug_once",
+            ),
+            models.UniqueConstraint(
+                fields=["translation_group", "locale"],
+                condition=Q(deleted_at__isnull=True),
+                name="post_one_per_locale",
+            ),
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(
+                "locale",
+                F("updated_at").desc(),
+                "id",
+                "type",
+                "status",
+                name="post_list",
+                condition=Q(deleted_at__isnull=True),
+            ),
+            models.Index(
+                "type",
+                "locale",
+                "status",
+                F("updated_at").desc(),
+                "id",
+                name="post_list_of_type",
+                condition=Q(deleted_at__isnull=True),
+            ),
+            models.Index(
+                fields=["path"], name="post_path", condition=Q(deleted_at__isnull=True)
+            ),
+            models.Index(
+                fields=["publish_at"], name="post_due", condition=Q(publish_at__isnull=False)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title

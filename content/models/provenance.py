@@ -1,0 +1,46 @@
+"""Where each published word came from: one row per path and change of live content, never altered."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+
+from content.models.post import Post
+from content.models.revision import Revision
+
+
+class Provenance(models.Model):
+    """Who wrote the value at a path, who approved it, and the revision that brought it live.
+
+    Names are kept beside the accounts, so that deleting an account loses nothing. `edited_by_name` is set where
+    a person changed what an agent had written before it was approved.
+    """
+
+    post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="provenance")
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="provenance")
+    path = models.CharField(max_length=300)
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    author_name = models.CharField(max_length=150)
+    agent_id = models.CharField(max_length=80, blank=True, default="")
+    run_id = models.CharField(max_length=40, blank=True, default="")
+    via = models.CharField(max_length=10)
+    edited_by_name = models.CharField(max_length=150, blank=True, default="")
+    approved_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    approved_by_name = models.CharField(max_length=150, blank=True, default="")
+    written_at = models.DateTimeField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["post", "path", "-id"], name="provenance_latest"),
+            models.Index(fields=["run_id"], name="provenance_of_run"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.path} by {self.agent_id or self.author_name}"

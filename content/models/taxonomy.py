@@ -1,0 +1,49 @@
+"""Taxonomy terms. Which taxonomies there are is code (`content/taxonomies/`)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+from uuid import uuid4
+
+from django.db import models
+
+from content.models.post import Post
+
+
+class Term(models.Model):
+    """A term of a taxonomy, in a locale; a tree where the taxonomy is hierarchical."""
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    taxonomy = models.SlugField(max_length=60)
+    slug = models.SlugField(max_length=100, allow_unicode=True)
+    name = models.CharField(max_length=200)
+    locale = models.CharField(max_length=12, blank=True, default="")
+    parent = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.CASCADE, related_name="children"
+    )
+    order_index = models.IntegerField(default=0)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["taxonomy", "locale", "slug"], name="term_slug_once"),
+        ]
+        ordering: ClassVar[list[str]] = ["order_index", "name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class PostTerm(models.Model):
+    """A live assignment. Staged ones stand in the drafts."""
+
+    post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="post_terms")
+    term = models.ForeignKey(Term, on_delete=models.CASCADE, related_name="post_terms")
+
+    class Meta:
+        db_table = "post_taxonomy_terms"
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["post", "term"], name="post_term_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.term_id} on {self.post_id}"

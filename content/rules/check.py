@@ -1,0 +1,78 @@
+"""Checks a change of a document as a whole: who may change what, and what may stand in a post."""
+
+from __future__ import annotations
+
+from content.changes import Change, Changes, diff
+from content.definitions import find_module, translatable_custom_fields, translatable_paths
+from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, PostDocument
+from content.models import Post
+from content.rules.fields import clean_fields
+from content.rules.modules import check_locks, clean_modules
+from content.rules.terms import check_terms
+from core.actor import Actor
+from core.errors import NotAllowed, RuleViolation
+
+TRANSLATABLE_FIELDS = frozenset(
+    {"title", "slug", "excerpt", "metaTitle", "metaDescription", "canonicalUrl", "jsonldOverrides"}
+)
+
+
+def check_changes(
+    *, post: Post, before: PostDocument, after: PostDocument, actor: Actor
+) -> PostDocument:
+    """`after` with cleaned values, or the first refusal.
+
+    Only what differs from `before` is looked at, so that content which outlived its definition can still be
+    edited around, reverted and rejected. Raises `RuleViolation` with details keyed by path, or `NotAllowed`.
+    """
+    changes = diff(before, after)
+    if len(changes) == 0:
+        return after
+    _check_who(post, changes, before, actor)
+    check_locks(before, after)
+    after = clean_fields(post, before, after, changes)
+    check_terms(post, after, changes)
+    return clean_modules(post, before, after, changes)
+
+
+def _check_who(post: Post, changes: Changes, before: PostDocument, actor: Actor) -> None:
+    if not actor.is_person:
+        _agents_fields_only(changes)
+    elif not actor.can("posts.edit"):
+        _translation_only(post, changes, before)
+
+
+def _agents_fields_only(changes: Changes) -> None:
+    for change in changes:
+        name = change.path.removeprefix("post.")
+        if change.module_id or name == "taxonomyTermIds" or name.startswith(CUSTOM_PREFIX):
+            continue
+        if name not in AGENT_FIELD_NAMES:
+            message = f"Agents and AI clients cannot propose {name}."
+            raise RuleViolation(message, code="not_stageable", details={name: [message]})
+
+
+def _translation_only(post: Post, changes: Changes, before: PostDocument) -> None:
+    """Translators change translatable values of a translation, and nothing else."""
+    if post.translated_from_id is None:
+        raise NotAllowed("Translators edit translations only, and this post is an original.")
+    for change in changes:
+        if not _is_translatable(change, before):
+            raise NotAllowed(
+                f"Translators edit translatable fields only; {change.path} is not one.",
+                details={change.path: ["not translatable"]},
+            )
+
+
+def _is_translatable(change: Change, before: PostDocument) -> bool:
+    module_id = change.module_id
+    if module_id is None:
+        name = change.path.removeprefix("post.")
+        if name.startswith(CUSTOM_PREFIX):
+            return name.removeprefix(CUSTOM_PREFIX) in translatable_custom_fields(before.type)
+        return name in TRANSLATABLE_FIELDS
+    module = before.module(module_id)
+    parts = change.path.split(".", 3)
+    if module is None or len(parts) != 4:
+        return False
+    return parts[3] in translatable_paths(find_module(module.type).name)

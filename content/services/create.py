@@ -1,0 +1,180 @@
+"""Create: a post by a person, live at once; or by an agent, with all its content in AI Review."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from content import store
+from content.changes import diff
+from content.definitions import find_post_type
+from content.document import PostDocument
+from content.edits import patch_fields, seed_group
+from content.layers.live import add_provenance, add_revision, event_payload, search_text_of
+from content.layers.stage import Staged, stage
+from content.models import Layer, ModuleInstance, Post, Status
+from content.paths import path_for
+from content.rules import check_changes
+from content.rules.fields import slug_taken
+from core import events
+from core.actor import Actor
+from core.errors import invalid
+from core.json import Json
+
+PLACEHOLDER_TITLE = "Proposed by an agent"
+Edit = Callable[[PostDocument], PostDocument]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    post: Post
+    staged: Staged
+
+
+def slug_of(title: str) -> str:
+    """A slug from a title: letters and digits of any script, in words joined by hyphens."""
+    plain = unicodedata.normalize("NFKC", title).lower()
+    words = re.sub(r"[\W_]+", "-", plain).strip("-")
+    return words[:120].strip("-") or "post"
+
+
+def shared_modules() -> dict[str, str]:
+    """The instance id of every global module, by its slug."""
+    rows = ModuleInstance.objects.filter(scope="global").values_list("global_slug", "pk")
+    return {str(slug): str(pk) for slug, pk in rows}
+
+
+@transaction.atomic
+def create_post(
+    *,
+    actor: Actor,
+    type: str,
+    fields: Mapping[str, Json],
+    locale: str | None = None,
+    status: str = Status.DRAFT,
+    edit: Edit | None = None,
+    module_group: str | None = None,
+    translation_of: Post | None = None,
+) -> Post:
+    """Make a live post. Without `edit`, which builds its modules, the default module group is seeded.
+
+    Raises `RuleViolation` keyed by field; a taken slug is one on `slug`.
+    """
+    actor.require_person("create live posts")
+    if not (translation_of is not None and actor.can("posts.translate")):
+        actor.require("posts.create")
+    if status not in (Status.DRAFT, Status.PUBLISHED):
+        raise invalid("status", "A new post is a draft or published.")
+    if status == Status.PUBLISHED:
+        actor.require("posts.publish")
+    post = _new_row(actor, type, locale, translation_of)
+    empty = _empty_document(post)
+    title = fields.get("title")
+    wanted = {"slug": slug_of(title if isinstance(title, str) else ""), **fields}
+    document = patch_fields(empty, wanted)
+    if edit is None:
+        document = seed_group(document, module_group, shared_modules())
+    else:
+        document = edit(document)
+    document = check_changes(post=post, before=empty, after=document, actor=actor)
+    _insert(post, document, status)
+    changes = diff(empty, document)
+    add_provenance(post, add_revision(post, document, changes, actor, "created"), changes, actor, {})
+    payload = event_payload(post, changes)
+    events.record("post.created", actor=actor, post_id=post.pk, payload=payload)
+    if status == Status.PUBLISHED:
+        for name in ("post.published", "post.publish"):
+            events.record(name, actor=actor, post_id=post.pk, payload=payload)
+    if translation_of is not None:
+        events.record("post.create-translation", actor=actor, post_id=post.pk, payload=payload)
+    return post
+
+
+@transaction.atomic
+def propose_post(
+    *,
+    actor: Actor,
+    type: str,
+    fields: Mapping[str, Json],
+    locale: str | None = None,
+    module_group: str | None = None,
+    edit: Edit | None = None,
+) -> Proposed:
+    """Make a draft post whose content stands in AI Review only; its live title and slug are placeholders."""
+    actor.require("posts.create")
+    post = _new_row(actor, type, locale, None)
+    post.title, post.slug = PLACEHOLDER_TITLE, f"proposed-{uuid4().hex[:12]}"
+    post.is_placeholder = True
+    empty = _empty_document(post)
+    post.path = path_for(post)
+    post.save(force_insert=True)
+    add_revision(post, empty, diff(empty, empty), actor, "created")
+    events.record("post.created", actor=actor, post_id=post.pk, payload=event_payload(post))
+
+    def build(document: PostDocument) -> PostDocument:
+        title = fields.get("title")
+        wanted = {"slug": slug_of(title if isinstance(title, str) else ""), **fields}
+        document = patch_fields(document, wanted)
+        document = seed_group(document, module_group, shared_modules())
+        return edit(document) if edit else document
+
+    return Proposed(
+        post, stage(post_id=post.pk, layer=Layer.AI_REVIEW, actor=actor, edit=build)
+    )
+
+
+def _new_row(actor: Actor, type: str, locale: str | None, translation_of: Post | None) -> Post:
+    definition = find_post_type(type)
+    locale = locale or settings.CMS_ENV.default_locale
+    if locale not in settings.CMS_ENV.locales:
+        known = ", ".join(settings.CMS_ENV.locales)
+        raise invalid("locale", f"{locale!r} is not a locale of this site; known: {known}.")
+    post = Post(id=uuid4(), type=type, locale=locale, author_id=actor.user.pk)
+    post.custom_fields = definition.default_custom_fields()
+    post.robots_json = definition.seo()["robotsJson"]
+    post.created_at = timezone.now()
+    if translation_of is not None:
+        _join_translations(post, translation_of)
+    return post
+
+
+def _join_translations(post: Post, source: Post) -> None:
+    group: UUID = source.translation_group
+    taken = Post.objects.filter(
+        translation_group=group, locale=post.locale, deleted_at__isnull=True
+    ).first()
+    if taken is not None:
+        raise invalid("locale", f"The post already has a translation to {post.locale}: {taken.pk}.")
+    post.translation_group = group
+    post.translated_from = source
+
+
+def _empty_document(post: Post) -> PostDocument:
+    return PostDocument(type=post.type, locale=post.locale, fields=store.fields_of(post))
+
+
+def _insert(post: Post, document: PostDocument, status: str) -> None:
+    changes = diff(_empty_document(post), document)
+    for name, column in store.COLUMNS.items():
+        if name in document.fields:
+            setattr(post, column, store.column_value(name, document.fields[name]))
+    post.custom_fields = document.custom_fields
+    post.status = status
+    if status == Status.PUBLISHED:
+        post.published_at = timezone.now()
+    post.search_text = search_text_of(document)
+    post.path = path_for(post)
+    try:
+        with transaction.atomic():
+            post.save(force_insert=True)
+    except IntegrityError:
+        raise slug_taken(post.slug, post.type, post.locale) from None
+    store.save(post, document, changes)
+

@@ -1,0 +1,47 @@
+"""Edit: a person changes live content directly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.db import transaction
+
+from content import store
+from content.document import PostDocument
+from content.layers.live import write_live
+from content.layers.state import check_version, lock_post
+from content.models import Post, Status
+from content.rules import check_changes
+from content.services.publish import move_status
+from core.actor import Actor
+from core.errors import NotAllowed
+
+
+@transaction.atomic
+def edit_post(
+    *,
+    post_id: object,
+    actor: Actor,
+    edit: Callable[[PostDocument], PostDocument] | None = None,
+    status: str | None = None,
+    expected_version: int | None = None,
+) -> Post:
+    """Change live content, status, or both, in one transaction.
+
+    `edit` gets the live document and returns the one it should be. Raises `Conflict` (`stale_version`),
+    `RuleViolation`, `NotAllowed`, `NotFound`.
+    """
+    actor.require_person("change live content")
+    if not actor.can("posts.edit"):
+        actor.require("posts.translate")
+    post = lock_post(post_id)
+    check_version(expected_version, post.version, "This post")
+    if not actor.can("posts.edit") and post.status != Status.DRAFT:
+        raise NotAllowed("This post is live; translators stage changes of it in Review.")
+    before = store.load(post)
+    after = edit(before) if edit else before
+    after = check_changes(post=post, before=before, after=after, actor=actor)
+    write_live(post=post, before=before, after=after, actor=actor, reason="edited")
+    if status is not None and status != post.status:
+        move_status(post=post, status=status, actor=actor)
+    return post

@@ -1,0 +1,80 @@
+"""Publish: the status of a post, by hand or on schedule."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.db import transaction
+from django.utils import timezone
+
+from content.layers.live import event_payload
+from content.layers.state import lock_post
+from content.models import Post, Status
+from content.paths import path_for
+from core import events
+from core.actor import Actor
+from core.errors import RuleViolation, invalid
+
+_MOVES: Final = frozenset(
+    {
+        (Status.DRAFT, Status.PUBLISHED),
+        (Status.PUBLISHED, Status.DRAFT),
+        (Status.DRAFT, Status.ARCHIVED),
+        (Status.PUBLISHED, Status.ARCHIVED),
+        (Status.ARCHIVED, Status.DRAFT),
+    }
+)
+
+
+@transaction.atomic
+def set_status(*, post_id: object, status: str, actor: Actor) -> Post:
+    """Move a post to a status. `publishedAt` is the first publication and stays."""
+    post = lock_post(post_id)
+    if status != post.status:
+        move_status(post=post, status=status, actor=actor)
+    return post
+
+
+def move_status(*, post: Post, status: str, actor: Actor) -> None:
+    """The move itself, on a post that is locked in the caller's transaction."""
+    actor.require_person("change the status of a post")
+    _check_move(post, status)
+    actor.require("posts.archive" if status == Status.ARCHIVED else "posts.publish")
+    post.status = status
+    post.version += 1
+    post.publish_at = None
+    if status == Status.PUBLISHED and post.published_at is None:
+        post.published_at = timezone.now()
+        post.path = path_for(post)
+    post.save()
+    payload = event_payload(post)
+    names = (
+        ("post.published", "post.publish") if status == Status.PUBLISHED else ("post.updated",)
+    )
+    for name in names:
+        events.record(name, actor=actor, post_id=post.pk, payload=payload)
+
+
+def _check_move(post: Post, status: str) -> None:
+    if status not in Status.values:
+        raise invalid("status", f"{status!r} is no status; known: {', '.join(Status.values)}.")
+    if (post.status, status) not in _MOVES:
+        raise invalid("status", f"A post cannot go from {post.status} to {status}.")
+    if status == Status.PUBLISHED and post.is_placeholder:
+        message = "An agent made this post and nobody approved its content yet; approve it first."
+        raise RuleViolation(message, code="not_approved", details={"status": [message]})
+
+
+def publish_due_posts(actor: Actor) -> int:
+    """Publish the drafts whose `publishAt` has come. Answers how many. Safe to run twice."""
+    due = Post.objects.filter(
+        publish_at__lte=timezone.now(), status=Status.DRAFT, deleted_at__isnull=True
+    ).values_list("pk", flat=True)
+    count = 0
+    for pk in list(due):
+        with transaction.atomic():
+            post = lock_post(pk)
+            if post.status == Status.DRAFT and post.publish_at and post.publish_at <= timezone.now():
+                move_status(post=post, status=Status.PUBLISHED, actor=actor)
+                count += 1
+    return count

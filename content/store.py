@@ -1,0 +1,174 @@
+"""Live content as rows, read and written as a document. Only `content.layers.live` writes through here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final, cast
+from uuid import UUID
+
+from django.utils.dateparse import parse_datetime
+
+from content.changes import Changes
+from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.models import ModuleInstance, Post, PostModule, PostTerm
+from core.json import Json, JsonObject
+
+COLUMNS: Final[Mapping[str, str]] = {
+    "title": "title",
+    "slug": "slug",
+    "excerpt": "excerpt",
+    "metaTitle": "meta_title",
+    "metaDescription": "meta_description",
+    "canonicalUrl": "canonical_url",
+    "robotsJson": "robots_json",
+    "jsonldOverrides": "jsonld_overrides",
+    "featuredMediaId": "featured_media_id",
+    "parentId": "parent_id",
+    "orderIndex": "order_index",
+    "publishAt": "publish_at",
+}
+"""The column of each document field."""
+
+
+def iso(moment: datetime | None) -> str | None:
+    """ISO 8601 in UTC, ending in Z, to the millisecond."""
+    if moment is None:
+        return None
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def load(post: Post) -> PostDocument:
+    """The live document of a post. Two queries."""
+    modules = tuple(
+        ModuleDocument(
+            id=str(row.pk),
+            type=row.instance.type,
+            instance_id=str(row.instance_id),
+            scope=row.instance.scope,
+            global_slug=row.instance.global_slug,
+            locked=row.locked,
+            props=row.instance.props if row.instance.scope == "local" else {},
+            overrides=row.overrides or {},
+        )
+        for row in post.placements.select_related("instance").order_by("order_index", "id")
+    )
+    terms = post.post_terms.values_list("term_id", flat=True)
+    return PostDocument(
+        type=post.type,
+        locale=post.locale,
+        fields=fields_of(post),
+        modules=modules,
+        taxonomy_term_ids=tuple(sorted(str(id_) for id_ in terms)),
+    )
+
+
+def fields_of(post: Post) -> JsonObject:
+    """The live fields of a post, as a document holds them."""
+    fields: JsonObject = {}
+    for name, column in COLUMNS.items():
+        value = getattr(post, column)
+        if isinstance(value, UUID):
+            value = str(value)
+        elif isinstance(value, datetime):
+            value = iso(value)
+        fields[name] = value
+    fields |= {CUSTOM_PREFIX + name: value for name, value in post.custom_fields.items()}
+    return fields
+
+
+def save(post: Post, document: PostDocument, changes: Changes) -> None:
+    """Write what `changes` names from `document` to the rows; the post's own columns are left to the caller's `save`.
+
+    At most seven statements, however many modules changed.
+    """
+    _save_fields(post, document, changes)
+    if any(change.path == "post.taxonomyTermIds" for change in changes):
+        post.post_terms.exclude(term_id__in=document.taxonomy_term_ids).delete()
+        PostTerm.objects.bulk_create(
+            [PostTerm(post=post, term_id=id_) for id_ in document.taxonomy_term_ids],
+            ignore_conflicts=True,
+        )
+    if any(change.module_id for change in changes):
+        _save_modules(post, document, changes)
+
+
+def _save_fields(post: Post, document: PostDocument, changes: Changes) -> None:
+    for change in changes:
+        name = change.path.removeprefix("post.")
+        if name.startswith(CUSTOM_PREFIX):
+            post.custom_fields = document.custom_fields
+        elif name in COLUMNS:
+            setattr(post, COLUMNS[name], column_value(name, document.fields.get(name)))
+
+
+def column_value(name: str, value: Json) -> object:
+    """A document field's value as its column stores it."""
+    if name == "publishAt":
+        return parse_datetime(value) if isinstance(value, str) else None
+    if name == "excerpt":
+        return value or ""
+    if name == "orderIndex":
+        return value or 0
+    return value
+
+
+def _save_modules(post: Post, document: PostDocument, changes: Changes) -> None:
+    removed = {
+        cast(str, change.module_id)
+        for change in changes
+        if change.kind in ("removed", "replaced")
+    }
+    if removed:
+        _remove(post, removed)
+    existing = {str(row.pk): row for row in post.placements.select_related("instance")}
+    touched = {change.module_id for change in changes}
+    new_instances: list[ModuleInstance] = []
+    new_rows: list[PostModule] = []
+    changed_instances: list[ModuleInstance] = []
+    changed_rows: list[PostModule] = []
+    for index, module in enumerate(document.modules):
+        row = existing.get(module.id)
+        if row is None:
+            if module.scope == "local":
+                new_instances.append(
+                    ModuleInstance(
+                        id=module.instance_id, type=module.type, scope="local", props=module.props
+                    )
+                )
+            new_rows.append(_new_row(post, module, index))
+            continue
+        if module.id in touched and module.scope == "local":
+            row.instance.props = dict(module.props)
+            changed_instances.append(row.instance)
+        if module.id in touched or row.order_index != index:
+            row.order_index = index
+            row.overrides = dict(module.overrides)
+            changed_rows.append(row)
+    ModuleInstance.objects.bulk_create(new_instances)
+    PostModule.objects.bulk_create(new_rows)
+    ModuleInstance.objects.bulk_update(changed_instances, ["props"])
+    PostModule.objects.bulk_update(changed_rows, ["order_index", "overrides"])
+
+
+def _new_row(post: Post, module: ModuleDocument, index: int) -> PostModule:
+    return PostModule(
+        id=module.id,
+        post=post,
+        instance_id=module.instance_id,
+        order_index=index,
+        locked=module.locked,
+        overrides=dict(module.overrides),
+    )
+
+
+def _remove(post: Post, ids: set[str]) -> None:
+    """Remove placements, and the local instances that nothing else places."""
+    rows = post.placements.filter(pk__in=ids)
+    instances = list(rows.values_list("instance_id", flat=True))
+    rows.delete()
+    ModuleInstance.objects.filter(
+        pk__in=instances, scope="local", placements__isnull=True
+    ).delete()
+
+
