@@ -6,73 +6,35 @@ Every variable is a field of `Environment`, by its name in lower case. A secret 
 
 from __future__ import annotations
 
-import ipaddress
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Literal, cast
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
-    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
 )
 
 from cms_project.env_text import example_of, sentences
+from cms_project.env_values import (
+    BASE_DIR,
+    Folder,
+    Locales,
+    Networks,
+    Port,
+    Rate,
+    Seconds,
+    Url,
+    Words,
+    split,
+)
 from cms_project.secret_files import SecretFiles
 
-BASE_DIR = Path(__file__).resolve().parent.parent
 Provider = Literal["openai", "anthropic", "google", "ollama"]
 PROVIDERS: tuple[Provider, ...] = ("openai", "anthropic", "google", "ollama")
-
-
-def _split(value: object) -> object:
-    if isinstance(value, str):
-        return tuple(part.strip() for part in value.split(",") if part.strip())
-    return value
-
-
-def _locale(value: str) -> str:
-    if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", value):
-        raise ValueError(f"{value!r} is no language code such as 'en' or 'pt-br'")
-    return value
-
-
-def _network(value: str) -> str:
-    ipaddress.ip_network(value, strict=False)
-    return value
-
-
-def _http_url(value: str) -> str:
-    if not re.fullmatch(r"https?://[^\s/]+(/\S*)?", value):
-        raise ValueError("it must be an address that begins with http:// or https://")
-    return value.rstrip("/")
-
-
-def _rate(value: str) -> str:
-    if not re.fullmatch(r"[1-9]\d*/(second|minute|hour|day)", value):
-        raise ValueError("it must look like 100/hour (per second, minute, hour or day)")
-    return value
-
-
-def _data_dir(value: Path) -> Path:
-    return (BASE_DIR / value).resolve()
-
-
-Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
-Locales = Annotated[
-    tuple[Annotated[str, AfterValidator(_locale)], ...], NoDecode, BeforeValidator(_split)
-]
-Networks = Annotated[
-    tuple[Annotated[str, AfterValidator(_network)], ...], NoDecode, BeforeValidator(_split)
-]
-Seconds = Annotated[tuple[Annotated[int, Field(ge=1)], ...], NoDecode, BeforeValidator(_split)]
-Url = Annotated[str, AfterValidator(_http_url)]
-Rate = Annotated[str, AfterValidator(_rate)]
-Port = Annotated[int, Field(ge=1, le=65535)]
 
 
 def _secret(description: str, *, min_length: int | None = None) -> str | None:
@@ -99,7 +61,7 @@ class Environment(BaseSettings):
 
     port: Port = Field(8000, description="Port of the site in ./run.")
     mcp_port: Port = Field(8787, description="Port of the MCP server.")
-    cms_data_dir: Annotated[Path, AfterValidator(_data_dir)] = Field(
+    cms_data_dir: Folder = Field(
         Path("var"),
         validate_default=True,
         description="Folder of the SQLite file, media, queue and logs; relative to the project.",
@@ -157,7 +119,9 @@ class Environment(BaseSettings):
     agent_users_bootstrap_disabled: bool = Field(
         False, description="1: user accounts of agents are not created at start."
     )
-    cms_agents_dir: Path | None = Field(None, description="Folder with further agent definitions.")
+    cms_agents_dir: Folder | None = Field(
+        None, description="Folder with further agent definitions."
+    )
     agent_run_timeout: int = Field(300, ge=1, description="Longest agent run, in seconds.")
     agent_step_cap: int = Field(20, ge=1, description="Most steps of an agent run.")
     chat_webhook_url: Url | None = _secret("Target of a chat reaction.")
@@ -193,7 +157,7 @@ class Environment(BaseSettings):
     @model_validator(mode="before")
     @classmethod
     def _default_locale_follows(cls, data: dict[str, object]) -> dict[str, object]:
-        locales = _split(data.get("locales"))
+        locales = split(data.get("locales"))
         if isinstance(locales, tuple) and locales and not data.get("default_locale"):
             data["default_locale"] = locales[0]
         return data

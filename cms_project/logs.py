@@ -64,5 +64,6 @@ def logging_settings(*, folder: Path, secrets: Iterable[str], level: str) -> dic
             "django": {"handlers": [], "level": level, "propagate": True},
             "django.server": {"handlers": [], "level": level, "propagate": True},
             "httpx": {"level": "WARNING"},
+            "uvicorn": {"level": "WARNING"},
         },
     }

@@ -7,7 +7,8 @@ from urllib.parse import urlsplit
 from django.utils.translation import gettext_lazy as _
 
 from cms_project.database import database_settings
-from cms_project.env import BASE_DIR, load, secrets_of
+from cms_project.env import load, secrets_of
+from cms_project.env_values import BASE_DIR
 from cms_project.logs import logging_settings
 from cms_project.secret_key import secret_key
 
@@ -191,7 +192,7 @@ else:
     _queue = DATA_DIR / "queue"
     for _folder in (_queue, _queue / "control"):
         _folder.mkdir(parents=True, exist_ok=True)
-    CELERY_BROKER_URL = "filesystem://"
+    CELERY_BROKER_URL = "filesystem://localhost"  # the host is a formality
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(_queue),
         "data_folder_out": str(_queue),

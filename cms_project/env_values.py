@@ -1,0 +1,61 @@
+"""The kinds of values that variables have. Each refuses a wrong one with a reason that fits after "X is …:"."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic_settings import NoDecode
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+
+def split(value: object) -> object:
+    """A text with commas as its parts."""
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return value
+
+
+def _locale(value: str) -> str:
+    if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", value):
+        raise ValueError(f"{value!r} is no language code such as 'en' or 'pt-br'")
+    return value
+
+
+def _network(value: str) -> str:
+    ipaddress.ip_network(value, strict=False)
+    return value
+
+
+def _http_url(value: str) -> str:
+    if not re.fullmatch(r"https?://[^\s/]+(/\S*)?", value):
+        raise ValueError("it must be an address that begins with http:// or https://")
+    return value.rstrip("/")
+
+
+def _rate(value: str) -> str:
+    if not re.fullmatch(r"[1-9]\d*/(second|minute|hour|day)", value):
+        raise ValueError("it must look like 100/hour (per second, minute, hour or day)")
+    return value
+
+
+def _from_base(value: Path) -> Path:
+    return (BASE_DIR / value).resolve()
+
+
+Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(split)]
+Locales = Annotated[
+    tuple[Annotated[str, AfterValidator(_locale)], ...], NoDecode, BeforeValidator(split)
+]
+Networks = Annotated[
+    tuple[Annotated[str, AfterValidator(_network)], ...], NoDecode, BeforeValidator(split)
+]
+Seconds = Annotated[tuple[Annotated[int, Field(ge=1)], ...], NoDecode, BeforeValidator(split)]
+Url = Annotated[str, AfterValidator(_http_url)]
+Rate = Annotated[str, AfterValidator(_rate)]
+Port = Annotated[int, Field(ge=1, le=65535)]
+Folder = Annotated[Path, AfterValidator(_from_base)]

@@ -1,0 +1,149 @@
+"""Looks at everything the project stands on, and says what to do about what is missing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from uuid import uuid4
+
+from celery import current_app
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.core.cache import cache
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+Level = Literal["ok", "warn", "fail"]
+DEMO_PASSWORD = "demo-password"  # noqa: S105  # what the demo gives to its accounts
+PROVIDERS = ("openai", "anthropic", "google")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was looked at, what was found, and what to do where it is not well. Never holds a secret."""
+
+    level: Level
+    subject: str
+    found: str
+    advice: str = ""
+
+
+def database() -> Iterator[Finding]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    yield Finding("ok", "database", f"{connection.display_name} answers")
+
+
+def migrations() -> Iterator[Finding]:
+    executor = MigrationExecutor(connection)
+    waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if waiting:
+        yield Finding("fail", "migrations", f"{len(waiting)} not applied", "./run migrate")
+    else:
+        yield Finding("ok", "migrations", "all applied")
+
+
+def broker() -> Iterator[Finding]:
+    with current_app.connection_for_write() as broker_connection:
+        broker_connection.ensure_connection(max_retries=1, interval_start=0, timeout=3)
+        kind = broker_connection.transport_cls
+    yield Finding("ok", "queue", f"{kind} answers")
+    if not settings.CMS_ENV.redis_url and settings.CMS_ENV.database_url:
+        yield Finding("warn", "queue", "in files of this machine", "set REDIS_URL in production")
+
+
+def shared_cache() -> Iterator[Finding]:
+    key = f"doctor-{uuid4()}"
+    cache.set(key, "1", 10)
+    if cache.get(key) != "1":
+        yield Finding("fail", "cache", "does not keep values", "check REDIS_URL")
+    elif settings.CMS_ENV.redis_url:
+        yield Finding("ok", "cache", "Redis keeps values")
+    else:
+        yield Finding("ok", "cache", "in the memory of each process; several need REDIS_URL")
+
+
+def folders() -> Iterator[Finding]:
+    for name, folder in (("data", settings.DATA_DIR), ("media", settings.MEDIA_ROOT)):
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK | os.X_OK):
+            yield Finding("ok", f"{name} folder", f"{folder} is writable")
+        else:
+            yield Finding(
+                "fail",
+                f"{name} folder",
+                f"{folder} is not writable",
+                "give it to the user that runs the project, or set CMS_DATA_DIR",
+            )
+
+
+def providers() -> Iterator[Finding]:
+    env = settings.CMS_ENV
+    ready = [name for name in PROVIDERS if env.api_key(name)]
+    ready += ["ollama"] if env.base_url("ollama") else []
+    if ready:
+        yield Finding("ok", "AI providers", f"configured: {', '.join(ready)}")
+    else:
+        yield Finding(
+            "warn",
+            "AI providers",
+            "none; the built-in demo provider serves, which is no AI",
+            "set AI_PROVIDER_OPENAI_API_KEY, or another provider's",
+        )
+
+
+def mcp() -> Iterator[Finding]:
+    env = settings.CMS_ENV
+    if env.mcp_auth_token or env.mcp_auth_header_value:
+        yield Finding("ok", "MCP", "credentials are configured")
+    else:
+        yield Finding(
+            "warn",
+            "MCP",
+            "no credentials: it serves this machine only",
+            "set MCP_AUTH_TOKEN to serve others",
+        )
+
+
+def default_secrets() -> Iterator[Finding]:
+    env = settings.CMS_ENV
+    users = get_user_model()._default_manager
+    addresses = [f"{role}@example.com" for role in ("admin", "editor", "translator")]
+    if any(user.check_password(DEMO_PASSWORD) for user in users.filter(email__in=addresses)):
+        level: Level = "fail" if env.site_url else "warn"
+        advice = "disable them or change their passwords before others can reach the site"
+        yield Finding(level, "accounts", "demo accounts with the known password", advice)
+    if env.site_url and settings.DEBUG:
+        yield Finding("fail", "DEBUG", "on, for a public site", "unset DEBUG")
+    if not env.agent_secret:
+        advice = "set AGENT_SECRET, so that receivers can check the signature"
+        yield Finding("warn", "webhooks", "no common signing secret", advice)
+    if not (env.agent_trigger_secret or env.mcp_auth_token):
+        advice = "set AGENT_TRIGGER_SECRET to let other programs start agents"
+        yield Finding("ok", "agent trigger", f"closed; {advice}")
+
+
+CHECKS: tuple[tuple[str, Callable[[], Iterator[Finding]], str], ...] = (
+    ("database", database, "check DATABASE_URL and that the server runs"),
+    ("migrations", migrations, "check the database first"),
+    ("queue", broker, "check REDIS_URL and that the server runs"),
+    ("cache", shared_cache, "check REDIS_URL and that the server runs"),
+    ("folders", folders, "check CMS_DATA_DIR"),
+    ("AI providers", providers, ""),
+    ("MCP", mcp, ""),
+    ("secrets", default_secrets, "run ./run migrate first"),
+)
+
+
+def examine() -> Iterator[Finding]:
+    """Every finding. A check that breaks is a finding too."""
+    for subject, check, advice in CHECKS:
+        try:
+            yield from check()
+        except Exception as error:
+            # The text of an error may hold an address with a password in it; its kind does not.
+            yield Finding("fail", subject, f"does not work ({type(error).__name__})", advice)
