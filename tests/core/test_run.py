@@ -1,0 +1,263 @@
+"""`./run` installs only when it must, and the demo starts and ends as one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from io import StringIO
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+
+from core.children import Children, Program, python, stopped_by_signals
+from core.doctor import examine
+
+FAKE_UV = """#!/bin/sh
+echo "$*" >>"$UV_LOG"
+case $1 in venv) mkdir -p .venv/bin && ln -sf "$REAL_PYTHON" .venv/bin/python ;; esac
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """The script with lock files and a uv that only writes down what it was asked."""
+    shutil.copy(settings.BASE_DIR / "run", tmp_path)
+    for name in ("requirements.lock", "requirements-dev.lock"):
+        (tmp_path / name).write_text("x==1\n")
+    (tmp_path / "manage.py").write_text("import sys; print('manage', *sys.argv[1:])\n")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/uv").write_text(FAKE_UV)
+    (tmp_path / "bin/uv").chmod(0o755)
+    (tmp_path / "benchmarks").mkdir()
+    (tmp_path / "benchmarks/__main__.py").write_text("print('benchmarks')\n")
+    return tmp_path
+
+
+def run(folder: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    outer = {k: v for k, v in os.environ.items() if k not in ("DATABASE_URL", "REDIS_URL")}
+    return subprocess.run(
+        ["./run", *arguments],
+        cwd=folder,
+        env={
+            **outer,
+            "PATH": f"{folder}/bin:{os.environ['PATH']}",
+            "UV_LOG": str(folder / "uv.log"),
+            "REAL_PYTHON": sys.executable,
+            **environ,
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def installed(folder: Path) -> list[str]:
+    """The lock files that were installed since the last question."""
+    log = folder / "uv.log"
+    lines = log.read_text().splitlines() if log.exists() else []
+    log.write_text("")
+    return [line.split()[-1] for line in lines if line.startswith("pip sync")]
+
+
+def test_it_installs_once(checkout: Path):
+    first = run(checkout, "check-me", "--now")
+
+    assert (first.returncode, first.stdout) == (0, "manage check-me --now\n")
+    assert installed(checkout) == ["requirements.lock"]
+
+    run(checkout, "check-me")
+
+    assert installed(checkout) == []
+
+
+def test_it_installs_again_when_the_lock_changed(checkout: Path):
+    run(checkout, "check-me")
+    installed(checkout)
+    (checkout / "requirements.lock").write_text("x==2\n")
+
+    run(checkout, "check-me")
+
+    assert installed(checkout) == ["requirements.lock"]
+
+
+def test_changing_between_run_and_test_installs_once_more_only(checkout: Path):
+    run(checkout, "check-me")
+    run(checkout, "bench")
+    assert installed(checkout) == ["requirements.lock", "requirements-dev.lock"]
+
+    run(checkout, "check-me")
+    run(checkout, "bench")
+
+    assert installed(checkout) == []
+
+
+def test_a_changed_lock_keeps_the_development_environment(checkout: Path):
+    run(checkout, "bench")
+    for name in ("requirements.lock", "requirements-dev.lock"):
+        (checkout / name).write_text("x==2\n")
+    installed(checkout)
+
+    run(checkout, "check-me")
+
+    assert installed(checkout) == ["requirements-dev.lock"]
+
+
+def test_a_failed_installation_is_tried_again(checkout: Path):
+    (checkout / "bin/uv").write_text(FAKE_UV + "case $1 in pip) exit 3 ;; esac\n")
+    assert run(checkout, "check-me").returncode == 3
+    (checkout / "bin/uv").write_text(FAKE_UV)
+    installed(checkout)
+
+    assert run(checkout, "check-me").returncode == 0
+    assert installed(checkout) == ["requirements.lock"]
+
+
+def test_no_argument_runs_the_demo(checkout: Path):
+    assert run(checkout).stdout == "manage demo\n"
+
+
+def test_the_tests_on_services_want_to_know_them(checkout: Path):
+    done = run(checkout, "test-services", DATABASE_URL="postgresql://h/n")
+
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("Set DATABASE_URL and REDIS_URL")
+
+
+def children(*programs: Program, out: StringIO | None = None) -> Children:
+    return Children(programs, environ={}, out=out or StringIO())
+
+
+SLEEPER = Program("sleeper", python("-c", "import time; print('up'); time.sleep(60)"))
+
+
+def test_output_carries_the_name_of_its_program():
+    out = StringIO()
+    running = children(Program("a", python("-c", "print('one'); print('two')")), SLEEPER, out=out)
+    running.start()
+
+    ended = running.wait(lambda: None)
+    running.stop()
+
+    assert ended is not None
+    assert ended.name == "a"
+    assert {"a       | one", "a       | two"} <= set(out.getvalue().splitlines())
+
+
+def test_a_signal_ends_all():
+    running = children(SLEEPER, Program("other", SLEEPER.command))
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM))
+    begin = time.monotonic()
+
+    with stopped_by_signals(running):
+        running.start()
+        timer.start()
+        ended = running.wait(lambda: None)
+        running.stop()
+
+    assert ended is None
+    assert time.monotonic() - begin < 5
+    assert [process.returncode for _, process in running._running] == [-signal.SIGTERM] * 2
+
+
+def test_a_program_that_will_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("core.children.GRACE_SECONDS", 0.5)
+    code = "import signal, time; signal.signal(15, signal.SIG_IGN); print('up'); time.sleep(60)"
+    out = StringIO()
+    running = children(Program("deaf", python("-c", code)), out=out)
+    running.start()
+    while "up" not in out.getvalue():
+        time.sleep(0.05)
+
+    running.stop()
+
+    assert running._running[0][1].returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.4", "::", "cms.example"])  # noqa: S104
+def test_the_demo_refuses_addresses_that_others_reach(host):
+    with pytest.raises(CommandError, match=r"binds 127\.0\.0\.1 only"):
+        call_command("demo", host=host)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def test_the_demo_says_which_port_is_taken(tmp_path: Path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+
+        done = subprocess.run(
+            python("manage.py", "demo"),
+            cwd=settings.BASE_DIR,
+            env={**os.environ, "CMS_DATA_DIR": str(tmp_path), "PORT": str(port)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    assert done.returncode == 1
+    assert f"Port {port} is taken" in done.stderr
+
+
+def test_the_demo_answers_and_stops(tmp_path: Path):
+    web, mcp = free_port(), free_port()
+    environ = {k: v for k, v in os.environ.items() if k not in ("DATABASE_URL", "REDIS_URL")}
+    environ |= {"CMS_DATA_DIR": str(tmp_path), "PORT": str(web), "MCP_PORT": str(mcp)}
+    demo = subprocess.Popen(
+        python("-u", "manage.py", "demo"),
+        cwd=settings.BASE_DIR,
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    watchdog = threading.Timer(90, demo.kill)
+    watchdog.start()
+    seen: list[str] = []
+    try:
+        for line in demo.stdout or ():
+            seen.append(line)
+            if "translator@example.com" in line and any("Ready in" in old for old in seen):
+                break
+        assert demo.poll() is None, "".join(seen)
+        with urlopen(f"http://127.0.0.1:{web}/admin/login/", timeout=10) as page:
+            assert page.status == 200
+        with urlopen(f"http://127.0.0.1:{mcp}/health", timeout=10) as page:
+            assert page.status == 200
+    finally:
+        begin = time.monotonic()
+        demo.send_signal(signal.SIGINT)
+        rest, _ = demo.communicate(timeout=30)
+        watchdog.cancel()
+
+    assert demo.returncode == 0, rest
+    assert time.monotonic() - begin < 10
+    for port in (web, mcp):
+        with socket.socket() as probe:
+            assert probe.connect_ex(("127.0.0.1", port)) != 0
+
+
+@pytest.mark.django_db
+def test_the_doctor_finds_a_healthy_project_healthy():
+    findings = list(examine())
+
+    assert [finding for finding in findings if finding.level == "fail"] == []
+    assert {"database", "migrations", "queue", "cache", "AI providers", "MCP"} <= {
+        finding.subject for finding in findings
+    }
