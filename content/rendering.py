@@ -40,6 +40,8 @@ def opens_with_heading(items: Sequence[RenderableModule]) -> bool:
 def render_modules(items: Sequence[RenderableModule], context: Mapping[str, object]) -> SafeString:
     """The modules in the given order. Unknown types and failing modules are left out, and logged."""
     has_heading = opens_with_heading(items)
+    # The page's own id is taken, and every module adds those of its headings.
+    context = {**context, "heading_ids": {"main"}}
     rendered = (
         _render(item, context, is_opening=has_heading and place == 0)
         for place, item in enumerate(items)

@@ -79,7 +79,7 @@ def _sentence(props: type[ModuleProps], error: ErrorDetails) -> str:
         return _SENTENCES.get(error["type"]) or error["msg"].rstrip(".") + "."
     known = _known_at(props, error["loc"])
     name = _readable(error["loc"][-1])
-    close = get_close_matches(name, known, 1)
+    close = get_close_matches(name, known, 1, cutoff=0.7)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     return f"There is no property {name!r} here.{hint} Known: {', '.join(known) or 'none'}."
 

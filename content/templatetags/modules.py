@@ -17,11 +17,16 @@ _SCRIPT_ESCAPES = {ord(">"): "\\u003E", ord("<"): "\\u003C", ord("&"): "\\u0026"
 
 
 @register.filter
-def richtext(document: object) -> SafeString:
-    """A rich-text document as HTML; nothing for what is no document."""
-    if not isinstance(document, dict):
-        return mark_safe("")
-    return mark_safe(to_html(document))  # noqa: S308 the renderer escapes every text
+def richtext(document: object, heading_ids: object = None) -> SafeString:
+    """A rich-text document as HTML; nothing for what is no document.
+
+    Headings get ids where the page's set of ids is given, and begin at level 2: the page's title is
+    the only `h1`.
+    """
+    html = to_html(document, heading_ids=heading_ids if isinstance(heading_ids, set) else None)
+    # Every text is escaped, so these can only be tags.
+    html = html.replace("<h1", "<h2").replace("</h1>", "</h2>")
+    return mark_safe(html)  # noqa: S308 the renderer escapes every text
 
 
 @register.filter

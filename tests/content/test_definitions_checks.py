@@ -1,0 +1,120 @@
+"""What `manage.py check` says of definitions that cannot work."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.checks import run_checks
+from django.core.exceptions import ImproperlyConfigured
+
+from content.checks import check_definitions
+from content.definitions import modules
+from tests.content.customer_app import customer_app
+
+MODULE = """
+    from content.definitions import AIGuidance, Module, ModuleProps, Text, Link
+
+    class Tide(Module):
+        name = "tide"
+        label = "Tide"
+        description = "High and low water of the day."
+        ai = AIGuidance(layout_roles=({roles}))
+        allowed_post_types = ({types})
+
+        class Props(ModuleProps):
+            title: str = {title}
+"""
+GROUP = """
+    from content.definitions import GroupModule, ModuleGroupDefinition
+
+    class Harbour(ModuleGroupDefinition):
+        name = "harbour"
+        label = "Harbour"
+        post_type = "{post_type}"
+        modules = (GroupModule("{module}", scope="{scope}", props={props}),)
+"""
+TYPE = """
+    from content.definitions import PostType, TaxonomyUse
+
+    class Ship(PostType):
+        name = "ship"
+        label = "Ship"
+        url_pattern = "/ships/{{slug}}"
+        module_groups = ("{group}",)
+        default_module_group = "{default}"
+        taxonomies = (TaxonomyUse("{taxonomy}"),)
+        allowed_modules = ({module})
+"""
+
+
+def good_module(**parts: str) -> str:
+    return MODULE.format(**{"roles": '"body",', "types": "", "title": "Text()"} | parts)
+
+
+def good_group(**parts: str) -> str:
+    good = {"post_type": "page", "module": "hero", "scope": "local", "props": "{}"}
+    return GROUP.format(**good | parts)
+
+
+def good_type(**parts: str) -> str:
+    good = {"group": "blog-default", "default": "blog-default", "taxonomy": "topics", "module": ""}
+    return TYPE.format(**good | parts)
+
+
+def test_what_ships_is_sound():
+    assert check_definitions() == []
+
+
+def test_the_checks_run_with_all_others():
+    assert check_definitions in run_checks.__self__.registered_checks  # type: ignore[attr-defined]  # a bound method
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "thing", "reason"),
+    [
+        ("modules/tide.py", good_module(), "module 'tide'", "no template modules/tide.html"),
+        ("modules/tide.py", good_module(roles=""), "module 'tide'", "layout role is empty"),
+        ("modules/tide.py", good_module(roles='" ",'), "module 'tide'", "layout role is empty"),
+        ("modules/tide.py", good_module(types='"boat",'), "module 'tide'", "names 'boat'"),
+        ("modules/tide.py", good_module(title='"plain"'), "module 'tide'", "field function"),
+        (
+            "modules/tide.py",
+            good_module(title='Link(default="javascript:1")'),
+            "module 'tide'",
+            "default props are not valid",
+        ),
+        ("module_groups/h.py", good_group(module="nix"), "group 'harbour'", "no module 'nix'"),
+        ("module_groups/h.py", good_group(post_type="x"), "group 'harbour'", "no post type 'x'"),
+        ("module_groups/h.py", good_group(scope="static"), "group 'harbour'", "may not be static"),
+        (
+            "module_groups/h.py",
+            good_group(props='{"titel": "x"}'),
+            "group 'harbour'",
+            "There is no property 'titel'",
+        ),
+        ("post_types/s.py", good_type(group="nix"), "type 'ship'", "no module group 'nix'"),
+        ("post_types/s.py", good_type(), "type 'ship'", "'blog-default' is for 'blog'"),
+        ("post_types/s.py", good_type(default="nix"), "type 'ship'", "'nix' is not in"),
+        ("post_types/s.py", good_type(taxonomy="nix"), "type 'ship'", "no taxonomy 'nix'"),
+        ("post_types/s.py", good_type(module='"nix",'), "type 'ship'", "no module 'nix'"),
+    ],
+)
+def test_a_broken_definition_is_named_with_its_file(
+    tmp_path, monkeypatch, path, text, thing, reason
+):
+    with customer_app(tmp_path, monkeypatch, "harbour_app", {path: text}):
+        messages = [str(error) for error in check_definitions()]
+
+    found = [message for message in messages if reason in message]
+    assert found, messages
+    assert str(tmp_path / "harbour_app" / path) in found[0]
+    assert thing in found[0]
+
+
+def test_two_definitions_of_one_name_are_refused_with_both_places(tmp_path, monkeypatch):
+    text = good_module().replace('"tide"', '"hero"')
+
+    with (
+        customer_app(tmp_path, monkeypatch, "harbour_app", {"modules/tide.py": text}),
+        pytest.raises(ImproperlyConfigured, match=r"content\.modules\.hero.*harbour_app\.modules"),
+    ):
+        modules.all()

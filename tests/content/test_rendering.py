@@ -1,0 +1,265 @@
+"""Modules as HTML: safe, accessible, and never the end of a page."""
+
+from __future__ import annotations
+
+import logging
+from html.parser import HTMLParser
+
+import pytest
+from django.template.loader import render_to_string
+from django.test import RequestFactory
+
+from content.definitions import modules
+from content.rendering import RenderableModule, opens_with_heading, render_modules
+from core.json import JsonObject
+from tests.content.customer_app import customer_app
+from tests.content.test_definitions import UUID_, paragraph
+
+ATTACK = "\"><script>alert(1)</script><img src=x onerror=alert(1)>' onmouseover='alert(1)"
+
+
+class Page(HTMLParser):
+    """The elements and attributes that a browser would see."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in {"img", "br", "meta", "link", "hr"}:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def count(self, tag: str) -> int:
+        return sum(1 for found, _ in self.elements if found == tag)
+
+    def first(self, tag: str) -> dict[str, str | None]:
+        return next(attributes for found, attributes in self.elements if found == tag)
+
+
+def module(type_name: str, props: JsonObject | None = None, index: int = 0) -> RenderableModule:
+    return RenderableModule(f"id-{index}", type_name, props or {}, index)
+
+
+FULL: dict[str, JsonObject] = {
+    "hero": {
+        "title": ATTACK, "subtitle": ATTACK, "ctaLabel": ATTACK, "ctaUrl": "/x", "theme": ATTACK,
+        "imageId": UUID_,
+    },
+    "prose": {"content": paragraph(ATTACK)},
+    "faq": {"heading": ATTACK, "items": [{"question": ATTACK, "answer": paragraph(ATTACK)}]},
+    "features-list": {
+        "heading": ATTACK, "items": [{"icon": ATTACK, "title": ATTACK, "text": ATTACK}],
+    },
+    "callout": {
+        "title": ATTACK, "body": paragraph(ATTACK), "tone": ATTACK, "ctaLabel": ATTACK,
+        "ctaUrl": "javascript:alert(1)",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("type_name", modules.names())
+def test_no_prop_becomes_markup(type_name):
+    media = {UUID_: {"url": "javascript:alert(1)", "alt": ATTACK, "width": 1, "height": 1}}
+
+    html = render_modules([module(type_name, FULL[type_name])], {"media": media})
+
+    page = Page(html)
+    assert "alert(1)" in html
+    assert page.count("script") == 0
+    assert page.count("img") == 0
+    for tag, attributes in page.elements:
+        assert not [name for name in attributes if name.startswith("on") or name == "style"], tag
+        assert "javascript:" not in (attributes.get("href") or "")
+    assert page.open == []
+
+
+@pytest.mark.parametrize("type_name", modules.names())
+def test_every_module_renders_with_its_defaults_and_with_nothing(type_name):
+    for props in (modules.all()[type_name].default_props(), {}):
+        Page(render_modules([module(type_name, props)], {}))
+
+
+def test_the_opening_hero_holds_the_only_h1():
+    items = [module("hero", {"title": "First"}, 0), module("hero", {"title": "Second"}, 1)]
+
+    page = Page(html := render_modules(items, {"page_title": "Post"}))
+
+    assert opens_with_heading(items)
+    assert page.count("h1") == 1
+    assert "<h1>First</h1>" in html
+    assert "<h2>Second</h2>" in html
+
+
+def test_an_untitled_opening_hero_shows_the_title_of_the_post():
+    html = render_modules([module("hero")], {"page_title": "Slow & good"})
+
+    assert "<h1>Slow &amp; good</h1>" in html
+
+
+def test_a_page_that_opens_with_prose_keeps_its_own_heading():
+    items = [module("prose", {"content": paragraph("x")}), module("hero", {"title": "T"}, 1)]
+
+    html = render_modules(items, {})
+
+    assert not opens_with_heading(items)
+    assert not opens_with_heading([])
+    assert "<h1" not in html
+
+
+def test_images_come_from_the_context():
+    media = {
+        UUID_: {
+            "url": "/media/a.webp", "alt": "A kettle", "width": 800, "height": 600,
+            "srcset": "/media/a-400.webp 400w, /media/a.webp 800w",
+        }
+    }  # fmt: skip
+
+    html = render_modules([module("hero", {"title": "T", "imageId": UUID_})], {"media": media})
+
+    image = Page(html).first("img")
+    assert image["alt"] == "A kettle"
+    assert (image["width"], image["height"]) == ("800", "600")
+    assert image["srcset"] == "/media/a-400.webp 400w, /media/a.webp 800w"
+    assert image["fetchpriority"] == "high"
+    assert "<img" not in render_modules([module("hero", {"imageId": UUID_})], {})
+
+
+def test_a_button_needs_label_and_link():
+    link: JsonObject = {"title": "T", "ctaLabel": "Go", "ctaUrl": "/go"}
+
+    assert Page(render_modules([module("hero", link)], {})).first("a")["href"] == "/go"
+    for part in ("ctaLabel", "ctaUrl"):
+        assert "<a" not in render_modules([module("hero", {**link, part: ""})], {})
+
+
+def test_modules_keep_their_order_and_names():
+    items = [module("prose", {"content": paragraph(text)}, n) for n, text in enumerate("ab")]
+
+    html = render_modules(items, {})
+
+    assert html.index('data-post-module-id="id-0"') < html.index('data-post-module-id="id-1"')
+
+
+def test_an_unknown_module_shows_nothing_and_is_logged(caplog):
+    with caplog.at_level(logging.WARNING, logger="content.rendering"):
+        html = render_modules(
+            [module("gone"), module("prose", {"content": paragraph("ok")}, 1)], {}
+        )
+
+    assert "gone" not in html
+    assert "ok" in html
+    assert "unknown type 'gone'" in caplog.text
+
+
+CUSTOMER = {
+    "modules/tide.py": """
+        from content.definitions import AIGuidance, Module, ModuleProps, Text
+
+        class Tide(Module):
+            name = "tide"
+            label = "Tide"
+            description = "High and low water of the day."
+            ai = AIGuidance(layout_roles=("body",))
+
+            class Props(ModuleProps):
+                title: str = Text()
+
+            @classmethod
+            def template_context(cls, props, context):
+                return {"metres": 10 / len(props["title"])}
+    """,
+    "templates/modules/tide.html": "<p>{{ props.title }}: {{ metres }} m</p>",
+}
+
+
+def test_a_customers_app_adds_a_module_with_one_file_and_its_template(tmp_path, monkeypatch):
+    with customer_app(tmp_path, monkeypatch, "tide_app", CUSTOMER):
+        html = render_modules([module("tide", {"title": "<High>"[:5]})], {})
+
+    assert "<p>&lt;High: 2.0 m</p>" in html
+    assert "tide" not in modules
+
+
+def test_a_module_that_fails_is_logged_and_left_out(tmp_path, monkeypatch, caplog):
+    items = [module("tide", {"title": ""}), module("prose", {"content": paragraph("ok")}, 1)]
+
+    with customer_app(tmp_path, monkeypatch, "tide_app", CUSTOMER):
+        html = render_modules(items, {})
+
+    assert "ok" in html
+    assert 'data-post-module-id="id-0"' not in html
+    assert "module id-0 (tide) failed to render" in caplog.text
+
+
+def test_the_page_around_the_modules():
+    html = render_to_string(
+        "site/post.html",
+        {
+            "locale": "de",
+            "site": {"name": "Röstwerk", "home_url": "/de/"},
+            "page_title": "Kaffee & Wasser",
+            "post": {"id": UUID_, "type": "blog", "title": "Kaffee & Wasser", "excerpt": "Kurz"},
+            "content": render_modules([module("prose", {"content": paragraph("Text")})], {}),
+            "has_heading": False,
+            "menu": [
+                {"label": "Blog", "url": "/de/blog", "current": True, "children": []},
+                {"label": "Mehr", "url": "", "children": [{"label": "Über", "url": "/de/über"}]},
+            ],
+            "alternates": [
+                {"locale": "de", "label": "Deutsch", "url": "/de/x", "current": True},
+                {"locale": "en", "label": "English", "url": "/x"},
+            ],
+            "breadcrumb": [{"label": "Start", "url": "/de/"}, {"label": "Kaffee", "url": "/de/x"}],
+            "seo": {
+                "title": "Kaffee", "description": 'Ein "Satz"', "robots": "noindex",
+                "canonical": "https://example.com/de/x",
+                "alternates": [{"locale": "en", "url": "https://example.com/x"}],
+                "json_ld": [{"name": "</script><script>alert(1)</script>"}],
+            },
+        },
+    )  # fmt: skip
+
+    page = Page(html)
+    assert page.first("html")["lang"] == "de"
+    assert "<h1>Kaffee &amp; Wasser</h1>" in html
+    assert page.count("h1") == 1
+    assert page.count("main") == 1
+    assert page.count("script") == 1
+    assert page.first("script")["type"] == "application/ld+json"
+    assert ("link", {"rel": "canonical", "href": "https://example.com/de/x"}) in page.elements
+    assert ("meta", {"name": "description", "content": 'Ein "Satz"'}) in page.elements
+    assert ("meta", {"name": "robots", "content": "noindex"}) in page.elements
+    assert (
+        "link", {"rel": "alternate", "hreflang": "en", "href": "https://example.com/x"},
+    ) in page.elements  # fmt: skip
+    assert ("a", {"href": "/de/blog", "aria-current": "page"}) in page.elements
+    assert ("a", {"href": "/x", "lang": "en", "hreflang": "en"}) in page.elements
+    assert "style" not in page.first("body")
+
+
+@pytest.mark.parametrize("template", ["404.html", "500.html", "site/list.html", "site/post.html"])
+def test_pages_stand_without_any_context(template):
+    page = Page(render_to_string(template, request=RequestFactory().get("/")))
+
+    assert page.count("h1") == 1
+    assert page.open == []
+
+
+def test_headings_in_text_stay_below_the_title_and_have_ids_of_their_own():
+    heading: JsonObject = {
+        "type": "heading", "attrs": {"level": 1}, "content": [{"type": "text", "text": "Main"}],
+    }  # fmt: skip
+    prose: JsonObject = {"content": {"type": "doc", "content": [heading]}}
+
+    html = render_modules([module("prose", prose), module("prose", prose, 1)], {})
+
+    assert '<h2 id="main-2">Main</h2>' in html
+    assert '<h2 id="main-3">Main</h2>' in html
+    assert "h1" not in html
