@@ -1,0 +1,67 @@
+"""Which addresses rich text may carry. The one place for that rule."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+MAX_HREF = 2048
+"""Characters."""
+
+_FORBIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_AUTHORITY = re.compile(r"//[^/?#\s]")
+# Percent-encoded, because each of them ends or changes a link in Markdown or in careless HTML.
+_ENCODED = {ord(char): f"%{ord(char):02X}" for char in ' "<>`|'}
+
+
+def safe_href(value: object) -> str | None:
+    """The address as it may be stored and rendered, or None for one that may not.
+
+    Allowed: http, https, mailto, tel, relative paths, queries and fragments.
+    """
+    address = _address(value)
+    if address is None:
+        return None
+    head = re.split(r"[/?#]", address, maxsplit=1)[0]
+    if ":" in head:
+        scheme, _, rest = address.partition(":")
+        if not _scheme_allowed(scheme.lower(), rest):
+            return None
+    return address.translate(_ENCODED)
+
+
+def safe_src(value: object) -> str | None:
+    """Like `safe_href`, for an image: only http, https and relative addresses."""
+    address = safe_href(value)
+    if address is None or address.startswith("#"):
+        return None
+    return None if address.lower().startswith(("mailto:", "tel:")) else address
+
+
+def is_external(address: str) -> bool:
+    """Whether a safe address leaves the site: it names a host."""
+    return address.lower().startswith(("http://", "https://"))
+
+
+def _scheme_allowed(scheme: str, rest: str) -> bool:
+    if scheme in {"http", "https"}:
+        # Browsers read `https:evil` and `https:/evil` as absolute: the host is required.
+        return _AUTHORITY.match(rest) is not None
+    return scheme in {"mailto", "tel"} and bool(rest)
+
+
+def _address(value: object) -> str | None:
+    if not isinstance(value, str) or len(value) > MAX_HREF:
+        return None
+    address = value.strip(" ")
+    # Browsers read a backslash as a slash, and `//host` as another site.
+    if not address or "\\" in address or address.startswith("//"):
+        return None
+    return None if any(_is_forbidden(char) for char in address) else address
+
+
+def _is_forbidden(char: str) -> bool:
+    # Browsers drop tabs and newlines inside an address: `java\tscript:` would come alive again.
+    if unicodedata.category(char) in _FORBIDDEN_CATEGORIES:
+        return True
+    return char != " " and char.isspace()
