@@ -1,0 +1,137 @@
+"""Data for tests, made by the real services. People are admin, editor, translator, agent and stranger."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+
+from accounts.models import User
+from accounts.roles import Role
+from accounts.services import ensure_agent_user
+from content import edits
+from content.document import PostDocument
+from content.layers import open_layers, stage
+from content.layers.stage import Staged
+from content.layers.state import Layers
+from content.models import Layer, ModuleInstance, Post, PostModule, PostTerm, Term
+from content.services.create import create_post
+from core.actor import Actor, Via
+from core.json import Json
+
+PASSWORD = "correct-horse-battery"
+
+
+def user(role: str = "editor", name: str = "") -> User:
+    """The account of that role, made once."""
+    name = name or role
+    found = User.objects.filter(username=name).first()
+    if found is not None:
+        return found
+    if role == Role.AI_AGENT:
+        return ensure_agent_user(agent_id=name.replace("_", "-"), username=name)
+    return User.objects.create_user(f"{name}@example.com", PASSWORD, username=name, role=role)
+
+
+def actor(role: str = "editor", via: Via = "api", agent_id: str | None = None, run_id: str | None = None) -> Actor:
+    return Actor(user=user(role), via=via, agent_id=agent_id, run_id=run_id)
+
+
+def agent_actor(agent_id: str = "seo-specialist", run_id: str | None = None) -> Actor:
+    """An agent at work, as its run acts."""
+    return Actor(
+        user=ensure_agent_user(agent_id=agent_id), via="agent", agent_id=agent_id, run_id=run_id
+    )
+
+
+def mcp_actor(role: str = "ai_agent") -> Actor:
+    """An AI client whose credential is bound to an account of that role."""
+    return Actor(user=user(role), via="mcp")
+
+
+def post(
+    title: str = "How to brew filter coffee",
+    *,
+    type: str = "blog",
+    locale: str = "en",
+    status: str = "published",
+    translation_of: Post | None = None,
+    markdown: str = "Grind the beans.\n\nPour the water.",
+    **fields: Json,
+) -> Post:
+    """A live post with the locked hero, prose and faq of the blog's default group."""
+
+    def fill(document: PostDocument) -> PostDocument:
+        document = edits.seed_group(document, None, {})
+        for module in document.modules:
+            if module.type == "hero":
+                document = edits.update_module(document, module.id, props={"title": title})
+            elif module.type == "prose":
+                document = edits.update_module(document, module.id, content_markdown=markdown)
+        return document
+
+    return create_post(
+        actor=actor("admin"),
+        type=type,
+        fields={"title": title, **fields},
+        locale=locale,
+        status=status,
+        edit=fill,
+        translation_of=translation_of,
+    )
+
+
+def term(name: str, taxonomy: str = "topics") -> Term:
+    found, _ = Term.objects.get_or_create(
+        taxonomy=taxonomy, slug=name.lower().replace(" ", "-"), defaults={"name": name}
+    )
+    return found
+
+
+def global_module(slug: str = "newsletter", **props: Json) -> ModuleInstance:
+    from content.definitions import validate_props
+
+    return ModuleInstance.objects.create(
+        type="callout",
+        scope="global",
+        global_slug=slug,
+        label=slug,
+        props=validate_props("callout", {"title": "Subscribe", **props}),
+    )
+
+
+def staged(
+    of: Post,
+    patch: Mapping[str, Json] | None = None,
+    *,
+    layer: Layer = Layer.AI_REVIEW,
+    by: Actor | None = None,
+    edit: Callable[[PostDocument], PostDocument] | None = None,
+) -> Staged:
+    """Stage a patch or an edit; AI Review as the agent, Review as the editor, unless `by` says who."""
+    by = by or (agent_actor() if layer == Layer.AI_REVIEW else actor("editor"))
+    return stage(
+        post_id=of.pk,
+        layer=layer,
+        actor=by,
+        edit=edit or (lambda document: edits.patch_fields(document, patch or {})),
+    )
+
+
+def layers(of: Post) -> Layers:
+    return open_layers(Post.objects.get(pk=of.pk))
+
+
+def module_id(of: Post, type: str) -> str:
+    return next(module.id for module in layers(of).live.modules if module.type == type)
+
+
+def live_hash() -> str:
+    """A hash of all that visitors could see: posts (but for placeholders), modules and terms."""
+    rows: list[object] = [
+        list(Post.objects.filter(is_placeholder=False).order_by("pk").values()),
+        list(PostModule.objects.order_by("pk").values()),
+        list(ModuleInstance.objects.order_by("pk").values()),
+        list(PostTerm.objects.order_by("pk").values()),
+    ]
+    return hashlib.sha256(json.dumps(rows, default=str, sort_keys=True).encode()).hexdigest()
