@@ -16,6 +16,6 @@ from core.csp import csp_override
 @require_safe
 def media_file(request: HttpRequest, name: str) -> HttpResponseBase:
     """The file of that name below MEDIA_ROOT; 404 where there is none."""
-    response = serve(request, name, document_root=settings.MEDIA_ROOT)
+    response = serve(request, name, document_root=str(settings.MEDIA_ROOT))
     response.headers["Cache-Control"] = "public, max-age=3600"
     return response

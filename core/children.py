@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
-from typing import TextIO
+from typing import Protocol
 
 GRACE_SECONDS = 7.0
 """How long children may take to stop by themselves before they are killed."""
@@ -28,11 +28,19 @@ class Program:
     command: Sequence[str]
 
 
+class Terminal(Protocol):
+    """Where output goes."""
+
+    def write(self, text: str, /) -> object: ...
+    def flush(self) -> None: ...
+    def isatty(self) -> bool: ...
+
+
 class Children:
     """Started programs. Their output goes line by line to `out`, each line behind its program's name."""
 
     def __init__(
-        self, programs: Sequence[Program], *, environ: dict[str, str], out: TextIO
+        self, programs: Sequence[Program], *, environ: dict[str, str], out: Terminal
     ) -> None:
         self.programs = programs
         self.environ = {**os.environ, "PYTHONUNBUFFERED": "1", **environ}

@@ -6,11 +6,11 @@ one view. There are no nonces: no page of this project has an inline script or s
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from functools import wraps
 from inspect import iscoroutinefunction
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -18,7 +18,7 @@ from django.http.response import HttpResponseBase
 from django.utils.deprecation import MiddlewareMixin
 
 Policy = Mapping[str, Sequence[str] | set[str] | str | bool | None]
-View = Callable[..., HttpResponseBase | Awaitable[HttpResponseBase]]
+View = TypeVar("View", bound=Callable[..., Any])
 
 
 class CSP(StrEnum):
@@ -81,7 +81,7 @@ def _override(attribute: str, config: Policy) -> Callable[[View], View]:
                 setattr(response, attribute, config)
                 return response
 
-            return asynchronous
+            return cast("View", asynchronous)
 
         @wraps(view)
         def synchronous(*args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -89,7 +89,7 @@ def _override(attribute: str, config: Policy) -> Callable[[View], View]:
             setattr(response, attribute, config)
             return response
 
-        return synchronous
+        return cast("View", synchronous)
 
     return decorate
 

@@ -18,7 +18,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 Level = Literal["ok", "warn", "fail"]
 DEMO_PASSWORD = "demo-password"  # noqa: S105  # what the demo gives to its accounts
-PROVIDERS = ("openai", "anthropic", "google")
+PROVIDERS: tuple[Literal["openai", "anthropic", "google"], ...] = ("openai", "anthropic", "google")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def folders() -> Iterator[Finding]:
 
 def providers() -> Iterator[Finding]:
     env = settings.CMS_ENV
-    ready = [name for name in PROVIDERS if env.api_key(name)]
+    ready: list[str] = [name for name in PROVIDERS if env.api_key(name)]
     ready += ["ollama"] if env.base_url("ollama") else []
     if ready:
         yield Finding("ok", "AI providers", f"configured: {', '.join(ready)}")

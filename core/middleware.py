@@ -14,7 +14,7 @@ from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseForbidden
 from django.http.response import HttpResponseBase
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.locale import LocaleMiddleware
@@ -51,10 +51,10 @@ class ManagementCsrfMiddleware(ManagementMiddleware, CsrfViewMiddleware):
     def process_view(
         self,
         request: HttpRequest,
-        callback: Callable[..., Any] | None,
+        callback: Callable[..., HttpResponseBase],
         callback_args: tuple[Any, ...],
         callback_kwargs: dict[str, Any],
-    ) -> HttpResponseBase | None:
+    ) -> HttpResponseForbidden | None:
         if not is_management(request.path_info):
             return None
         return super().process_view(request, callback, callback_args, callback_kwargs)

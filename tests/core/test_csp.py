@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any, cast
 
 import pytest
 from django.http import HttpRequest, HttpResponse
@@ -22,7 +23,7 @@ STRICT = (
 
 
 def answer(view) -> HttpResponse:
-    return ContentSecurityPolicyMiddleware(view)(RequestFactory().get("/"))
+    return cast("HttpResponse", ContentSecurityPolicyMiddleware(view)(RequestFactory().get("/")))
 
 
 def plain(request: HttpRequest) -> HttpResponse:
@@ -87,7 +88,8 @@ def test_an_asynchronous_view_is_awaited():
         return HttpResponse("x")
 
     async def call() -> HttpResponse:
-        return await ContentSecurityPolicyMiddleware(view)(RequestFactory().get("/"))
+        middleware: Any = ContentSecurityPolicyMiddleware(view)
+        return cast("HttpResponse", await middleware(RequestFactory().get("/")))
 
     response = asyncio.run(call())
 

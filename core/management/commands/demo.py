@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import sys
 import time
 from argparse import ArgumentParser
 from typing import Any
@@ -71,7 +72,7 @@ class Command(BaseCommand):
         require_free(self.env.port, "PORT")
         require_free(self.env.mcp_port, "MCP_PORT")
         self.prepare()
-        children = Children(self.programs(), environ=self.environ(), out=self.stdout._out)
+        children = Children(self.programs(), environ=self.environ(), out=sys.stdout)
         self.started = time.monotonic()
         with stopped_by_signals(children):
             children.start()
