@@ -19,7 +19,7 @@ from content.definitions import (
     taxonomies,
 )
 from content.definitions.shape import json_schema
-from tests.content.test_definitions import Every
+from tests.content.test_definitions_fields import Every
 
 FIELD_TYPES = {
     "text", "textarea", "richtext", "number", "boolean", "select", "multiselect", "date", "url",
