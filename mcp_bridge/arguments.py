@@ -24,7 +24,7 @@ def parse_arguments(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel:
     its message."""
     schema = lean_schema(tool.arguments)
     try:
-        return tool.arguments.model_validate(_opened(raw, schema))
+        return tool.arguments.model_validate(_opened(raw, schema), extra="forbid")
     except ValidationError as error:
         errors = error.errors(include_url=False)
     lines = [f"- {_sentence(item, schema)}" for item in errors[:SHOWN_ERRORS]]

@@ -31,6 +31,12 @@ class Running:
 
     url: str
     data: Path
+    process: subprocess.Popen[bytes]
+
+    def stop(self) -> int:
+        """Ask the server to stop as a supervisor does; its exit code."""
+        self.process.terminate()
+        return self.process.wait(timeout=15)
 
     def execute(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """Run one statement on the server's database, as an administrator would from elsewhere."""
@@ -72,19 +78,18 @@ def running(data: Path, *options: str, **variables: str) -> Iterator[Running]:
         stdout=log,
         stderr=log,
     )
-    server = Running(f"http://127.0.0.1:{port}", data)
+    server = Running(f"http://127.0.0.1:{port}", data, process)
     try:
-        _wait_until_healthy(server, process, Path(log.name))
+        _wait_until_healthy(server, Path(log.name))
         yield server
     finally:
-        process.terminate()
-        process.wait(timeout=15)
+        server.stop()
         log.close()
 
 
-def _wait_until_healthy(server: Running, process: subprocess.Popen[bytes], log: Path) -> None:
+def _wait_until_healthy(server: Running, log: Path) -> None:
     deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
+    while time.monotonic() < deadline and server.process.poll() is None:
         try:
             if httpx.get(f"{server.url}/health").json() == {"status": "ok"}:
                 return

@@ -181,6 +181,16 @@ def test_threat_43_a_disabled_or_deleted_user_fails_at_the_next_call(
     assert text(disabled).startswith("No active account stands behind this credential")
 
 
+def test_threat_43_a_disabled_user_of_a_bound_credential_fails_too(client: Request) -> None:
+    editor = User.objects.create(email="editor@example.com", username="editor", role="editor")
+    bound = Principal(id="client:2", user_id=editor.pk)
+    assert call_tool(bound, "sample_echo", POST).is_error is False
+
+    User.objects.filter(pk=editor.pk).update(is_active=False)
+
+    assert text(call_tool(bound, "sample_echo", POST)).startswith("No active account")
+
+
 def test_the_configured_system_user_acts_and_no_other_stands_in(
     client: Request, environment: Callable[..., None]
 ) -> None:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from typing import cast
 
 import pytest
 from django.utils.module_loading import autodiscover_modules
+from pydantic import BaseModel
 
-from core.tools import all_tools, get_tool
+from core.actor import Actor
+from core.errors import RuleViolation
+from core.json import JsonObject
+from core.tools import Tool, all_tools, get_tool
+from mcp_bridge.arguments import parse_arguments
 from mcp_bridge.schemas import lean_schema, wire_tool
 from mcp_bridge.server import INSTRUCTIONS
 from tests.mcp.sample_tools import EchoArguments
@@ -39,6 +45,23 @@ def test_a_schema_is_strict_and_lean() -> None:
         "required": ["postId"],
         "additionalProperties": False,
     }
+
+
+class Lenient(BaseModel):
+    """Arguments whose author forgot to refuse what is unknown."""
+
+    name: str
+
+
+def test_unknown_arguments_are_refused_whatever_the_class_says() -> None:
+    def answer(actor: Actor, arguments: Lenient) -> JsonObject:
+        return {}
+
+    lenient = Tool("t", "T", "Text.", "read", "posts.view", Lenient, answer, "sample")
+
+    assert lean_schema(Lenient)["additionalProperties"] is False
+    with pytest.raises(RuleViolation, match="unknown argument `nam`; did you mean `name`"):
+        parse_arguments(cast("Tool[BaseModel]", lenient), {"name": "a", "nam": "b"})
 
 
 @pytest.mark.parametrize(

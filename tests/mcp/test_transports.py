@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -12,7 +14,7 @@ import httpx
 import pytest
 
 from tests.mcp.conftest import HEADER, TOKEN
-from tests.mcp.running import ROOT, Running, connected, environment
+from tests.mcp.running import ROOT, Running, connected, environment, running
 
 BEARER = {"Authorization": f"Bearer {TOKEN['MCP_AUTH_TOKEN']}"}
 GENERIC = {HEADER["MCP_AUTH_HEADER_NAME"]: HEADER["MCP_AUTH_HEADER_VALUE"]}
@@ -134,3 +136,12 @@ def test_stdio_writes_nothing_but_the_protocol(open_server: Running) -> None:
 
     (line,) = done.stdout.splitlines()
     assert json.loads(line)["result"]["serverInfo"]["name"] == "cms"
+
+
+def test_the_server_stops_at_once_though_a_stream_is_open(prepared: Path) -> None:
+    with running(prepared) as server, httpx.stream("GET", f"{server.url}/mcp", timeout=10) as open_:
+        assert next(open_.iter_lines()) == "event: endpoint"
+        began = time.monotonic()
+        server.stop()
+
+    assert time.monotonic() - began < 5

@@ -19,7 +19,8 @@ from mcp_bridge.asgi import build_app
 from mcp_bridge.credentials import credentials_configured
 from mcp_bridge.server import build_server
 
-GRACE_SECONDS = 5
+GRACE_SECONDS = 2
+"""For calls that are under way; an open stream would otherwise keep the server up."""
 
 
 class Command(BaseCommand):
