@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from html import unescape
 
 MAX_HREF = 2048
 """Characters."""
@@ -19,14 +20,12 @@ def safe_href(value: object) -> str | None:
 
     Allowed: http, https, mailto, tel, relative paths, queries and fragments.
     """
-    address = _address(value)
-    if address is None:
+    if not isinstance(value, str) or len(value) > MAX_HREF:
         return None
-    head = re.split(r"[/?#]", address, maxsplit=1)[0]
-    if ":" in head:
-        scheme, _, rest = address.partition(":")
-        if not _scheme_allowed(scheme.lower(), rest):
-            return None
+    address = value.strip(" ")
+    # Some readers decode entities once more than they should, so both readings must be safe.
+    if not _is_safe(address) or not _is_safe(unescape(address)):
+        return None
     return address.translate(_ENCODED)
 
 
@@ -50,14 +49,16 @@ def _scheme_allowed(scheme: str, rest: str) -> bool:
     return scheme in {"mailto", "tel"} and bool(rest)
 
 
-def _address(value: object) -> str | None:
-    if not isinstance(value, str) or len(value) > MAX_HREF:
-        return None
-    address = value.strip(" ")
+def _is_safe(address: str) -> bool:
     # Browsers read a backslash as a slash, and `//host` as another site.
     if not address or "\\" in address or address.startswith("//"):
-        return None
-    return None if any(_is_forbidden(char) for char in address) else address
+        return False
+    if any(_is_forbidden(char) for char in address):
+        return False
+    if ":" not in re.split(r"[/?#]", address, maxsplit=1)[0]:
+        return True
+    scheme, _, rest = address.partition(":")
+    return _scheme_allowed(scheme.lower(), rest)
 
 
 def _is_forbidden(char: str) -> bool:

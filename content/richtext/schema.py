@@ -177,7 +177,7 @@ class _Check:
 
     def nesting(self, name: str, place: str, depth: int, quotes: int) -> None:
         too_deep = depth > MAX_CONTAINERS and name in {"bulletList", "orderedList", "blockquote"}
-        if too_deep or quotes > MAX_QUOTES:
+        if too_deep or (name == "blockquote" and quotes > MAX_QUOTES):
             self.say(place, f"{name} is nested too deep")
 
     def content(self, node: Node, name: str, place: str, depth: int, quotes: int) -> None:

@@ -1,0 +1,212 @@
+"""Hostile text stays text: links, HTML, images that leak, and input made to be slow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from content.richtext.html import to_html
+from content.richtext.links import safe_href, safe_src
+from content.richtext.markdown import from_markdown, to_markdown
+from content.richtext.schema import validate
+from content.richtext.text import to_text
+from tests.content.test_richtext_documents import Page
+
+REFUSED = [
+    "javascript:alert(1)",
+    "JaVaScRiPt:alert(1)",
+    " javascript:alert(1)",
+    "java\tscript:alert(1)",
+    "java\nscript:alert(1)",
+    "\x01javascript:alert(1)",
+    "\u00a0javascript:alert(1)",
+    "java\u200bscript:alert(1)",
+    "java script:alert(1)",
+    "vbscript:msgbox(1)",
+    "data:text/html,<script>alert(1)</script>",
+    "data:image/svg+xml;base64,AAAA",
+    "file:///etc/passwd",
+    "blob:https://example.org/1",
+    "feed:javascript:alert(1)",
+    "//evil.example",
+    "&#106;avascript:alert(1)",
+    "javascript&colon;alert(1)",
+    "&sol;&sol;evil.example",
+    "jav&Tab;ascript:alert(1)",
+    "///evil.example",
+    "\\\\evil.example",
+    "/\\evil.example",
+    "/\t/evil.example",
+    "https:evil.example",
+    "https:/evil.example",
+    "https://",
+    "http:\\\\evil.example",
+    "mailto:",
+    "x:y",
+    ":x",
+    "",
+    " ",
+    "a\u202eb",
+    "a\ud800b",
+    "/" + "a" * 3000,
+    None,
+    7,
+]
+ALLOWED = [
+    ("https://example.org/a?b=c:d#e", "https://example.org/a?b=c:d#e"),
+    ("HTTP://example.org", "HTTP://example.org"),
+    (" /path ", "/path"),
+    ("page", "page"),
+    ("../up", "../up"),
+    ("?q=javascript:x", "?q=javascript:x"),
+    ("/a:b", "/a:b"),
+    ("#part", "#part"),
+    ("mailto:a@example.org", "mailto:a@example.org"),
+    ("tel:+4912345", "tel:+4912345"),
+    ("/my file.pdf", "/my%20file.pdf"),
+    ('/a"onclick="x', "/a%22onclick=%22x"),
+    ("/\u00fcber", "/\u00fcber"),
+]
+
+
+def linked(href: object) -> dict[str, Any]:
+    mark = {"type": "link", "attrs": {"href": href}}
+    text = {"type": "text", "text": "words", "marks": [mark]}
+    return {"type": "doc", "content": [{"type": "paragraph", "content": [text]}]}
+
+
+def pictured(src: object) -> dict[str, Any]:
+    image = {"type": "image", "attrs": {"src": src, "alt": "words"}}
+    return {"type": "doc", "content": [{"type": "paragraph", "content": [image]}]}
+
+
+@pytest.mark.parametrize("href", REFUSED)
+def test_threat_29_a_refused_address_is_never_a_link_or_an_image(href: object) -> None:
+    assert safe_href(href) is None
+    assert safe_src(href) is None
+    assert len(validate(linked(href))) == 1
+    assert len(validate(pictured(href))) == 1
+    assert to_html(linked(href)) == to_html(pictured(href)) == "<p>words</p>"
+    assert to_markdown(linked(href)) == to_markdown(pictured(href)) == "words\n"
+
+
+@pytest.mark.parametrize(("href", "expected"), ALLOWED)
+def test_an_allowed_address_is_kept(href: str, expected: str) -> None:
+    assert safe_href(href) == expected
+    assert safe_href(expected) == expected
+    assert validate(linked(href)) == []
+
+
+@pytest.mark.parametrize("src", ["mailto:a@example.org", "tel:1", "#a"])
+def test_an_image_needs_a_place_that_can_hold_one(src: str) -> None:
+    assert safe_src(src) is None
+    assert len(validate(pictured(src))) == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "[words](javascript:alert(1))",
+        "[words](JAVASCRIPT:alert(1))",
+        "[words](<java\tscript:alert(1)>)",
+        "[words](&#106;avascript:alert(1))",
+        "[words](javascript&colon;alert(1))",
+        "[words](&#x1;javascript:alert(1))",
+        "[words](data:text/html;base64,AAAA)",
+        "[words](//evil.example)",
+        "[words](/\\\\evil.example)",
+        "[words][x]\n\n[x]: javascript:alert(1)",
+        "![words](javascript:alert(1))",
+        "![words](data:image/svg+xml;base64,AAAA)",
+        "[![words](data:x)](javascript:alert(1))",
+    ],
+)
+def test_threat_29_an_unsafe_markdown_link_becomes_its_text(source: str) -> None:
+    document = from_markdown(source)
+
+    assert to_text(document) == "words"
+    assert to_html(document) == "<p>words</p>"
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "<script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        "<svg/onload=alert(1)>",
+        "<iframe srcdoc='<script>alert(1)</script>'></iframe>",
+        "<a href='javascript:alert(1)'>x</a>",
+        "<!-- --><script>alert(1)</script>",
+        "--><script>alert(1)</script>",
+        "</code></pre><script>alert(1)</script>",
+        '" onmouseover="alert(1)',
+        "' onfocus='alert(1)' autofocus='",
+        "<br onclick=alert(1)>",
+        "<BR/><style>*{background:url(//evil.example)}</style>",
+        "<javascript:alert(1)>",
+        "]]><script>alert(1)</script>",
+    ],
+)
+def test_threats_27_28_33_markup_in_any_place_is_shown_and_never_run(attack: str) -> None:
+    text = {"type": "text", "text": attack}
+    attrs = {"src": "/a.png", "alt": attack, "title": attack}
+    mark = {"type": "link", "attrs": {"href": "/" + attack, "title": attack, "class": attack}}
+    cell = {"type": "tableCell", "attrs": {"align": attack, "colspan": attack}, "content": [text]}
+    built = {
+        "type": "doc",
+        "content": [
+            {"type": "heading", "attrs": {"level": attack}, "content": [text]},
+            {"type": "codeBlock", "attrs": {"language": attack}, "content": [text]},
+            {"type": "paragraph", "content": [{"type": "image", "attrs": attrs}]},
+            {"type": "paragraph", "content": [{**text, "marks": [mark]}]},
+            {"type": "orderedList", "attrs": {"start": attack, "type": attack}, "content": []},
+            {"type": "table", "content": [{"type": "tableRow", "content": [cell]}]},
+            {"type": attack, "content": [text]},
+            text,
+        ],
+    }
+
+    for document in (built, from_markdown(attack), from_markdown(f"# {attack}\n\n    {attack}")):
+        page = Page(to_html(document, heading_ids=set()))
+        assert page.active == []
+    shown = "".join(Page(to_html(built)).shown)
+    assert shown.count(attack) >= 6
+    assert set(Page(to_html(from_markdown(attack))).tags) <= {"p", "br"}
+
+
+def test_threat_36_an_unapproved_text_loads_nothing_from_another_host() -> None:
+    document = from_markdown("![secret](https://evil.example/?q=1) ![here](/media/a.png)")
+
+    html = to_html(document, remote_images=False)
+
+    assert "evil.example" not in html
+    assert 'src="/media/a.png"' in html
+    assert "secret" in html
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, 1, "x", [], {}, {"type": "doc", "content": "x"}, {"content": [1, None, "x"]}]
+    + [
+        {"type": "doc", "content": [{"type": name, "attrs": 3, "content": 3, "marks": 3}]}
+        for name in ["paragraph", "heading", "table", "bulletList", "image", "text", "codeBlock", 5]
+    ],
+)
+def test_a_broken_document_renders_without_an_error(value: Any) -> None:
+    assert Page(to_html(value)).active == []
+    assert to_text(value).strip() == ""
+    assert to_markdown(value).strip("-_#`| \n") == ""
+    assert validate(value) != [] or value == {"type": "doc", "content": []}
+
+
+def test_text_below_the_depth_limit_is_still_shown() -> None:
+    node: dict[str, Any] = {"type": "paragraph", "content": [{"type": "text", "text": "deep"}]}
+    for _ in range(5000):
+        node = {"type": "blockquote", "content": [node]}
+    document = {"type": "doc", "content": [node]}
+
+    assert "deep" in to_html(document)
+    assert to_text(document) == "deep"
+    assert "deep" in to_markdown(document)
+    assert validate(document) != []
