@@ -179,9 +179,13 @@ THROTTLE_RATES = {
 }
 REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["core.api.authentication.ManagementSession"],
+    "DEFAULT_PERMISSION_CLASSES": ["core.api.permissions.DeclaredPermission"],
+    "DEFAULT_THROTTLE_CLASSES": ["core.api.throttles.WindowThrottle"],
+    "DEFAULT_RENDERER_CLASSES": ["core.api.renderers.OrjsonRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["core.api.parsers.StrictJsonParser"],
+    "EXCEPTION_HANDLER": "core.api.exceptions.handle",
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
 SPECTACULAR_SETTINGS = {"TITLE": "CMS", "VERSION": "1", "SERVE_INCLUDE_SCHEMA": False}
 

@@ -8,3 +8,6 @@ class ContentConfig(AppConfig):
     label = "content"
     verbose_name = "Content"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from content import checks, tools  # noqa: F401  # both register themselves

@@ -1,0 +1,96 @@
+"""`/api/auth/…`: log in, log out, who am I."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import ClassVar
+
+from django.contrib import auth
+from django.middleware.csrf import get_token
+from drf_spectacular.utils import extend_schema, inline_serializer
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.models import User
+from core.api.body import Body, Words, read_body
+from core.api.permissions import PUBLIC, SIGNED_IN, Declared
+from core.api.throttles import Count, client_address, is_allowed_freely
+from core.api.views import ApiViewSet
+from core.errors import NotAuthenticated
+from rest_framework.exceptions import Throttled
+
+ME = inline_serializer(
+    "Me",
+    {
+        "id": serializers.IntegerField(),
+        "email": serializers.EmailField(),
+        "username": serializers.CharField(),
+        "role": serializers.CharField(),
+        "permissions": serializers.ListField(child=serializers.CharField()),
+    },
+)
+CREDENTIALS = inline_serializer(
+    "Credentials", {"email": serializers.CharField(), "password": serializers.CharField()}
+)
+
+
+class Credentials(Body):
+    email: Words
+    password: Words
+
+
+class SessionViewSet(ApiViewSet):
+    """The session of a person. Agents have none."""
+
+    permissions: ClassVar[dict[str, Declared]] = {
+        "login": PUBLIC,
+        "logout": PUBLIC,
+        "me": SIGNED_IN,
+    }
+
+    @extend_schema(request=CREDENTIALS, responses=ME, auth=[])
+    def login(self, request: Request) -> Response:
+        """Log in with email and password. Unknown, wrong, disabled and agents' accounts get the same answer."""
+        body = read_body(request, Credentials)
+        _count_try(request, body.email)
+        user = auth.authenticate(request._request, email=body.email, password=body.password)
+        if not isinstance(user, User):
+            raise NotAuthenticated("Email or password is wrong.", code="wrong_credentials")
+        auth.login(request._request, user)
+        get_token(request._request)
+        return Response(me(user))
+
+    @extend_schema(request=None, responses=inline_serializer("LoggedOut", {"ok": serializers.BooleanField()}))
+    def logout(self, request: Request) -> Response:
+        """End the session."""
+        auth.logout(request._request)
+        return Response({"ok": True})
+
+    @extend_schema(responses=ME)
+    def me(self, request: Request) -> Response:
+        """The account of the session."""
+        get_token(request._request)
+        return Response(me(request.user))  # type: ignore[arg-type]  # SIGNED_IN made sure
+
+
+def me(user: User) -> dict[str, object]:
+    return {
+        "id": user.pk,
+        "email": user.email,
+        "username": user.username,
+        "role": user.role,
+        "permissions": sorted(user.permissions),
+    }
+
+
+def _count_try(request: Request, email: str) -> None:
+    """Ten tries a minute per address and per account; the eleventh is refused even if right."""
+    address = client_address(request)
+    account = hashlib.sha256(email.strip().lower().encode("utf-8", "replace")).hexdigest()[:32]
+    counts = [Count("login", f"account:{account}")]
+    if not is_allowed_freely(address):
+        counts.append(Count("login", f"address:{address}"))
+    for count in counts:
+        if count.is_over:
+            raise Throttled(wait=count.wait)

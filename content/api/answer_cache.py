@@ -1,0 +1,65 @@
+"""Whole answers of the delivery API, kept in the process as long as the content version stands."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from dataclasses import dataclass
+from threading import Lock
+from typing import Final
+
+MOST_BYTES: Final = 32 * 1024 * 1024
+LONGEST_KEY: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    body: bytes
+    etag: str
+
+
+class AnswerCache:
+    """The most recently used answers of one content version, bounded in bytes.
+
+    A new version drops all of them: nothing is invalidated by hand.
+    """
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._most = most_bytes
+        self._size = 0
+        self._version = 0
+        self._kept: OrderedDict[str, Answer] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, version: int, key: str) -> Answer | None:
+        with self._lock:
+            if version != self._version:
+                return None
+            found = self._kept.get(key)
+            if found is not None:
+                self._kept.move_to_end(key)
+            return found
+
+    def put(self, version: int, key: str, body: bytes) -> Answer:
+        answer = Answer(body, f'"{hashlib.sha256(body).hexdigest()[:24]}"')
+        with self._lock:
+            if version < self._version or len(key) > LONGEST_KEY:
+                return answer  # read before a change that is already known
+            if version > self._version:
+                self._kept.clear()
+                self._size, self._version = 0, version
+            replaced = self._kept.pop(key, None)
+            self._size += len(body) - (len(replaced.body) if replaced else 0)
+            self._kept[key] = answer
+            while self._size > self._most and self._kept:
+                _, oldest = self._kept.popitem(last=False)
+                self._size -= len(oldest.body)
+        return answer
+
+    def clear(self) -> None:
+        with self._lock:
+            self._kept.clear()
+            self._size = 0
+
+
+answers: Final = AnswerCache()

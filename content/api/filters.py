@@ -1,0 +1,76 @@
+"""What a list of posts can be filtered by: an allow-list, nothing else reaches the database."""
+
+from __future__ import annotations
+
+import django_filters
+from django.conf import settings
+from django.db.models import QuerySet
+from rest_framework.request import Request
+
+from content import queries
+from content.definitions import post_types
+from content.models import Layer, Post, Status
+from core.errors import RuleViolation
+
+
+def _types() -> list[tuple[str, str]]:
+    return [(name, name) for name in post_types.names()]
+
+
+def _locales() -> list[tuple[str, str]]:
+    return [(locale, locale) for locale in settings.CMS_ENV.locales]
+
+
+class PostFilter(django_filters.FilterSet):
+    """The spec's filters. Without `locale` and `allLocales`, the default locale."""
+
+    type = django_filters.ChoiceFilter(choices=_types)
+    status = django_filters.ChoiceFilter(choices=Status.choices)
+    locale = django_filters.ChoiceFilter(choices=_locales)
+    slug = django_filters.CharFilter(max_length=200)
+    taxonomy = django_filters.CharFilter(method="by_term", max_length=200)
+    search = django_filters.CharFilter(method="by_words", max_length=200)
+    hasReview = django_filters.ChoiceFilter(  # noqa: N815  # the name on the wire
+        choices=[("true", "true"), ("false", "false")], method="by_layer"
+    )
+    hasAiReview = django_filters.ChoiceFilter(  # noqa: N815
+        choices=[("true", "true"), ("false", "false")], method="by_layer"
+    )
+    allLocales = django_filters.ChoiceFilter(  # noqa: N815
+        choices=[("true", "true"), ("false", "false")], method="as_is"
+    )
+
+    class Meta:
+        model = Post
+        fields: list[str] = []  # noqa: RUF012  # django-filter reads it so
+
+    def by_term(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
+        return queries.with_term(posts, value)
+
+    def by_words(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
+        return queries.matching(posts, value)
+
+    def by_layer(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
+        layer = Layer.REVIEW if name == "hasReview" else Layer.AI_REVIEW
+        waiting = queries.waiting_in(layer)
+        return posts.filter(waiting) if value == "true" else posts.exclude(waiting)
+
+    def as_is(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
+        return posts
+
+
+def filtered(request: Request, posts: QuerySet[Post]) -> QuerySet[Post]:
+    """The posts that the query asks for, in its order; 422 on a value that does not fit."""
+    params = request.query_params
+    found = PostFilter(params, queryset=posts)
+    errors = {name: [str(text) for text in texts] for name, texts in found.form.errors.items()}
+    ordering = params.get("ordering", "-updatedAt")
+    if ordering.removeprefix("-") not in queries.ORDERINGS:
+        errors["ordering"] = [f"Order by one of: {', '.join(queries.ORDERINGS)}; - before it reverses."]
+    if errors:
+        name, sentences = next(iter(errors.items()))
+        raise RuleViolation(f"{name}: {sentences[0]}", details=errors)
+    posts = found.qs
+    if not params.get("locale") and params.get("allLocales") != "true":
+        posts = posts.filter(locale=settings.CMS_ENV.default_locale)
+    return queries.ordered(posts, ordering)

@@ -1,0 +1,90 @@
+"""Modules as callers send them: `{type, props, scope?, globalSlug?, overrides?, locked?}`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from content import edits
+from content.document import PostDocument
+from content.models import ModuleInstance
+from core.actor import Actor
+from core.api.body import Body, check
+from core.errors import RuleViolation, invalid
+
+MOST = 300
+
+
+class ModuleEntry(Body):
+    type: str
+    props: dict[str, Any] | None = None
+    overrides: dict[str, Any] | None = None
+    scope: str | None = None
+    global_slug: str | None = None
+    locked: bool = False
+
+
+class NewModule(ModuleEntry):
+    """A module sent to a post that exists."""
+
+    order_index: int | None = None
+    version: int | None = None
+
+
+def build_modules(value: object, actor: Actor) -> Callable[[PostDocument], PostDocument]:
+    """An edit that fills an empty document with these modules; refusals are keyed by `modules.<n>`."""
+    if not isinstance(value, list) or len(value) > MOST:
+        raise invalid("modules", f"modules must be a list of at most {MOST} modules.")
+    entries: list[ModuleEntry] = []
+    for number, item in enumerate(value):
+        if not isinstance(item, dict):
+            raise invalid(f"modules.{number}", "A module must be an object.")
+        try:
+            entries.append(check(item, ModuleEntry))
+        except RuleViolation as error:
+            raise _at(number, error) from None
+
+    def edit(document: PostDocument) -> PostDocument:
+        for number, entry in enumerate(entries):
+            try:
+                document, _ = add(document, entry, actor)
+            except RuleViolation as error:
+                raise _at(number, error) from None
+        return document
+
+    return edit
+
+
+def add(
+    document: PostDocument, entry: ModuleEntry, actor: Actor, index: int | None = None
+) -> tuple[PostDocument, str]:
+    """The document with the module, and the module's id."""
+    if entry.locked:
+        actor.require("posts.edit")
+    return edits.add_module(
+        document,
+        type=entry.type,
+        props=entry.props,
+        overrides=entry.overrides,
+        shared=shared_module(entry.global_slug, entry.scope),
+        scope=entry.scope or "local",
+        locked=entry.locked,
+        index=index,
+    )
+
+
+def shared_module(slug: str | None, scope: str | None) -> tuple[str, str] | None:
+    """The slug and instance id of a global module. Raises `RuleViolation` where there is none."""
+    if slug is None:
+        if scope == "global":
+            raise invalid("globalSlug", "A global module is placed by its globalSlug.")
+        return None
+    row = ModuleInstance.objects.filter(scope="global", global_slug=slug).first()
+    if row is None:
+        raise invalid("globalSlug", f"There is no global module {slug!r}.", code="unknown_global")
+    return slug, str(row.pk)
+
+
+def _at(number: int, error: RuleViolation) -> RuleViolation:
+    details = {f"modules.{number}.{path}": value for path, value in error.details.items()}
+    return RuleViolation(error.message, code=error.code, details=details)

@@ -1,0 +1,159 @@
+"""`/api/posts/:id/modules` and `/api/post-modules/:id`: modules, read in every layer, written live by people."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from content import edits, queries
+from content.api import reading, schema
+from content.api.module_entries import NewModule, add
+from content.document import PostDocument
+from content.layers import open_layers
+from content.models import Post, PostModule
+from content.rules.modules import of_one_module
+from content.services.edit import edit_post
+from core.api.body import Body, read_body
+from core.api.permissions import Declared
+from core.api.views import ApiViewSet, expected_version
+from core.errors import NotFound, RuleViolation, invalid
+
+
+class ModulePatch(Body):
+    props: dict[str, Any] | None = None
+    overrides: dict[str, Any] | None = None
+    order_index: int | None = None
+    type: str | None = None
+    locked: bool | None = None
+    version: int | None = None
+
+
+class Order(Body):
+    order: list[str]
+    version: int | None = None
+
+
+class ModuleViewSet(ApiViewSet):
+    """Modules of a post: list, add, update, remove, reorder."""
+
+    permissions: ClassVar[dict[str, Declared]] = {
+        "list": "posts.view",
+        "create": "posts.edit",
+        "update": ("posts.edit", "posts.translate"),
+        "destroy": "posts.edit",
+        "reorder": "posts.edit",
+    }
+
+    @extend_schema(responses=schema.MODULE_LIST)
+    def list(self, request: Request, post_id: str) -> Response:
+        """Every module of a post, with its values in each layer."""
+        post = reading.require_post(queries.visible_posts(), post_id)
+        rows = reading.modules_of(open_layers(post), staged=True)
+        meta = {"total": len(rows), "per_page": len(rows), "current_page": 1, "last_page": 1}
+        return Response({"data": rows, "meta": meta, "version": post.version})
+
+    @extend_schema(request=schema.MODULE_INPUT, responses={201: schema.MODULE})
+    def create(self, request: Request, post_id: str) -> Response:
+        """Add a module to the live post, at `orderIndex` or last."""
+        entry = read_body(request, NewModule)
+        post = reading.require_post(queries.visible_posts(), post_id)
+        made: list[str] = []
+
+        def edit(document: PostDocument) -> PostDocument:
+            document, id_ = add(document, entry, self.actor, _index(entry.order_index))
+            made.append(id_)
+            return document
+
+        post = _edited(post.pk, made, self, edit, expected_version(request, entry.version))
+        return Response(_module(post, made[0]), status=201)
+
+    @extend_schema(request=schema.MODULE_INPUT, responses=schema.MODULE)
+    def update(self, request: Request, module_id: str) -> Response:
+        """Merge props and overrides into a live module. A global module takes overrides."""
+        patch = read_body(request, ModulePatch)
+        row = _require_row(module_id)
+        id_ = str(row.pk)
+        if patch.type is not None and patch.type != row.instance.type:
+            raise invalid("type", "The type of a module cannot change.", code="module_type")
+        if patch.locked is not None and patch.locked != row.locked:
+            message = "Whether a module is locked is set when it is added, and stays."
+            raise invalid("locked", message, code="locked_module")
+        if row.instance.scope != "local" and patch.props:
+            message = "This module is shared; change it at /api/modules/global, or send overrides."
+            raise invalid("props", message, code="shared_module")
+        post = _edited(
+            row.post_id,
+            [id_],
+            self,
+            lambda document: edits.update_module(
+                document,
+                id_,
+                props=patch.props,
+                overrides=patch.overrides,
+                index=_index(patch.order_index),
+            ),
+            expected_version(request, patch.version),
+        )
+        return Response(_module(post, id_))
+
+    @extend_schema(responses=schema.FREE)
+    def destroy(self, request: Request, module_id: str) -> Response:
+        """Remove a module from the live post."""
+        row = _require_row(module_id)
+        id_ = str(row.pk)
+        post = _edited(
+            row.post_id, [id_], self, lambda document: edits.remove_module(document, id_), None
+        )
+        return Response({"postModuleId": id_, "removed": True, "version": post.version})
+
+    @extend_schema(request=schema.FREE, responses=schema.FREE)
+    def reorder(self, request: Request, post_id: str) -> Response:
+        """Put the modules of the live post into an order that names each once."""
+        body = read_body(request, Order)
+        post = reading.require_post(queries.visible_posts(), post_id)
+        post = edit_post(
+            post_id=post.pk,
+            actor=self.actor,
+            edit=lambda document: edits.reorder(document, [id_.lower() for id_ in body.order]),
+            expected_version=expected_version(request, body.version),
+        )
+        return Response({"order": list(open_layers(post).live.order), "version": post.version})
+
+
+def _index(value: int | None) -> int | None:
+    if value is not None and value < 0:
+        raise invalid("orderIndex", "orderIndex must be a whole number from 0.")
+    return value
+
+
+def _edited(
+    post_id: object, module_ids: list[str], view: ModuleViewSet, edit: Any, version: int | None
+) -> Post:
+    try:
+        return edit_post(post_id=post_id, actor=view.actor, edit=edit, expected_version=version)
+    except RuleViolation as error:
+        raise (of_one_module(module_ids[0], error) if module_ids else error) from None
+
+
+def _require_row(module_id: str) -> PostModule:
+    try:
+        row = (
+            PostModule.objects.filter(pk=UUID(module_id), post__deleted_at__isnull=True)
+            .select_related("instance")
+            .first()
+        )
+    except ValueError:
+        row = None
+    if row is None:
+        raise NotFound(f"No module on a live post has the id {module_id}.")
+    return row
+
+
+def _module(post: Post, module_id: str) -> dict[str, Any]:
+    rows = reading.modules_of(open_layers(post), staged=True)
+    wire = next(row for row in rows if row["postModuleId"] == module_id)
+    return {**wire, "postId": post.pk, "version": post.version}

@@ -1,0 +1,112 @@
+"""`/api/posts`: posts, read and written live by people."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from content import edits, presenters, queries
+from content.api import reading, schema
+from content.api.module_entries import build_modules
+from content.layers import open_layers
+from content.services import trash
+from content.services.create import create_post
+from content.services.edit import edit_post
+from core.api.body import body_object
+from core.api.permissions import Declared
+from core.api.views import ApiViewSet, expected_version
+from core.errors import invalid
+
+
+class PostViewSet(ApiViewSet):
+    """Posts: list, create, read, update, delete, restore, export."""
+
+    permissions: ClassVar[dict[str, Declared]] = {
+        "list": "posts.view",
+        "create": "posts.create",
+        "retrieve": "posts.view",
+        "update": ("posts.edit", "posts.translate"),
+        "destroy": "posts.delete",
+        "restore": "posts.restore",
+        "export": "posts.view",
+    }
+    conditional = frozenset({"list", "retrieve"})
+
+    @extend_schema(parameters=schema.LIST_PARAMETERS, responses=schema.POST_LIST)
+    def list(self, request: Request) -> Response:
+        """Posts with their live modules; `layers` says what is staged."""
+        return Response(reading.post_list(request, queries.visible_posts(), staged=True))
+
+    @extend_schema(request=schema.POST_INPUT, responses={201: schema.POST})
+    def create(self, request: Request) -> Response:
+        """Create a post. Without `modules`, the default module group is seeded."""
+        body = body_object(request)
+        post = create_post(
+            actor=self.actor,
+            type=_text(body, "type"),
+            locale=_optional_text(body, "locale"),
+            status=_optional_text(body, "status") or "draft",
+            edit=build_modules(body.pop("modules"), self.actor) if "modules" in body else None,
+            module_group=_optional_text(body, "moduleGroup"),
+            fields=body,
+        )
+        return Response(reading.present(post), status=201, headers={"Location": f"/api/posts/{post.pk}"})
+
+    @extend_schema(responses=schema.POST)
+    def retrieve(self, request: Request, post_id: str) -> Response:
+        """One post with its modules in all three layers."""
+        post = reading.require_post(queries.visible_posts(), post_id)
+        return Response(reading.whole_post(post, open_layers(post), staged=True))
+
+    @extend_schema(request=schema.POST_INPUT, responses=schema.POST)
+    def update(self, request: Request, post_id: str) -> Response:
+        """Change live fields, status, or both; what is absent stays."""
+        body = body_object(request)
+        version = expected_version(request, body.pop("version", None))
+        status = _optional_text(body, "status")
+        if "modules" in body:
+            raise invalid("modules", "Change modules through /api/posts/:id/modules and /api/post-modules.")
+        post = edit_post(
+            post_id=reading.require_post(queries.visible_posts(), post_id).pk,
+            actor=self.actor,
+            edit=lambda document: edits.patch_fields(document, body),
+            status=status,
+            expected_version=version,
+        )
+        return Response(reading.present(post))
+
+    @extend_schema(responses=schema.DELETED)
+    def destroy(self, request: Request, post_id: str) -> Response:
+        """Put the post into the trash."""
+        post = reading.require_post(queries.visible_posts(), post_id)
+        post = trash.delete_post(post_id=post.pk, actor=self.actor)
+        return Response({"id": post.pk, "deletedAt": post.deleted_at})
+
+    @extend_schema(request=None, responses=schema.POST)
+    def restore(self, request: Request, post_id: str) -> Response:
+        """Take the post out of the trash."""
+        return Response(reading.present(trash.restore_post(post_id=post_id, actor=self.actor)))
+
+    @extend_schema(responses=schema.FREE)
+    def export(self, request: Request, post_id: str) -> Response:
+        """The live post as canonical JSON."""
+        post = reading.require_post(queries.visible_posts(), post_id)
+        document = open_layers(post).live
+        return Response(presenters.canonical(post, document, queries.translations_of(post)))
+
+
+def _text(body: dict[str, Any], name: str) -> str:
+    value = body.pop(name, None)
+    if not isinstance(value, str) or not value:
+        raise invalid(name, f"{name} is required, as text.")
+    return value
+
+
+def _optional_text(body: dict[str, Any], name: str) -> str | None:
+    value = body.pop(name, None)
+    if value is not None and not isinstance(value, str):
+        raise invalid(name, f"{name} must be text.")
+    return value

@@ -1,0 +1,87 @@
+"""What the endpoints of posts answer, read from the database."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+from uuid import UUID
+
+from django.db.models import QuerySet
+from rest_framework.request import Request
+
+from content import presenters, queries
+from content.api.filters import filtered
+from content.layers import Layers, open_layers
+from content.layers.state import post_not_found
+from content.models import ModuleInstance, Post
+from core.api.pagination import page_of
+from core.json import JsonObject
+
+
+def post_list(request: Request, posts: QuerySet[Post], *, staged: bool) -> JsonObject:
+    """A page of posts with their live modules. Three statements, four with what is staged."""
+    page = page_of(request)
+    posts = filtered(request, posts)
+    total = posts.count()
+    rows: list[dict[str, Any]] = list(posts.values(*queries.LIST_COLUMNS)[page.slice])
+    ids = [row["id"] for row in rows]
+    modules = queries.module_rows(ids) if ids else {}
+    layers = queries.layer_rows(ids) if ids and staged else {}
+    return page.envelope(
+        [
+            presenters.listed_post(
+                row, modules.get(row["id"], []), layers.get(row["id"], {}) if staged else None
+            )
+            for row in rows
+        ],
+        total,
+    )
+
+
+def require_post(posts: QuerySet[Post], post_id: object) -> Post:
+    """The post of that id among those the caller may see; `NotFound` otherwise."""
+    try:
+        found = posts.filter(pk=UUID(str(post_id))).select_related("author").first()
+    except ValueError:
+        found = None
+    if found is None:
+        raise post_not_found(post_id)
+    return found
+
+
+def whole_post(post: Post, layers: Layers, *, staged: bool) -> JsonObject:
+    """A post with everything that a reader of the management API may see of it."""
+    wire = presenters.post_fields(post)
+    author = post.author
+    wire["author"] = (
+        {"id": author.pk, "username": author.username} if author is not None else None  # type: ignore[attr-defined]
+    )
+    wire["taxonomyTermIds"] = list(layers.live.taxonomy_term_ids)
+    wire["translations"] = presenters.translations(queries.translations_of(post))
+    wire["modules"] = modules_of(layers, staged=staged)
+    if staged:
+        wire["isPlaceholder"] = post.is_placeholder
+        wire["layers"] = presenters.layer_states(
+            cast("dict[str, Any]", queries.layer_rows([post.pk]).get(post.pk, {}))
+        )
+    return wire
+
+
+def modules_of(layers: Layers, *, staged: bool) -> list[presenters.Wire]:
+    """The modules of a post in every layer; one more statement where one is shared."""
+    shared_ids = {
+        module.instance_id
+        for document in (layers.live, layers.review.document, layers.ai_review.document)
+        for module in document.modules
+        if module.scope != "local"
+    }
+    shared: dict[str, JsonObject] = {}
+    if shared_ids:
+        rows = ModuleInstance.objects.filter(pk__in=shared_ids).values_list("pk", "props")
+        shared = {str(pk): props for pk, props in rows}
+    return presenters.layered_modules(layers, shared, may_see_staged=staged)
+
+
+def present(post: Post) -> JsonObject:
+    """The post as it stands after a write."""
+    post = require_post(queries.visible_posts(), post.pk)
+    return whole_post(post, open_layers(post), staged=True)

@@ -1,0 +1,169 @@
+"""`/api/posts/:id/changes`, `/review`, `/ai-review`: what is staged, and the decisions about it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from content import edits, layers, presenters, queries
+from content.api import reading, schema
+from content.document import PostDocument
+from content.layers.state import LayerView
+from content.models import Layer, Post
+from core.api.body import Body, Words, body_object, read_body
+from core.api.permissions import Declared
+from core.api.views import ApiViewSet, expected_version
+from core.errors import invalid
+
+
+class Approval(Body):
+    digest: Words
+    paths: list[Words] | None = None
+    note: Words = ""
+
+
+class Rejection(Body):
+    paths: list[Words] | None = None
+    note: Words = ""
+
+
+class Submission(Body):
+    paths: list[Words] | None = None
+    overwrite: list[Words] = []
+    note: Words = ""
+
+
+class ReviewViewSet(ApiViewSet):
+    """The layers of one post."""
+
+    permissions: ClassVar[dict[str, Declared]] = {
+        "changes": "posts.view",
+        "save_review": "posts.review.save",
+        "submit": "posts.ai-review.approve",
+        "approve": "posts.review.approve",
+        "reject_review": "posts.review.approve",
+        "reject_ai_review": "posts.review.approve",
+    }
+
+    @extend_schema(parameters=schema.LAYER_PARAMETER, responses=schema.CHANGES)
+    def changes(self, request: Request, post_id: str) -> Response:
+        """What a layer changes, with the digest that an approval must send back."""
+        layer = _layer(request)
+        post = _post(post_id)
+        view = layers.open_layers(post).view(layer)
+        return Response(changes_of(post, view))
+
+    @extend_schema(request=schema.POST_INPUT, responses=schema.STAGED)
+    def save_review(self, request: Request, post_id: str) -> Response:
+        """Stage in Review: post fields flat, `taxonomyTermIds`, and `modules` as a list; what is absent stays."""
+        body = body_object(request)
+        version = expected_version(request, body.pop("version", None))
+        modules = body.pop("modules", [])
+        if not isinstance(modules, list) or not all(isinstance(item, dict) for item in modules):
+            raise invalid("modules", "modules must be a list of objects.")
+
+        def edit(document: PostDocument) -> PostDocument:
+            return edits.patch_modules(edits.patch_fields(document, body), modules)
+
+        staged = layers.stage(
+            post_id=_post(post_id).pk,
+            layer=Layer.REVIEW,
+            actor=self.actor,
+            edit=edit,
+            expected_version=version,
+        )
+        return Response(
+            {
+                "postId": staged.post.pk,
+                "layer": staged.layer.value,
+                "version": staged.version,
+                "staged": list(staged.paths),
+            }
+        )
+
+    @extend_schema(request=schema.FREE, responses=schema.SUBMITTED)
+    def submit(self, request: Request, post_id: str) -> Response:
+        """Carry AI Review into Review. What a person staged differently stays behind as a conflict."""
+        body = read_body(request, Submission)
+        done = layers.submit(
+            post_id=_post(post_id).pk,
+            actor=self.actor,
+            paths=body.paths,
+            overwrite=body.overwrite,
+            note=body.note,
+        )
+        return Response(submitted(done))
+
+    @extend_schema(request=schema.FREE, responses=schema.POST)
+    def approve(self, request: Request, post_id: str) -> Response:
+        """Bring Review, or `paths` of it, live, for exactly what the digest says was seen."""
+        body = read_body(request, Approval)
+        post, _ = layers.approve(
+            post_id=_post(post_id).pk,
+            actor=self.actor,
+            digest=body.digest,
+            paths=body.paths,
+            note=body.note,
+        )
+        return Response(reading.present(post))
+
+    @extend_schema(request=schema.FREE, responses=schema.REJECTED)
+    def reject_review(self, request: Request, post_id: str) -> Response:
+        """Drop Review, or `paths` of it."""
+        return self._reject(request, post_id, Layer.REVIEW)
+
+    @extend_schema(request=schema.FREE, responses=schema.REJECTED)
+    def reject_ai_review(self, request: Request, post_id: str) -> Response:
+        """Drop AI Review, or `paths` of it."""
+        return self._reject(request, post_id, Layer.AI_REVIEW)
+
+    def _reject(self, request: Request, post_id: str, layer: Layer) -> Response:
+        body = read_body(request, Rejection)
+        post, dropped = layers.reject(
+            post_id=_post(post_id).pk, layer=layer, actor=self.actor, paths=body.paths, note=body.note
+        )
+        return Response({"postId": post.pk, "layer": layer.value, "rejected": list(dropped)})
+
+
+def changes_of(post: Post, view: LayerView) -> dict[str, Any]:
+    """The wire form of what a layer changes."""
+    return {
+        "postId": post.pk,
+        "layer": view.layer.value,
+        "version": view.version,
+        "baseVersion": post.version,
+        "digest": layers.digest_of(view.changes),
+        "changes": presenters.changes(view),
+    }
+
+
+def submitted(done: layers.Submitted) -> dict[str, Any]:
+    """The wire form of a submit."""
+    return {
+        "postId": done.post.pk,
+        "submitted": list(done.submitted),
+        "conflicts": [
+            {
+                "path": conflict.path,
+                "review": presenters.plain(conflict.ours),
+                "aiReview": presenters.plain(conflict.theirs),
+            }
+            for conflict in done.conflicts
+        ],
+        "reviewVersion": done.review_version,
+    }
+
+
+def _post(post_id: str) -> Post:
+    return reading.require_post(queries.visible_posts(), post_id)
+
+
+def _layer(request: Request) -> Layer:
+    text = request.query_params.get("layer", Layer.REVIEW)
+    try:
+        return Layer(text)
+    except ValueError:
+        raise invalid("layer", "layer must be review or ai-review.") from None

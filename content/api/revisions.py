@@ -1,0 +1,116 @@
+"""`/api/posts/:id/revisions` and `/provenance`: what was, and where each word came from."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from content import layers, presenters, queries
+from content.api import reading, schema
+from content.changes import diff
+from content.document import PostDocument
+from content.models import Post, Provenance, Revision
+from content.review.labels import label_of, module_names
+from core.api.body import Body, Words, read_body
+from core.api.pagination import page_of
+from core.api.permissions import Declared
+from core.api.views import ApiViewSet
+from core.errors import NotFound, invalid
+
+
+class Note(Body):
+    note: Words = ""
+
+
+class RevisionViewSet(ApiViewSet):
+    """Revisions of one post."""
+
+    permissions: ClassVar[dict[str, Declared]] = {
+        "list": "posts.view",
+        "retrieve": "posts.view",
+        "compare": "posts.view",
+        "revert": "posts.revisions.manage",
+        "provenance": "posts.view",
+    }
+
+    @extend_schema(responses=schema.FREE_LIST)
+    def list(self, request: Request, post_id: str) -> Response:
+        """Newest first, without their documents."""
+        post = _post(post_id)
+        page = page_of(request)
+        rows = post.revisions.defer("document").order_by("-version")
+        total = rows.count()
+        return Response(page.envelope([presenters.revision(row) for row in rows[page.slice]], total))
+
+    @extend_schema(responses=schema.FREE)
+    def retrieve(self, request: Request, post_id: str, revision_id: str) -> Response:
+        """One revision with its document."""
+        row = _revision(_post(post_id), revision_id, "id")
+        return Response(presenters.revision(row, with_document=True))
+
+    @extend_schema(parameters=schema.COMPARE_PARAMETERS, responses=schema.FREE)
+    def compare(self, request: Request, post_id: str) -> Response:
+        """What changed between two revisions of the post."""
+        post = _post(post_id)
+        one = _revision(post, request.query_params.get("from", ""), "from")
+        other = _revision(post, request.query_params.get("to", ""), "to")
+        before = PostDocument.from_json(one.document)
+        after = PostDocument.from_json(other.document)
+        names = module_names(after, before)
+        rows = [
+            {
+                "path": change.path,
+                "kind": change.kind,
+                "label": label_of(change.path, after, names),
+                "before": presenters.plain(change.before),
+                "after": presenters.plain(change.after),
+            }
+            for change in diff(before, after)
+        ]
+        return Response({"from": one.pk, "to": other.pk, "changes": rows})
+
+    @extend_schema(request=schema.FREE, responses=schema.POST)
+    def revert(self, request: Request, post_id: str, revision_id: str) -> Response:
+        """Make the live content what the revision holds; status and drafts stay."""
+        body = read_body(request, Note)
+        post = _post(post_id)
+        row = _revision(post, revision_id, "id")
+        post = layers.revert_to_revision(
+            post_id=post.pk, revision_id=row.pk, actor=self.actor, note=body.note
+        )
+        return Response(reading.present(post))
+
+    @extend_schema(responses=schema.FREE_LIST)
+    def provenance(self, request: Request, post_id: str) -> Response:
+        """Who wrote and who approved each path of the live content, the latest first."""
+        post = _post(post_id)
+        page = page_of(request)
+        rows = Provenance.objects.filter(post=post).order_by("-id")
+        path = request.query_params.get("path")
+        if path:
+            rows = rows.filter(path=path)
+        total = rows.count()
+        return Response(
+            page.envelope([presenters.provenance(row) for row in rows[page.slice]], total)
+        )
+
+
+def _post(post_id: str) -> Post:
+    return reading.require_post(queries.visible_posts(), post_id)
+
+
+def _revision(post: Post, revision_id: str, field: str) -> Revision:
+    """A revision of this post; one of another post is not found, whatever its id."""
+    if not revision_id:
+        raise invalid(field, f"{field} must be the id of a revision.")
+    try:
+        found = post.revisions.filter(pk=UUID(revision_id)).first()
+    except ValueError:
+        found = None
+    if found is None:
+        raise NotFound(f"This post has no revision {revision_id}.")
+    return found

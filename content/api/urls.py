@@ -1,0 +1,42 @@
+"""Addresses of content under `/api/`."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from content.api.delivery import DeliveryViewSet
+from content.api.modules import ModuleViewSet
+from content.api.posts import PostViewSet
+from content.api.review import ReviewViewSet
+from content.api.revisions import RevisionViewSet
+
+post = "posts/<str:post_id>"
+urlpatterns = [
+    path("posts", PostViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        post,
+        PostViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+    ),
+    path(f"{post}/restore", PostViewSet.as_view({"post": "restore"})),
+    path(f"{post}/export", PostViewSet.as_view({"get": "export"})),
+    path(f"{post}/modules", ModuleViewSet.as_view({"get": "list", "post": "create"})),
+    path(f"{post}/modules/reorder", ModuleViewSet.as_view({"post": "reorder"})),
+    path(
+        "post-modules/<str:module_id>",
+        ModuleViewSet.as_view({"put": "update", "delete": "destroy"}),
+    ),
+    path(f"{post}/changes", ReviewViewSet.as_view({"get": "changes"})),
+    path(f"{post}/review", ReviewViewSet.as_view({"put": "save_review"})),
+    path(f"{post}/review/approve", ReviewViewSet.as_view({"post": "approve"})),
+    path(f"{post}/review/reject", ReviewViewSet.as_view({"post": "reject_review"})),
+    path(f"{post}/ai-review/submit", ReviewViewSet.as_view({"post": "submit"})),
+    path(f"{post}/ai-review/reject", ReviewViewSet.as_view({"post": "reject_ai_review"})),
+    path(f"{post}/revisions", RevisionViewSet.as_view({"get": "list"})),
+    path(f"{post}/revisions/compare", RevisionViewSet.as_view({"get": "compare"})),
+    path(f"{post}/revisions/<str:revision_id>", RevisionViewSet.as_view({"get": "retrieve"})),
+    path(f"{post}/revisions/<str:revision_id>/revert", RevisionViewSet.as_view({"post": "revert"})),
+    path(f"{post}/provenance", RevisionViewSet.as_view({"get": "provenance"})),
+    path("public/posts", DeliveryViewSet.as_view({"get": "list"})),
+    path("public/posts/<str:post_id>", DeliveryViewSet.as_view({"get": "retrieve"})),
+    path("public/resolve", DeliveryViewSet.as_view({"get": "resolve"})),
+]

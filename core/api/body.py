@@ -1,0 +1,68 @@
+"""Typed request bodies and query parameters. What does not fit is 422 with details by path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+from rest_framework.request import Request
+
+from core.errors import RuleViolation, invalid
+
+
+class Body(BaseModel):
+    """Base of request bodies: camelCase on the wire, strict types, unknown keys refused."""
+
+    model_config = ConfigDict(
+        extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True
+    )
+
+
+def _without_nul(value: str) -> str:
+    if "\x00" in value:
+        raise ValueError("must not hold the character NUL")
+    return value
+
+
+Words = Annotated[str, AfterValidator(_without_nul)]
+
+B = TypeVar("B", bound=BaseModel)
+
+
+def body_object(request: Request) -> dict[str, Any]:
+    """The body, which must be a JSON object."""
+    if not isinstance(request.data, dict):
+        raise invalid("body", "The body must be a JSON object.")
+    return dict(request.data)
+
+
+def read_body(request: Request, shape: type[B]) -> B:
+    """The body as `shape`. Raises `RuleViolation` keyed by path."""
+    return check(body_object(request), shape)
+
+
+def check(values: Mapping[str, Any], shape: type[B]) -> B:
+    try:
+        return shape.model_validate(dict(values))
+    except ValidationError as error:
+        raise violation_of(error, shape) from None
+
+
+def violation_of(error: ValidationError, shape: type[BaseModel]) -> RuleViolation:
+    """The refusal that a pydantic error amounts to."""
+    details: dict[str, list[str]] = {}
+    for item in error.errors(include_url=False, include_input=False)[:50]:
+        path = ".".join(str(part)[:80] for part in item["loc"]) or "body"
+        path = path.encode("utf-8", "replace").decode()
+        if item["type"] == "extra_forbidden":
+            known = ", ".join(
+                field.alias or name for name, field in shape.model_fields.items()
+            )
+            sentence = f"There is no key {path.split('.')[-1]!r} here; known: {known}."
+        else:
+            sentence = item["msg"].removeprefix("Value error, ") + "."
+        details.setdefault(path, []).append(sentence)
+    path, sentences = next(iter(details.items()))
+    return RuleViolation(f"{path}: {sentences[0]}", details=details)

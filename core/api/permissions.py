@@ -1,0 +1,50 @@
+"""Every endpoint declares who may call it; one that does not is closed."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.core.exceptions import ImproperlyConfigured
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from core.errors import NotAllowed, NotAuthenticated
+
+PUBLIC: Final = "public"
+SIGNED_IN: Final = "signed-in"
+SECRET: Final = "secret"
+"""The view itself compares a secret."""
+
+Declared = str | tuple[str, ...]
+"""`PUBLIC`, `SIGNED_IN`, `SECRET`, a permission, or several of which one is enough."""
+
+
+class DeclaredPermission(BasePermission):
+    """Asks for what `view.permissions[action]` names."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        wanted = declared(view, view.action)
+        if wanted in (PUBLIC, SECRET):
+            return True
+        user = request.user
+        if not user.is_authenticated:
+            raise NotAuthenticated("Log in first, or send a token.")
+        if wanted == SIGNED_IN:
+            return True
+        names = (wanted,) if isinstance(wanted, str) else wanted
+        if not any(user.has_perm(name) for name in names):
+            raise NotAllowed(
+                f"This needs the permission {' or '.join(names)}.",
+                details={"permission": list(names)},
+            )
+        return True
+
+
+def declared(view: Any, action: str | None) -> Declared:
+    """What a view declares for an action. HEAD and OPTIONS ask for what the others do."""
+    permissions: dict[str, Declared] = view.permissions
+    if action in (None, "metadata"):
+        return SIGNED_IN
+    if action not in permissions:
+        raise ImproperlyConfigured(f"{type(view).__name__} declares no permission for {action!r}")
+    return permissions[action]

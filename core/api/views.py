@@ -1,0 +1,78 @@
+"""The base of every endpoint."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, ClassVar
+
+from django.http import HttpResponse, HttpResponseBase
+from django.utils.cache import patch_vary_headers
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from core.actor import Actor
+from core.api.authentication import actor_of
+from core.api.permissions import Declared, DeclaredPermission
+from core.api.renderers import dumps
+from core.errors import invalid
+
+
+class ApiViewSet(ViewSet):
+    """Management endpoints: declared permissions, rate-limit headers, `no-store`, ETags where asked for.
+
+    `permissions` names for each action who may call it. Actions in `conditional` answer an ETag and 304.
+    """
+
+    permission_classes: ClassVar[list[type[BasePermission]]] = [DeclaredPermission]
+    permissions: ClassVar[dict[str, Declared]] = {}
+    conditional: ClassVar[frozenset[str]] = frozenset()
+    cache_control: ClassVar[str] = "no-store"
+
+    @property
+    def actor(self) -> Actor:
+        return actor_of(self.request)
+
+    def finalize_response(
+        self, request: Request, response: HttpResponseBase, *args: Any, **kwargs: Any
+    ) -> HttpResponseBase:
+        if self.action in self.conditional and isinstance(response, Response):
+            response = self._conditional(request, response)
+        response = super().finalize_response(request, response, *args, **kwargs)
+        if not response.has_header("Cache-Control"):
+            response["Cache-Control"] = self.cache_control
+        for name, value in getattr(request._request, "rate_limit_headers", {}).items():
+            response[name] = value
+        return response
+
+    def _conditional(self, request: Request, response: Response) -> HttpResponseBase:
+        if response.status_code != 200 or request.method not in ("GET", "HEAD"):
+            return response
+        body = dumps(response.data)
+        version = response.data.get("version", 0) if isinstance(response.data, dict) else 0
+        etag = f'"{version}.{hashlib.sha256(body).hexdigest()[:20]}"'
+        given = [part.strip().removeprefix("W/") for part in request.META.get("HTTP_IF_NONE_MATCH", "").split(",")]
+        plain: HttpResponse
+        if etag in given or "*" in given:
+            plain = HttpResponse(status=304)
+        else:
+            plain = HttpResponse(body, content_type="application/json")
+        plain["ETag"] = etag
+        # The answer depends on who asks; a private cache may keep it and must ask again.
+        plain["Cache-Control"] = "private, no-cache"
+        patch_vary_headers(plain, ["Cookie", "Authorization"])
+        return plain
+
+
+def expected_version(request: Request, given: object = None) -> int | None:
+    """The version a writer read, from the body's `version` or from `If-Match` with one of our ETags."""
+    if given is not None:
+        if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+            raise invalid("version", "version must be the whole number of the last read.")
+        return given
+    header = request.META.get("HTTP_IF_MATCH", "").strip().removeprefix("W/").strip('"')
+    if not header or header == "*":
+        return None
+    number = header.split(".")[0]
+    return int(number) if number.isascii() and number.isdigit() and len(number) < 10 else -1
