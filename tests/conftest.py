@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import django
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 # Before anything reads the settings: only the services' addresses come from outside.
 os.environ["DJANGO_SETTINGS_MODULE"] = "cms_project.settings"
@@ -31,6 +32,10 @@ os.environ["CMS_DATA_DIR"] = _data_dir
 os.environ["SECRET_KEY"] = "only-for-tests-" + "k" * 50
 
 django.setup()
+
+# A busy machine is no defect of the code under test.
+hypothesis_settings.register_profile("project", deadline=None)
+hypothesis_settings.load_profile("project")
 
 RunOnCommit = Callable[[], AbstractContextManager[list[Callable[[], Any]]]]
 

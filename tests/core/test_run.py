@@ -122,6 +122,20 @@ def test_a_failed_installation_is_tried_again(checkout: Path):
     assert installed(checkout) == ["requirements.lock"]
 
 
+def test_an_installation_that_failed_half_way_counts_for_nothing(checkout: Path):
+    run(checkout, "check-me")
+    (checkout / "requirements.lock").write_text("x==2\n")
+    (checkout / "bin/uv").write_text(FAKE_UV + "case $1 in pip) exit 3 ;; esac\n")
+    run(checkout, "check-me")
+    (checkout / "requirements.lock").write_text("x==1\n")
+    (checkout / "bin/uv").write_text(FAKE_UV)
+    installed(checkout)
+
+    run(checkout, "check-me")
+
+    assert installed(checkout) == ["requirements.lock"]
+
+
 def test_no_argument_runs_the_demo(checkout: Path):
     assert run(checkout).stdout == "manage demo\n"
 
@@ -215,6 +229,15 @@ def test_the_demo_says_which_port_is_taken(tmp_path: Path):
     assert f"Port {port} is taken" in done.stderr
 
 
+def becomes_empty(queue: Path) -> bool:
+    """Whether every message is taken within 20 seconds."""
+    for _ in range(200):
+        if not list(queue.glob("*.msg")):
+            return True
+        time.sleep(0.1)
+    return False
+
+
 def test_the_demo_answers_and_stops(tmp_path: Path):
     web, mcp = free_port(), free_port()
     environ = {k: v for k, v in os.environ.items() if k not in ("DATABASE_URL", "REDIS_URL")}
@@ -240,6 +263,14 @@ def test_the_demo_answers_and_stops(tmp_path: Path):
             assert page.status == 200
         with urlopen(f"http://127.0.0.1:{mcp}/health", timeout=10) as page:
             assert page.status == 200
+        enqueue = "from core.tasks import sweep_events; sweep_events.delay()"
+        subprocess.run(
+            python("manage.py", "shell", "-v", "0", "-c", enqueue),
+            cwd=settings.BASE_DIR,
+            env=environ,
+            check=True,
+        )
+        assert becomes_empty(tmp_path / "queue"), "the worker took nothing from the queue"
     finally:
         begin = time.monotonic()
         demo.send_signal(signal.SIGINT)

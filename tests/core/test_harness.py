@@ -1,0 +1,36 @@
+"""What `tests/conftest.py` promises to every test."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+from django.conf import settings
+
+from cms_project.celery import app
+from cms_project.env_values import BASE_DIR
+
+
+def test_nothing_beyond_this_machine_is_reached():
+    with socket.socket() as probe:
+        probe.settimeout(1)
+
+        with pytest.raises(PermissionError, match="tests may not connect"):
+            probe.connect(("192.0.2.1", 80))
+
+
+def test_this_machine_is_reached():
+    with socket.socket() as server, socket.socket() as client:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+
+        client.connect(server.getsockname())
+
+
+def test_files_go_to_folders_of_the_tests():
+    assert not settings.DATA_DIR.is_relative_to(BASE_DIR)
+    assert not settings.MEDIA_ROOT.is_relative_to(BASE_DIR)
+
+
+def test_tasks_run_where_they_are_called():
+    assert app.conf.task_always_eager is True
