@@ -43,4 +43,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *[path("api/", include(module)) for module in _modules("api.urls")],
     re_path(r"^api(/|$)", errors.not_found),
     *[path("", include(module)) for module in _modules("urls")],
+    path("", include("content.site_urls")),
 ]

@@ -1,0 +1,125 @@
+"""What the public site reads. Published, approved, undeleted posts only, in a fixed number of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Count, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from content.models import Menu, Post, PostModule, Term
+from content.queries import published_posts
+from content.rendering import RenderableModule
+from core.json import Json
+from core.models import ContentVersion
+
+MENUS = ("main", "footer")
+MenuItems = Sequence[Mapping[str, Json]]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """Another post that a page may link to, as far as links need it."""
+
+    id: str
+    locale: str
+    title: str
+    path: str
+    group: UUID
+    is_published: bool
+
+
+def find_post(path: str, locale: str) -> Post | None:
+    """The published post at a path, with the content version as `content_version`. One look-up in the path index."""
+    version = ContentVersion.objects.filter(pk=1).values("number")
+    return (
+        _at(path, locale)
+        .select_related("featured_media")
+        .annotate(content_version=Coalesce(Subquery(version), 0))
+        .first()
+    )
+
+
+def is_published_at(path: str, locale: str) -> bool:
+    """Whether there is a page to lead visitors to."""
+    return _at(path, locale).exists()
+
+
+def _at(path: str, locale: str) -> QuerySet[Post]:
+    # PostgreSQL refuses to look for a NUL, which no path holds.
+    posts = published_posts() if "\x00" not in path else Post.objects.none()
+    return posts.filter(path=path, locale=locale).order_by("published_at", "id")
+
+
+def modules_of(post: Post) -> list[RenderableModule]:
+    """The live modules in order, the post's overrides on top. One query."""
+    rows = (
+        PostModule.objects.filter(post=post)
+        .select_related("instance")
+        .order_by("order_index", "id")
+    )
+    return [
+        RenderableModule(
+            post_module_id=str(row.pk),
+            type=row.instance.type,
+            props={**row.instance.props, **(row.overrides or {})},
+            index=index,
+        )
+        for index, row in enumerate(rows)
+    ]
+
+
+def terms_of(post: Post) -> list[Term]:
+    """The taxonomy terms of a post, general ones first. One query."""
+    terms = Term.objects.filter(post_terms__post=post)
+    return list(terms.order_by("taxonomy", "order_index", "name"))
+
+
+def menus(locale: str, default_locale: str) -> dict[str, MenuItems]:
+    """The items of the site's menus: of the locale, else of the default one. One query."""
+    rows = Menu.objects.filter(slug__in=MENUS, locale__in=(locale, default_locale))
+    found: dict[str, MenuItems] = {}
+    for row in sorted(rows, key=lambda row: row.locale == locale):
+        found[row.slug] = row.items
+    return found
+
+
+def neighbours(
+    *, paths: Iterable[str], group: UUID | None, post_ids: Iterable[UUID]
+) -> list[Neighbour]:
+    """The posts at the paths, the translations in the group, and the posts of the ids with theirs. One query.
+
+    The posts of the ids come also unpublished, so that a menu can find their translations; see `is_published`.
+    """
+    ids = list(post_ids)
+    groups = Post.objects.filter(pk__in=ids).values("translation_group")
+    live = Q(status="published", is_placeholder=False)
+    wanted = Q(path__in=list(paths)) | Q(translation_group__in=Subquery(groups))
+    if group is not None:
+        wanted |= Q(translation_group=group)
+    rows = (
+        Post.objects.alive()
+        .filter((live & wanted) | Q(pk__in=ids))
+        .order_by("published_at", "id")
+        .values_list(
+            "pk", "locale", "title", "path", "translation_group", "status", "is_placeholder"
+        )
+    )
+    return [
+        Neighbour(str(pk), locale, title, path, group_, status == "published" and not placeholder)
+        for pk, locale, title, path, group_, status, placeholder in rows
+    ]
+
+
+def listed(type: str, locale: str) -> QuerySet[Post]:
+    """The published posts of a type, newest first."""
+    posts = published_posts().filter(type=type, locale=locale).select_related("featured_media")
+    return posts.order_by("-published_at", "id")
+
+
+def counts(type: str) -> dict[str, int]:
+    """How many posts of a type are published, by locale. One query."""
+    rows = published_posts().filter(type=type).order_by().values_list("locale")
+    return dict(rows.annotate(number=Count("pk")))

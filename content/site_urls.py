@@ -1,0 +1,10 @@
+"""The site's own addresses: every one that is left. Must come last."""
+
+from django.urls import re_path
+
+from content.site import page
+
+urlpatterns = [
+    # Left out, so that Django adds the slash to `/admin`, and a missing file costs no query.
+    re_path(r"^(?!admin$|static/)(?P<path>.*)$", page, name="page"),
+]

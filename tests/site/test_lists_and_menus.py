@@ -1,0 +1,125 @@
+"""The index of the blog, and the menus on every page."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.utils import timezone
+
+from content.models import Menu, Post
+from content.site_pages import PER_PAGE
+from tests import make
+from tests.site.test_pages import BLOG, home, page, text
+
+pytestmark = pytest.mark.django_db
+
+
+def titles(response) -> list[str]:
+    return re.findall(r'<h2><a href="[^"]+">([^<]+)</a></h2>', text(response))
+
+
+def test_the_list_has_the_newest_first_and_its_own_language_only(client):
+    for age, title in enumerate(("Newest", "Middle", "Oldest")):
+        post = make.post(title)
+        moment = timezone.now() - timezone.timedelta(days=age)
+        Post.objects.filter(pk=post.pk).update(published_at=moment)
+    make.post("Entwurf", locale="de", status="draft")
+    make.post("Kaffee", locale="de")
+
+    assert titles(client.get("/blog")) == ["Newest", "Middle", "Oldest"]
+    assert titles(client.get("/de/blog")) == ["Kaffee"]
+
+
+def test_the_list_has_pages(client):
+    for number in range(PER_PAGE + 1):
+        make.post(f"Post {number:02}")
+
+    first, second = client.get("/blog"), client.get("/blog?page=2")
+
+    assert (len(titles(first)), len(titles(second))) == (PER_PAGE, 1)
+    assert not set(titles(first)) & set(titles(second))
+    assert '<a rel="next" href="/blog?page=2">' in text(first)
+    assert '<a rel="prev" href="/blog">' in text(second)
+    assert '<link rel="canonical" href="http://127.0.0.1:8000/blog?page=2">' in text(second)
+    for wrong in ("3", "0", "-1", "x", "1e9", "٢", "9" * 400, ""):
+        assert client.get("/blog", {"page": wrong}).status_code == 404
+
+
+def test_an_empty_list_says_so(client):
+    response = client.get("/blog")
+
+    assert response.status_code == 200
+    assert "Nothing has been published here yet." in text(response)
+
+
+def test_a_page_of_that_address_takes_the_place_of_the_list(client):
+    page("Blog")
+    make.post()
+
+    assert titles(client.get("/blog")) == []
+
+
+def menu(items, slug="main", locale="en"):
+    rows = [{"id": str(n), "children": [], "url": "", **item} for n, item in enumerate(items)]
+    return Menu.objects.create(slug=slug, locale=locale, name=slug, items=rows)
+
+
+def links(response, css="site-menu") -> list[tuple[str, str]]:
+    html = text(response)
+    found = re.search(rf'<nav class="{css}".*?</nav>', html, re.S)
+    return re.findall(r'<a href="([^"]*)"[^>]*>([^<]+)</a>', found[0]) if found else []
+
+
+def test_an_item_for_a_post_follows_its_path_and_its_translation(client):
+    about = page("About")
+    german = page("Über uns", locale="de", translation_of=about)
+    menu([{"label": "", "type": "post", "postId": str(about.pk), "url": "/old"}])
+
+    assert links(client.get("/about")) == [("/about", "About")]
+    assert links(client.get(german.path)) == [(german.path, "Über uns")]
+    assert 'aria-current="page">About' in text(client.get("/about"))
+
+
+def test_a_menu_of_the_language_comes_before_that_of_the_default_one(client):
+    make.post()
+    make.post("Kaffee", locale="de")
+    menu([{"label": "Contact", "type": "custom", "url": "/contact"}])
+
+    assert links(client.get("/de/blog")) == [("/contact", "Contact")]
+    menu([{"label": "Kontakt", "type": "custom", "url": "/de/kontakt"}], locale="de")
+    Post.objects.filter(locale="de").update(slug="x")
+
+    assert ("/de/kontakt", "Kontakt") in links(client.get("/de/"))
+
+
+def test_a_menu_drops_what_cannot_be_followed(client):
+    draft = page("Draft", status="draft")
+    menu(
+        [
+            {"label": "Gone", "type": "post", "postId": str(draft.pk), "url": draft.path},
+            {"label": "Odd", "type": "post", "postId": "not an id"},
+            {
+                "label": "More", "type": "post", "postId": str(draft.pk), "url": draft.path,
+                "children": [{"id": "9", "label": "Blog", "type": "custom", "url": "/blog"}],
+            },
+            {"label": "Evil", "type": "custom", "url": "javascript:alert(1)"},
+        ]
+    )  # fmt: skip
+    make.post()
+
+    response = client.get(BLOG)
+
+    assert links(response) == [("/blog", "Blog")]
+    assert "Gone" not in text(response)
+    assert draft.path not in text(response)
+    assert "javascript:" not in text(response)
+
+
+def test_the_footer_has_a_menu_of_its_own(client):
+    home()
+    menu([{"label": "Imprint", "type": "custom", "url": "/imprint"}], slug="footer")
+
+    html = text(client.get("/"))
+
+    assert '<a href="/imprint">Imprint</a>' in html[html.index("<footer") :]
