@@ -18,6 +18,7 @@ class RoleBackend(BaseBackend):
         username: str | None = None,
         password: str | None = None,
         email: str | None = None,
+        **kwargs: object,
     ) -> User | None:
         address = (email or username or "").strip().lower()
         user = User.objects.filter(email=address).first() if address else None
@@ -34,4 +35,8 @@ class RoleBackend(BaseBackend):
         return user if user is not None and user.can_log_in else None
 
     def has_perm(self, user_obj: object, perm: str, obj: object | None = None) -> bool:
-        return isinstance(user_obj, User) and user_obj.is_active and perm in permissions_of(user_obj.role)
+        return (
+            isinstance(user_obj, User)
+            and user_obj.is_active
+            and perm in permissions_of(user_obj.role)
+        )

@@ -27,9 +27,7 @@ class UserManager(BaseUserManager["User"]):
         **extra: object,
     ) -> User:
         email = email.strip().lower()
-        user = self.model(
-            email=email, username=username or email.split("@")[0], role=role, **extra
-        )
+        user = self.model(email=email, username=username or email.split("@")[0], role=role, **extra)
         user.set_password(password)
         user.full_clean(exclude=["password"])
         user.save(using=self._db)
@@ -37,7 +35,9 @@ class UserManager(BaseUserManager["User"]):
 
     def create_superuser(self, email: str, password: str | None = None, **extra: object) -> User:
         """What `manage.py createsuperuser` calls: an account with the role admin."""
-        return self.create_user(email, password, username=str(extra.get("username", "")), role=Role.ADMIN)
+        return self.create_user(
+            email, password, username=str(extra.get("username", "")), role=Role.ADMIN
+        )
 
     def get_by_natural_key(self, username: str | None) -> User:
         return self.get(email=(username or "").strip().lower())
@@ -47,7 +47,9 @@ class User(AbstractBaseUser):
     """An account. `ai_agent` accounts author what agents write and can never log in."""
 
     email = models.EmailField(unique=True)
-    username = models.CharField(max_length=150, unique=True, validators=[UnicodeUsernameValidator()])
+    username = models.CharField(
+        max_length=150, unique=True, validators=[UnicodeUsernameValidator()]
+    )
     role = models.CharField(
         max_length=20, choices=[(role.value, role.value) for role in GRANTS], default=Role.EDITOR
     )
@@ -88,12 +90,14 @@ class User(AbstractBaseUser):
     def permissions(self) -> frozenset[str]:
         return permissions_of(self.role) if self.is_active else frozenset()
 
-    def has_perm(self, perm: str, obj: object | None = None) -> bool:
+    def has_perm(self, perm: str, obj: models.Model | None = None) -> bool:
         return self.is_active and any(
-            backend.has_perm(self, perm, obj) for backend in get_backends() if hasattr(backend, "has_perm")
+            backend.has_perm(self, perm, obj)
+            for backend in get_backends()
+            if hasattr(backend, "has_perm")
         )
 
-    def has_perms(self, perm_list: list[str], obj: object | None = None) -> bool:
+    def has_perms(self, perm_list: list[str], obj: models.Model | None = None) -> bool:
         return all(self.has_perm(perm, obj) for perm in perm_list)
 
     def has_module_perms(self, app_label: str) -> bool:

@@ -1,4 +1,6 @@
-"""The one registry of roles and permissions. Every face asks `user.has_perm("posts.publish")`; the answer comes from here.
+"""The one registry of roles and permissions.
+
+Every face asks `user.has_perm("posts.publish")`; the answer comes from here.
 
 What is written beside a grant in words ("only into AI Review", "submit only", "generate_image only") is held by
 the services: an actor that is no person never reaches Review or live content, whatever its user may do.

@@ -180,7 +180,9 @@ def seed_group(
         return document
     group = find_module_group(name)
     if group.post_type != document.type:
-        raise invalid("moduleGroupName", f"{group.name} is for {group.post_type}, not {document.type}.")
+        raise invalid(
+            "moduleGroupName", f"{group.name} is for {group.post_type}, not {document.type}."
+        )
     for place in group.modules:
         if place.global_slug is not None and place.global_slug not in shared:
             continue

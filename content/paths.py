@@ -26,9 +26,9 @@ def path_for(post: Post) -> str:
         "slug": post.slug,
         "locale": post.locale,
         "path": "/".join(_slugs(post)),
-        "yyyy": f"{day:%Y}" if day else "",
-        "mm": f"{day:%m}" if day else "",
-        "dd": f"{day:%d}" if day else "",
+        "yyyy": f"{day:%Y}",
+        "mm": f"{day:%m}",
+        "dd": f"{day:%d}",
     }
     path = pattern
     for name, value in values.items():
@@ -56,7 +56,7 @@ def follow_path_change(post: Post) -> None:
         parents = {parent.pk: parent for parent in level}
         level = list(Post.objects.filter(parent_id__in=parents))
         for child in level:
-            child.parent = parents[child.parent_id]
+            child.parent = parents.get(child.parent_id) if child.parent_id else None
             child.path = path_for(child)
         Post.objects.bulk_update(level, ["path"])
         depth += 1

@@ -10,7 +10,17 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
-from content.models import Draft, Layer, Menu, Post, PostModule, PostTerm, Term
+from content.models import (
+    Draft,
+    Layer,
+    Menu,
+    ModuleInstance,
+    Post,
+    PostModule,
+    PostTerm,
+    Term,
+)
+from core.errors import invalid
 
 LIST_COLUMNS: Final = (
     "id",
@@ -97,7 +107,7 @@ def module_rows(post_ids: Iterable[UUID]) -> dict[UUID, list[Row]]:
     )
     found: dict[UUID, list[Row]] = defaultdict(list)
     for row in rows:
-        found[row["post_id"]].append(row)
+        found[row["post_id"]].append(dict(row))
     return found
 
 
@@ -108,24 +118,33 @@ def layer_rows(post_ids: Iterable[UUID]) -> dict[UUID, dict[str, Row]]:
     )
     found: dict[UUID, dict[str, Row]] = defaultdict(dict)
     for row in rows:
-        found[row["post_id"]][row["layer"]] = row
+        found[row["post_id"]][row["layer"]] = dict(row)
     return found
 
 
 def translations_of(post: Post, *, only_published: bool = False) -> list[Row]:
     """The other posts of the translation group."""
     posts = published_posts() if only_published else visible_posts()
-    return list(
-        posts.filter(translation_group=post.translation_group)
-        .exclude(pk=post.pk)
-        .order_by("locale")
-        .values("id", "locale")
-    )
+    rows = posts.filter(translation_group=post.translation_group).exclude(pk=post.pk)
+    return [dict(row) for row in rows.order_by("locale").values("id", "locale")]
 
 
 def menu(slug: str, locale: str, default_locale: str) -> Menu | None:
     """The menu of that slug in the locale, else in the default locale."""
     found = {
-        row.locale: row for row in Menu.objects.filter(slug=slug, locale__in=[locale, default_locale])
+        row.locale: row
+        for row in Menu.objects.filter(slug=slug, locale__in=[locale, default_locale])
     }
     return found.get(locale) or found.get(default_locale)
+
+
+def shared_module(slug: str | None, scope: str | None) -> tuple[str, str] | None:
+    """The slug and instance id of a global module. Raises `RuleViolation` where there is none."""
+    if slug is None:
+        if scope == "global":
+            raise invalid("globalSlug", "A global module is placed by its globalSlug.")
+        return None
+    row = ModuleInstance.objects.filter(scope="global", global_slug=slug).first()
+    if row is None:
+        raise invalid("globalSlug", f"There is no global module {slug!r}.", code="unknown_global")
+    return slug, str(row.pk)

@@ -115,9 +115,7 @@ def column_value(name: str, value: Json) -> object:
 
 def _save_modules(post: Post, document: PostDocument, changes: Changes) -> None:
     removed = {
-        cast(str, change.module_id)
-        for change in changes
-        if change.kind in ("removed", "replaced")
+        cast(str, change.module_id) for change in changes if change.kind in ("removed", "replaced")
     }
     if removed:
         _remove(post, removed)
@@ -167,8 +165,4 @@ def _remove(post: Post, ids: set[str]) -> None:
     rows = post.placements.filter(pk__in=ids)
     instances = list(rows.values_list("instance_id", flat=True))
     rows.delete()
-    ModuleInstance.objects.filter(
-        pk__in=instances, scope="local", placements__isnull=True
-    ).delete()
-
-
+    ModuleInstance.objects.filter(pk__in=instances, scope="local", placements__isnull=True).delete()

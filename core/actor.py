@@ -19,7 +19,7 @@ class Person(Protocol):
     role: str
     is_active: bool
 
-    def has_perm(self, perm: str, obj: object | None = None) -> bool: ...
+    def has_perm(self, perm: str) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,14 @@ _subscribers: dict[str, list[Subscriber]] = defaultdict(list)
 
 # What changes what visitors see; each of these makes every cached answer old.
 _LIVE = frozenset(
-    {"post.created", "post.updated", "post.published", "post.deleted", "post.restored", "content.changed"}
+    {
+        "post.created",
+        "post.updated",
+        "post.published",
+        "post.deleted",
+        "post.restored",
+        "content.changed",
+    }
 )
 MAX_ATTEMPTS = 20
 

@@ -79,14 +79,14 @@ def tool(
         description = " ".join((handler.__doc__ or "").split())
         if not description:
             raise ImproperlyConfigured(f"tool {name!r} in {handler.__module__} has no docstring")
-        _tools[name] = Tool(  # type: ignore[assignment]  # the registry forgets the argument type on purpose
+        _tools[name] = Tool(
             name=name,
             title=title,
             description=description,
             kind=kind,
             permission=permission,
             arguments=arguments,
-            handler=handler,
+            handler=handler,  # type: ignore[arg-type]  # each is called with its own arguments
             group=group,
             idempotent=kind == "read" if idempotent is None else idempotent,
         )

@@ -9,6 +9,7 @@ from django.contrib import auth
 from django.middleware.csrf import get_token
 from drf_spectacular.utils import extend_schema, inline_serializer
 from rest_framework import serializers
+from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -18,7 +19,6 @@ from core.api.permissions import PUBLIC, SIGNED_IN, Declared
 from core.api.throttles import Count, client_address, is_allowed_freely
 from core.api.views import ApiViewSet
 from core.errors import NotAuthenticated
-from rest_framework.exceptions import Throttled
 
 ME = inline_serializer(
     "Me",
@@ -61,7 +61,9 @@ class SessionViewSet(ApiViewSet):
         get_token(request._request)
         return Response(me(user))
 
-    @extend_schema(request=None, responses=inline_serializer("LoggedOut", {"ok": serializers.BooleanField()}))
+    @extend_schema(
+        request=None, responses=inline_serializer("LoggedOut", {"ok": serializers.BooleanField()})
+    )
     def logout(self, request: Request) -> Response:
         """End the session."""
         auth.logout(request._request)

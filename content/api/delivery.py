@@ -6,10 +6,8 @@ from typing import Any, ClassVar
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from drf_spectacular.utils import extend_schema
-from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.throttling import BaseThrottle
 
 from content import presenters, queries
 from content.api import reading, schema
@@ -29,8 +27,8 @@ CACHE_CONTROL = "public, max-age=60"
 class DeliveryViewSet(ApiViewSet):
     """Published posts. Whole answers are kept per address and content version; ETags answer 304."""
 
-    authentication_classes: ClassVar[list[type[BaseAuthentication]]] = []
-    throttle_classes: ClassVar[list[type[BaseThrottle]]] = []  # `dispatch` counts, hits included
+    authentication_classes = ()
+    throttle_classes = ()  # `dispatch` counts, hits included
     cache_control = CACHE_CONTROL
     permissions: ClassVar[dict[str, Declared]] = {
         "list": PUBLIC,
@@ -74,9 +72,8 @@ class DeliveryViewSet(ApiViewSet):
         path = request.query_params.get("path", "")
         if not path.startswith("/") or len(path) > 2000 or "\x00" in path:
             raise invalid("path", "path must begin with / and have at most 2,000 characters.")
-        if path != "/" and not path.endswith(("/de/",)):
-            path = path.rstrip("/") or "/"
-        found = queries.published_posts().filter(path__in={path, path.rstrip("/") + "/"}).first()
+        bare = path.rstrip("/")
+        found = queries.published_posts().filter(path__in=[bare or "/", f"{bare}/"]).first()
         if found is None:
             raise NotFound("Nothing is published at this path.")
         return Response({"type": "post", "post": _whole(found)})

@@ -21,7 +21,7 @@ def _locales() -> list[tuple[str, str]]:
     return [(locale, locale) for locale in settings.CMS_ENV.locales]
 
 
-class PostFilter(django_filters.FilterSet):
+class PostFilter(django_filters.FilterSet):  # type: ignore[misc]  # the package has no types
     """The spec's filters. Without `locale` and `allLocales`, the default locale."""
 
     type = django_filters.ChoiceFilter(choices=_types)
@@ -30,19 +30,19 @@ class PostFilter(django_filters.FilterSet):
     slug = django_filters.CharFilter(max_length=200)
     taxonomy = django_filters.CharFilter(method="by_term", max_length=200)
     search = django_filters.CharFilter(method="by_words", max_length=200)
-    hasReview = django_filters.ChoiceFilter(  # noqa: N815  # the name on the wire
+    hasReview = django_filters.ChoiceFilter(  # the name on the wire
         choices=[("true", "true"), ("false", "false")], method="by_layer"
     )
-    hasAiReview = django_filters.ChoiceFilter(  # noqa: N815
+    hasAiReview = django_filters.ChoiceFilter(
         choices=[("true", "true"), ("false", "false")], method="by_layer"
     )
-    allLocales = django_filters.ChoiceFilter(  # noqa: N815
+    allLocales = django_filters.ChoiceFilter(
         choices=[("true", "true"), ("false", "false")], method="as_is"
     )
 
     class Meta:
         model = Post
-        fields: list[str] = []  # noqa: RUF012  # django-filter reads it so
+        fields: list[str] = []  # django-filter reads it so
 
     def by_term(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
         return queries.with_term(posts, value)
@@ -66,7 +66,9 @@ def filtered(request: Request, posts: QuerySet[Post]) -> QuerySet[Post]:
     errors = {name: [str(text) for text in texts] for name, texts in found.form.errors.items()}
     ordering = params.get("ordering", "-updatedAt")
     if ordering.removeprefix("-") not in queries.ORDERINGS:
-        errors["ordering"] = [f"Order by one of: {', '.join(queries.ORDERINGS)}; - before it reverses."]
+        errors["ordering"] = [
+            f"Order by one of: {', '.join(queries.ORDERINGS)}; - before it reverses."
+        ]
     if errors:
         name, sentences = next(iter(errors.items()))
         raise RuleViolation(f"{name}: {sentences[0]}", details=errors)

@@ -7,7 +7,7 @@ from typing import Any
 
 from content import edits
 from content.document import PostDocument
-from content.models import ModuleInstance
+from content.queries import shared_module
 from core.actor import Actor
 from core.api.body import Body, check
 from core.errors import RuleViolation, invalid
@@ -71,18 +71,6 @@ def add(
         locked=entry.locked,
         index=index,
     )
-
-
-def shared_module(slug: str | None, scope: str | None) -> tuple[str, str] | None:
-    """The slug and instance id of a global module. Raises `RuleViolation` where there is none."""
-    if slug is None:
-        if scope == "global":
-            raise invalid("globalSlug", "A global module is placed by its globalSlug.")
-        return None
-    row = ModuleInstance.objects.filter(scope="global", global_slug=slug).first()
-    if row is None:
-        raise invalid("globalSlug", f"There is no global module {slug!r}.", code="unknown_global")
-    return slug, str(row.pk)
 
 
 def _at(number: int, error: RuleViolation) -> RuleViolation:

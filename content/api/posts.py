@@ -53,7 +53,9 @@ class PostViewSet(ApiViewSet):
             module_group=_optional_text(body, "moduleGroup"),
             fields=body,
         )
-        return Response(reading.present(post), status=201, headers={"Location": f"/api/posts/{post.pk}"})
+        return Response(
+            reading.present(post), status=201, headers={"Location": f"/api/posts/{post.pk}"}
+        )
 
     @extend_schema(responses=schema.POST)
     def retrieve(self, request: Request, post_id: str) -> Response:
@@ -68,7 +70,9 @@ class PostViewSet(ApiViewSet):
         version = expected_version(request, body.pop("version", None))
         status = _optional_text(body, "status")
         if "modules" in body:
-            raise invalid("modules", "Change modules through /api/posts/:id/modules and /api/post-modules.")
+            raise invalid(
+                "modules", "Change modules through /api/posts/:id/modules and /api/post-modules."
+            )
         post = edit_post(
             post_id=reading.require_post(queries.visible_posts(), post_id).pk,
             actor=self.actor,

@@ -52,9 +52,7 @@ def whole_post(post: Post, layers: Layers, *, staged: bool) -> JsonObject:
     """A post with everything that a reader of the management API may see of it."""
     wire = presenters.post_fields(post)
     author = post.author
-    wire["author"] = (
-        {"id": author.pk, "username": author.username} if author is not None else None  # type: ignore[attr-defined]
-    )
+    wire["author"] = {"id": author.pk, "username": author.username} if author is not None else None
     wire["taxonomyTermIds"] = list(layers.live.taxonomy_term_ids)
     wire["translations"] = presenters.translations(queries.translations_of(post))
     wire["modules"] = modules_of(layers, staged=staged)

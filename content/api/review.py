@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -11,7 +11,6 @@ from rest_framework.response import Response
 from content import edits, layers, presenters, queries
 from content.api import reading, schema
 from content.document import PostDocument
-from content.layers.state import LayerView
 from content.models import Layer, Post
 from core.api.body import Body, Words, body_object, read_body
 from core.api.permissions import Declared
@@ -54,7 +53,7 @@ class ReviewViewSet(ApiViewSet):
         layer = _layer(request)
         post = _post(post_id)
         view = layers.open_layers(post).view(layer)
-        return Response(changes_of(post, view))
+        return Response(presenters.layer_changes(post, view))
 
     @extend_schema(request=schema.POST_INPUT, responses=schema.STAGED)
     def save_review(self, request: Request, post_id: str) -> Response:
@@ -95,7 +94,7 @@ class ReviewViewSet(ApiViewSet):
             overwrite=body.overwrite,
             note=body.note,
         )
-        return Response(submitted(done))
+        return Response(presenters.submitted(done))
 
     @extend_schema(request=schema.FREE, responses=schema.POST)
     def approve(self, request: Request, post_id: str) -> Response:
@@ -123,38 +122,13 @@ class ReviewViewSet(ApiViewSet):
     def _reject(self, request: Request, post_id: str, layer: Layer) -> Response:
         body = read_body(request, Rejection)
         post, dropped = layers.reject(
-            post_id=_post(post_id).pk, layer=layer, actor=self.actor, paths=body.paths, note=body.note
+            post_id=_post(post_id).pk,
+            layer=layer,
+            actor=self.actor,
+            paths=body.paths,
+            note=body.note,
         )
         return Response({"postId": post.pk, "layer": layer.value, "rejected": list(dropped)})
-
-
-def changes_of(post: Post, view: LayerView) -> dict[str, Any]:
-    """The wire form of what a layer changes."""
-    return {
-        "postId": post.pk,
-        "layer": view.layer.value,
-        "version": view.version,
-        "baseVersion": post.version,
-        "digest": layers.digest_of(view.changes),
-        "changes": presenters.changes(view),
-    }
-
-
-def submitted(done: layers.Submitted) -> dict[str, Any]:
-    """The wire form of a submit."""
-    return {
-        "postId": done.post.pk,
-        "submitted": list(done.submitted),
-        "conflicts": [
-            {
-                "path": conflict.path,
-                "review": presenters.plain(conflict.ours),
-                "aiReview": presenters.plain(conflict.theirs),
-            }
-            for conflict in done.conflicts
-        ],
-        "reviewVersion": done.review_version,
-    }
 
 
 def _post(post_id: str) -> Post:

@@ -44,7 +44,9 @@ class RevisionViewSet(ApiViewSet):
         page = page_of(request)
         rows = post.revisions.defer("document").order_by("-version")
         total = rows.count()
-        return Response(page.envelope([presenters.revision(row) for row in rows[page.slice]], total))
+        return Response(
+            page.envelope([presenters.revision(row) for row in rows[page.slice]], total)
+        )
 
     @extend_schema(responses=schema.FREE)
     def retrieve(self, request: Request, post_id: str, revision_id: str) -> Response:

@@ -11,9 +11,19 @@ from content.models import Status
 FREE = OpenApiTypes.OBJECT
 
 
-def _query(name: str, description: str, *, enum: list[str] | None = None, type_: object = str) -> OpenApiParameter:
+def _query(
+    name: str,
+    description: str,
+    *,
+    enum: list[str] | None = None,
+    type_: type[str] | type[int] = str,
+) -> OpenApiParameter:
     return OpenApiParameter(
-        name, type_, OpenApiParameter.QUERY, description=description, enum=enum  # type: ignore[arg-type]
+        name,
+        type_,
+        OpenApiParameter.QUERY,
+        description=description,
+        enum=enum,
     )
 
 
@@ -40,19 +50,19 @@ PATH_PARAMETER = [_query("path", "A path of the site, like /de/blog/x.")]
 class ModuleSchema(serializers.Serializer[object]):
     """A module with its values in each layer."""
 
-    postModuleId = serializers.UUIDField()  # noqa: N815  # names of the wire
-    moduleInstanceId = serializers.UUIDField()  # noqa: N815
+    postModuleId = serializers.UUIDField()  # names of the wire
+    moduleInstanceId = serializers.UUIDField()
     type = serializers.CharField()
     scope = serializers.ChoiceField(choices=["local", "global", "static"])
-    orderIndex = serializers.IntegerField()  # noqa: N815
+    orderIndex = serializers.IntegerField()
     locked = serializers.BooleanField()
     props = serializers.DictField(allow_null=True)
-    reviewProps = serializers.DictField(allow_null=True, required=False)  # noqa: N815
-    aiReviewProps = serializers.DictField(allow_null=True, required=False)  # noqa: N815
+    reviewProps = serializers.DictField(allow_null=True, required=False)
+    aiReviewProps = serializers.DictField(allow_null=True, required=False)
     overrides = serializers.DictField(allow_null=True)
-    reviewOverrides = serializers.DictField(allow_null=True, required=False)  # noqa: N815
-    aiReviewOverrides = serializers.DictField(allow_null=True, required=False)  # noqa: N815
-    globalSlug = serializers.CharField(allow_null=True)  # noqa: N815
+    reviewOverrides = serializers.DictField(allow_null=True, required=False)
+    aiReviewOverrides = serializers.DictField(allow_null=True, required=False)
+    globalSlug = serializers.CharField(allow_null=True)
     schema = serializers.DictField(required=False, allow_null=True)
 
 
@@ -66,23 +76,23 @@ class PostSchema(serializers.Serializer[object]):
     title = serializers.CharField()
     excerpt = serializers.CharField(allow_blank=True)
     status = serializers.ChoiceField(choices=Status.choices)
-    metaTitle = serializers.CharField(allow_null=True, required=False)  # noqa: N815
-    metaDescription = serializers.CharField(allow_null=True, required=False)  # noqa: N815
-    canonicalUrl = serializers.CharField(allow_null=True, required=False)  # noqa: N815
-    robotsJson = serializers.DictField(allow_null=True, required=False)  # noqa: N815
-    jsonldOverrides = serializers.DictField(allow_null=True, required=False)  # noqa: N815
-    featuredMediaId = serializers.UUIDField(allow_null=True)  # noqa: N815
-    parentId = serializers.UUIDField(allow_null=True)  # noqa: N815
-    orderIndex = serializers.IntegerField()  # noqa: N815
-    publishAt = serializers.DateTimeField(allow_null=True, required=False)  # noqa: N815
-    customFields = serializers.DictField(required=False)  # noqa: N815
+    metaTitle = serializers.CharField(allow_null=True, required=False)
+    metaDescription = serializers.CharField(allow_null=True, required=False)
+    canonicalUrl = serializers.CharField(allow_null=True, required=False)
+    robotsJson = serializers.DictField(allow_null=True, required=False)
+    jsonldOverrides = serializers.DictField(allow_null=True, required=False)
+    featuredMediaId = serializers.UUIDField(allow_null=True)
+    parentId = serializers.UUIDField(allow_null=True)
+    orderIndex = serializers.IntegerField()
+    publishAt = serializers.DateTimeField(allow_null=True, required=False)
+    customFields = serializers.DictField(required=False)
     version = serializers.IntegerField(required=False)
     url = serializers.CharField()
     author = serializers.DictField(allow_null=True, required=False)
-    createdAt = serializers.DateTimeField()  # noqa: N815
-    updatedAt = serializers.DateTimeField()  # noqa: N815
-    publishedAt = serializers.DateTimeField(allow_null=True)  # noqa: N815
-    taxonomyTermIds = serializers.ListField(child=serializers.UUIDField(), required=False)  # noqa: N815
+    createdAt = serializers.DateTimeField()
+    updatedAt = serializers.DateTimeField()
+    publishedAt = serializers.DateTimeField(allow_null=True)
+    taxonomyTermIds = serializers.ListField(child=serializers.UUIDField(), required=False)
     translations = serializers.ListField(child=serializers.DictField(), required=False)
     modules = ModuleSchema(many=True)
     layers = serializers.DictField(required=False)
@@ -97,7 +107,7 @@ class PostInputSchema(serializers.Serializer[object]):
     locale = serializers.CharField(required=False)
     status = serializers.ChoiceField(choices=Status.choices, required=False)
     excerpt = serializers.CharField(required=False)
-    taxonomyTermIds = serializers.ListField(child=serializers.UUIDField(), required=False)  # noqa: N815
+    taxonomyTermIds = serializers.ListField(child=serializers.UUIDField(), required=False)
     modules = serializers.ListField(child=serializers.DictField(), required=False)
     version = serializers.IntegerField(required=False)
 
@@ -115,7 +125,9 @@ POST = PostSchema
 POST_INPUT = PostInputSchema
 MODULE = ModuleSchema
 POST_LIST = inline_serializer("PostList", {"data": PostSchema(many=True), "meta": MetaSchema()})
-MODULE_LIST = inline_serializer("ModuleList", {"data": ModuleSchema(many=True), "meta": MetaSchema()})
+MODULE_LIST = inline_serializer(
+    "ModuleList", {"data": ModuleSchema(many=True), "meta": MetaSchema()}
+)
 FREE_LIST = inline_serializer(
     "FreeList", {"data": serializers.ListField(child=serializers.DictField()), "meta": MetaSchema()}
 )

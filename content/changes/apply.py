@@ -11,7 +11,10 @@ from core.json import Json
 
 
 def apply(base: PostDocument, changes: Changes) -> PostDocument:
-    """`base` with the changes. Modules that a subset of changes adds or moves stand behind their nearest neighbour."""
+    """`base` with the changes.
+
+    Modules that a subset of changes adds or moves stand behind their nearest neighbour.
+    """
     fields = dict(base.fields)
     terms = base.taxonomy_term_ids
     modules = {module.id: module for module in base.modules}
@@ -39,9 +42,7 @@ def _put(target: dict[str, Json], name: str, value: Value) -> None:
         target[name] = cast(Json, value)
 
 
-def _apply_to_modules(
-    modules: dict[str, ModuleDocument], placed: set[str], change: Change
-) -> None:
+def _apply_to_modules(modules: dict[str, ModuleDocument], placed: set[str], change: Change) -> None:
     _, module_id, *rest = change.path.split(".", 3)
     if not rest:
         if change.after is ABSENT:
@@ -71,5 +72,3 @@ def _place(present: list[str], placed: set[str], target: tuple[str, ...]) -> lis
             neighbour = next((other for other in reversed(target[:index]) if other in order), None)
             order.insert(order.index(neighbour) + 1 if neighbour else 0, id_)
     return order
-
-

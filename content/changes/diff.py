@@ -80,5 +80,3 @@ def _moved(old: tuple[str, ...], new: tuple[str, ...]) -> set[str]:
         stays.add(last)
         last = before[last]
     return set(common) - stays
-
-

@@ -78,7 +78,11 @@ def _judge_move(
     if change.path not in own.paths:
         return "take"
     common = set(ours.order) & set(theirs.order)
-    return "same" if _neighbour(ours, module_id, common) == _neighbour(theirs, module_id, common) else "conflict"
+    return (
+        "same"
+        if _neighbour(ours, module_id, common) == _neighbour(theirs, module_id, common)
+        else "conflict"
+    )
 
 
 def _neighbour(document: PostDocument, module_id: str, among: set[str]) -> str | None:

@@ -98,5 +98,3 @@ def same(one: Value, other: Value) -> bool:
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return len(one) == len(other) and all(map(same, one, other))
     return one == other
-
-

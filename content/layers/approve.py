@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from uuid import UUID
 
 from django.db import transaction
 
@@ -22,7 +23,7 @@ from core.errors import Conflict, RuleViolation
 @transaction.atomic
 def approve(
     *,
-    post_id: object,
+    post_id: UUID | str,
     actor: Actor,
     digest: str,
     paths: Collection[str] | None = None,
@@ -68,9 +69,7 @@ def _approved(
         paths = review.changes.paths
     else:
         gone = [
-            path
-            for path in paths
-            if path not in review.changes.paths and path_was_seen(seen, path)
+            path for path in paths if path not in review.changes.paths and path_was_seen(seen, path)
         ]
         if gone:
             raise _stale(gone)

@@ -18,6 +18,7 @@ from content.paths import follow_path_change, path_for
 from content.rules.fields import slug_taken
 from core import events
 from core.actor import Actor
+from core.json import JsonObject
 
 
 def write_live(
@@ -130,7 +131,7 @@ def search_text_of(document: PostDocument) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def event_payload(post: Post, changes: Changes | None = None) -> dict[str, object]:
+def event_payload(post: Post, changes: Changes | None = None) -> JsonObject:
     """What webhooks and triggers are told of a post."""
     return {
         "id": str(post.pk),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from uuid import UUID
 
 from django.db import transaction
 
@@ -18,7 +19,7 @@ from core.errors import RuleViolation
 @transaction.atomic
 def reject(
     *,
-    post_id: object,
+    post_id: UUID | str,
     layer: Layer,
     actor: Actor,
     paths: Collection[str] | None = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.db import transaction
 
@@ -29,7 +30,9 @@ class Reverted:
 
 
 @transaction.atomic
-def revert_to_revision(*, post_id: object, revision_id: object, actor: Actor, note: str = "") -> Post:
+def revert_to_revision(
+    *, post_id: UUID | str, revision_id: UUID | str, actor: Actor, note: str = ""
+) -> Post:
     """Make the live content what a revision holds. Status, drafts and translations are left alone.
 
     Raises `NotFound` for a revision of another post, `RuleViolation` where what it holds is no longer allowed.
@@ -49,7 +52,7 @@ def revert_to_revision(*, post_id: object, revision_id: object, actor: Actor, no
 
 
 @transaction.atomic
-def revert_run(*, post_id: object, run_id: str, actor: Actor) -> Reverted:
+def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
     """Undo everything that one agent run brought to a post: what is live, and what still waits in a layer."""
     actor.require_person("revert")
     actor.require("posts.revisions.manage")
@@ -66,13 +69,15 @@ def revert_run(*, post_id: object, run_id: str, actor: Actor) -> Reverted:
     )
     unstaged = _unstage(post, run_id, actor)
     if not reverted and not unstaged and not kept:
-        raise RuleViolation(f"The run {run_id} has contributed nothing here.", code="nothing_to_revert")
+        raise RuleViolation(
+            f"The run {run_id} has contributed nothing here.", code="nothing_to_revert"
+        )
     return Reverted(post, reverted, tuple(kept), unstaged)
 
 
 def _contributions(post: Post, run_id: str) -> list[tuple[Revision, set[str]]]:
     """The revisions that brought words of the run live, newest first, with its paths in each."""
-    paths: dict[object, set[str]] = {}
+    paths: dict[UUID, set[str]] = {}
     for revision_id, path in Provenance.objects.filter(post=post, run_id=run_id).values_list(
         "revision_id", "path"
     ):
@@ -99,7 +104,11 @@ def _unstage(post: Post, run_id: str, actor: Actor) -> tuple[str, ...]:
     dropped: list[str] = []
     for layer in (Layer.REVIEW, Layer.AI_REVIEW):
         view = open_layers(post).view(layer)
-        own = [path for path, mark in view.marks.items() if mark.run_id == run_id and not mark.edited_by]
+        own = [
+            path
+            for path, mark in view.marks.items()
+            if mark.run_id == run_id and not mark.edited_by
+        ]
         if own:
             dropped += _drop(view, post, own, actor)
     return tuple(dict.fromkeys(dropped))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.db import transaction
 
@@ -43,7 +44,7 @@ def require_layer(actor: Actor, layer: Layer) -> None:
 @transaction.atomic
 def stage(
     *,
-    post_id: object,
+    post_id: UUID | str,
     layer: Layer,
     actor: Actor,
     edit: Edit,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from uuid import UUID
 
 from content import store
 from content.changes import Changes, diff, merge
@@ -54,18 +55,22 @@ class Layers:
         return self.live if layer is None else self.view(layer).document
 
 
-def lock_post(post_id: object) -> Post:
+def lock_post(post_id: UUID | str) -> Post:
     """The post, locked until the transaction ends. Everything that writes a layer starts here.
 
     Raises `NotFound` for a deleted or unknown post.
     """
-    post = Post.objects.select_for_update(of=("self",)).filter(pk=post_id, deleted_at__isnull=True).first()
+    post = (
+        Post.objects.select_for_update(of=("self",))
+        .filter(pk=post_id, deleted_at__isnull=True)
+        .first()
+    )
     if post is None:
         raise post_not_found(post_id)
     return post
 
 
-def post_not_found(post_id: object) -> NotFound:
+def post_not_found(post_id: UUID | str) -> NotFound:
     return NotFound(f"No post has the id {post_id}.")
 
 

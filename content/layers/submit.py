@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from uuid import UUID
 
 from django.db import transaction
 
 from content.changes import Change, Changes, Conflict, apply, diff, same, value_at
 from content.layers.marks import Mark, Marks, mark_of
 from content.layers.state import Layers, LayerView, lock_post, open_layers, save_draft
-from content.models import Layer, Post
+from content.models import Post
 from content.rules import check_changes
 from core import events
 from core.actor import Actor
@@ -30,7 +31,7 @@ class Submitted:
 @transaction.atomic
 def submit(
     *,
-    post_id: object,
+    post_id: UUID | str,
     actor: Actor,
     paths: Collection[str] | None = None,
     overwrite: Collection[str] = (),
@@ -84,7 +85,9 @@ def require_paths(view: LayerView, paths: Collection[str]) -> Collection[str]:
     unknown = [path for path in paths if path not in known]
     if unknown or not paths:
         message = (
-            f"Not staged in {view.layer}: {', '.join(unknown)}." if unknown else "Name at least one path."
+            f"Not staged in {view.layer}: {', '.join(unknown)}."
+            if unknown
+            else "Name at least one path."
         )
         raise RuleViolation(message, code="unknown_path", details={"paths": [message]})
     return paths
@@ -122,13 +125,13 @@ def _carry(layers: Layers, taken: Changes, actor: Actor, note: str) -> int:
     return save_draft(review, layers.post, document, marks, actor.user.pk).version
 
 
-def _keep_rest(
-    layers: Layers, taken: Changes, held: dict[str, Conflict], actor: Actor
-) -> None:
+def _keep_rest(layers: Layers, taken: Changes, held: dict[str, Conflict], actor: Actor) -> None:
     """AI Review keeps what was not taken, on top of the Review that stands now."""
     now = open_layers(layers.post)
     ai_review = layers.ai_review
-    rest = ai_review.changes.only([path for path in ai_review.changes.paths if path not in taken.paths])
+    rest = ai_review.changes.only(
+        [path for path in ai_review.changes.paths if path not in taken.paths]
+    )
     document = apply(now.review.document, rest)
     marks: Marks = dict(ai_review.marks)
     for path in held:

@@ -28,7 +28,9 @@ class Draft(models.Model):
     is_empty = models.BooleanField(default=True)
     base = models.JSONField(null=True)
     document = models.JSONField(null=True)
-    base_revision = models.ForeignKey(Revision, null=True, on_delete=models.SET_NULL, related_name="+")
+    base_revision = models.ForeignKey(
+        Revision, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
     marks = models.JSONField(default=dict)
     version = models.PositiveIntegerField(default=0)
     updated_at = models.DateTimeField(auto_now=True)

@@ -76,7 +76,7 @@ class Post(models.Model):
     updated_at = models.DateTimeField(auto_now=True)
     deleted_at = models.DateTimeField(null=True, blank=True)
 
-    objects: ClassVar[models.Manager[Post]] = models.Manager.from_queryset(PostQuerySet)()  # type: ignore[assignment]
+    objects: ClassVar[models.Manager[Post]] = models.Manager.from_queryset(PostQuerySet)()
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
@@ -110,9 +110,7 @@ class Post(models.Model):
                 name="post_list_of_type",
                 condition=Q(deleted_at__isnull=True),
             ),
-            models.Index(
-                fields=["path"], name="post_path", condition=Q(deleted_at__isnull=True)
-            ),
+            models.Index(fields=["path"], name="post_path", condition=Q(deleted_at__isnull=True)),
             models.Index(
                 fields=["publish_at"], name="post_due", condition=Q(publish_at__isnull=False)
             ),

@@ -12,7 +12,10 @@ from content.models.post import Post
 
 
 class Revision(models.Model):
-    """The live document at one version of the post. `reason` says what made it: created, edited, approved, reverted…"""
+    """The live document at one version of the post.
+
+    `reason` says what made it: before, created, edited, approved, reverted.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="revisions")

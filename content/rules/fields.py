@@ -91,7 +91,9 @@ def _check_parent(post: Post, value: Json) -> None:
         ancestor = ancestor.parent
 
 
-def _text(limit: int, *, required: bool = False, lines: bool = False) -> Callable[[str, Json], Json]:
+def _text(
+    limit: int, *, required: bool = False, lines: bool = False
+) -> Callable[[str, Json], Json]:
     def check(name: str, value: Json) -> Json:
         if value is None and not required:
             return "" if name == "excerpt" else None
@@ -101,7 +103,9 @@ def _text(limit: int, *, required: bool = False, lines: bool = False) -> Callabl
         if required and not value:
             raise invalid(name, f"{name} must not be empty.")
         if len(value) > limit:
-            raise invalid(name, f"{name} has {len(value):,} characters; at most {limit:,} are allowed.")
+            raise invalid(
+                name, f"{name} has {len(value):,} characters; at most {limit:,} are allowed."
+            )
         if _CONTROL.search(value) or (not lines and ("\n" in value or "\r" in value)):
             raise invalid(name, f"{name} must not hold control characters or line breaks.")
         try:
@@ -117,7 +121,8 @@ def _slug(name: str, value: Json) -> Json:
     text = _text(SLUG_MAX, required=True)(name, value)
     if not _SLUG.match(str(text)) or str(text) != str(text).lower():
         raise invalid(
-            name, "A slug is made of lower-case letters and digits, in words joined by single hyphens."
+            name,
+            "A slug is made of lower-case letters and digits, in words joined by single hyphens.",
         )
     return text
 
@@ -137,7 +142,9 @@ def _json_object(name: str, value: Json) -> Json:
     if not isinstance(value, Mapping):
         raise invalid(name, f"{name} must be an object or null.")
     if len(json.dumps(value)) > _JSON_MAX:
-        raise invalid(name, f"{name} is too large; at most {_JSON_MAX:,} characters of JSON are allowed.")
+        raise invalid(
+            name, f"{name} is too large; at most {_JSON_MAX:,} characters of JSON are allowed."
+        )
     if "\\u0000" in json.dumps(value):
         raise invalid(name, f"{name} must not hold control characters.")
     return dict(value)
@@ -186,7 +193,9 @@ def _moment(name: str, value: Json) -> Json:
         except ValueError:
             moment = None
     if moment is None or moment.tzinfo is None:
-        raise invalid(name, f"{name} must be a time in ISO 8601 with its zone, like 2030-01-31T08:00:00Z.")
+        raise invalid(
+            name, f"{name} must be a time in ISO 8601 with its zone, like 2030-01-31T08:00:00Z."
+        )
     if moment <= timezone.now():
         raise invalid(name, f"{name} must lie in the future.")
     return iso(moment)
@@ -206,4 +215,3 @@ _CHECKS: Final[Mapping[str, Callable[[str, Json], Json]]] = {
     "orderIndex": _whole_number,
     "publishAt": _moment,
 }
-assert set(_CHECKS) == set(FIELD_NAMES)

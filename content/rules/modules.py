@@ -42,9 +42,7 @@ def _preceding(document: PostDocument, module_id: str, among: set[str]) -> set[s
 
 def _locked(module: ModuleDocument, why: str) -> RuleViolation:
     message = f"The module {module.type} ({module.id}) is locked by the module group: it {why}."
-    return RuleViolation(
-        message, code="locked_module", details={f"modules.{module.id}": [message]}
-    )
+    return RuleViolation(message, code="locked_module", details={f"modules.{module.id}": [message]})
 
 
 def clean_modules(
@@ -66,13 +64,9 @@ def clean_modules(
         else:
             edited.setdefault(change.module_id, []).append(change)
     for module_id, parts in edited.items():
-        cleaned[module_id] = _clean_edited(
-            cast(ModuleDocument, after.module(module_id)), parts
-        )
+        cleaned[module_id] = _clean_edited(cast(ModuleDocument, after.module(module_id)), parts)
     _check_global([module for module in cleaned.values() if module.id not in before.order])
-    return replace(
-        after, modules=tuple(cleaned.get(module.id, module) for module in after.modules)
-    )
+    return replace(after, modules=tuple(cleaned.get(module.id, module) for module in after.modules))
 
 
 def _replaced(module: ModuleDocument) -> RuleViolation:
@@ -88,7 +82,8 @@ def _clean_new(post: Post, module: ModuleDocument) -> ModuleDocument:
     if module.scope not in definition.allowed_scopes:
         known = ", ".join(definition.allowed_scopes)
         raise invalid(
-            f"modules.{module.id}.scope", f"{module.type} cannot be {module.scope}; allowed: {known}."
+            f"modules.{module.id}.scope",
+            f"{module.type} cannot be {module.scope}; allowed: {known}.",
         )
     try:
         if module.scope == "global":
@@ -138,7 +133,7 @@ def _below(module_id: str, error: RuleViolation) -> RuleViolation:
 
 
 def of_one_module(module_id: str, error: RuleViolation) -> RuleViolation:
-    """The refusal of a post, as one of the single module that a caller sent: `props.title` instead of the full path."""
+    """The refusal of a post, as one of the single module that a caller sent: keyed by `props.title`."""
     prefix = f"modules.{module_id}."
     details = {path.removeprefix(prefix): value for path, value in error.details.items()}
     return RuleViolation(error.message, code=error.code, details=details)
@@ -157,5 +152,7 @@ def _check_global(added: list[ModuleDocument]) -> None:
         row = found.get(slug)
         if row is None or str(row.pk) != module.instance_id or row.type != module.type:
             raise invalid(
-                "globalSlug", f"No global module {slug!r} of type {module.type}.", code="unknown_global"
+                "globalSlug",
+                f"No global module {slug!r} of type {module.type}.",
+                code="unknown_global",
             )

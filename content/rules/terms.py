@@ -20,7 +20,9 @@ def check_terms(post: Post, after: PostDocument, changes: Changes) -> None:
     for id_ in ids:
         if not _is_uuid(id_):
             raise _refused(f"{id_!r} is not the id of a term.")
-    found = {str(pk): name for pk, name in Term.objects.filter(pk__in=ids).values_list("pk", "taxonomy")}
+    found = {
+        str(pk): name for pk, name in Term.objects.filter(pk__in=ids).values_list("pk", "taxonomy")
+    }
     unknown = [id_ for id_ in ids if id_ not in found]
     if unknown:
         raise _refused(f"No taxonomy term has the id {', '.join(unknown)}.")

@@ -79,14 +79,13 @@ def create_post(
     title = fields.get("title")
     wanted = {"slug": slug_of(title if isinstance(title, str) else ""), **fields}
     document = patch_fields(empty, wanted)
-    if edit is None:
-        document = seed_group(document, module_group, shared_modules())
-    else:
-        document = edit(document)
+    document = edit(document) if edit else seed_group(document, module_group, shared_modules())
     document = check_changes(post=post, before=empty, after=document, actor=actor)
     _insert(post, document, status)
     changes = diff(empty, document)
-    add_provenance(post, add_revision(post, document, changes, actor, "created"), changes, actor, {})
+    add_provenance(
+        post, add_revision(post, document, changes, actor, "created"), changes, actor, {}
+    )
     payload = event_payload(post, changes)
     events.record("post.created", actor=actor, post_id=post.pk, payload=payload)
     if status == Status.PUBLISHED:
@@ -125,9 +124,7 @@ def propose_post(
         document = seed_group(document, module_group, shared_modules())
         return edit(document) if edit else document
 
-    return Proposed(
-        post, stage(post_id=post.pk, layer=Layer.AI_REVIEW, actor=actor, edit=build)
-    )
+    return Proposed(post, stage(post_id=post.pk, layer=Layer.AI_REVIEW, actor=actor, edit=build))
 
 
 def _new_row(actor: Actor, type: str, locale: str | None, translation_of: Post | None) -> Post:
@@ -177,4 +174,3 @@ def _insert(post: Post, document: PostDocument, status: str) -> None:
     except IntegrityError:
         raise slug_taken(post.slug, post.type, post.locale) from None
     store.save(post, document, changes)
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from uuid import UUID
 
 from django.db import transaction
 
@@ -20,7 +21,7 @@ from core.errors import NotAllowed
 @transaction.atomic
 def edit_post(
     *,
-    post_id: object,
+    post_id: UUID | str,
     actor: Actor,
     edit: Callable[[PostDocument], PostDocument] | None = None,
     status: str | None = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Final
+from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
@@ -27,7 +28,7 @@ _MOVES: Final = frozenset(
 
 
 @transaction.atomic
-def set_status(*, post_id: object, status: str, actor: Actor) -> Post:
+def set_status(*, post_id: UUID | str, status: str, actor: Actor) -> Post:
     """Move a post to a status. `publishedAt` is the first publication and stays."""
     post = lock_post(post_id)
     if status != post.status:
@@ -48,9 +49,7 @@ def move_status(*, post: Post, status: str, actor: Actor) -> None:
         post.path = path_for(post)
     post.save()
     payload = event_payload(post)
-    names = (
-        ("post.published", "post.publish") if status == Status.PUBLISHED else ("post.updated",)
-    )
+    names = ("post.published", "post.publish") if status == Status.PUBLISHED else ("post.updated",)
     for name in names:
         events.record(name, actor=actor, post_id=post.pk, payload=payload)
 
@@ -74,7 +73,11 @@ def publish_due_posts(actor: Actor) -> int:
     for pk in list(due):
         with transaction.atomic():
             post = lock_post(pk)
-            if post.status == Status.DRAFT and post.publish_at and post.publish_at <= timezone.now():
+            if (
+                post.status == Status.DRAFT
+                and post.publish_at
+                and post.publish_at <= timezone.now()
+            ):
                 move_status(post=post, status=Status.PUBLISHED, actor=actor)
                 count += 1
     return count

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
@@ -14,7 +16,7 @@ from core.actor import Actor
 
 
 @transaction.atomic
-def delete_post(*, post_id: object, actor: Actor) -> Post:
+def delete_post(*, post_id: UUID | str, actor: Actor) -> Post:
     """Put a post into the trash. Its layers, revisions and translations stay as they are."""
     actor.require_person("delete posts")
     actor.require("posts.delete")
@@ -26,7 +28,7 @@ def delete_post(*, post_id: object, actor: Actor) -> Post:
 
 
 @transaction.atomic
-def restore_post(*, post_id: object, actor: Actor) -> Post:
+def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
     """Take a post out of the trash. Raises `RuleViolation` on `slug` where the slug is taken by now."""
     actor.require_person("restore posts")
     actor.require("posts.restore")

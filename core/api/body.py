@@ -57,9 +57,7 @@ def violation_of(error: ValidationError, shape: type[BaseModel]) -> RuleViolatio
         path = ".".join(str(part)[:80] for part in item["loc"]) or "body"
         path = path.encode("utf-8", "replace").decode()
         if item["type"] == "extra_forbidden":
-            known = ", ".join(
-                field.alias or name for name, field in shape.model_fields.items()
-            )
+            known = ", ".join(field.alias or name for name, field in shape.model_fields.items())
             sentence = f"There is no key {path.split('.')[-1]!r} here; known: {known}."
         else:
             sentence = item["msg"].removeprefix("Value error, ") + "."

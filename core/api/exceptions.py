@@ -64,7 +64,9 @@ def _of_cms_error(error: CmsError) -> Response:
     response = body(error.status, error.code, error.message, error.details)
     if isinstance(error, Conflict) and error.current is not None:
         response.data["version"] = error.current
-        response.data["details"].setdefault("version", []).append(f"The version is {error.current}.")
+        response.data["details"].setdefault("version", []).append(
+            f"The version is {error.current}."
+        )
     if error.status == 401:
         response["WWW-Authenticate"] = "Bearer"
     return response
@@ -77,6 +79,7 @@ def _of_framework(error: exceptions.APIException) -> Response:
     response = body(status, code, str(detail))
     if status == 401:
         response["WWW-Authenticate"] = getattr(error, "auth_header", None) or "Session"
-    if isinstance(error, exceptions.Throttled) and error.wait is not None:
-        response["Retry-After"] = str(max(1, int(error.wait)))
+    wait: float | None = getattr(error, "wait", None)
+    if wait is not None:
+        response["Retry-After"] = str(max(1, int(wait)))
     return response

@@ -41,7 +41,8 @@ class Page:
 def page_of(request: Request) -> Page:
     """The page that the query asks for; 422 beyond the bounds."""
     return Page(
-        _number(request, "page", 1, _LAST_PAGE), _number(request, "per_page", PER_PAGE, MOST_PER_PAGE)
+        _number(request, "page", 1, _LAST_PAGE),
+        _number(request, "per_page", PER_PAGE, MOST_PER_PAGE),
     )
 
 

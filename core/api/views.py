@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from django.http import HttpResponse, HttpResponseBase
 from django.utils.cache import patch_vary_headers
-from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
@@ -25,7 +24,7 @@ class ApiViewSet(ViewSet):
     `permissions` names for each action who may call it. Actions in `conditional` answer an ETag and 304.
     """
 
-    permission_classes: ClassVar[list[type[BasePermission]]] = [DeclaredPermission]
+    permission_classes = (DeclaredPermission,)
     permissions: ClassVar[dict[str, Declared]] = {}
     conditional: ClassVar[frozenset[str]] = frozenset()
     cache_control: ClassVar[str] = "no-store"
@@ -34,12 +33,12 @@ class ApiViewSet(ViewSet):
     def actor(self) -> Actor:
         return actor_of(self.request)
 
-    def finalize_response(
+    def finalize_response(  # type: ignore[override]  # a plain HttpResponse passes as well
         self, request: Request, response: HttpResponseBase, *args: Any, **kwargs: Any
     ) -> HttpResponseBase:
         if self.action in self.conditional and isinstance(response, Response):
             response = self._conditional(request, response)
-        response = super().finalize_response(request, response, *args, **kwargs)
+        response = super().finalize_response(request, response, *args, **kwargs)  # type: ignore[arg-type]
         if not response.has_header("Cache-Control"):
             response["Cache-Control"] = self.cache_control
         for name, value in getattr(request._request, "rate_limit_headers", {}).items():
@@ -52,7 +51,10 @@ class ApiViewSet(ViewSet):
         body = dumps(response.data)
         version = response.data.get("version", 0) if isinstance(response.data, dict) else 0
         etag = f'"{version}.{hashlib.sha256(body).hexdigest()[:20]}"'
-        given = [part.strip().removeprefix("W/") for part in request.META.get("HTTP_IF_NONE_MATCH", "").split(",")]
+        given = [
+            part.strip().removeprefix("W/")
+            for part in request.META.get("HTTP_IF_NONE_MATCH", "").split(",")
+        ]
         plain: HttpResponse
         if etag in given or "*" in given:
             plain = HttpResponse(status=304)

@@ -1,0 +1,114 @@
+"""Modules as the wire has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import orjson
+
+from content.definitions import modules as module_registry
+from content.document import ModuleDocument
+from content.layers import Layers, LayerView
+from content.queries import Row
+from core.json import JsonObject
+
+Wire = dict[str, Any]
+
+
+def live_module(row: Row) -> Wire:
+    """A live module from a row of `queries.module_rows`; JSON columns go through as text."""
+    overrides = row["overrides_text"]
+    return {
+        "postModuleId": row["id"],
+        "moduleInstanceId": row["instance_id"],
+        "type": row["instance__type"],
+        "scope": row["instance__scope"],
+        "orderIndex": row["order_index"],
+        "locked": row["locked"],
+        "props": orjson.Fragment(row["props_text"]),
+        "overrides": None if overrides == "{}" else orjson.Fragment(overrides),
+        "globalSlug": row["instance__global_slug"],
+    }
+
+
+@cache
+def module_schema(type_name: str) -> orjson.Fragment:
+    """`{type, propsSchema, defaultProps}` of a module; null where the type no longer exists."""
+    definition = module_registry.get(type_name)
+    if definition is None:
+        return orjson.Fragment(b"null")
+    return orjson.Fragment(
+        orjson.dumps(
+            {
+                "type": type_name,
+                "propsSchema": definition.props_schema(),
+                "defaultProps": definition.default_props(),
+            }
+        )
+    )
+
+
+def layered_modules(
+    layers: Layers, shared: Mapping[str, JsonObject], *, may_see_staged: bool
+) -> list[Wire]:
+    """Every module of a post with its values in each layer. `shared` are the props of global instances by id."""
+    found = [_layered(layers, module, shared, may_see_staged) for module in layers.live.modules]
+    if may_see_staged:
+        known = set(layers.live.order)
+        for view in (layers.review, layers.ai_review):
+            for module in view.document.modules:
+                if module.id not in known:
+                    known.add(module.id)
+                    found.append(_layered(layers, module, shared, may_see_staged))
+    return found
+
+
+def _layered(
+    layers: Layers, module: ModuleDocument, shared: Mapping[str, JsonObject], staged: bool
+) -> Wire:
+    live = layers.live.module(module.id)
+    order = layers.live.order if live else _order_of(layers, module.id)
+    wire: Wire = {
+        "postModuleId": module.id,
+        "moduleInstanceId": module.instance_id,
+        "type": module.type,
+        "scope": module.scope,
+        "orderIndex": order.index(module.id),
+        "locked": module.locked,
+        "props": _props(live, shared),
+        "overrides": (live.overrides or None) if live else None,
+        "globalSlug": module.global_slug,
+        "schema": module_schema(module.type),
+    }
+    if staged:
+        for name, view in (("review", layers.review), ("aiReview", layers.ai_review)):
+            wire |= _staged_values(name, view, module.id, shared)
+    return wire
+
+
+def _order_of(layers: Layers, module_id: str) -> tuple[str, ...]:
+    review = layers.review.document.order
+    return review if module_id in review else layers.ai_review.document.order
+
+
+def _props(module: ModuleDocument | None, shared: Mapping[str, JsonObject]) -> object:
+    if module is None:
+        return None
+    return module.props if module.scope == "local" else shared.get(module.instance_id, {})
+
+
+def _staged_values(
+    name: str, view: LayerView, module_id: str, shared: Mapping[str, JsonObject]
+) -> Wire:
+    below, here = view.below.module(module_id), view.document.module(module_id)
+    props = overrides = None
+    if here is not None and (below is None or here.props != below.props):
+        props = _props(here, shared)
+    if here is not None and (below is None or here.overrides != below.overrides):
+        overrides = here.overrides or None
+    wire: Wire = {f"{name}Props": props, f"{name}Overrides": overrides}
+    if below is not None and here is None:
+        wire[f"{name}Removed"] = True
+    return wire

@@ -1,0 +1,82 @@
+"""Posts as the wire has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from content.document import PostDocument
+from content.models import Post
+from content.presenters.modules import Wire, live_module
+from content.queries import Row
+from content.store import fields_of, iso
+
+
+def listed_post(row: Row, modules: Iterable[Row] | None, layers: Mapping[str, Row] | None) -> Wire:
+    """A post in a list. `layers` None leaves out what is staged."""
+    wire: Wire = {
+        "id": row["id"],
+        "type": row["type"],
+        "locale": row["locale"],
+        "slug": row["slug"],
+        "title": row["title"],
+        "excerpt": row["excerpt"],
+        "status": row["status"],
+        "url": row["path"],
+        "parentId": row["parent_id"],
+        "orderIndex": row["order_index"],
+        "featuredMediaId": row["featured_media_id"],
+        "version": row["version"],
+        "createdAt": row["created_at"],
+        "updatedAt": row["updated_at"],
+        "publishedAt": row["published_at"],
+    }
+    if modules is not None:
+        wire["modules"] = [live_module(module) for module in modules]
+    if layers is not None:
+        wire["layers"] = layer_states(layers)
+    return wire
+
+
+def layer_states(layers: Mapping[str, Row]) -> Wire:
+    return {
+        "review": _layer_state(layers.get("review")),
+        "aiReview": _layer_state(layers.get("ai-review")),
+    }
+
+
+def _layer_state(row: Row | None) -> Wire:
+    if row is None:
+        return {"exists": False, "updatedAt": None, "updatedBy": None, "version": 0}
+    return {
+        "exists": True,
+        "updatedAt": row["updated_at"],
+        "updatedBy": {"id": row["updated_by_id"], "username": row["updated_by__username"]},
+        "version": row["version"],
+    }
+
+
+def post_fields(post: Post) -> Wire:
+    """The fields of a post that every reader may see."""
+    wire: Wire = {"id": post.pk, "type": post.type, "locale": post.locale, "status": post.status}
+    for name, value in fields_of(post).items():
+        if not name.startswith("customFields."):
+            wire[name] = value
+    wire["customFields"] = post.custom_fields
+    wire["url"] = post.path
+    wire["version"] = post.version
+    wire["createdAt"] = iso(post.created_at)
+    wire["updatedAt"] = iso(post.updated_at)
+    wire["publishedAt"] = iso(post.published_at)
+    return wire
+
+
+def translations(rows: Iterable[Row]) -> list[Wire]:
+    return [{"id": row["id"], "locale": row["locale"]} for row in rows]
+
+
+def canonical(post: Post, document: PostDocument, others: Iterable[Row]) -> Wire:
+    """The canonical export: the document with the status and the translations beside it."""
+    wire: Wire = dict(document.to_json())
+    wire["post"] = {**wire["post"], "status": post.status}
+    wire["translations"] = [{"id": str(row["id"]), "locale": row["locale"]} for row in others]
+    return wire

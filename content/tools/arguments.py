@@ -1,0 +1,40 @@
+"""Arguments that several tools share."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import BeforeValidator, Field
+
+from core.tools import Arguments
+
+PostId = Annotated[UUID, Field(description="Id of a post, from list_posts.")]
+ModuleId = Annotated[UUID, Field(description="postModuleId, from get_post_context.")]
+Markdown = Annotated[str, Field(max_length=200_000)]
+Format = Literal["concise", "full"]
+
+
+def _ids(value: object) -> object:
+    return [str(item).lower() for item in value] if isinstance(value, list) else value
+
+
+Ids = Annotated[list[str], BeforeValidator(_ids), Field(max_length=200)]
+Props = dict[str, Any]
+
+
+class Paged(Arguments):
+    """A page of a list."""
+
+    limit: int = Field(20, ge=1, le=100)
+    cursor: str | None = Field(None, max_length=200)
+
+
+class OnPost(Arguments):
+    post_id: PostId
+
+
+class Staging(OnPost):
+    """Arguments of a tool that stages: `agentId` names the author."""
+
+    agent_id: str | None = Field(None, max_length=80)

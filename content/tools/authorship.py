@@ -1,0 +1,20 @@
+"""In whose name a tool writes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from accounts.services import agent_user
+from content.layers.stage import require_layer
+from content.models import Layer
+from core.actor import Actor
+
+
+def author(actor: Actor, agent_id: str | None) -> Actor:
+    """The actor that a staging tool writes as: the named agent's account where there is one, else the caller.
+
+    The caller's own right to stage is asked first, so that no name lends a right.
+    """
+    require_layer(actor, Layer.AI_REVIEW)
+    user = agent_user(agent_id) if agent_id else None
+    return actor if user is None else replace(actor, user=user, agent_id=agent_id)

@@ -1,0 +1,209 @@
+"""What a post may be made of: post types, module groups, modules, taxonomies."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from content.definitions import (
+    Module,
+    ModuleGroupDefinition,
+    PostType,
+    allowed_modules,
+    find_module,
+    find_post_type,
+    groups_of,
+    module_groups,
+    modules,
+    post_types,
+    taxonomies,
+    why_excluded,
+)
+from content.models import Term
+from content.tools.arguments import Paged
+from content.tools.paging import page
+from core.actor import Actor
+from core.json import JsonObject
+from core.tools import Arguments, NoArguments, tool
+
+
+class OfPostType(Arguments):
+    post_type: str = Field(max_length=80)
+
+
+class MaybeOfPostType(Paged):
+    post_type: str | None = Field(None, max_length=80)
+
+
+class OfType(Arguments):
+    type: str = Field(max_length=80)
+
+
+class OfTaxonomy(Arguments):
+    slug: str = Field(max_length=80)
+    locale: str | None = Field(None, max_length=12)
+
+
+@tool(title="Post types", kind="read", permission="posts.view", arguments=Paged, group="context")
+def list_post_types(actor: Actor, arguments: Paged) -> JsonObject:
+    """The post types of this site, each with its module groups."""
+    rows = list(post_types)
+    return page(rows, _post_type, total=len(rows), limit=arguments.limit, cursor=arguments.cursor)
+
+
+def _post_type(row: type[PostType]) -> JsonObject:
+    return {
+        "slug": row.name,
+        "name": row.label,
+        "hierarchical": row.hierarchical,
+        "localized": row.localized,
+        "moduleGroups": [group.name for group in groups_of(row.name)],
+    }
+
+
+@tool(
+    title="Post type", kind="read", permission="posts.view", arguments=OfPostType, group="context"
+)
+def get_post_type_config(actor: Actor, arguments: OfPostType) -> JsonObject:
+    """Fields, taxonomies with maxSelections, SEO defaults, allowed modules and module groups of a post type."""
+    found = find_post_type(arguments.post_type)
+    return {
+        **_post_type(found),
+        "customFields": found.custom_fields_schema(),
+        "taxonomies": [
+            {"slug": use.slug, "maxSelections": use.max_selections} for use in found.taxonomies
+        ],
+        "seoDefaults": found.seo(),  # type: ignore[dict-item]  # a TypedDict of JSON
+        "urlPatterns": [found.url_pattern],
+        "allowedModules": [module.name for module in allowed_modules(found.name)],
+        "moduleGroups": [
+            {"id": str(group.id()), "name": group.name, "description": group.description}
+            for group in groups_of(found.name)
+        ],
+        "defaultModuleGroup": found.default_module_group,
+    }
+
+
+@tool(
+    title="Modules",
+    kind="read",
+    permission="posts.view",
+    arguments=MaybeOfPostType,
+    group="context",
+)
+def list_modules(actor: Actor, arguments: MaybeOfPostType) -> JsonObject:
+    """Module types that posts are made of, with when to use each. Give postType for those it allows."""
+    rows = allowed_modules(arguments.post_type) if arguments.post_type else list(modules)
+    return page(rows, _module, total=len(rows), limit=arguments.limit, cursor=arguments.cursor)
+
+
+def _module(row: type[Module]) -> JsonObject:
+    return {
+        "type": row.name,
+        "name": row.label,
+        "description": row.description,
+        "allowedScopes": list(row.allowed_scopes),
+        "aiGuidance": row.ai.as_json(),
+    }
+
+
+@tool(
+    title="Allowed modules",
+    kind="read",
+    permission="posts.view",
+    arguments=OfPostType,
+    group="context",
+)
+def get_allowed_modules_for_post_type(actor: Actor, arguments: OfPostType) -> JsonObject:
+    """The modules a post type allows, and why each other one is excluded."""
+    find_post_type(arguments.post_type)
+    excluded = {row.name: why_excluded(arguments.post_type, row.name) for row in modules}
+    return {
+        "allowed": [_module(row) for row in modules if excluded[row.name] is None],
+        "excluded": [{"type": name, "why": why} for name, why in excluded.items() if why],
+    }
+
+
+@tool(
+    title="Module schema", kind="read", permission="posts.view", arguments=OfType, group="context"
+)
+def get_module_schema(actor: Actor, arguments: OfType) -> JsonObject:
+    """The props of a module type as JSON Schema, with defaults and guidance."""
+    found = find_module(arguments.type)
+    return {
+        "type": found.name,
+        "propsSchema": found.props_schema(),
+        "defaultProps": found.default_props(),
+        "aiGuidance": found.ai.as_json(),
+        "allowedScopes": list(found.allowed_scopes),
+        "allowedPostTypes": list(found.allowed_post_types),
+    }
+
+
+@tool(
+    title="Module groups",
+    kind="read",
+    permission="posts.view",
+    arguments=MaybeOfPostType,
+    group="context",
+)
+def list_module_groups(actor: Actor, arguments: MaybeOfPostType) -> JsonObject:
+    """Layout templates: the modules a new post starts with, some of them locked."""
+    rows = [row for row in module_groups if arguments.post_type in (None, row.post_type)]
+    return page(rows, _group, total=len(rows), limit=arguments.limit, cursor=arguments.cursor)
+
+
+def _group(row: type[ModuleGroupDefinition]) -> JsonObject:
+    return {
+        "id": str(row.id()),
+        "name": row.name,
+        "postType": row.post_type,
+        "description": row.description,
+        "modules": [
+            {"type": place.type, "orderIndex": index, "locked": place.locked}
+            for index, place in enumerate(row.modules)
+        ],
+    }
+
+
+@tool(
+    title="Taxonomies",
+    kind="read",
+    permission="posts.view",
+    arguments=NoArguments,
+    group="taxonomies",
+)
+def list_taxonomies(actor: Actor, arguments: NoArguments) -> JsonObject:
+    """The taxonomies that posts are sorted by."""
+    items: list[JsonObject] = [
+        {
+            "slug": row.name,
+            "name": row.label,
+            "hierarchical": row.hierarchical,
+            "freeTagging": row.free_tagging,
+        }
+        for row in taxonomies
+    ]
+    return {"items": items, "total": len(items)}
+
+
+@tool(
+    title="Taxonomy terms",
+    kind="read",
+    permission="posts.view",
+    arguments=OfTaxonomy,
+    group="taxonomies",
+)
+def list_taxonomy_terms(actor: Actor, arguments: OfTaxonomy) -> JsonObject:
+    """The terms of a taxonomy as a tree; their ids are what taxonomyTermIds takes."""
+    terms = Term.objects.filter(taxonomy=arguments.slug)
+    if arguments.locale:
+        terms = terms.filter(locale__in=["", arguments.locale])
+    nodes: dict[object, JsonObject] = {}
+    roots: list[JsonObject] = []
+    rows = list(terms)
+    for row in rows:
+        nodes[row.pk] = {"id": str(row.pk), "slug": row.slug, "name": row.name, "children": []}
+    for row in rows:
+        siblings = nodes[row.parent_id]["children"] if row.parent_id in nodes else roots
+        siblings.append(nodes[row.pk])  # type: ignore[union-attr]  # children is a list
+    return {"items": roots, "total": len(rows)}

@@ -1,0 +1,48 @@
+"""Pages of tools: `{items, total, nextCursor}`."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from core.errors import invalid
+from core.json import JsonObject
+
+T = TypeVar("T")
+
+
+def page(
+    rows: Sequence[T] | object,
+    present: Callable[[T], JsonObject],
+    *,
+    total: int,
+    limit: int,
+    cursor: str | None,
+) -> JsonObject:
+    """The part of `rows` (a list or query in a stable order) that the cursor points at."""
+    start = _start(cursor)
+    part: list[T] = list(rows[start : start + limit])  # type: ignore[index]  # a list or a query
+    answer: JsonObject = {"items": [present(row) for row in part], "total": total}
+    if start + len(part) < total and part:
+        answer["nextCursor"] = _cursor(start + len(part))
+    return answer
+
+
+def _cursor(start: int) -> str:
+    return base64.urlsafe_b64encode(f"o{start}".encode()).decode().rstrip("=")
+
+
+def _start(cursor: str | None) -> int:
+    if cursor is None:
+        return 0
+    try:
+        text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
+    except (binascii.Error, ValueError):
+        text = ""
+    if not (text.startswith("o") and text[1:].isascii() and text[1:].isdigit() and len(text) < 12):
+        raise invalid(
+            "cursor", "This cursor is not one of ours. Omit cursor to start from the first page."
+        )
+    return int(text[1:])

@@ -1,0 +1,219 @@
+"""Staging changes of a post in AI Review."""
+
+from __future__ import annotations
+
+from typing import Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from content import edits
+from content.document import PostDocument
+from content.layers import stage
+from content.layers.stage import Edit, Staged
+from content.models import Draft, Layer, PostModule
+from content.queries import shared_module
+from content.rules.modules import of_one_module
+from content.tools.arguments import Ids, Markdown, ModuleId, Props, Staging
+from content.tools.authorship import author
+from content.tools.reading import require_post
+from core.actor import Actor
+from core.errors import NotFound, RuleViolation
+from core.json import JsonObject
+from core.tools import Arguments, tool
+
+
+class SavePost(Staging):
+    patch: Props = Field(description="Post fields to change, such as title, excerpt, metaTitle.")
+    taxonomy_term_ids: Ids | None = None
+    expected_version: int | None = Field(None, ge=0)
+
+
+class AddModule(Staging):
+    module_type: str = Field(max_length=80)
+    props: Props | None = None
+    content_markdown: Markdown | None = None
+    scope: Literal["local", "global"] | None = None
+    global_slug: str | None = Field(None, max_length=100)
+    order_index: int | None = Field(None, ge=0)
+
+
+class OnModule(Arguments):
+    post_module_id: ModuleId
+    agent_id: str | None = Field(None, max_length=80)
+
+
+class UpdateModule(OnModule):
+    props: Props | None = None
+    overrides: Props | None = None
+    content_markdown: Markdown | None = None
+    order_index: int | None = Field(None, ge=0)
+    locked: bool | None = None
+
+
+class SetTerms(Staging):
+    taxonomy_term_ids: Ids
+
+
+def staged_answer(staged: Staged) -> JsonObject:
+    """What every staging tool answers."""
+    return {
+        "postId": str(staged.post.pk),
+        "layer": staged.layer.value,
+        "version": staged.version,
+        "staged": list(staged.paths),
+    }
+
+
+def _stage(
+    actor: Actor, agent_id: str | None, post_id: UUID | str, edit: Edit, version: int | None = None
+) -> Staged:
+    writer = author(actor, agent_id)
+    require_post(post_id)
+    return stage(
+        post_id=post_id, layer=Layer.AI_REVIEW, actor=writer, edit=edit, expected_version=version
+    )
+
+
+@tool(
+    title="Stage post fields",
+    kind="stage",
+    permission="posts.ai-review.save",
+    arguments=SavePost,
+    group="posts",
+    idempotent=True,
+)
+def save_post_ai_review(actor: Actor, arguments: SavePost) -> JsonObject:
+    """Stage changes of post fields in AI Review, on top of what is staged there. Live content stays."""
+    patch = dict(arguments.patch)
+    if arguments.taxonomy_term_ids is not None:
+        patch["taxonomyTermIds"] = arguments.taxonomy_term_ids
+    _refuse_read_only(patch)
+    staged = _stage(
+        actor,
+        arguments.agent_id,
+        arguments.post_id,
+        lambda document: edits.patch_fields(document, patch),
+        arguments.expected_version,
+    )
+    return staged_answer(staged)
+
+
+def _refuse_read_only(patch: Props) -> None:
+    """A tool's patch is no document that was read: what cannot be staged is said, not ignored."""
+    for name in patch:
+        if name in edits.READ_ONLY:
+            message = f"{name} cannot be staged. Agents propose content; people set status, author and dates."
+            raise RuleViolation(message, code="not_stageable", details={name: [message]})
+
+
+@tool(
+    title="Stage a new module",
+    kind="stage",
+    permission="posts.ai-review.save",
+    arguments=AddModule,
+    group="posts",
+)
+def add_module_to_post_ai_review(actor: Actor, arguments: AddModule) -> JsonObject:
+    """Stage a new module in AI Review; missing props get their defaults. contentMarkdown fills its rich text."""
+    made: list[str] = []
+
+    def edit(document: PostDocument) -> PostDocument:
+        document, id_ = edits.add_module(
+            document,
+            type=arguments.module_type,
+            props=arguments.props,
+            content_markdown=arguments.content_markdown,
+            shared=shared_module(arguments.global_slug, arguments.scope),
+            index=arguments.order_index,
+        )
+        made.append(id_)
+        return document
+
+    try:
+        staged = _stage(actor, arguments.agent_id, arguments.post_id, edit)
+    except RuleViolation as error:
+        raise (of_one_module(made[0], error) if made else error) from None
+    return {**staged_answer(staged), "postModuleId": made[0]}
+
+
+@tool(
+    title="Stage a module's change",
+    kind="stage",
+    permission="posts.ai-review.save",
+    arguments=UpdateModule,
+    group="posts",
+    idempotent=True,
+)
+def update_post_module_ai_review(actor: Actor, arguments: UpdateModule) -> JsonObject:
+    """Stage changed props (merged), overrides, rich text from Markdown, or position of a module in AI Review."""
+    id_ = str(arguments.post_module_id)
+    if arguments.locked is not None:
+        message = "Whether a module is locked cannot be staged; leave locked out."
+        raise RuleViolation(message, code="locked_module", details={"locked": [message]})
+
+    def edit(document: PostDocument) -> PostDocument:
+        return edits.update_module(
+            document,
+            id_,
+            props=arguments.props,
+            overrides=arguments.overrides,
+            content_markdown=arguments.content_markdown,
+            index=arguments.order_index,
+        )
+
+    try:
+        staged = _stage(actor, arguments.agent_id, post_of_module(id_), edit)
+    except RuleViolation as error:
+        raise of_one_module(id_, error) from None
+    return {**staged_answer(staged), "postModuleId": id_}
+
+
+@tool(
+    title="Stage a module's removal",
+    kind="stage",
+    permission="posts.ai-review.save",
+    arguments=OnModule,
+    group="posts",
+)
+def remove_post_module_ai_review(actor: Actor, arguments: OnModule) -> JsonObject:
+    """Stage the removal of a module in AI Review. A locked module is refused."""
+    id_ = str(arguments.post_module_id)
+    staged = _stage(
+        actor,
+        arguments.agent_id,
+        post_of_module(id_),
+        lambda document: edits.remove_module(document, id_),
+    )
+    return {**staged_answer(staged), "postModuleId": id_}
+
+
+@tool(
+    title="Stage taxonomy terms",
+    kind="stage",
+    permission="posts.ai-review.save",
+    arguments=SetTerms,
+    group="taxonomies",
+    idempotent=True,
+)
+def set_post_taxonomy_terms_ai_review(actor: Actor, arguments: SetTerms) -> JsonObject:
+    """Stage the whole list of a post's taxonomy terms in AI Review."""
+    staged = _stage(
+        actor,
+        arguments.agent_id,
+        arguments.post_id,
+        lambda document: document.with_terms(arguments.taxonomy_term_ids),
+    )
+    return staged_answer(staged)
+
+
+def post_of_module(module_id: str) -> UUID:
+    """The post that a module stands on, live or in a layer only."""
+    row = PostModule.objects.filter(pk=module_id).values_list("post_id", flat=True).first()
+    if row is not None:
+        return row
+    for draft in Draft.objects.filter(is_empty=False, marks__has_key=f"modules.{module_id}"):
+        return draft.post_id
+    raise NotFound(
+        f"No module has the postModuleId {module_id}. Call get_post_context to see a post's modules."
+    )
