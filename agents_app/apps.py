@@ -1,6 +1,11 @@
 """Registers the app with Django."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 
 class AgentsConfig(AppConfig):
@@ -8,3 +13,16 @@ class AgentsConfig(AppConfig):
     label = "agents_app"
     verbose_name = "Agents"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from agents_app import checks, triggers  # noqa: F401  # checks registers itself
+
+        triggers.connect()
+        # The one moment at start when the tables are sure to be there.
+        post_migrate.connect(_make_accounts, sender=self)
+
+
+def _make_accounts(**kwargs: Any) -> None:
+    from agents_app.switches import bootstrap_agent_users
+
+    bootstrap_agent_users()

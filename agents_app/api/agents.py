@@ -1,0 +1,179 @@
+"""`/api/agents`, and the ways to start a run: on a post, from anywhere, and from outside with the secret."""
+
+from __future__ import annotations
+
+import hmac
+from typing import Any, ClassVar, Literal
+
+from django.conf import settings
+from drf_spectacular.utils import extend_schema
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agents_app import presenters
+from agents_app.api import schema
+from agents_app.definitions import agents_for
+from agents_app.models import AgentRun
+from agents_app.runs import create_run
+from agents_app.schema import Scope
+from agents_app.switches import account_of, enabled_agent, only_enabled
+from agents_app.waiting import WAIT_MAX, wait_for
+from core.actor import Actor
+from core.api.body import Body, Words, read_body
+from core.api.pagination import page_of
+from core.api.permissions import SECRET, Declared
+from core.api.views import ApiViewSet
+from core.errors import NotAllowed, NotAuthenticated, invalid
+
+
+class PostRun(Body):
+    scope: Literal["dropdown", "field"] = "dropdown"
+    context: dict[str, Any] | None = None
+    open_ended_context: Words | None = None
+    field_key: Words | None = None
+    post_module_id: Words | None = None
+
+
+class GlobalRun(Body):
+    post_id: Words | None = None
+    context: dict[str, Any] | None = None
+    open_ended_context: Words | None = None
+
+
+class TriggerRun(GlobalRun):
+    scope: Words = "dropdown"
+
+
+def wait_of(request: Request) -> int:
+    """The query's `wait` in seconds; 422 where it is none of 0 to 60."""
+    text = request.query_params.get("wait", "0")
+    if not (text.isascii() and text.isdigit() and len(text) < 4 and int(text) <= WAIT_MAX):
+        raise invalid("wait", f"wait must be a whole number of seconds from 0 to {WAIT_MAX}.")
+    return int(text)
+
+
+def answer(run: AgentRun, wait: int) -> Response:
+    """201 with the run, or 200 where it finished in the time that the caller waits."""
+    if wait:
+        run = wait_for(run, wait)
+    else:
+        run.refresh_from_db()
+    status = 200 if wait and run.is_finished else 201
+    return Response(
+        presenters.run(run), status=status, headers={"Location": f"/api/agent-runs/{run.pk}"}
+    )
+
+
+class AgentViewSet(ApiViewSet):
+    """Agents and their runs, for people."""
+
+    permissions: ClassVar[dict[str, Declared]] = {
+        "list": "agents.view",
+        "run_on_post": ("agents.dropdown", "agents.field"),
+        "run_globally": "agents.global",
+    }
+
+    @extend_schema(parameters=schema.AGENT_PARAMETERS, responses=schema.AgentListSchema)
+    def list(self, request: Request) -> Response:
+        """The agents that are on in a scope, in their order."""
+        query = request.query_params
+        scope = query.get("scope", Scope.DROPDOWN.value)
+        if scope not in list(Scope):
+            raise invalid("scope", f"{scope!r} is no scope; known: {', '.join(Scope)}.")
+        page = page_of(request)
+        found = only_enabled(
+            agents_for(scope, query.get("fieldType"), query.get("fieldKey"), query.get("formSlug"))
+        )
+        rows = [presenters.agent(agent) for agent in found[page.slice]]
+        return Response(page.envelope(rows, len(found)))
+
+    @extend_schema(
+        parameters=schema.WAIT,
+        request=schema.RunInputSchema,
+        responses={200: schema.RunSchema, 201: schema.RunSchema},
+    )
+    def run_on_post(self, request: Request, post_id: str, agent_id: str) -> Response:
+        """Run an agent on a post, or on one field of it. What it proposes goes to AI Review."""
+        body, wait = read_body(request, PostRun), wait_of(request)
+        run = create_run(
+            agent_id=agent_id,
+            scope=body.scope,
+            actor=self.actor,
+            post_id=post_id,
+            context=body.context,
+            open_ended_context=body.open_ended_context,
+            field_key=body.field_key,
+            post_module_id=body.post_module_id,
+        )
+        return answer(run, wait)
+
+    @extend_schema(
+        parameters=schema.WAIT,
+        request=schema.GlobalRunInputSchema,
+        responses={200: schema.RunSchema, 201: schema.RunSchema},
+    )
+    def run_globally(self, request: Request, agent_id: str) -> Response:
+        """Run an agent from anywhere, with or without a post."""
+        body, wait = read_body(request, GlobalRun), wait_of(request)
+        run = create_run(
+            agent_id=agent_id,
+            scope=Scope.GLOBAL,
+            actor=self.actor,
+            post_id=body.post_id,
+            context=body.context,
+            open_ended_context=body.open_ended_context,
+        )
+        return answer(run, wait)
+
+
+class TriggerViewSet(ApiViewSet):
+    """The public trigger: whoever has the secret starts an agent, which acts with its own rights only."""
+
+    # No session is looked at, so that no page can make a signed-in browser start an agent.
+    authentication_classes: ClassVar[list[type[BaseAuthentication]]] = []
+    throttle_scope = "trigger"
+    permissions: ClassVar[dict[str, Declared]] = {"run": SECRET}
+
+    @extend_schema(
+        parameters=schema.WAIT,
+        request=schema.TriggerInputSchema,
+        responses={200: schema.RunSchema, 201: schema.RunSchema},
+    )
+    def run(self, request: Request, agent_id: str) -> Response:
+        """Run an agent from outside. Needs the secret in X-Agent-Key, or as a Bearer credential."""
+        require_secret(request)
+        body, wait = read_body(request, TriggerRun), wait_of(request)
+        agent = enabled_agent(agent_id)
+        account = account_of(agent)
+        if account is None:
+            raise NotAllowed(f"The account of the agent {agent.id} is switched off.")
+        run = create_run(
+            agent_id=agent_id,
+            scope=body.scope,
+            actor=Actor(user=account, via="system", agent_id=agent.id),
+            post_id=body.post_id,
+            context=body.context,
+            open_ended_context=body.open_ended_context,
+        )
+        return answer(run, wait)
+
+
+def require_secret(request: Request) -> None:
+    """Raise `NotAuthenticated` unless the request carries the secret; without one configured, always."""
+    env = settings.CMS_ENV
+    expected = env.agent_trigger_secret or env.mcp_auth_token
+    scheme, _, bearer = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+    given = [request.META.get("HTTP_X_AGENT_KEY", "")]
+    if scheme.lower() == "bearer":
+        given.append(bearer.strip())
+    # Every candidate is compared, so that the time tells nothing about which one it was.
+    matches = [_same(candidate, expected or "") for candidate in given]
+    if not expected or not any(matches):
+        raise NotAuthenticated("Send the agent secret in X-Agent-Key, or as a Bearer credential.")
+
+
+def _same(given: str, expected: str) -> bool:
+    return bool(given) and hmac.compare_digest(
+        given.encode("utf-8", "surrogateescape"), expected.encode()
+    )

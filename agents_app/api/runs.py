@@ -1,0 +1,70 @@
+"""`/api/agent-runs`: what agents did."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+from uuid import UUID
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agents_app import presenters
+from agents_app.api import schema
+from agents_app.api.agents import wait_of
+from agents_app.models import AgentRun, RunStatus
+from agents_app.runs import cancel_run, find_run
+from agents_app.waiting import wait_for
+from core.api.pagination import page_of
+from core.api.permissions import Declared
+from core.api.views import ApiViewSet
+from core.errors import invalid
+
+
+class RunViewSet(ApiViewSet):
+    """Runs: list, read, cancel."""
+
+    permissions: ClassVar[dict[str, Declared]] = {
+        "list": "agents.view",
+        "retrieve": "agents.view",
+        "cancel": ("agents.dropdown", "agents.field", "agents.global", "agents.edit"),
+    }
+
+    @extend_schema(parameters=schema.RUN_PARAMETERS, responses=schema.RunListSchema)
+    def list(self, request: Request) -> Response:
+        """Runs, latest first."""
+        page = page_of(request)
+        runs = _filtered(request)
+        rows = presenters.with_steps(runs.order_by("-created_at", "pk"))[page.slice]
+        return Response(page.envelope([presenters.run(row) for row in rows], runs.count()))
+
+    @extend_schema(parameters=schema.WAIT, responses=schema.RunSchema)
+    def retrieve(self, request: Request, run_id: str) -> Response:
+        """One run; with `wait`, answered when it is finished or the time is over."""
+        wait = wait_of(request)
+        run = find_run(run_id=run_id, actor=self.actor)
+        return Response(presenters.run(wait_for(run, wait) if wait else run))
+
+    @extend_schema(request=None, responses=schema.RunSchema)
+    def cancel(self, request: Request, run_id: str) -> Response:
+        """Stop a run that is not finished; nothing of it is staged any more."""
+        return Response(presenters.run(cancel_run(run_id=run_id, actor=self.actor)))
+
+
+def _filtered(request: Request) -> QuerySet[AgentRun]:
+    query, runs = request.query_params, AgentRun.objects.all()
+    if "postId" in query:
+        try:
+            runs = runs.filter(post_id=UUID(query["postId"]))
+        except ValueError:
+            raise invalid("postId", "postId must be a UUID.") from None
+    if "status" in query:
+        if query["status"] not in RunStatus.values:
+            raise invalid("status", f"status must be one of {', '.join(RunStatus.values)}.")
+        runs = runs.filter(status=query["status"])
+    if "agentId" in query:
+        if "\x00" in query["agentId"]:
+            raise invalid("agentId", "agentId must not hold the character NUL.")
+        runs = runs.filter(agent_id=query["agentId"])
+    return runs

@@ -1,0 +1,164 @@
+"""The one field that a field agent is asked about: `post.title`, `post.customFields.x`, `module.hero.title`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from content.definitions import modules, post_types, props_of
+from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, ModuleDocument, PostDocument
+from core.errors import RuleViolation, invalid
+from core.json import Json, JsonObject
+
+_POST_TYPES: dict[str, str] = {
+    "excerpt": "textarea",
+    "metaDescription": "textarea",
+    "canonicalUrl": "url",
+    "robotsJson": "object",
+    "jsonldOverrides": "object",
+    "featuredMediaId": "media",
+}
+"""The field types of post fields; the others are text."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldTarget:
+    """A field of a post, or one place inside the props of a module (`module_id`, then the keys of `path`)."""
+
+    key: str
+    field_type: str
+    module_id: str | None
+    path: tuple[str, ...]
+
+    def value(self, document: PostDocument) -> Json:
+        """What stands there; None where nothing does."""
+        module = self.module(document)
+        if module is None:
+            return document.fields.get(".".join(self.path))
+        found: Json = {**module.props, **module.overrides}
+        for part in self.path:
+            found = _step(found, part)
+        return found
+
+    def module(self, document: PostDocument) -> ModuleDocument | None:
+        return None if self.module_id is None else document.module(self.module_id)
+
+    def edit(self, value: Json) -> Callable[[PostDocument], PostDocument]:
+        """The edit that puts the value there."""
+
+        def edit(document: PostDocument) -> PostDocument:
+            if self.module_id is None:
+                return document.with_fields({".".join(self.path): value})
+            module = document.module(self.module_id)
+            if module is None:
+                raise invalid("fieldKey", f"This post has no module {self.module_id} any more.")
+            name, *rest = self.path
+            part = "props" if module.scope == "local" else "overrides"
+            values: Mapping[str, Json] = getattr(module, part)
+            current = values.get(name, module.props.get(name))
+            changed = {**values, name: _put(current, rest, value)}
+            if part == "props":
+                return document.with_module(replace(module, props=changed))
+            return document.with_module(replace(module, overrides=changed))
+
+        return edit
+
+
+def find_field(document: PostDocument, key: str, post_module_id: str | None = None) -> FieldTarget:
+    """The field that a key names; of several modules of a type the first, unless `post_module_id` says which.
+
+    Raises `RuleViolation` on `fieldKey` or `postModuleId`.
+    """
+    kind, _, rest = key.partition(".")
+    if kind == "post" and rest:
+        return _post_field(document, key, rest)
+    type_name, _, path = rest.partition(".")
+    if kind != "module" or not type_name or not path:
+        raise invalid(
+            "fieldKey", f"{key!r} is no field; write post.<field> or module.<type>.<prop>."
+        )
+    module = _module(document, type_name, post_module_id)
+    definition = modules.get(type_name)
+    props = props_of(definition.Props) if definition else {}
+    name = path.split(".")[0]
+    if name not in props:
+        known = ", ".join(props) or "none"
+        raise invalid("fieldKey", f"{type_name} has no prop {name!r}; it has: {known}.")
+    return FieldTarget(key, _prop_type(path, type_name), module.id, tuple(path.split(".")))
+
+
+def _post_field(document: PostDocument, key: str, name: str) -> FieldTarget:
+    if name.startswith(CUSTOM_PREFIX):
+        definition = post_types.get(document.type)
+        prop = (
+            props_of(definition.CustomFields).get(name.removeprefix(CUSTOM_PREFIX))
+            if definition
+            else None
+        )
+        if prop is not None:
+            return FieldTarget(key, prop.kind, None, (name,))
+    elif name in AGENT_FIELD_NAMES:
+        return FieldTarget(key, _POST_TYPES.get(name, "text"), None, (name,))
+    known = ", ".join(f"post.{field}" for field in sorted(AGENT_FIELD_NAMES))
+    raise invalid("fieldKey", f"{key!r} is no field that agents serve; these are: {known}.")
+
+
+def _module(document: PostDocument, type_name: str, post_module_id: str | None) -> ModuleDocument:
+    if post_module_id:
+        module = document.module(post_module_id.lower())
+        if module is None or module.type != type_name:
+            message = f"This post has no {type_name} module with the id {post_module_id}."
+            raise invalid("postModuleId", message)
+        return module
+    module = next((module for module in document.modules if module.type == type_name), None)
+    if module is None:
+        raise invalid("fieldKey", f"This post has no module of type {type_name!r}.")
+    return module
+
+
+def _prop_type(path: str, type_name: str) -> str:
+    """The field type at the end of a path; `text` where the definition does not say."""
+    definition = modules.get(type_name)
+    here = definition.Props if definition else None
+    kind = "text"
+    for part in path.split("."):
+        if part.isdigit() or here is None:
+            continue
+        prop = props_of(here).get(part)
+        if prop is None:
+            return "text"
+        kind, here = prop.kind, prop.nested
+    return kind
+
+
+def _step(value: Json, part: str) -> Json:
+    if isinstance(value, Mapping):
+        return value.get(part)
+    if isinstance(value, Sequence) and not isinstance(value, str) and part.isdigit():
+        return value[int(part)] if int(part) < len(value) else None
+    return None
+
+
+def _put(current: Json, path: Sequence[str], value: Json) -> Json:
+    if not path:
+        return value
+    part, rest = path[0], path[1:]
+    if isinstance(current, Mapping):
+        return {**current, part: _put(current.get(part), rest, value)}
+    if isinstance(current, Sequence) and not isinstance(current, str):
+        if not part.isdigit() or int(part) >= len(current):
+            raise _missing(part)
+        items = list(current)
+        items[int(part)] = _put(items[int(part)], rest, value)
+        return items
+    raise _missing(part)
+
+
+def _missing(part: str) -> RuleViolation:
+    return invalid("fieldKey", f"There is nothing at {part!r} in this field.")
+
+
+def fields_json(document: PostDocument) -> JsonObject:
+    """The post's fields as agents get them: names of the wire, custom fields in one object."""
+    return cast(JsonObject, document.to_json()["post"])

@@ -1,0 +1,135 @@
+"""Runs of agents, their steps, and the switches that people set. Definitions are files, not rows."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+from uuid import uuid4
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from agents_app.schema import ID_MAX
+from content.models import Post
+from core.models import Event
+
+
+class RunStatus(models.TextChoices):
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    TIMED_OUT = "timed_out"
+
+
+UNFINISHED = (RunStatus.QUEUED, RunStatus.RUNNING)
+
+
+class AgentRun(models.Model):
+    """One run. The row is the truth; the message in the queue is only a wake-up.
+
+    `attempt` is the token of the worker that has the run: every write of a worker asks for its own token, so
+    that one which lost the run (cancelled, swept, taken over) writes nothing any more. `attempts` counts them.
+    `hop` counts the runs before it in a chain of runs started by runs; `cause_run` is the last of them.
+    `position` orders the runs of one event, which go one after the other.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    agent_id = models.CharField(max_length=ID_MAX)
+    scope = models.CharField(max_length=30)
+    post = models.ForeignKey(Post, null=True, on_delete=models.CASCADE, related_name="agent_runs")
+    field_key = models.CharField(max_length=300, blank=True, default="")
+    post_module_id = models.CharField(max_length=40, blank=True, default="")
+    stages_value = models.BooleanField(default=True)
+    context = models.JSONField(default=dict)
+    open_ended_context = models.TextField(blank=True, default="")
+
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    by_name = models.CharField(max_length=150)
+    via = models.CharField(max_length=10)
+    event = models.ForeignKey(Event, null=True, on_delete=models.SET_NULL, related_name="+")
+    position = models.PositiveSmallIntegerField(default=0)
+    hop = models.PositiveSmallIntegerField(default=0)
+    cause_run = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
+
+    status = models.CharField(max_length=12, choices=RunStatus.choices, default=RunStatus.QUEUED)
+    attempt = models.UUIDField(null=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+    queued_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True)
+    heartbeat_at = models.DateTimeField(null=True)
+    deadline_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    provider = models.CharField(max_length=20, blank=True, default="")
+    model = models.CharField(max_length=120, blank=True, default="")
+    input_tokens = models.PositiveIntegerField(default=0)
+    output_tokens = models.PositiveIntegerField(default=0)
+    cost = models.DecimalField(max_digits=12, decimal_places=6, null=True)
+    summary = models.TextField(blank=True, default="")
+    value = models.JSONField(null=True)
+    staged = models.JSONField(default=list)
+    error = models.TextField(blank=True, default="")
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["-created_at"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["event", "agent_id"], name="run_once_per_event"),
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(
+                fields=["status", "queued_at"],
+                name="run_unfinished",
+                condition=Q(status__in=["queued", "running"]),
+            ),
+            models.Index(fields=["-created_at", "id"], name="run_latest"),
+            models.Index(fields=["post", "-created_at"], name="run_of_post"),
+            models.Index(fields=["agent_id", "-created_at"], name="run_of_agent"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.agent_id} {self.pk} ({self.status})"
+
+    @property
+    def is_finished(self) -> bool:
+        return self.status not in UNFINISHED
+
+
+class RunStep(models.Model):
+    """What a run did, in order: a question to the model or a call of a tool. Holds no content and no secret."""
+
+    run = models.ForeignKey(AgentRun, on_delete=models.CASCADE, related_name="steps")
+    number = models.PositiveSmallIntegerField()
+    kind = models.CharField(max_length=10, choices=[("model", "model"), ("tool", "tool")])
+    name = models.CharField(max_length=120)
+    ok = models.BooleanField()
+    milliseconds = models.PositiveIntegerField()
+    summary = models.TextField(blank=True, default="")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["number"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["run", "number"], name="step_number_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.kind} {self.name}"
+
+
+class AgentSwitch(models.Model):
+    """An agent that an admin switched on or off, whatever its file says."""
+
+    agent_id = models.CharField(max_length=ID_MAX, primary_key=True)
+    is_enabled = models.BooleanField()
+    updated_at = models.DateTimeField(auto_now=True)
+    updated_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    def __str__(self) -> str:
+        return f"{self.agent_id}: {'on' if self.is_enabled else 'off'}"

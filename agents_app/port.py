@@ -1,0 +1,144 @@
+"""The port to what answers: who it is, a conversation with it, and how it can fail.
+
+`providers.py` stands behind it for models, `demo.py` for a machine without a key. Importing this file is cheap;
+the AI library is loaded only in the worker, when a conversation with a model begins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Final, Literal, Protocol, cast
+
+from django.conf import settings
+from pydantic import BaseModel
+
+from agents_app.schema import AgentDefinition
+from core.json import JsonObject
+
+DEMO: Final = "demo"
+DEFAULT_MODELS: Final = {
+    "openai": "gpt-6.1-terra",
+    "anthropic": "claude-sonnet-5-5",
+    "google": "gemini-3.8-flash",
+    "ollama": "llama3.2",
+}
+"""The model of each provider where nobody chose one. The order is that of the global default, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Who answers. `key` never leaves this value but for the wire."""
+
+    provider: str
+    model: str
+    key: str | None = field(default=None, repr=False)
+    base_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One question to the model or one call of a tool. `summary` holds neither content nor secrets."""
+
+    kind: Literal["model", "tool"]
+    name: str
+    ok: bool
+    milliseconds: int
+    summary: str = ""
+
+
+@dataclass(slots=True)
+class Usage:
+    """What a conversation used so far. `cost` is in US dollars; None where no price is known."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: Decimal | None = None
+    steps: list[Step] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A well-formed answer, and how many times the model had to be asked again for its form."""
+
+    output: BaseModel
+    retried: int = 0
+
+
+class ProviderError(Exception):
+    """No answer. The text is a sentence for a person, without any secret."""
+
+
+class ProviderTimeout(ProviderError):
+    """The deadline came first."""
+
+
+class ProviderStopped(ProviderError):
+    """`stop` was called."""
+
+
+class Conversation(Protocol):
+    """A run's talk with whoever answers. Used from one thread, but for `stop`."""
+
+    choice: Choice
+    usage: Usage
+
+    def ask(self, text: str, *, retries: int, seconds: float) -> Answer:
+        """The answer to the payload, or, later on, to what was wrong with the answer before.
+
+        An answer of the wrong form is sent back up to `retries` times. Raises `ProviderError`.
+        """
+
+    def stop(self) -> None:
+        """Give up waiting. May be called from another thread."""
+
+
+def resolve(agent: AgentDefinition) -> Choice:
+    """Who answers for an agent: its text pair, then the global default, then its fallback pair.
+
+    Without any key or address in the environment the built-in demo answers. Raises `ProviderError` where the
+    agent names a provider that has none although another one has: content never goes to a vendor that nobody chose.
+    """
+    config, env, default = agent.llm_config, settings.CMS_ENV, default_provider()
+    provider = config.provider_text or default or config.provider
+    if provider is None or provider == DEMO:
+        return Choice(DEMO, DEMO)
+    # A key in the file belongs to the provider that the file names, and is sent to no other.
+    own = config.api_key if provider in (config.provider_text, config.provider) else None
+    key = own.get_secret_value() if own else cast("str | None", env.api_key(provider))
+    base_url = cast("str | None", env.base_url(provider))
+    if not key and not base_url:
+        if default is None:
+            return Choice(DEMO, DEMO)
+        raise ProviderError(
+            f"The agent {agent.id} uses {provider}, which has no key. "
+            f"Set AI_PROVIDER_{provider.upper()}_API_KEY, or choose another provider for it."
+        )
+    model = config.model_text if provider == config.provider_text else None
+    if model is None and config.provider in (None, provider):
+        model = config.model
+    return Choice(provider, model or DEFAULT_MODELS[provider], key, base_url)
+
+
+def default_provider() -> str | None:
+    """The first provider that the environment has a key or an address for."""
+    env = settings.CMS_ENV
+    return next((name for name in DEFAULT_MODELS if env.api_key(name) or env.base_url(name)), None)
+
+
+def open_conversation(
+    agent: AgentDefinition,
+    choice: Choice,
+    *,
+    system_prompt: str,
+    payload: JsonObject,
+    output_type: type[BaseModel],
+) -> Conversation:
+    """A talk with the chosen provider."""
+    if choice.provider == DEMO:
+        from agents_app.demo import DemoConversation
+
+        return DemoConversation(agent.id, payload, output_type)
+    from agents_app.providers import ModelConversation
+
+    return ModelConversation(agent, choice, system_prompt, output_type)

@@ -1,0 +1,88 @@
+"""Agents and runs as the wire has them."""
+
+from __future__ import annotations
+
+from django.db.models import QuerySet
+
+from agents_app.models import AgentRun
+from agents_app.schema import AgentDefinition, OpenEndedContext, ScopeEntry
+from content.store import iso
+from core.json import JsonObject
+
+
+def agent(definition: AgentDefinition) -> JsonObject:
+    """An agent as callers may see it: no prompt, no provider, no key."""
+    return {
+        "id": definition.id,
+        "name": definition.name,
+        "description": definition.description,
+        "scopes": [_scope(entry) for entry in definition.scopes],
+        "openEndedContext": _open_ended(definition.open_ended_context),
+    }
+
+
+def _scope(entry: ScopeEntry) -> JsonObject:
+    wire: JsonObject = {"scope": entry.scope.value, "order": entry.order, "enabled": entry.enabled}
+    for name, values in (
+        ("fieldTypes", entry.field_types),
+        ("fieldKeys", entry.field_keys),
+        ("formSlugs", entry.form_slugs),
+    ):
+        if values:
+            wire[name] = list(values)
+    return wire
+
+
+def _open_ended(rule: OpenEndedContext) -> JsonObject:
+    wire: JsonObject = {"enabled": rule.enabled}
+    if rule.enabled:
+        given: JsonObject = {
+            "label": rule.label,
+            "placeholder": rule.placeholder,
+            "maxChars": rule.max_chars,
+        }
+        wire |= {name: value for name, value in given.items() if value is not None}
+    return wire
+
+
+def with_steps(runs: QuerySet[AgentRun]) -> QuerySet[AgentRun]:
+    """The runs with all that `run` reads. Two queries."""
+    return runs.prefetch_related("steps")
+
+
+def run(row: AgentRun) -> JsonObject:
+    """A run. `value` is there for runs of a field only."""
+    wire: JsonObject = {
+        "id": str(row.pk),
+        "agentId": row.agent_id,
+        "scope": row.scope,
+        "postId": str(row.post_id) if row.post_id else None,
+        "status": row.status,
+        "createdAt": iso(row.created_at),
+        "startedAt": iso(row.started_at),
+        "finishedAt": iso(row.finished_at),
+        "by": {"id": row.by_id, "username": row.by_name},
+        "via": row.via,
+        "provider": row.provider or None,
+        "model": row.model or None,
+        "usage": {"inputTokens": row.input_tokens, "outputTokens": row.output_tokens},
+        "cost": float(row.cost) if row.cost is not None else None,
+        "summary": row.summary,
+        "staged": list(row.staged),
+        "error": row.error or None,
+        "steps": [
+            {
+                "n": step.number,
+                "kind": step.kind,
+                "name": step.name,
+                "ok": step.ok,
+                "ms": step.milliseconds,
+                "summary": step.summary,
+            }
+            for step in row.steps.all()
+        ],
+    }
+    if row.scope == "field":
+        wire["fieldKey"] = row.field_key
+        wire["value"] = row.value
+    return wire

@@ -1,0 +1,240 @@
+"""Runs as rows: begun, read, cancelled. `runner.py` does what they ask for."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from typing import Final
+from uuid import UUID
+
+from django.db import models, transaction
+from django.utils import timezone
+
+from agents_app.fields import find_field
+from agents_app.models import UNFINISHED, AgentRun, RunStatus
+from agents_app.schema import AgentDefinition, Scope
+from agents_app.switches import enabled_agent
+from content.layers import open_layers
+from content.models import Post
+from core.actor import Actor
+from core.errors import Conflict, NotAllowed, NotFound, RuleViolation, invalid
+from core.json import JsonObject
+from core.models import Event
+
+logger = logging.getLogger(__name__)
+
+HOP_LIMIT: Final = 3
+"""The most runs that follow one another in a chain of runs started by runs."""
+CONTEXT_MAX: Final = 50_000
+OPEN_ENDED_MAX: Final = 20_000
+PERMISSIONS: Final[Mapping[str, str]] = {
+    Scope.DROPDOWN: "agents.dropdown",
+    Scope.FIELD: "agents.field",
+    Scope.GLOBAL: "agents.global",
+    Scope.BULK: "agents.edit",
+}
+"""What a person needs to start a run by hand."""
+
+
+@transaction.atomic
+def create_run(
+    *,
+    agent_id: str,
+    scope: str,
+    actor: Actor,
+    post_id: UUID | str | None = None,
+    context: JsonObject | None = None,
+    open_ended_context: str | None = None,
+    field_key: str | None = None,
+    post_module_id: str | None = None,
+    stages_value: bool = True,
+    event: Event | None = None,
+    position: int = 0,
+) -> AgentRun:
+    """Begin a run; a worker takes it up after the commit.
+
+    `event` is what triggered it, `position` its place among the runs of that event. With `stages_value` False
+    a field's value is only answered. Raises `NotAllowed` (`agent_not_in_scope` among others), `NotFound` for an
+    agent that is unknown or off and for a post that is deleted, `RuleViolation` on the argument that is wrong.
+    """
+    if scope not in list(Scope):
+        raise invalid("scope", f"{scope!r} is no scope; known: {', '.join(Scope)}.")
+    _check_right(actor, scope, event, has_post=post_id is not None)
+    agent = enabled_agent(agent_id)
+    if not agent.entries(scope):
+        raise _not_in_scope(agent, scope)
+    post = _post(post_id, scope)
+    if scope == Scope.FIELD:
+        _check_field(agent, post, field_key, post_module_id)
+    elif field_key is not None:
+        raise invalid("fieldKey", "fieldKey belongs to the scope field.")
+    _check_words(agent, context, open_ended_context)
+    hop = event.hop if event else actor.hop
+    if hop > HOP_LIMIT:
+        raise RuleViolation(
+            f"{agent_id} is not run: at most {HOP_LIMIT} runs may start one another.",
+            code="hop_limit",
+        )
+    run = AgentRun.objects.create(
+        agent_id=agent.id,
+        scope=scope,
+        post=post,
+        field_key=field_key or "",
+        post_module_id=post_module_id or "",
+        stages_value=stages_value,
+        context=context or {},
+        open_ended_context=open_ended_context or "",
+        by_id=event.actor_id if event and event.actor_id else actor.user.pk,
+        by_name=event.actor.username if event and event.actor else actor.user.username,
+        via=actor.via,
+        event=event,
+        position=position,
+        hop=hop,
+        cause_run=_cause(event.run_id if event else actor.run_id),
+    )
+    wake(run.pk)
+    return run
+
+
+def _check_right(actor: Actor, scope: str, event: Event | None, *, has_post: bool) -> None:
+    actor.require("posts.view")
+    if actor.is_person:
+        if scope not in PERMISSIONS:
+            raise invalid(
+                "scope", f"Runs of the scope {scope} begin by themselves, with its event."
+            )
+        actor.require(PERMISSIONS[scope])
+        return
+    actor.require("agents.view")
+    # The run writes with the agent's rights, which must not be more than the caller's.
+    if event is None and has_post and not actor.can("posts.ai-review.save"):
+        actor.require("posts.edit")
+
+
+def _not_in_scope(agent: AgentDefinition, scope: str) -> NotAllowed:
+    known = ", ".join(dict.fromkeys(entry.scope for entry in agent.scopes if entry.enabled))
+    return NotAllowed(
+        f"The agent {agent.id} does not run in the scope {scope}; its scopes are: {known or 'none'}.",
+        code="agent_not_in_scope",
+    )
+
+
+def _post(post_id: UUID | str | None, scope: str) -> Post | None:
+    if post_id is None:
+        if scope not in (Scope.GLOBAL, Scope.FORM_SUBMIT):
+            raise invalid("postId", f"A run in the scope {scope} needs a post.")
+        return None
+    try:
+        found = Post.objects.filter(pk=UUID(str(post_id)), deleted_at__isnull=True).first()
+    except ValueError:
+        found = None
+    if found is None:
+        raise NotFound(f"No post has the id {post_id}.")
+    return found
+
+
+def _check_field(
+    agent: AgentDefinition, post: Post | None, field_key: str | None, post_module_id: str | None
+) -> None:
+    if not field_key or post is None:
+        raise invalid("fieldKey", "A run in the scope field needs fieldKey, such as post.title.")
+    target = find_field(open_layers(post).ai_review.document, field_key, post_module_id)
+    if not any(
+        entry.serves(field_type=target.field_type, field_key=field_key, form_slug=None)
+        for entry in agent.entries(Scope.FIELD)
+    ):
+        raise NotAllowed(
+            f"The agent {agent.id} does not serve the field {field_key}.", code="agent_not_in_scope"
+        )
+
+
+def _check_words(
+    agent: AgentDefinition, context: JsonObject | None, open_ended: str | None
+) -> None:
+    if context and len(json.dumps(context)) > CONTEXT_MAX:
+        raise invalid("context", f"At most {CONTEXT_MAX:,} characters of JSON are allowed.")
+    if open_ended is None:
+        return
+    rule = agent.open_ended_context
+    if not rule.enabled:
+        raise invalid("openEndedContext", f"The agent {agent.id} takes no words of your own.")
+    most = min(rule.max_chars or OPEN_ENDED_MAX, OPEN_ENDED_MAX)
+    if len(open_ended) > most:
+        raise invalid(
+            "openEndedContext",
+            f"It has {len(open_ended):,} characters; at most {most:,} are allowed.",
+        )
+
+
+def _cause(run_id: str | None) -> AgentRun | None:
+    try:
+        return AgentRun.objects.filter(pk=UUID(run_id)).first() if run_id else None
+    except ValueError:
+        return None
+
+
+def wake(run_id: UUID) -> None:
+    """Tell a worker of a run, after the commit. A lost message is made good by the sweep."""
+
+    def send() -> None:
+        from agents_app.tasks import run_agent
+
+        try:
+            run_agent.delay(str(run_id))
+        except Exception:  # a broker that is down must not fail the change
+            logger.warning("could not queue run %s; the sweep will", run_id, exc_info=True)
+
+    transaction.on_commit(send, robust=True)
+
+
+def wake_next(run: AgentRun) -> None:
+    """Tell a worker of the run that waited for this one: the next of the same event."""
+    if run.event_id is None:
+        return
+    following = AgentRun.objects.filter(
+        event_id=run.event_id, position__gt=run.position, status=RunStatus.QUEUED
+    )
+    next_id = following.order_by("position").values_list("pk", flat=True).first()
+    if next_id is not None:
+        wake(next_id)
+
+
+def held_back() -> models.Q:
+    """Runs whose event has an earlier run that is not finished."""
+    earlier = AgentRun.objects.filter(
+        event_id=models.OuterRef("event_id"),
+        position__lt=models.OuterRef("position"),
+        status__in=UNFINISHED,
+    )
+    return models.Q(models.Exists(earlier))
+
+
+@transaction.atomic
+def cancel_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
+    """Stop a run that is not finished. A worker that has it stages nothing any more."""
+    run = find_run(run_id=run_id, actor=actor)
+    if actor.is_person:
+        actor.require(PERMISSIONS.get(run.scope, "agents.edit"))
+    elif run.by_id != actor.user.pk:
+        raise NotAllowed("Only whoever began a run, or a person with the right, may cancel it.")
+    changed = AgentRun.objects.filter(pk=run.pk, status__in=UNFINISHED).update(
+        status=RunStatus.CANCELLED, finished_at=timezone.now()
+    )
+    run.refresh_from_db()
+    if not changed:
+        raise Conflict(f"The run is {run.status} already.", code="run_finished")
+    wake_next(run)
+    return run
+
+
+def find_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
+    """A run, for whoever may see agents. Raises `NotFound`."""
+    actor.require("agents.view")
+    try:
+        run = AgentRun.objects.filter(pk=UUID(str(run_id))).first()
+    except ValueError:
+        run = None
+    if run is None:
+        raise NotFound(f"No run has the id {run_id}.")
+    return run

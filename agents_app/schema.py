@@ -1,0 +1,219 @@
+"""The agent definition: what a file in an `agents/` folder may say. Names are the specification's, in camelCase."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SecretStr,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+
+TextProvider = Literal["openai", "anthropic", "google", "ollama", "demo"]
+MediaProvider = Literal["openai", "google", "demo"]
+AGENT_ID_PATTERN = r"^[a-z0-9]+(?:-[a-z0-9]+)*$"
+ID_MAX = 80
+
+
+class Scope(StrEnum):
+    """Where an agent runs."""
+
+    DROPDOWN = "dropdown"
+    GLOBAL = "global"
+    FIELD = "field"
+    BULK = "posts.bulk"
+    PUBLISH = "post.publish"
+    APPROVE = "post.approve"
+    REVIEW_SAVE = "post.review.save"
+    REVIEW_APPROVE = "post.review.approve"
+    AI_REVIEW_SAVE = "post.ai-review.save"
+    AI_REVIEW_APPROVE = "post.ai-review.approve"
+    CREATE_TRANSLATION = "post.create-translation"
+    FORM_SUBMIT = "form.submit"
+
+
+MANUAL_SCOPES = frozenset({Scope.DROPDOWN, Scope.GLOBAL, Scope.FIELD, Scope.BULK})
+EVENT_SCOPES = tuple(scope for scope in Scope if scope not in MANUAL_SCOPES)
+"""Scopes that an event of the same name triggers."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        alias_generator=to_camel,
+        # Only the names of the specification: a snake_case key in a file is a mistake to point out.
+        populate_by_name=False,
+        hide_input_in_errors=True,
+    )
+
+
+class Options(_Part):
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    max_tokens: int | None = Field(default=None, ge=1, le=200_000)
+
+
+class LlmConfig(_Part):
+    """Providers and prompt. `provider`/`model` serve where the Text or Media pair is missing."""
+
+    provider_text: TextProvider | None = None
+    model_text: str | None = None
+    provider_media: MediaProvider | None = None
+    model_media: str | None = None
+    provider: TextProvider | None = None
+    model: str | None = None
+    api_key: SecretStr | None = None
+    system_prompt: str = Field(min_length=1)
+    options: Options = Options()
+    use_mcp: bool = Field(default=False, alias="useMCP")
+    allowed_mcp_tools: tuple[str, ...] = Field(default=(), alias="allowedMCPTools")
+
+
+class ScopeEntry(_Part):
+    """One scope of an agent. The lists limit it further; an empty one does not limit."""
+
+    scope: Scope
+    order: int = 0
+    enabled: bool = True
+    field_types: tuple[str, ...] = ()
+    field_keys: tuple[str, ...] = ()
+    form_slugs: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _lists_fit_the_scope(self) -> ScopeEntry:
+        if self.scope != Scope.FIELD and (self.field_types or self.field_keys):
+            raise ValueError("fieldTypes and fieldKeys are only for the scope field")
+        if self.scope != Scope.FORM_SUBMIT and self.form_slugs:
+            raise ValueError("formSlugs are only for the scope form.submit")
+        return self
+
+    def serves(
+        self, *, field_type: str | None, field_key: str | None, form_slug: str | None
+    ) -> bool:
+        """Whether the lists let this field or form through; None means that the caller did not say."""
+        return all(
+            not allowed or asked is None or asked in allowed
+            for allowed, asked in (
+                (self.field_types, field_type),
+                (self.field_keys, field_key),
+                (self.form_slugs, form_slug),
+            )
+        )
+
+
+class WebhookConfig(_Part):
+    url: str = Field(pattern=r"^https?://")
+    method: Literal["POST", "PUT", "PATCH", "GET", "DELETE"] = "POST"
+    headers: dict[str, str] = Field(default_factory=dict)
+    body_template: str | None = None
+
+
+class ChatConfig(_Part):
+    """Without `webhookUrl` the target is CHAT_WEBHOOK_URL."""
+
+    webhook_url: str | None = Field(default=None, pattern=r"^https?://")
+    channel: str | None = None
+    template: str
+
+
+class ToolConfig(_Part):
+    tool_name: str
+    tool_params: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+class Condition(_Part):
+    field: str = Field(min_length=1)
+    operator: Literal[
+        "equals",
+        "not_equals",
+        "contains",
+        "greater_than",
+        "less_than",
+        "matches",
+        "in",
+        "exists",
+    ]
+    value: JsonValue = None
+
+
+class _Reaction(_Part):
+    trigger: Literal["always", "on_success", "on_error", "on_condition"] = "always"
+    condition: Condition | None = None
+
+    @model_validator(mode="after")
+    def _condition_fits(self) -> _Reaction:
+        if (self.trigger == "on_condition") != (self.condition is not None):
+            raise ValueError("a condition goes with the trigger on_condition, and only with it")
+        return self
+
+
+class WebhookReaction(_Reaction):
+    type: Literal["webhook"]
+    config: WebhookConfig
+
+
+class ChatReaction(_Reaction):
+    type: Literal["chat"]
+    config: ChatConfig
+
+
+class ToolReaction(_Reaction):
+    type: Literal["mcp_tool"]
+    config: ToolConfig
+
+
+Reaction = Annotated[WebhookReaction | ChatReaction | ToolReaction, Field(discriminator="type")]
+
+
+class UserAccount(_Part):
+    """The account that the agent writes under. Without it there is one all the same, with these defaults."""
+
+    enabled: bool = True
+    email: str | None = Field(default=None, pattern=r"^[^@\s]+@[^@\s]+$")
+    username: str | None = Field(default=None, pattern=r"^[\w.@+:-]+$", max_length=150)
+    create_at_boot: bool = True
+
+
+class OpenEndedContext(_Part):
+    """Whether a person may add words of their own to a run, and how many."""
+
+    enabled: bool = False
+    label: str | None = None
+    placeholder: str | None = None
+    max_chars: int | None = Field(default=None, ge=1)
+
+
+class AgentDefinition(_Part):
+    id: str = Field(pattern=AGENT_ID_PATTERN, max_length=ID_MAX)
+    name: str = Field(min_length=1, max_length=120)
+    description: str = ""
+    enabled: bool = True
+    llm_config: LlmConfig
+    scopes: tuple[ScopeEntry, ...] = Field(min_length=1)
+    reactions: tuple[Reaction, ...] = ()
+    user_account: UserAccount = UserAccount()
+    open_ended_context: OpenEndedContext = OpenEndedContext()
+
+    @field_validator("scopes")
+    @classmethod
+    def _each_scope_once(
+        cls, scopes: tuple[ScopeEntry, ...], info: ValidationInfo
+    ) -> tuple[ScopeEntry, ...]:
+        names = [entry.scope for entry in scopes]
+        for name in names:
+            # Fields differ by their lists; any other scope twice would leave its order open.
+            if names.count(name) > 1 and name != Scope.FIELD:
+                raise ValueError(f"the scope {name} is named twice")
+        return scopes
+
+    def entries(self, scope: str) -> list[ScopeEntry]:
+        """The switched-on entries of a scope."""
+        return [entry for entry in self.scopes if entry.scope == scope and entry.enabled]

@@ -1,0 +1,136 @@
+"""What an agent may answer, and the edit of a post that an answer is.
+
+The answer's parts are the specification's: `{post?, module?, modules?, value?, summary?}`. Whether the values
+may stand in the post is for `content.rules` to say, when the edit is staged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic.alias_generators import to_camel
+
+from agents_app.fields import FieldTarget
+from content.document import AGENT_FIELD_NAMES, PostDocument
+from content.edits import patch_fields, update_module
+from core.errors import NotFound, invalid
+from core.json import Json
+
+Edit = Callable[[PostDocument], PostDocument]
+POST_KEYS: Final = AGENT_FIELD_NAMES | {"customFields", "taxonomyTermIds"}
+SUMMARY_MAX: Final = 2000
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid", alias_generator=to_camel, populate_by_name=True, frozen=True
+    )
+
+
+class ModuleEdit(_Answer):
+    """New props of one module; what is not named stays. `overrides` are for shared (global) modules."""
+
+    post_module_id: str | None = Field(
+        default=None, description="Which module; may be left out where the post has only one."
+    )
+    props: dict[str, JsonValue] | None = None
+    overrides: dict[str, JsonValue] | None = None
+    content_markdown: str | None = Field(
+        default=None, description="Markdown for the module's rich text, in place of that prop."
+    )
+
+    @model_validator(mode="after")
+    def _says_something(self) -> ModuleEdit:
+        if self.props is None and self.overrides is None and self.content_markdown is None:
+            raise ValueError("give props, overrides or contentMarkdown")
+        return self
+
+
+class Suggestion(_Answer):
+    """The changes that are proposed. Leave out what should stay as it is."""
+
+    post: dict[str, JsonValue] | None = Field(
+        default=None, description=f"New values of post fields: {', '.join(sorted(POST_KEYS))}."
+    )
+    module: ModuleEdit | None = None
+    modules: list[ModuleEdit] | None = Field(default=None, max_length=100)
+    summary: str | None = Field(
+        default=None,
+        max_length=SUMMARY_MAX,
+        description="What was changed and why, for the editor, in one to three sentences.",
+    )
+
+
+class FieldSuggestion(_Answer):
+    """A new value of the one field that was asked about."""
+
+    value: JsonValue = Field(description="The new value, in the field's own form.")
+    summary: str | None = Field(default=None, max_length=SUMMARY_MAX)
+
+
+def output_type(scope: str) -> type[Suggestion] | type[FieldSuggestion]:
+    """What an agent answers in a scope."""
+    return FieldSuggestion if scope == "field" else Suggestion
+
+
+def edit_for(answer: Suggestion | FieldSuggestion, target: FieldTarget | None = None) -> Edit:
+    """The edit that an answer is; for a field, `target` says which.
+
+    The edit raises `RuleViolation` or `NotFound` where it names what the post does not have.
+    """
+    if isinstance(answer, FieldSuggestion):
+        if target is None:
+            raise ValueError("a field suggestion needs the field")
+        return target.edit(answer.value)
+
+    def edit(document: PostDocument) -> PostDocument:
+        if answer.post:
+            _check_post_keys(answer.post)
+            document = patch_fields(document, answer.post)
+        if answer.module is not None:
+            document = _edit_module(document, answer.module, "module")
+        for number, module in enumerate(answer.modules or ()):
+            document = _edit_module(document, module, f"modules.{number}")
+        return document
+
+    return edit
+
+
+def proposes_nothing(answer: Suggestion | FieldSuggestion) -> bool:
+    """Whether the answer holds words for the editor and no change."""
+    return isinstance(answer, Suggestion) and not (answer.post or answer.module or answer.modules)
+
+
+def _check_post_keys(patch: Mapping[str, Json]) -> None:
+    for key in patch:
+        if key not in POST_KEYS:
+            known = ", ".join(sorted(POST_KEYS))
+            raise invalid(
+                f"post.{key}",
+                f"{key} cannot be proposed here; what can: {known}.",
+                code="not_stageable",
+            )
+
+
+def _edit_module(document: PostDocument, edit: ModuleEdit, where: str) -> PostDocument:
+    module_id = edit.post_module_id
+    if module_id is None:
+        if len(document.modules) != 1:
+            known = ", ".join(f"{module.id} ({module.type})" for module in document.modules)
+            raise invalid(
+                f"{where}.postModuleId",
+                f"Say which module, by its postModuleId: {known or 'none'}.",
+            )
+        module_id = document.modules[0].id
+    try:
+        return update_module(
+            document,
+            module_id,
+            props=edit.props,
+            overrides=edit.overrides,
+            content_markdown=edit.content_markdown,
+        )
+    except NotFound as error:
+        raise invalid(f"{where}.postModuleId", error.message) from None

@@ -1,0 +1,83 @@
+"""Makes good what a dead worker or a lost message left behind. Looks at rows only; may run at any time, twice too."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from django.db import transaction
+from django.utils import timezone
+
+from agents_app.models import AgentRun, RunStatus
+from agents_app.runs import held_back, wake, wake_next
+
+QUEUED_TOO_LONG: Final = timedelta(seconds=30)
+SILENT_TOO_LONG: Final = timedelta(seconds=30)
+"""Six heartbeats."""
+OVERDUE: Final = timedelta(seconds=30)
+ATTEMPTS_MAX: Final = 2
+
+
+def sweep_runs() -> int:
+    """Queue again what waits, retry once what lost its worker, end what is overdue. Answers how many it touched."""
+    return _wake_waiting() + _end_overdue() + _take_from_the_dead()
+
+
+@transaction.atomic
+def _wake_waiting() -> int:
+    now = timezone.now()
+    waiting = list(
+        AgentRun.objects.filter(status=RunStatus.QUEUED, queued_at__lt=now - QUEUED_TOO_LONG)
+        .exclude(held_back())
+        .values_list("pk", flat=True)
+    )
+    for run_id in waiting:
+        wake(run_id)
+    # Not again at the next sweep: the message may only be waiting behind others.
+    AgentRun.objects.filter(pk__in=waiting, status=RunStatus.QUEUED).update(queued_at=now)
+    return len(waiting)
+
+
+def _end_overdue() -> int:
+    """Runs whose worker lives and hangs: it could not end them by itself."""
+    limit = timezone.now() - OVERDUE
+    overdue = AgentRun.objects.filter(status=RunStatus.RUNNING, deadline_at__lt=limit)
+    return sum(_end(run, RunStatus.TIMED_OUT, "The run took too long.") for run in overdue)
+
+
+def _take_from_the_dead() -> int:
+    silent = AgentRun.objects.filter(
+        status=RunStatus.RUNNING, heartbeat_at__lt=timezone.now() - SILENT_TOO_LONG
+    )
+    touched = 0
+    for run in silent:
+        if run.attempts < ATTEMPTS_MAX:
+            touched += _requeue(run)
+        else:
+            message = f"Its worker stopped in the middle, {run.attempts} times. Nothing was staged."
+            touched += _end(run, RunStatus.FAILED, message)
+    return touched
+
+
+@transaction.atomic
+def _requeue(run: AgentRun) -> int:
+    # The attempt goes, so that the worker, if it still lives somewhere, can stage nothing.
+    changed = AgentRun.objects.filter(
+        pk=run.pk,
+        status=RunStatus.RUNNING,
+        attempt=run.attempt,
+        heartbeat_at=run.heartbeat_at,
+    ).update(status=RunStatus.QUEUED, attempt=None, queued_at=timezone.now())
+    if changed:
+        wake(run.pk)
+    return changed
+
+
+@transaction.atomic
+def _end(run: AgentRun, status: RunStatus, error: str) -> int:
+    changed = AgentRun.objects.filter(
+        pk=run.pk, status=RunStatus.RUNNING, attempt=run.attempt
+    ).update(status=status, error=error, finished_at=timezone.now())
+    if changed:
+        wake_next(run)
+    return changed

@@ -1,0 +1,93 @@
+"""Agents as tools, for AI clients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from agents_app import presenters
+from agents_app.definitions import agents_for, all_agents
+from agents_app.runs import create_run, find_run
+from agents_app.schema import Scope
+from agents_app.switches import only_enabled
+from agents_app.waiting import WAIT_MAX, wait_for
+from core.actor import Actor
+from core.errors import invalid
+from core.json import JsonObject
+from core.tools import Arguments, tool
+
+
+class ListAgents(Arguments):
+    scope: str | None = None
+    field_key: str | None = None
+    field_type: str | None = None
+    form_slug: str | None = None
+
+
+class RunAgent(Arguments):
+    agent_id: str
+    post_id: str | None = None
+    scope: str = Scope.DROPDOWN.value
+    context: dict[str, Any] | None = None
+    open_ended_context: str | None = None
+    wait: int = Field(default=0, ge=0, le=WAIT_MAX)
+
+
+class GetAgentRun(Arguments):
+    run_id: str
+
+
+@tool(
+    title="List agents",
+    kind="read",
+    permission="agents.view",
+    arguments=ListAgents,
+    group="agents",
+)
+def list_agents(actor: Actor, arguments: ListAgents) -> JsonObject:
+    """The agents of this site that are on: all, or those of a scope, field or form, in their order."""
+    scope = arguments.scope
+    if scope is not None and scope not in list(Scope):
+        raise invalid("scope", f"{scope!r} is no scope; known: {', '.join(Scope)}.")
+    found = (
+        all_agents()
+        if scope is None
+        else agents_for(scope, arguments.field_type, arguments.field_key, arguments.form_slug)
+    )
+    return {"agents": [presenters.agent(agent) for agent in only_enabled(found)]}
+
+
+@tool(
+    title="Run an agent",
+    kind="open",
+    permission="agents.view",
+    arguments=RunAgent,
+    group="agents",
+)
+def run_agent(actor: Actor, arguments: RunAgent) -> JsonObject:
+    """Run an agent on a post. What it proposes goes to AI Review. Answers the run; wait up to 60 seconds for its
+    result, or read it later with get_agent_run."""
+    if arguments.scope == Scope.FIELD:
+        raise invalid("scope", "For a single field use run_field_agent.")
+    run = create_run(
+        agent_id=arguments.agent_id,
+        scope=arguments.scope,
+        actor=actor,
+        post_id=arguments.post_id,
+        context=arguments.context,
+        open_ended_context=arguments.open_ended_context,
+    )
+    return presenters.run(wait_for(run, arguments.wait))
+
+
+@tool(
+    title="Read a run",
+    kind="read",
+    permission="agents.view",
+    arguments=GetAgentRun,
+    group="agents",
+)
+def get_agent_run(actor: Actor, arguments: GetAgentRun) -> JsonObject:
+    """A run of an agent: status, steps, usage, what it staged, or why it failed."""
+    return presenters.run(find_run(run_id=arguments.run_id, actor=actor))

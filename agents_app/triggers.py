@@ -1,0 +1,72 @@
+"""Events start agents: one run per agent of the event's scope, in ascending order, one after the other."""
+
+from __future__ import annotations
+
+import logging
+
+from agents_app.definitions import agents_for
+from agents_app.models import AgentRun
+from agents_app.runs import HOP_LIMIT, create_run
+from agents_app.schema import EVENT_SCOPES, AgentDefinition, Scope
+from agents_app.switches import account_of, only_enabled
+from core import events
+from core.actor import Actor
+from core.errors import CmsError
+from core.json import JsonObject
+from core.models import Event
+
+logger = logging.getLogger(__name__)
+
+
+def connect() -> None:
+    """Subscribe to the events that are scopes. Called once, at start."""
+    events.subscribe([scope.value for scope in EVENT_SCOPES], start_agents)
+
+
+def start_agents(event: Event) -> None:
+    """Begin the runs of an event. Told twice, it begins none twice; one that cannot run does not stop the next."""
+    agents = _agents_of(event)
+    if not agents:
+        return
+    if event.hop > HOP_LIMIT:
+        names = ", ".join(agent.id for agent in agents)
+        logger.warning(
+            "%s starts no more agents (%s): the chain has %s runs", event, names, event.hop
+        )
+        return
+    begun = set(AgentRun.objects.filter(event=event).values_list("agent_id", flat=True))
+    for position, agent in enumerate(agents):
+        if agent.id not in begun:
+            _begin(agent, event, position)
+
+
+def _agents_of(event: Event) -> list[AgentDefinition]:
+    slug = event.payload.get("formSlug")
+    found = agents_for(event.name, form_slug=slug if isinstance(slug, str) else "")
+    # What an agent wrote itself never calls it again.
+    return only_enabled([agent for agent in found if agent.id != event.agent_id])
+
+
+def _begin(agent: AgentDefinition, event: Event, position: int) -> None:
+    account = account_of(agent)
+    if account is None:
+        logger.warning("%s does not start %s: its account is switched off", event, agent.id)
+        return
+    try:
+        create_run(
+            agent_id=agent.id,
+            scope=event.name,
+            actor=Actor(user=account, via="system", agent_id=agent.id),
+            post_id=event.post_id,
+            context=_context(event),
+            event=event,
+            position=position,
+        )
+    except CmsError as error:
+        logger.warning("%s does not start %s: %s", event, agent.id, error.message)
+
+
+def _context(event: Event) -> JsonObject:
+    if event.name == Scope.FORM_SUBMIT:
+        return {"event": event.name, "untrusted": event.payload}
+    return {"event": event.name, "eventData": event.payload}
