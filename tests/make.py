@@ -33,7 +33,9 @@ def user(role: str = "editor", name: str = "") -> User:
     return User.objects.create_user(f"{name}@example.com", PASSWORD, username=name, role=role)
 
 
-def actor(role: str = "editor", via: Via = "api", agent_id: str | None = None, run_id: str | None = None) -> Actor:
+def actor(
+    role: str = "editor", via: Via = "api", agent_id: str | None = None, run_id: str | None = None
+) -> Actor:
     return Actor(user=user(role), via=via, agent_id=agent_id, run_id=run_id)
 
 

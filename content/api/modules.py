@@ -131,7 +131,7 @@ def _index(value: int | None) -> int | None:
 
 
 def _edited(
-    post_id: object, module_ids: list[str], view: ModuleViewSet, edit: Any, version: int | None
+    post_id: UUID | str, module_ids: list[str], view: ModuleViewSet, edit: Any, version: int | None
 ) -> Post:
     try:
         return edit_post(post_id=post_id, actor=view.actor, edit=edit, expected_version=version)

@@ -37,7 +37,7 @@ def post_list(request: Request, posts: QuerySet[Post], *, staged: bool) -> JsonO
     )
 
 
-def require_post(posts: QuerySet[Post], post_id: object) -> Post:
+def require_post(posts: QuerySet[Post], post_id: UUID | str) -> Post:
     """The post of that id among those the caller may see; `NotFound` otherwise."""
     try:
         found = posts.filter(pk=UUID(str(post_id))).select_related("author").first()

@@ -25,20 +25,33 @@ def test_an_editor_takes_some_changes_and_rejects_one_with_a_note() -> None:
     review = editor.read(f"{url}/changes?layer=review")
     editor.write("POST", f"{url}/review/reject", {"paths": ["post.excerpt"], "note": "Too vague"})
     approved = editor.write(
-        "POST", f"{url}/review/approve", {"digest": review["digest"], "paths": ["post.title", "post.metaTitle"]}
+        "POST",
+        f"{url}/review/approve",
+        {"digest": review["digest"], "paths": ["post.title", "post.metaTitle"]},
     )
 
     change = before["changes"][0]
     assert (change["path"], change["kind"], change["label"]) == ("post.title", "changed", "Title")
     assert (change["before"], change["after"]) == ("How to brew filter coffee", "Better title")
-    assert (change["agentId"], change["runId"], change["conflict"]) == ("seo-specialist", "run-1", False)
+    assert (change["agentId"], change["runId"], change["conflict"]) == (
+        "seo-specialist",
+        "run-1",
+        False,
+    )
     assert submitted["submitted"] == ["post.title", "post.excerpt", "post.metaTitle"]
-    assert (approved["title"], approved["metaTitle"], approved["excerpt"]) == ("Better title", "Better meta", "")
+    assert (approved["title"], approved["metaTitle"], approved["excerpt"]) == (
+        "Better title",
+        "Better meta",
+        "",
+    )
     assert approved["layers"]["review"]["exists"] is False
     assert approved["layers"]["aiReview"]["exists"] is False
     public = ApiClient().read(f"/api/public/posts/{post.pk}")
     assert public["title"] == "Better title"
-    assert editor.read(f"{url}/revisions")["data"][0]["changedPaths"] == ["post.title", "post.metaTitle"]
+    assert editor.read(f"{url}/revisions")["data"][0]["changedPaths"] == [
+        "post.title",
+        "post.metaTitle",
+    ]
     sources = {row["path"]: row for row in editor.read(f"{url}/provenance")["data"][:2]}
     assert sources["post.title"]["agentId"] == "seo-specialist"
     assert sources["post.title"]["approvedBy"]["username"] == "editor"
@@ -58,7 +71,12 @@ def test_a_list_a_post_and_its_modules_have_the_shapes_of_the_spec() -> None:
     assert whole["url"] == "/blog/how-to-brew-filter-coffee"
     assert whole["modules"] == modules["data"]
     hero = whole["modules"][0]
-    assert (hero["locked"], hero["reviewProps"], hero["aiReviewProps"], hero["globalSlug"]) == (True, None, None, None)
+    assert (hero["locked"], hero["reviewProps"], hero["aiReviewProps"], hero["globalSlug"]) == (
+        True,
+        None,
+        None,
+        None,
+    )
     assert hero["schema"]["type"] == "hero"
 
 
@@ -71,7 +89,11 @@ def test_a_module_that_exists_only_in_a_layer_has_null_props_and_is_not_public()
     wire = ApiClient("editor").read(f"/api/posts/{post.pk}")["modules"][-1]
     public = ApiClient().get(f"/api/public/posts/{post.pk}")
 
-    assert (wire["props"], wire["reviewProps"], wire["aiReviewProps"]["title"]) == (None, None, "New")
+    assert (wire["props"], wire["reviewProps"], wire["aiReviewProps"]["title"]) == (
+        None,
+        None,
+        "New",
+    )
     assert b"New" not in public.content
     assert b"aiReview" not in public.content
 
@@ -104,6 +126,10 @@ def test_create_update_status_delete_restore() -> None:
     back = editor.write("POST", f"{url}/restore")
 
     assert (made["slug"], made["status"], len(made["modules"])) == ("hello", "draft", 1)
-    assert (published["status"], published["title"], published["publishedAt"] is None) == ("published", "Hello there", False)
+    assert (published["status"], published["title"], published["publishedAt"] is None) == (
+        "published",
+        "Hello there",
+        False,
+    )
     assert gone["code"] == "not_found"
     assert back["id"] == made["id"]

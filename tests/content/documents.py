@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from content.document import ModuleDocument, PostDocument
 
 IDS = ["a", "b", "c", "d", "e", "f"]
-values = st.sampled_from([None, True, False, 0, 1, "", "one", "two", ["x"], {"k": [1, {"t": None}]}])
+values = st.sampled_from(
+    [None, True, False, 0, 1, "", "one", "two", ["x"], {"k": [1, {"t": None}]}]
+)
 props = st.dictionaries(st.sampled_from(["title", "body", "items"]), values, max_size=3)
 
 

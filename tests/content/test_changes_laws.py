@@ -35,9 +35,9 @@ def test_a_document_does_not_differ_from_itself(a: PostDocument) -> None:
 @given(documents(), documents())
 def test_json_there_and_back_is_the_same(a: PostDocument, b: PostDocument) -> None:
     assert PostDocument.from_json(a.to_json()).modules == a.modules
-    assert len(diff(PostDocument.from_json(a.to_json()), PostDocument.from_json(b.to_json()))) <= len(
-        diff(a, b)
-    )
+    assert len(
+        diff(PostDocument.from_json(a.to_json()), PostDocument.from_json(b.to_json()))
+    ) <= len(diff(a, b))
 
 
 @many
@@ -127,7 +127,11 @@ def test_taking_changes_in_two_parts_leaves_nothing_over(
     a: PostDocument, b: PostDocument, data: st.DataObject
 ) -> None:
     changes = diff(a, b)
-    chosen = set(data.draw(st.lists(st.sampled_from(changes.paths), unique=True))) if changes.paths else set()
+    chosen = (
+        set(data.draw(st.lists(st.sampled_from(changes.paths), unique=True)))
+        if changes.paths
+        else set()
+    )
 
     half = apply(a, changes.only(chosen))
     rest = merge(a, half, b).document

@@ -62,7 +62,9 @@ def test_lane_02_a_module_removed_in_a_draft_stays_live_until_approval() -> None
     assert make.layers(post).live.module(faq) is None
 
 
-def test_lane_03_overrides_of_a_global_module_survive_submit_and_approve_and_touch_no_other_post() -> None:
+def test_lane_03_overrides_of_a_global_module_survive_submit_and_approve_and_touch_no_other_post() -> (
+    None
+):
     shared = make.global_module()
     one, other = make.post("One"), make.post("Other")
     place = lambda document: edits.add_module(  # noqa: E731
@@ -201,7 +203,9 @@ def test_lane_11_rejecting_leaves_global_modules_and_no_orphans() -> None:
     post = make.post()
     make.staged(
         post,
-        edit=lambda d: edits.add_module(d, type="callout", shared=("newsletter", str(shared.pk)))[0],
+        edit=lambda d: edits.add_module(d, type="callout", shared=("newsletter", str(shared.pk)))[
+            0
+        ],
     )
     make.staged(post, edit=add_callout())
     before = make.live_hash()
@@ -213,13 +217,16 @@ def test_lane_11_rejecting_leaves_global_modules_and_no_orphans() -> None:
     assert ModuleInstance.objects.filter(placements__isnull=True).get() == shared
 
 
-def test_lane_13_an_approval_that_fails_half_way_writes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lane_13_an_approval_that_fails_half_way_writes_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     post = make.post()
     make.staged(post, {"title": "New"}, layer=Layer.REVIEW)
     make.staged(post, edit=add_callout(), layer=Layer.REVIEW)
     before, revisions = make.live_hash(), Revision.objects.count()
     monkeypatch.setattr(
-        "content.layers.live.add_provenance", lambda *_: (_ for _ in ()).throw(RuntimeError("crash"))
+        "content.layers.live.add_provenance",
+        lambda *_: (_ for _ in ()).throw(RuntimeError("crash")),
     )
 
     with pytest.raises(RuntimeError):
@@ -317,7 +324,9 @@ def test_lane_16_an_approval_of_what_a_live_edit_moved_is_refused() -> None:
     assert make.layers(post).review.changes.paths == ("post.title",)
 
 
-def test_lane_17_a_draft_with_an_outlived_definition_still_opens_and_can_be_approved_in_part() -> None:
+def test_lane_17_a_draft_with_an_outlived_definition_still_opens_and_can_be_approved_in_part() -> (
+    None
+):
     post = make.post()
     make.staged(post, {"title": "New"}, layer=Layer.REVIEW)
     make.staged(post, edit=add_callout(), layer=Layer.REVIEW)
@@ -403,7 +412,9 @@ def test_lane_20_deleting_an_account_keeps_posts_revisions_and_names() -> None:
 
 def test_lane_21_a_post_made_by_an_agent_shows_nothing_of_itself_before_approval() -> None:
     proposed = propose_post(
-        actor=make.agent_actor(), type="blog", fields={"title": "Secret plans", "slug": "secret-plans"}
+        actor=make.agent_actor(),
+        type="blog",
+        fields={"title": "Secret plans", "slug": "secret-plans"},
     )
     post = proposed.post
     live = str(make.layers(post).live.to_json())
