@@ -1,0 +1,1 @@
+"""How a change reads to the person who decides on it: word diffs, facts, labels. Pure functions."""

@@ -1,0 +1,80 @@
+"""Names that people know for the paths of a document: "Title", "Hero › Subtitle", "Prose 2"."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final
+
+from content.definitions import modules, post_types, props_of
+from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+
+FIELD_LABELS: Final[Mapping[str, str]] = {
+    "title": "Title",
+    "slug": "Slug",
+    "excerpt": "Excerpt",
+    "metaTitle": "Meta title",
+    "metaDescription": "Meta description",
+    "canonicalUrl": "Canonical address",
+    "robotsJson": "Robots",
+    "jsonldOverrides": "Structured data",
+    "featuredMediaId": "Featured image",
+    "parentId": "Parent",
+    "orderIndex": "Order",
+    "publishAt": "Publish at",
+    "taxonomyTermIds": "Terms",
+}
+POST_GROUP: Final = "Post"
+
+
+def module_label(type_name: str) -> str:
+    """The label of a module's definition; its type where there is none any more."""
+    definition = modules.get(type_name)
+    return definition.label if definition else type_name
+
+
+def module_names(*documents: PostDocument) -> dict[str, str]:
+    """A name for every module of these documents, numbered where several have one label."""
+    found: dict[str, ModuleDocument] = {}
+    for document in documents:
+        for module in document.modules:
+            found.setdefault(module.id, module)
+    totals = Counter(module_label(module.type) for module in found.values())
+    seen: Counter[str] = Counter()
+    names = {}
+    for module in found.values():
+        label = module_label(module.type)
+        seen[label] += 1
+        names[module.id] = f"{label} {seen[label]}" if totals[label] > 1 else label
+    return names
+
+
+def field_label(post_type: str, name: str) -> str:
+    """The label of a post field by its name in a document."""
+    if not name.startswith(CUSTOM_PREFIX):
+        return FIELD_LABELS.get(name, name)
+    definition = post_types.get(post_type)
+    key = name.removeprefix(CUSTOM_PREFIX)
+    prop = props_of(definition.CustomFields).get(key) if definition else None
+    return prop.label if prop else key
+
+
+def prop_label(type_name: str, name: str) -> str:
+    definition = modules.get(type_name)
+    prop = props_of(definition.Props).get(name) if definition else None
+    return prop.label if prop else name
+
+
+def label_of(path: str, document: PostDocument, names: Mapping[str, str]) -> str:
+    """The label of a path; `names` is of `module_names`."""
+    if not path.startswith("modules."):
+        return field_label(document.type, path.removeprefix("post."))
+    _, module_id, *rest = path.split(".", 3)
+    name = names.get(module_id, "Module")
+    if not rest:
+        return name
+    if rest == ["position"]:
+        return f"{name} › Position"
+    module = document.module(module_id)
+    label = prop_label(module.type, rest[1]) if module and len(rest) > 1 else rest[-1]
+    return f"{name} › {label}"

@@ -1,0 +1,133 @@
+"""What the ids in changed values stand for: collected first, looked up at once, shown by title."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from uuid import UUID
+
+from content.changes import ABSENT, TERMS_PATH, Change, Value
+from content.definitions import ModuleProps, modules, post_types, props_of
+from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+
+ReferenceKind = str
+FIELD_KINDS: Final[Mapping[str, str]] = {
+    "excerpt": "textarea",
+    "metaDescription": "textarea",
+    "featuredMediaId": "media",
+    "parentId": "post-reference",
+    "orderIndex": "number",
+    "publishAt": "moment",
+    "robotsJson": "json",
+    "jsonldOverrides": "json",
+    "taxonomyTermIds": "taxonomy-reference",
+    "canonicalUrl": "url",
+}
+"""How post fields are shown; the others are a line of text."""
+_KINDS: Final = ("media", "post-reference", "taxonomy-reference")
+
+
+@dataclass(frozen=True, slots=True)
+class MediaView:
+    """An asset as a thumbnail. `url` is empty for what is no image."""
+
+    name: str
+    url: str
+    alt: str
+    width: int | None = None
+    height: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """What was found, by id."""
+
+    media: Mapping[str, MediaView] = field(default_factory=dict)
+    posts: Mapping[str, str] = field(default_factory=dict)
+    terms: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Wanted:
+    """Ids to look up, by kind of field."""
+
+    ids: dict[str, set[str]] = field(default_factory=lambda: {kind: set() for kind in _KINDS})
+
+    def add(self, kind: str, value: object) -> None:
+        items = value if isinstance(value, list | tuple) else [value]
+        for item in items:
+            if isinstance(item, str) and _is_uuid(item):
+                self.ids[kind].add(item)
+
+
+def wanted_by(changes: Iterable[Change], document: PostDocument) -> Wanted:
+    """Every id that the changed values name, before and after."""
+    wanted = Wanted()
+    for change in changes:
+        for value in (change.before, change.after):
+            for kind, found in _references(change.path, value, document):
+                wanted.add(kind, found)
+    return wanted
+
+
+def _references(
+    path: str, value: Value, document: PostDocument
+) -> Iterator[tuple[str, object]]:
+    if value is ABSENT:
+        return
+    if isinstance(value, ModuleDocument):
+        definition = modules.get(value.type)
+        if definition is not None:
+            yield from _in_props(definition.Props, {**value.props, **value.overrides})
+        return
+    kind, nested = kind_at(path, document)
+    if kind in _KINDS:
+        yield kind, value
+    elif nested is not None:
+        for item in value if isinstance(value, list) else [value]:
+            yield from _in_props(nested, item)
+
+
+def _in_props(props: type[ModuleProps], values: object) -> Iterator[tuple[str, object]]:
+    if not isinstance(values, Mapping):
+        return
+    for prop in props_of(props).values():
+        value = values.get(prop.name)
+        if prop.kind in _KINDS:
+            yield prop.kind, value
+        elif prop.nested is not None:
+            items: Sequence[object] = value if isinstance(value, list) else [value]
+            for item in items:
+                yield from _in_props(prop.nested, item)
+
+
+def kind_at(path: str, document: PostDocument) -> tuple[str, type[ModuleProps] | None]:
+    """The field type of a path and the class of its nested objects; "json" where the definition is gone."""
+    if path == TERMS_PATH:
+        return "taxonomy-reference", None
+    if path.startswith("post."):
+        name = path.removeprefix("post.")
+        if not name.startswith(CUSTOM_PREFIX):
+            return FIELD_KINDS.get(name, "text"), None
+        owner = post_types.get(document.type)
+        return _kind_of(owner.CustomFields if owner else None, name.removeprefix(CUSTOM_PREFIX))
+    _, module_id, *rest = path.split(".", 3)
+    module = document.module(module_id)
+    definition = modules.get(module.type) if module else None
+    return _kind_of(definition.Props if definition else None, rest[-1] if rest else "")
+
+
+def _kind_of(
+    props: type[ModuleProps] | None, name: str
+) -> tuple[str, type[ModuleProps] | None]:
+    prop = props_of(props).get(name) if props else None
+    return (prop.kind, prop.nested) if prop else ("json", None)
+
+
+def _is_uuid(value: str) -> bool:
+    try:
+        UUID(value)
+    except ValueError:
+        return False
+    return True
