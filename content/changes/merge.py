@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal, TypeAlias, cast
 
 from content.changes.apply import apply
 from content.changes.diff import diff
 from content.changes.values import ABSENT, Change, Changes, Value, same, value_at
 from content.document import ModuleDocument, PostDocument
+
+Verdict: TypeAlias = Literal["take", "same", "conflict"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +37,11 @@ def merge(
     prefer: Literal["ours", "theirs"] = "ours",
 ) -> Merged:
     """What `theirs` changed since `base`, on top of `ours`; conflicts keep the side that is preferred."""
-    own = diff(base, ours)
+    moves = _judge_order(base, ours, theirs)
     taken: list[Change] = []
     conflicts: list[Conflict] = []
     for change in diff(base, theirs):
-        verdict = _judge(change, ours, theirs, own)
+        verdict = _judge(change, ours, moves)
         if verdict == "conflict":
             conflicts.append(
                 Conflict(change.path, change.before, value_at(ours, change.path), change.after)
@@ -53,42 +55,27 @@ def merge(
     return Merged(document, tuple(conflicts))
 
 
-def _judge(
-    change: Change, ours: PostDocument, theirs: PostDocument, own: Changes
-) -> Literal["take", "same", "conflict"]:
-    present = value_at(ours, change.path)
+def _judge(change: Change, ours: PostDocument, moves: Verdict) -> Verdict:
+    module_id = change.module_id
+    if change.kind in ("changed", "moved") and module_id and ours.module(module_id) is None:
+        return "conflict"
     if change.kind == "moved":
-        return _judge_move(change, ours, theirs, own)
+        return moves
+    present = value_at(ours, change.path)
     if same(present, change.after):
         return "same"
-    if change.kind in ("removed", "replaced"):
-        return "take" if same(present, change.before) else "conflict"
-    module_id = change.module_id
-    if change.kind == "changed" and module_id is not None and ours.module(module_id) is None:
-        return "conflict"
     return "take" if same(present, change.before) else "conflict"
 
 
-def _judge_move(
-    change: Change, ours: PostDocument, theirs: PostDocument, own: Changes
-) -> Literal["take", "same", "conflict"]:
-    module_id = cast(str, change.module_id)
-    if ours.module(module_id) is None:
-        return "conflict"
-    if change.path not in own.paths:
-        return "take"
-    common = set(ours.order) & set(theirs.order)
-    return (
-        "same"
-        if _neighbour(ours, module_id, common) == _neighbour(theirs, module_id, common)
-        else "conflict"
+def _judge_order(base: PostDocument, ours: PostDocument, theirs: PostDocument) -> Verdict:
+    """Two reorderings of the same modules conflict as a whole: half of each is an order that nobody chose."""
+    common = set(base.order) & set(ours.order) & set(theirs.order)
+    was, here, there = (
+        [id_ for id_ in document.order if id_ in common] for document in (base, ours, theirs)
     )
-
-
-def _neighbour(document: PostDocument, module_id: str, among: set[str]) -> str | None:
-    order = [id_ for id_ in document.order if id_ in among]
-    index = order.index(module_id)
-    return order[index - 1] if index else None
+    if here == there:
+        return "same"
+    return "take" if here == was else "conflict"
 
 
 def _insist(change: Change, ours: PostDocument, theirs: PostDocument) -> Change:
