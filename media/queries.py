@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from uuid import UUID
+
+from django.db import connection
+from django.db.models import Q, QuerySet, TextField
+from django.db.models.functions import Cast
 
 from media.models import Asset
 
@@ -23,3 +28,21 @@ def assets(ids: Iterable[str]) -> dict[str, Asset]:
     if not wanted:
         return {}
     return {str(asset.pk): asset for asset in Asset.objects.filter(pk__in=wanted)}
+
+
+def list_assets(*, category: str = "", search: str = "") -> QuerySet[Asset]:
+    """The assets of a category (exactly) whose name or description holds the words, newest first."""
+    found = Asset.objects.order_by("-created_at", "-id")
+    if category:
+        found = found.filter(_in_category(category))
+    for word in search.replace("\x00", "").split():
+        found = found.filter(Q(filename__icontains=word) | Q(alt_text__icontains=word))
+    return found
+
+
+def _in_category(category: str) -> Q:
+    if connection.features.supports_json_field_contains:
+        return Q(categories__contains=[category])
+    # SQLite cannot look into a list; its stored text holds every category in quotes.
+    named = Asset.objects.alias(listed=Cast("categories", TextField()))
+    return Q(pk__in=named.filter(listed__contains=json.dumps(category)).values("pk"))
