@@ -1,0 +1,66 @@
+"""Sample content: accounts, pages and articles in two languages, menus, pictures, and work that waits."""
+
+from __future__ import annotations
+
+import ipaddress
+import time
+from argparse import ArgumentParser
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.management import BaseCommand, CommandError
+
+from content.demo import reading, seeding
+from core.actor import Actor
+
+
+class Command(BaseCommand):
+    help = "Fill the site with sample content. Safe to run again: what is there stays as it is."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--anywhere",
+            action="store_true",
+            help="Also where others can reach the site: the accounts have a known password.",
+        )
+
+    def handle(self, *args: Any, anywhere: bool, **options: Any) -> None:
+        if not anywhere and not _is_of_this_machine():
+            raise CommandError(
+                f"SITE_URL is {settings.SITE_URL}, and the demo accounts have a known password. "
+                "Use --anywhere if you mean it, then change the passwords."
+            )
+        begin = time.monotonic()
+        locales = settings.CMS_ENV.locales
+        site = reading.read_site()
+        people = seeding.ensure_people()
+        actor = Actor(user=people["editor"], via="command")
+        images = {
+            name: seeding.ensure_image(name, image, actor) for name, image in site.images.items()
+        }
+        for locale, terms in site.topics.items():
+            for number, term in enumerate(terms if locale in locales else ()):
+                seeding.ensure_term(term, locale, place=number)
+        for slug, shared in site.globals.items():
+            seeding.ensure_global(slug, shared.type, shared.label, shared.props)
+        posts = [post for post in reading.read_posts() if post.locale in locales]
+        made = sum(seeding.ensure_post(post, actor, images) for post in posts)
+        for slug, menus in site.menus.items():
+            for locale, items in menus.items():
+                if locale in locales:
+                    seeding.ensure_menu(slug, locale, items)
+        waiting = sum(seeding.ensure_staged(one, people["editor"]) for one in site.staged)
+        seeding.make_seen()
+        self.stdout.write(
+            f"Sample content: {made} posts made, {len(posts) - made} were there, "
+            f"{waiting} proposals wait for review ({time.monotonic() - begin:.1f} s)."
+        )
+
+
+def _is_of_this_machine() -> bool:
+    host = urlsplit(settings.SITE_URL).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,124 @@
+"""The sample content is complete, real and made once."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from accounts.models import User
+from content.demo.images import draw
+from content.layers.marks import read_marks
+from content.models import Draft, Menu, ModuleInstance, Post, PostModule, Revision, Term
+from media.models import Asset
+
+pytestmark = pytest.mark.django_db
+
+
+def seed() -> str:
+    out = StringIO()
+    call_command("seed", stdout=out)
+    return out.getvalue()
+
+
+def counts() -> dict[str, int]:
+    models: tuple[Any, ...] = (
+        User, Post, PostModule, ModuleInstance, Term, Menu, Asset, Draft, Revision,
+    )  # fmt: skip
+    return {model.__name__: model.objects.count() for model in models}
+
+
+def test_the_demo_is_what_the_contract_names(client: Client) -> None:
+    seed()
+
+    people = {user.email: user for user in User.objects.exclude(role="ai_agent")}
+    assert {(user.email, user.username, user.role) for user in people.values()} == {
+        (f"{role}@example.com", role, role) for role in ("admin", "editor", "translator")
+    }
+    assert all(user.check_password("demo-password") for user in people.values())
+    assert set(User.objects.filter(role="ai_agent").values_list("agent_id", flat=True)) >= {
+        "general-assistant", "seo-specialist", "translator", "proofreader", "illustrator",
+    }  # fmt: skip
+    assert set(Menu.objects.values_list("slug", "locale")) == {
+        (slug, locale) for slug in ("main", "footer") for locale in ("en", "de")
+    }
+    placed = PostModule.objects.filter(instance__global_slug="newsletter-callout")
+    assert placed.values("post").distinct().count() == 2
+    assert Term.objects.filter(taxonomy="topics", parent__isnull=False).count() >= 6
+    blog = Post.objects.live().filter(type="blog")
+    assert blog.filter(locale="en").count() >= 6
+    assert blog.filter(locale="de").count() >= 3
+    brew = blog.filter(slug="how-to-brew-filter-coffee")
+    assert {post.locale for post in brew} == {"en", "de"}
+    assert len({post.translation_group for post in brew}) == 1
+    for post in brew:
+        types = list(
+            post.placements.order_by("order_index").values_list("instance__type", flat=True)
+        )
+        assert types[:4] == ["hero", "prose", "callout", "faq"]
+        assert post.placements.get(instance__type="hero").locked
+    assert not Asset.objects.filter(alt_text="").exists()
+
+
+def test_every_page_of_the_demo_answers_and_every_menu_leads_somewhere(client: Client) -> None:
+    seed()
+
+    paths = list(Post.objects.live().values_list("path", flat=True))
+    assert {"/", "/de/", "/about/how-we-work", "/de/about/how-we-work"} <= set(paths)
+    for path in (*paths, "/blog", "/de/blog"):
+        response = client.get(path)
+        assert response.status_code == 200, path
+        html = response.content.decode()
+        assert html.count("<h1>") == 1, path
+        for link in _links(html):
+            if link.startswith("/") and not link.startswith(("/media/", "/static/")):
+                assert client.get(link).status_code == 200, (path, link)
+
+
+def _links(html: str) -> set[str]:
+    return {part.split('"', 1)[0] for part in html.split('<a href="')[1:]}
+
+
+def test_work_waits_in_both_layers_and_the_site_does_not_show_it(client: Client) -> None:
+    seed()
+
+    waiting = {
+        draft.layer: draft for draft in Draft.objects.filter(is_empty=False).select_related("post")
+    }
+    assert set(waiting) == {"review", "ai-review"}
+    assert waiting["ai-review"].post.slug == "repair-a-puncture"
+    marks = read_marks(waiting["ai-review"].marks)
+    assert {mark.agent_id for mark in marks.values()} == {"seo-specialist"}
+    assert b"in 15 minutes" not in client.get("/blog/repair-a-puncture").content
+    assert b"even in a small yard" not in client.get("/blog").content
+
+
+def test_a_second_run_changes_nothing() -> None:
+    seed()
+    before = counts()
+    Post.objects.filter(slug="services", locale="en").update(title="Changed by a person")
+
+    said = seed()
+
+    assert counts() == before
+    assert "0 posts made" in said
+    assert "0 proposals" in said
+    assert Post.objects.filter(title="Changed by a person").exists()
+
+
+def test_a_site_that_others_reach_gets_no_known_password(settings: Any) -> None:
+    settings.SITE_URL = "https://cms.example"
+
+    with pytest.raises(CommandError, match="known password"):
+        seed()
+
+    assert not User.objects.filter(email="admin@example.com").exists()
+    assert not Post.objects.exists()
+
+
+def test_pictures_are_the_same_every_time() -> None:
+    assert draw("rings", "chain") == draw("rings", "chain")
+    assert draw("rings", "chain") != draw("rings", "other")
