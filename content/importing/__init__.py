@@ -1,0 +1,1 @@
+"""Content from elsewhere becomes draft posts."""
