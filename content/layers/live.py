@@ -48,7 +48,8 @@ def write_live(
     store.save(post, after, changes)
     post.path = path_for(post)
     post.version += 1
-    post.is_placeholder = False
+    # Until a title is approved, what stands there is the placeholder.
+    post.is_placeholder = post.is_placeholder and "post.title" not in changes.paths
     post.search_text = search_text_of(after)
     _save(post)
     if post.path != old_path:

@@ -425,6 +425,9 @@ def test_lane_21_a_post_made_by_an_agent_shows_nothing_of_itself_before_approval
     assert error.value.code == "not_approved"
 
     submit(post_id=post.pk, actor=make.actor("editor"))
+    approve_all(post, ["post.slug"])
+    with pytest.raises(RuleViolation):
+        edit_post(post_id=post.pk, actor=make.actor("admin"), status="published")
     approve_all(post)
 
     post.refresh_from_db()
