@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Final, Literal, Protocol, cast
+from typing import Final, Literal, Protocol
 
 from django.conf import settings
 from pydantic import BaseModel
@@ -17,7 +17,8 @@ from agents_app.schema import AgentDefinition
 from core.json import JsonObject
 
 DEMO: Final = "demo"
-DEFAULT_MODELS: Final = {
+Vendor = Literal["openai", "anthropic", "google", "ollama"]
+DEFAULT_MODELS: Final[dict[Vendor, str]] = {
     "openai": "gpt-6.1-terra",
     "anthropic": "claude-sonnet-5-5",
     "google": "gemini-3.8-flash",
@@ -105,8 +106,8 @@ def resolve(agent: AgentDefinition) -> Choice:
         return Choice(DEMO, DEMO)
     # A key in the file belongs to the provider that the file names, and is sent to no other.
     own = config.api_key if provider in (config.provider_text, config.provider) else None
-    key = own.get_secret_value() if own else cast("str | None", env.api_key(provider))
-    base_url = cast("str | None", env.base_url(provider))
+    key = own.get_secret_value() if own else env.api_key(provider)
+    base_url = env.base_url(provider)
     if not key and not base_url:
         if default is None:
             return Choice(DEMO, DEMO)
@@ -120,7 +121,7 @@ def resolve(agent: AgentDefinition) -> Choice:
     return Choice(provider, model or DEFAULT_MODELS[provider], key, base_url)
 
 
-def default_provider() -> str | None:
+def default_provider() -> Vendor | None:
     """The first provider that the environment has a key or an address for."""
     env = settings.CMS_ENV
     return next((name for name in DEFAULT_MODELS if env.api_key(name) or env.base_url(name)), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import httpx2
 from django.conf import settings
@@ -90,7 +90,7 @@ class ModelConversation:
                 cancellation_token=self._token,
             )
         self._history = result.all_messages()
-        return Answer(cast(BaseModel, result.output), retried=_retried(result.new_messages()))
+        return Answer(result.output, retried=_retried(result.new_messages()))
 
     def _settings(self) -> ModelSettings:
         chosen = ModelSettings(max_tokens=self._options.max_tokens or MAX_TOKENS)

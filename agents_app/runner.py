@@ -21,10 +21,11 @@ from pydantic import BaseModel
 from agents_app import port
 from agents_app.fields import FieldTarget, find_field
 from agents_app.heartbeat import Heartbeat
-from agents_app.models import AgentRun, RunStatus, RunStep
+from agents_app.models import AgentRun, RunStatus
 from agents_app.prompt import canonical_payload, fenced, field_payload, system_prompt
 from agents_app.runs import held_back, wake_next
 from agents_app.schema import AgentDefinition
+from agents_app.steps import SUMMARY_MAX, keep_usage, mark_refused
 from agents_app.suggestion import (
     FieldSuggestion,
     Suggestion,
@@ -42,7 +43,6 @@ from core.json import Json
 logger = logging.getLogger(__name__)
 RETRIES: Final = 2
 """How often an invalid answer is sent back, be it wrong in form or against a rule of the content."""
-ERROR_MAX: Final = 1000
 
 
 class _Lost(Exception):
@@ -106,16 +106,15 @@ def _work(run: AgentRun, heartbeat: Heartbeat) -> None:
     choice = port.resolve(task.agent)
     if not _own(run).update(provider=choice.provider, model=choice.model):
         raise _Lost
+    document = task.layers.ai_review.document if task.layers else None
     if task.layers is not None and task.post is not None and task.target is not None:
         payload = field_payload(run, task.post, task.layers, task.target)
     else:
-        payload = canonical_payload(run, task.post, task.layers and task.layers.ai_review.document)
+        payload = canonical_payload(run, task.post, document)
     talk = port.open_conversation(
         task.agent,
         choice,
-        system_prompt=system_prompt(
-            task.agent, run, task.layers.ai_review.document if task.layers else None
-        ),
+        system_prompt=system_prompt(task.agent, run, document),
         payload=payload,
         output_type=output_type(run.scope),
     )
@@ -155,34 +154,36 @@ def _converse(task: _Task, talk: port.Conversation, text: str) -> None:
     """Ask until an answer can be staged whole, sending back what was wrong with the one before."""
     left, refused = RETRIES, ""
     while True:
-        try:
-            answer = talk.ask(text, retries=left, seconds=_seconds_left(task.run))
-        except port.ProviderTimeout:
-            _keep_usage(task.run, talk.usage)
-            raise
-        except port.ProviderError as error:
-            _keep_usage(task.run, talk.usage)
-            if refused and not isinstance(error, port.ProviderStopped):
-                raise port.ProviderError(f"The answer was refused: {refused} {error}") from None
-            raise
+        answer = _ask(task.run, talk, text, left, refused)
         left -= answer.retried
-        _keep_usage(task.run, talk.usage)
         try:
-            _finish(task, answer.output)
+            return _finish(task, answer.output)
         except RuleViolation as error:
             refused = _sentences(error)
-            _mark_last_step(task.run, refused)
-            if left <= 0:
-                raise port.ProviderError(
-                    f"The answer was refused after {RETRIES + 1} tries: {refused}"
-                ) from None
-            left -= 1
-            text = (
-                "Your answer was refused and nothing of it was staged. Mend it and answer again, in full:\n"
-                + refused
-            )
-        else:
-            return
+        mark_refused(task.run, refused)
+        if left <= 0:
+            raise port.ProviderError(f"The answer was refused after {RETRIES + 1} tries: {refused}")
+        left -= 1
+        text = (
+            "Your answer was refused and nothing of it was staged. "
+            f"Mend it and answer again, in full:\n{refused}"
+        )
+
+
+def _ask(
+    run: AgentRun, talk: port.Conversation, text: str, retries: int, refused: str
+) -> port.Answer:
+    """One answer, with its use written down whatever comes of it."""
+    try:
+        return talk.ask(text, retries=retries, seconds=_seconds_left(run))
+    except (port.ProviderTimeout, port.ProviderStopped):
+        raise
+    except port.ProviderError as error:
+        if refused:
+            raise port.ProviderError(f"The answer was refused: {refused} {error}") from None
+        raise
+    finally:
+        keep_usage(run, talk.usage)
 
 
 @transaction.atomic
@@ -214,7 +215,7 @@ def _finish(task: _Task, output: BaseModel) -> None:
 
 @transaction.atomic
 def _end(run: AgentRun, status: RunStatus, error: str) -> None:
-    changed = _own(run).update(status=status, error=error[:ERROR_MAX], finished_at=timezone.now())
+    changed = _own(run).update(status=status, error=error[:SUMMARY_MAX], finished_at=timezone.now())
     if changed:
         wake_next(run)
 
@@ -228,36 +229,6 @@ def _seconds_left(run: AgentRun) -> float:
     if run.deadline_at is None:  # the claim sets it
         return 0.0
     return (run.deadline_at - timezone.now()).total_seconds()
-
-
-def _keep_usage(run: AgentRun, usage: port.Usage) -> None:
-    """Write down what was used, of a cancelled run too: it was spent all the same."""
-    kept = AgentRun.objects.filter(pk=run.pk, attempt=run.attempt).update(
-        input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, cost=usage.cost
-    )
-    if not kept:
-        return
-    RunStep.objects.bulk_create(
-        [
-            RunStep(
-                run=run,
-                number=number,
-                kind=step.kind,
-                name=step.name,
-                ok=step.ok,
-                milliseconds=step.milliseconds,
-                summary=step.summary,
-            )
-            for number, step in enumerate(usage.steps, 1)
-        ],
-        ignore_conflicts=True,
-    )
-
-
-def _mark_last_step(run: AgentRun, refused: str) -> None:
-    last = run.steps.order_by("-number").first()
-    if last is not None:
-        run.steps.filter(pk=last.pk).update(ok=False, summary=f"refused: {refused}"[:ERROR_MAX])
 
 
 def _sentences(error: RuleViolation) -> str:

@@ -70,13 +70,8 @@ def create_run(
     elif field_key is not None:
         raise invalid("fieldKey", "fieldKey belongs to the scope field.")
     _check_words(agent, context, open_ended_context)
-    hop = event.hop if event else actor.hop
-    if hop > HOP_LIMIT:
-        raise RuleViolation(
-            f"{agent_id} is not run: at most {HOP_LIMIT} runs may start one another.",
-            code="hop_limit",
-        )
-    run = AgentRun.objects.create(
+    _check_chain(agent_id, event.hop if event else actor.hop)
+    run = AgentRun(
         agent_id=agent.id,
         scope=scope,
         post=post,
@@ -85,16 +80,29 @@ def create_run(
         stages_value=stages_value,
         context=context or {},
         open_ended_context=open_ended_context or "",
-        by_id=event.actor_id if event and event.actor_id else actor.user.pk,
-        by_name=event.actor.username if event and event.actor else actor.user.username,
-        via=actor.via,
-        event=event,
-        position=position,
-        hop=hop,
-        cause_run=_cause(event.run_id if event else actor.run_id),
     )
+    _sign(run, actor, event, position)
+    run.save(force_insert=True)
     wake(run.pk)
     return run
+
+
+def _check_chain(agent_id: str, hop: int) -> None:
+    if hop > HOP_LIMIT:
+        raise RuleViolation(
+            f"{agent_id} is not run: at most {HOP_LIMIT} runs may start one another.",
+            code="hop_limit",
+        )
+
+
+def _sign(run: AgentRun, actor: Actor, event: Event | None, position: int) -> None:
+    """Write down who began the run, and what caused it."""
+    run.via, run.event, run.position = actor.via, event, position
+    run.by_id, run.by_name = actor.user.pk, actor.user.username
+    if event is not None and event.actor is not None:
+        run.by_id, run.by_name = event.actor.pk, event.actor.username
+    run.hop = event.hop if event else actor.hop
+    run.cause_run = _cause(event.run_id if event else actor.run_id)
 
 
 def _check_right(actor: Actor, scope: str, event: Event | None, *, has_post: bool) -> None:

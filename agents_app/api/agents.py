@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Literal
 
 from django.conf import settings
 from drf_spectacular.utils import extend_schema
-from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -131,7 +130,7 @@ class TriggerViewSet(ApiViewSet):
     """The public trigger: whoever has the secret starts an agent, which acts with its own rights only."""
 
     # No session is looked at, so that no page can make a signed-in browser start an agent.
-    authentication_classes: ClassVar[list[type[BaseAuthentication]]] = []
+    authentication_classes = ()
     throttle_scope = "trigger"
     permissions: ClassVar[dict[str, Declared]] = {"run": SECRET}
 

@@ -57,7 +57,7 @@ class AgentSchema(serializers.Serializer[object]):
 class AgentListSchema(serializers.Serializer[object]):
     """Agents."""
 
-    data = AgentSchema(many=True)
+    data = AgentSchema(many=True)  # type: ignore[assignment]  # a field of that name
     meta = MetaSchema()
 
 
@@ -107,7 +107,7 @@ class RunSchema(serializers.Serializer[object]):
 class RunListSchema(serializers.Serializer[object]):
     """Runs, latest first."""
 
-    data = RunSchema(many=True)
+    data = RunSchema(many=True)  # type: ignore[assignment]  # a field of that name
     meta = MetaSchema()
 
 
@@ -115,7 +115,7 @@ class RunInputSchema(serializers.Serializer[object]):
     """What a run on a post starts with."""
 
     scope = serializers.ChoiceField(choices=["dropdown", "field"], required=False)
-    context = serializers.DictField(required=False)
+    context = serializers.DictField(required=False)  # type: ignore[assignment]  # likewise
     openEndedContext = serializers.CharField(required=False)
     fieldKey = serializers.CharField(required=False)
     postModuleId = serializers.UUIDField(required=False)
@@ -125,7 +125,7 @@ class GlobalRunInputSchema(serializers.Serializer[object]):
     """What a run from anywhere starts with."""
 
     postId = serializers.UUIDField(required=False)
-    context = serializers.DictField(required=False)
+    context = serializers.DictField(required=False)  # type: ignore[assignment]  # likewise
     openEndedContext = serializers.CharField(required=False)
 
 

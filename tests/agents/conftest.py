@@ -1,13 +1,17 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from agents_app import definitions
+from tests import make
+from tests.agents.asking import KEY
 from tests.agents.environment import set_env
+from tests.fake_provider import FakeProvider, Reply, serving
 
 
 @pytest.fixture(autouse=True)
@@ -25,3 +29,34 @@ def agents_dir(settings: Any, tmp_path: Path) -> Path:
     folder.mkdir()
     set_env(settings, cms_agents_dir=folder)
     return folder
+
+
+@pytest.fixture
+def openai(settings: Any) -> Iterator[Any]:
+    """`openai(*replies)`: from now on OpenAI is a server that answers so."""
+    opened = []
+
+    def start(*replies: Reply) -> FakeProvider:
+        context = serving(*replies)
+        fake = context.__enter__()
+        opened.append(context)
+        set_env(
+            settings, ai_provider_openai_api_key=KEY, ai_provider_openai_base_url=fake.openai_url
+        )
+        return fake
+
+    yield start
+    for context in opened:
+        context.__exit__(None, None, None)
+
+
+@pytest.fixture
+def signed_in() -> Callable[..., Client]:
+    """`signed_in(role)`: a browser of somebody with that role, the editor without one."""
+
+    def client(role: str = "editor") -> Client:
+        browser = Client()
+        browser.force_login(make.user(role))
+        return browser
+
+    return client

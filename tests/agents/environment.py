@@ -24,5 +24,7 @@ def write_agent(folder: Path, agent_id: str, *scopes: str, extra: str = "") -> P
         lines.append(f"  - {{scope: {name}, order: {order or 0}}}")
     path = folder / f"{agent_id}.md"
     entries = "\n".join(lines)
-    path.write_text(f"---\nname: {agent_id}\nscopes:\n{entries}\n{extra}\n---\nYou are {{{{agent}}}}.\n")
+    path.write_text(
+        f"---\nname: {agent_id}\nscopes:\n{entries}\n{extra}\n---\nYou are {{{{agent}}}}.\n"
+    )
     return path

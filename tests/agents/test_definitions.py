@@ -185,7 +185,9 @@ def test_a_changed_file_is_read_again_in_debug_only(agents_dir: Path, settings: 
 
 def test_the_shipped_agents_are_sound() -> None:
     assert _errors() == []
-    assert {"general-assistant", "proofreader", "seo-specialist"} <= {agent.id for agent in all_agents()}
+    assert {"general-assistant", "proofreader", "seo-specialist"} <= {
+        agent.id for agent in all_agents()
+    }
     specialist = get_agent("seo-specialist")
     assert specialist is not None
     assert specialist.open_ended_context.enabled

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
 from accounts.models import User
 from agents_app import definitions, runner
-from agents_app.models import AgentRun, AgentSwitch, RunStatus
+from agents_app.models import AgentRun, RunStatus
 from agents_app.runs import cancel_run, create_run
 from agents_app.switches import switch_agent
 from content.models import Draft, Post
-from core.actor import Actor
-from core.errors import CmsError, Conflict, NotAllowed, NotFound, RuleViolation
+from core.errors import Conflict, NotAllowed
 from core.models import Event
 from tests import make
 from tests.agents.environment import set_env, write_agent
@@ -25,14 +23,21 @@ pytestmark = pytest.mark.django_db
 
 
 def _run(run_on_commit: RunOnCommit, **given: Any) -> AgentRun:
-    given = {"agent_id": "seo-specialist", "scope": "dropdown", "actor": make.actor("editor"), **given}
+    given = {
+        "agent_id": "seo-specialist",
+        "scope": "dropdown",
+        "actor": make.actor("editor"),
+        **given,
+    }
     with run_on_commit():
         run = create_run(**given)
     run.refresh_from_db()
     return run
 
 
-def test_a_run_stages_into_ai_review_and_leaves_live_content_alone(run_on_commit: RunOnCommit) -> None:
+def test_a_run_stages_into_ai_review_and_leaves_live_content_alone(
+    run_on_commit: RunOnCommit,
+) -> None:
     post = make.post()
     before = make.live_hash()
 
@@ -57,13 +62,17 @@ def test_a_run_stages_into_ai_review_and_leaves_live_content_alone(run_on_commit
     assert layers.ai_review.document.fields["metaDescription"] == "Grind the beans. Pour the water."
     mark = layers.ai_review.marks["post.metaTitle"]
     assert (mark.agent_id, mark.run_id, mark.via) == ("seo-specialist", str(run.pk), "agent")
+    assert mark.user_id is not None
     account = User.objects.get(pk=mark.user_id)
     assert (account.agent_id, account.role) == ("seo-specialist", "ai_agent")
 
 
 def test_the_demo_answers_the_same_twice_and_within_limits(run_on_commit: RunOnCommit) -> None:
     long = "A very long title about the slow and careful brewing of filter coffee at home and elsewhere"
-    first, second = make.post(long, markdown=f"{long}. " * 9), make.post(long, slug="other", markdown=f"{long}. " * 9)
+    first, second = (
+        make.post(long, markdown=f"{long}. " * 9),
+        make.post(long, slug="other", markdown=f"{long}. " * 9),
+    )
 
     for post in (first, second):
         _run(run_on_commit, post_id=post.pk)
@@ -89,7 +98,9 @@ def test_steps_are_kept_and_a_second_execution_does_nothing(run_on_commit: RunOn
     assert AgentRun.objects.get().attempts == 1
 
 
-def test_a_field_run_answers_a_value_and_stages_it_unless_told_not_to(run_on_commit: RunOnCommit) -> None:
+def test_a_field_run_answers_a_value_and_stages_it_unless_told_not_to(
+    run_on_commit: RunOnCommit,
+) -> None:
     post = make.post()
     given: dict[str, Any] = {"scope": "field", "post_id": post.pk, "field_key": "post.metaTitle"}
 
@@ -111,92 +122,20 @@ def test_a_field_of_a_module_is_staged_there(run_on_commit: RunOnCommit) -> None
 
 
 def test_a_global_run_needs_no_post_and_changes_nothing(run_on_commit: RunOnCommit) -> None:
-    run = _run(run_on_commit, agent_id="general-assistant", scope="global", actor=make.actor("admin"))
+    run = _run(
+        run_on_commit, agent_id="general-assistant", scope="global", actor=make.actor("admin")
+    )
 
     assert (run.status, run.staged, run.post_id) == ("succeeded", [], None)
     assert "no post" in run.summary
 
 
-def _refused(kind: type[CmsError], code: str, field: str | None = None, **given: Any) -> None:
-    given = {"agent_id": "seo-specialist", "scope": "dropdown", "actor": make.actor("editor"), **given}
-    if "post_id" not in given:
-        given["post_id"] = make.post(slug=f"post-{uuid4().hex[:8]}").pk
-    with pytest.raises(kind) as caught:
-        create_run(**given)
-    assert caught.value.code == code
-    if field is not None:
-        assert list(caught.value.details) == [field]
-    assert AgentRun.objects.count() == 0
-
-
-def test_what_cannot_begin_is_refused(agents_dir: Path) -> None:
-    write_agent(agents_dir, "quiet", "dropdown")
-    definitions.reload()
-    deleted = make.post(slug="deleted")
-    Post.objects.filter(pk=deleted.pk).update(deleted_at="2026-01-01T00:00Z")
-
-    _refused(NotFound, "unknown_agent", agent_id="nobody")
-    _refused(NotAllowed, "agent_not_in_scope", scope="global", actor=make.actor("admin"))
-    _refused(RuleViolation, "invalid", "scope", scope="post.publish")
-    _refused(RuleViolation, "invalid", "scope", scope="nowhere")
-    _refused(NotFound, "not_found", post_id=deleted.pk)
-    _refused(NotFound, "not_found", post_id="no-uuid")
-    _refused(RuleViolation, "invalid", "postId", post_id=None)
-    _refused(RuleViolation, "invalid", "openEndedContext", agent_id="quiet", open_ended_context="Hello")
-    _refused(RuleViolation, "invalid", "openEndedContext", open_ended_context="x" * 2001)
-    _refused(RuleViolation, "invalid", "fieldKey", scope="field")
-    _refused(RuleViolation, "invalid", "fieldKey", field_key="post.title")
-    _refused(RuleViolation, "invalid", "fieldKey", scope="field", field_key="post.parentId")
-    _refused(RuleViolation, "invalid", "fieldKey", scope="field", field_key="module.hero.nothing")
-    _refused(RuleViolation, "invalid", "fieldKey", scope="field", field_key="module.pricing.title")
-    _refused(NotAllowed, "agent_not_in_scope", scope="field", field_key="post.slug")
-    _refused(RuleViolation, "hop_limit", actor=Actor(make.user("editor"), via="api", hop=4))
-
-
-@pytest.mark.parametrize(
-    ("scope", "allowed"),
-    [("dropdown", {"admin", "editor"}), ("field", {"admin", "editor"}), ("global", {"admin"})],
-)
-def test_people_need_the_permission_of_the_scope(scope: str, allowed: set[str]) -> None:
-    post = make.post()
-    field = {"field_key": "post.title"} if scope == "field" else {}
-    for role in ("admin", "editor", "translator"):
-        given: dict[str, Any] = {"agent_id": "general-assistant", "scope": scope, "post_id": post.pk}
-        if role in allowed:
-            create_run(actor=make.actor(role), **given, **field)
-            continue
-        with pytest.raises(NotAllowed):
-            create_run(actor=make.actor(role), **given, **field)
-    assert AgentRun.objects.count() == len(allowed)
-
-
-def test_an_ai_client_of_a_translator_starts_no_agent() -> None:
-    with pytest.raises(NotAllowed):
-        create_run(
-            agent_id="seo-specialist",
-            scope="dropdown",
-            actor=make.mcp_actor("translator"),
-            post_id=make.post().pk,
-        )
-    assert AgentRun.objects.count() == 0
-
-
-def test_a_switched_off_agent_is_as_if_it_were_not_there(run_on_commit: RunOnCommit) -> None:
-    post = make.post()
-    with pytest.raises(NotAllowed):
-        switch_agent(agent_id="seo-specialist", enabled=False, actor=make.actor("editor"))
-    assert AgentSwitch.objects.count() == 0
-
-    switch_agent(agent_id="seo-specialist", enabled=False, actor=make.actor("admin"))
-
-    _refused(NotFound, "unknown_agent", post_id=post.pk)
-    switch_agent(agent_id="seo-specialist", enabled=True, actor=make.actor("admin"))
-    assert _run(run_on_commit, post_id=post.pk).status == "succeeded"
-
-
 def test_an_agent_switched_off_between_start_and_work_fails_the_run() -> None:
     run = create_run(
-        agent_id="seo-specialist", scope="dropdown", actor=make.actor("editor"), post_id=make.post().pk
+        agent_id="seo-specialist",
+        scope="dropdown",
+        actor=make.actor("editor"),
+        post_id=make.post().pk,
     )
     switch_agent(agent_id="seo-specialist", enabled=False, actor=make.actor("admin"))
 
@@ -209,7 +148,10 @@ def test_an_agent_switched_off_between_start_and_work_fails_the_run() -> None:
 
 def test_an_agent_without_an_active_account_writes_nothing() -> None:
     run = create_run(
-        agent_id="seo-specialist", scope="dropdown", actor=make.actor("editor"), post_id=make.post().pk
+        agent_id="seo-specialist",
+        scope="dropdown",
+        actor=make.actor("editor"),
+        post_id=make.post().pk,
     )
     make.agent_actor("seo-specialist")
     User.objects.filter(agent_id="seo-specialist").update(is_active=False)
@@ -237,7 +179,10 @@ def test_a_post_deleted_meanwhile_fails_the_run() -> None:
 
 def test_a_cancelled_run_is_never_begun_and_cannot_be_cancelled_twice() -> None:
     run = create_run(
-        agent_id="seo-specialist", scope="dropdown", actor=make.actor("editor"), post_id=make.post().pk
+        agent_id="seo-specialist",
+        scope="dropdown",
+        actor=make.actor("editor"),
+        post_id=make.post().pk,
     )
     with pytest.raises(NotAllowed):
         cancel_run(run_id=run.pk, actor=make.actor("translator"))
@@ -261,7 +206,9 @@ def test_the_save_that_a_run_makes_carries_its_cause(run_on_commit: RunOnCommit)
     assert (event.agent_id, event.run_id, event.hop) == ("seo-specialist", str(run.pk), 1)
 
 
-def test_accounts_of_agents_are_made_at_boot_unless_told_not_to(settings: Any, agents_dir: Path) -> None:
+def test_accounts_of_agents_are_made_at_boot_unless_told_not_to(
+    settings: Any, agents_dir: Path
+) -> None:
     from agents_app.switches import bootstrap_agent_users
 
     write_agent(agents_dir, "lazy", "global", extra="userAccount: {createAtBoot: false}")

@@ -1,0 +1,36 @@
+"""Ways to start runs in tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.test import Client
+
+from agents_app import runner
+from agents_app.models import AgentRun
+from agents_app.runs import create_run
+from content.models import Post
+from tests import make
+
+KEY = "sk-canary-never-shown-1234567890"
+SECRET = "a-secret-of-some-length"
+TRIGGER = "/api/public/agents/seo-specialist/run"
+
+
+def execute(post: Post, **given: Any) -> AgentRun:
+    """A run on the post, done here and now; the dropdown's SEO specialist unless told otherwise."""
+    given = {
+        "agent_id": "seo-specialist",
+        "scope": "dropdown",
+        "actor": make.actor("editor"),
+        **given,
+    }
+    run = create_run(post_id=post.pk, **given)
+    runner.execute(run.pk)
+    run.refresh_from_db()
+    return run
+
+
+def send(client: Client, path: str, body: Any = None, **extra: Any) -> Any:
+    """A POST of JSON."""
+    return client.post(path, body or {}, content_type="application/json", **extra)

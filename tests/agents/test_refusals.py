@@ -1,0 +1,110 @@
+"""What cannot begin, and who may not begin it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from agents_app import definitions
+from agents_app.models import AgentRun, AgentSwitch
+from agents_app.runs import create_run
+from agents_app.switches import switch_agent
+from content.models import Post
+from core.actor import Actor
+from core.errors import CmsError, NotAllowed, NotFound, RuleViolation
+from tests import make
+from tests.agents.asking import execute
+from tests.agents.environment import write_agent
+
+pytestmark = pytest.mark.django_db
+
+
+def _refused(kind: type[CmsError], code: str, field: str | None = None, **given: Any) -> None:
+    given = {
+        "agent_id": "seo-specialist",
+        "scope": "dropdown",
+        "actor": make.actor("editor"),
+        **given,
+    }
+    if "post_id" not in given:
+        given["post_id"] = make.post(slug=f"post-{uuid4().hex[:8]}").pk
+    with pytest.raises(kind) as caught:
+        create_run(**given)
+    assert caught.value.code == code
+    if field is not None:
+        assert list(caught.value.details) == [field]
+    assert AgentRun.objects.count() == 0
+
+
+def test_what_cannot_begin_is_refused(agents_dir: Path) -> None:
+    write_agent(agents_dir, "quiet", "dropdown")
+    definitions.reload()
+    deleted = make.post(slug="deleted")
+    Post.objects.filter(pk=deleted.pk).update(deleted_at="2026-01-01T00:00Z")
+
+    _refused(NotFound, "unknown_agent", agent_id="nobody")
+    _refused(NotAllowed, "agent_not_in_scope", scope="global", actor=make.actor("admin"))
+    _refused(RuleViolation, "invalid", "scope", scope="post.publish")
+    _refused(RuleViolation, "invalid", "scope", scope="nowhere")
+    _refused(NotFound, "not_found", post_id=deleted.pk)
+    _refused(NotFound, "not_found", post_id="no-uuid")
+    _refused(RuleViolation, "invalid", "postId", post_id=None)
+    _refused(
+        RuleViolation, "invalid", "openEndedContext", agent_id="quiet", open_ended_context="Hello"
+    )
+    _refused(RuleViolation, "invalid", "openEndedContext", open_ended_context="x" * 2001)
+    _refused(RuleViolation, "invalid", "fieldKey", scope="field")
+    _refused(RuleViolation, "invalid", "fieldKey", field_key="post.title")
+    _refused(RuleViolation, "invalid", "fieldKey", scope="field", field_key="post.parentId")
+    _refused(RuleViolation, "invalid", "fieldKey", scope="field", field_key="module.hero.nothing")
+    _refused(RuleViolation, "invalid", "fieldKey", scope="field", field_key="module.pricing.title")
+    _refused(NotAllowed, "agent_not_in_scope", scope="field", field_key="post.slug")
+    _refused(RuleViolation, "hop_limit", actor=Actor(make.user("editor"), via="api", hop=4))
+
+
+@pytest.mark.parametrize(
+    ("scope", "allowed"),
+    [("dropdown", {"admin", "editor"}), ("field", {"admin", "editor"}), ("global", {"admin"})],
+)
+def test_people_need_the_permission_of_the_scope(scope: str, allowed: set[str]) -> None:
+    post = make.post()
+    field: dict[str, Any] = {"field_key": "post.title"} if scope == "field" else {}
+    for role in ("admin", "editor", "translator"):
+        given: dict[str, Any] = {
+            "agent_id": "general-assistant",
+            "scope": scope,
+            "post_id": post.pk,
+        }
+        if role in allowed:
+            create_run(actor=make.actor(role), **given, **field)
+            continue
+        with pytest.raises(NotAllowed):
+            create_run(actor=make.actor(role), **given, **field)
+    assert AgentRun.objects.count() == len(allowed)
+
+
+def test_an_ai_client_of_a_translator_starts_no_agent() -> None:
+    with pytest.raises(NotAllowed):
+        create_run(
+            agent_id="seo-specialist",
+            scope="dropdown",
+            actor=make.mcp_actor("translator"),
+            post_id=make.post().pk,
+        )
+    assert AgentRun.objects.count() == 0
+
+
+def test_a_switched_off_agent_is_as_if_it_were_not_there() -> None:
+    post = make.post()
+    with pytest.raises(NotAllowed):
+        switch_agent(agent_id="seo-specialist", enabled=False, actor=make.actor("editor"))
+    assert AgentSwitch.objects.count() == 0
+
+    switch_agent(agent_id="seo-specialist", enabled=False, actor=make.actor("admin"))
+
+    _refused(NotFound, "unknown_agent", post_id=post.pk)
+    switch_agent(agent_id="seo-specialist", enabled=True, actor=make.actor("admin"))
+    assert execute(post).status == "succeeded"
