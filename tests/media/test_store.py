@@ -103,7 +103,7 @@ def test_a_transparent_image_stays_so():
     asset = store(out.getvalue())
 
     for path in (asset.file.name, asset.variants["small"]):
-        assert opened(path).convert("RGBA").getpixel((5, 5))[3] == 0
+        assert opened(path).convert("RGBA").getchannel("A").getextrema() == (0, 0)
 
 
 def test_the_orientation_of_the_camera_is_applied_and_its_data_removed():
@@ -118,8 +118,8 @@ def test_the_orientation_of_the_camera_is_applied_and_its_data_removed():
 
     assert (asset.width, asset.height) == (100, 200)
     for path in (asset.file.name, *asset.variants.values()):
-        image = opened(path).convert("RGB")
-        red, _, blue = image.getpixel((50, 20))
+        top = opened(path).convert("RGB").crop((40, 10, 60, 30))
+        (red, _), (_, blue) = top.getchannel("R").getextrema(), top.getchannel("B").getextrema()
         assert red > 200 > 50 > blue, path  # what was left is now on top
         assert not opened(path).getexif()
     for file in on_disk():
@@ -135,7 +135,7 @@ def test_an_animation_goes_on_moving():
 
         asset = store(out.getvalue())
 
-        assert opened(asset.file.name).n_frames == 3, kind
+        assert getattr(opened(asset.file.name), "n_frames", 1) == 3, kind
         assert getattr(opened(asset.variants["small"]), "n_frames", 1) == 1
 
 
@@ -255,13 +255,14 @@ def test_the_wire_has_the_names_of_the_table():
     assert (shown["alt_text"], shown["categories"], shown["mime"]) == (
         "Red and blue", ["tests"], "image/jpeg",
     )  # fmt: skip
-    assert shown["createdAt"].endswith("Z")
+    assert str(shown["createdAt"]).endswith("Z")
 
 
 def test_a_page_gets_every_width_once():
     asset = store(picture("PNG", (500, 250)))
 
     image = site_image(asset)
+    assert image is not None
 
     small, large = asset.variants["small"], asset.variants["medium"]
     assert image["srcset"] == f"/media/{small} 400w, /media/{large} 500w"

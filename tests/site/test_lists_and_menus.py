@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.utils import timezone
@@ -22,7 +23,7 @@ def titles(response) -> list[str]:
 def test_the_list_has_the_newest_first_and_its_own_language_only(client):
     for age, title in enumerate(("Newest", "Middle", "Oldest")):
         post = make.post(title)
-        moment = timezone.now() - timezone.timedelta(days=age)
+        moment = timezone.now() - timedelta(days=age)
         Post.objects.filter(pk=post.pk).update(published_at=moment)
     make.post("Entwurf", locale="de", status="draft")
     make.post("Kaffee", locale="de")

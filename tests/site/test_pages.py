@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from uuid import uuid4
 
 import pytest
@@ -268,6 +269,7 @@ def test_health(client):
 
 def crumbs(response) -> list[tuple[str, str]]:
     found = re.search(r'<nav class="breadcrumb".*?</nav>', text(response), re.S)
+    assert found is not None
     return re.findall(r"<(?:a href=\"([^\"]+)\"|span aria-current=\"page\")>([^<]+)<", found[0])
 
 
@@ -342,13 +344,13 @@ def test_overrides_of_a_shared_module_show_on_their_post_only(client):
     shared = make.global_module(title="Letters")
     for title, overrides in (("First", {}), ("Second", {"title": "Other"})):
         post = make.post(title)
-        edit_post(
-            post_id=post.pk,
-            actor=make.actor(),
-            edit=lambda document, overrides=overrides: edits.add_module(
-                document, type="callout", shared=("newsletter", str(shared.pk)), overrides=overrides
-            )[0],
+        place = partial(
+            edits.add_module,
+            type="callout",
+            shared=("newsletter", str(shared.pk)),
+            overrides=overrides,
         )
+        edit_post(post_id=post.pk, actor=make.actor(), edit=lambda doc, place=place: place(doc)[0])  # type: ignore[misc]
 
     assert ">Letters</h2>" in text(client.get("/blog/first"))
     assert ">Other</h2>" in text(client.get("/blog/second"))
