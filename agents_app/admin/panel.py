@@ -1,0 +1,101 @@
+"""What agents add to the pages of a post: the dropdown, the tab of runs, who a run was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
+
+from agents_app.definitions import agents_for, get_agent
+from agents_app.models import AgentRun
+from agents_app.schema import AgentDefinition, Scope
+from agents_app.switches import only_enabled
+from content.admin.panels import (
+    RunView,
+    Tab,
+    register_panel,
+    register_runs,
+    register_tabs,
+)
+from content.models import Post
+from core.admin.rights import may
+
+_LATEST = 3
+_DEMO = "demo"
+
+
+def agent_name(agent_id: str) -> str:
+    """The name of an agent; its id where there is no such agent any more."""
+    agent = get_agent(agent_id)
+    return agent.name if agent else agent_id
+
+
+def model_label(run: AgentRun) -> str:
+    """What answered, in words. The demo provider is no model and says so."""
+    if run.provider == _DEMO:
+        return "Demo (no AI)"
+    return " ".join(part for part in (run.provider, run.model) if part)
+
+
+def agent_panel(request: HttpRequest, post: Post) -> SafeString:
+    """The dropdown of agents for a post, with the latest runs."""
+    if not may(request, "agents.dropdown"):
+        return mark_safe("")
+    agents = only_enabled(agents_for(Scope.DROPDOWN))
+    latest = list(AgentRun.objects.filter(post=post).defer("context", "value")[:_LATEST])
+    context = {
+        "post": post,
+        "agents": agents,
+        "taking_words": [agent for agent in agents if agent.open_ended_context.enabled],
+        "words_max": max((_most(agent) for agent in agents), default=0),
+        "latest": [(run, agent_name(run.agent_id)) for run in latest],
+        "start_url": reverse("admin:agents_app_run_start", args=[post.pk]),
+    }
+    return SafeString(render_to_string("admin/agents/panel.html", context, request))
+
+
+def _most(agent: AgentDefinition) -> int:
+    rule = agent.open_ended_context
+    return (rule.max_chars or 2000) if rule.enabled else 0
+
+
+def agent_tabs(request: HttpRequest, post: Post) -> Iterable[Tab]:
+    if may(request, "agents.view"):
+        url = reverse("admin:agents_app_agentrun_changelist") + f"?post__id__exact={post.pk}"
+        yield Tab("runs", "Runs", url)
+
+
+def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunView]:
+    """Who the runs were, for a review. One query."""
+    wanted = [id_ for id_ in ids if _is_uuid(id_)]
+    may_open = may(request, "agents.view")
+    rows = AgentRun.objects.filter(pk__in=wanted).only(
+        "pk", "agent_id", "provider", "model", "by_name"
+    )
+    return {
+        str(run.pk): RunView(
+            url=reverse("admin:agents_app_agentrun_change", args=[run.pk]) if may_open else "",
+            agent=agent_name(run.agent_id),
+            model=model_label(run),
+            by=run.by_name,
+            is_demo=run.provider == _DEMO,
+        )
+        for run in rows
+    }
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
+register_panel(agent_panel)
+register_tabs(agent_tabs)
+register_runs(describe_runs)

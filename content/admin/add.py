@@ -1,0 +1,47 @@
+"""A new post: what it is, in which language, and its title. Its modules come from the type's default group."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+
+from content.admin.pages import page, post_url
+from content.definitions import post_types
+from content.services.create import create_post
+from core.admin.rights import actor_of, answers_refusals, require
+from core.errors import CmsError
+
+
+@answers_refusals
+def add(request: HttpRequest) -> HttpResponse:
+    """GET shows the form, POST makes a draft."""
+    require(request, "posts.create")
+    typed = {
+        "type": request.POST.get("type") or request.GET.get("type") or "blog",
+        "locale": request.POST.get("locale") or settings.CMS_ENV.default_locale,
+        "title": request.POST.get("title", ""),
+        "slug": request.POST.get("slug", ""),
+    }
+    problem, errors, status = "", {}, 200
+    if request.method == "POST":
+        fields = {"title": typed["title"], **({"slug": typed["slug"]} if typed["slug"] else {})}
+        try:
+            post = create_post(
+                actor=actor_of(request), type=typed["type"], locale=typed["locale"], fields=fields
+            )
+        except CmsError as error:
+            if error.status == 403:
+                raise
+            problem, errors, status = error.message, error.details, error.status
+        else:
+            messages.success(request, f"“{post.title}” is a draft.")
+            return HttpResponseRedirect(post_url("change", post))
+    context = {
+        "typed": typed,
+        "problem": problem,
+        "errors": errors,
+        "types": [(definition.name, definition.label) for definition in post_types],
+        "locales": settings.CMS_ENV.locales,
+    }
+    return page(request, "admin/posts/add.html", context, title="New post", status=status)

@@ -1,0 +1,112 @@
+"""The fields of a form as a template shows them: names, values, choices, errors, origin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from content.admin.forms import REFERENCES, FormField, Typed
+from content.admin.sheet import Unit
+
+Choice = tuple[str, str]
+Choices = Callable[[FormField], Sequence[tuple[str, Sequence[Choice]]]]
+"""Answers the choices of a reference, grouped."""
+
+
+@dataclass(slots=True)
+class Control:
+    """`kind` chooses the widget. `items` are the controls of a repeater's items, `parts` those of an object."""
+
+    name: str
+    label: str
+    kind: str
+    help: str
+    value: object = ""
+    max_length: int | None = None
+    is_multiple: bool = False
+    groups: list[tuple[str, list[tuple[str, str, bool]]]] = field(default_factory=list)
+    items: list[list[Control]] = field(default_factory=list)
+    parts: list[Control] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    origin: str = ""
+    is_ai: bool = False
+    now: str = ""
+
+    @property
+    def id(self) -> str:
+        return "f-" + self.name.replace(".", "-")
+
+    @property
+    def described_by(self) -> str:
+        parts = [("help", self.help), ("errors", self.errors), ("origin", self.origin), ("now", self.now)]
+        return " ".join(f"{self.id}-{name}" for name, value in parts if value)
+
+    @property
+    def has_errors(self) -> bool:
+        """Here or anywhere below."""
+        return bool(self.errors) or any(
+            part.has_errors for part in (*self.parts, *(c for item in self.items for c in item))
+        )
+
+
+def control_of(
+    unit: Unit, typed: Typed, errors: Mapping[str, Sequence[str]], choices: Choices
+) -> Control:
+    return _control(unit.field, unit.path, typed, errors, choices)
+
+
+def _control(
+    form_field: FormField,
+    name: str,
+    typed: Typed,
+    errors: Mapping[str, Sequence[str]],
+    choices: Choices,
+) -> Control:
+    control = Control(
+        name,
+        form_field.label,
+        form_field.kind,
+        form_field.help,
+        typed,
+        form_field.max_length,
+        is_multiple=form_field.is_list,
+        errors=list(errors.get(name, ())),
+    )
+    if form_field.kind == "repeater" and isinstance(typed, list):
+        control.items = [
+            _parts(form_field, f"{name}.{at}", item, errors, choices) for at, item in enumerate(typed)
+        ]
+    elif form_field.kind == "object":
+        control.parts = _parts(form_field, name, typed, errors, choices)
+    elif form_field.choices or form_field.kind in REFERENCES or form_field.kind == "terms":
+        control.groups = _groups(form_field, typed, choices)
+    return control
+
+
+def _parts(
+    form_field: FormField,
+    name: str,
+    typed: object,
+    errors: Mapping[str, Sequence[str]],
+    choices: Choices,
+) -> list[Control]:
+    values = typed if isinstance(typed, dict) else {}
+    return [
+        _control(inner, f"{name}.{inner.name}", values.get(inner.name, ""), errors, choices)
+        for inner in form_field.nested
+    ]
+
+
+def _groups(
+    form_field: FormField, typed: Typed, choices: Choices
+) -> list[tuple[str, list[tuple[str, str, bool]]]]:
+    chosen = {str(item) for item in typed} if isinstance(typed, list) else {str(typed)}
+    offered = [("", form_field.choices)] if form_field.choices else choices(form_field)
+    groups = [
+        (label, [(value, text, value in chosen) for value, text in options])
+        for label, options in offered
+    ]
+    known = {value for _, options in groups for value, _, _ in options}
+    # What was chosen and is not offered any more must not vanish by saving.
+    lost = [(value, f"(missing) {value[:8]}", True) for value in sorted(chosen - known - {""})]
+    return [*groups, ("", lost)] if lost else groups

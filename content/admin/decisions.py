@@ -1,0 +1,77 @@
+"""A reviewer's decisions, taken together or not at all.
+
+With the button Submit (AI Review) or Approve (Review), what is marked accept is taken and what is marked reject is
+rejected with the note; what is left stays staged. With the button Reject, what is marked reject is rejected, and
+nothing is taken. Everything is judged against the digest of what the reviewer saw: if anything marked has moved
+since, `Conflict` (`stale_review`) is raised and nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from content.layers import LayerView, approve, lock_post, open_layers, reject, submit
+from content.layers.digest import read_digest, was_seen
+from content.models import Layer
+from core.actor import Actor
+from core.errors import Conflict
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """`conflicts` are paths that stayed in AI Review, because a person had staged another value in Review."""
+
+    taken: tuple[str, ...]
+    rejected: tuple[str, ...]
+    conflicts: tuple[str, ...]
+
+
+@transaction.atomic
+def decide(
+    *,
+    post_id: object,
+    layer: Layer,
+    actor: Actor,
+    digest: str,
+    accept: Collection[str],
+    refuse: Collection[str],
+    note: str = "",
+) -> Decided:
+    """Take `accept` out of the layer into the one below it, and drop `refuse`, in one transaction."""
+    require_seen(open_layers(lock_post(post_id)).view(layer), digest, [*accept, *refuse])
+    taken: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    if accept and layer == Layer.REVIEW:
+        approve(post_id=post_id, actor=actor, digest=digest, paths=accept, note=note)
+        taken = tuple(accept)
+    elif accept:
+        submitted = submit(post_id=post_id, actor=actor, paths=accept, note=note)
+        taken = submitted.submitted
+        conflicts = tuple(conflict.path for conflict in submitted.conflicts)
+    rejected: tuple[str, ...] = ()
+    if refuse:
+        # Taking can settle what was to be refused: a module's place among the others, for one.
+        left = set(open_layers(lock_post(post_id)).view(layer).changes.paths)
+        remaining = [path for path in refuse if path in left]
+        if remaining:
+            reject(post_id=post_id, layer=layer, actor=actor, paths=remaining, note=note)
+        rejected = tuple(refuse)
+    return Decided(taken, rejected, conflicts)
+
+
+def require_seen(view: LayerView, digest: str, paths: Collection[str]) -> None:
+    """Raise `Conflict` naming those of the paths that are no longer what the digest saw."""
+    seen = read_digest(digest)
+    changes = {change.path: change for change in view.changes}
+    moved = [
+        path for path in paths if path not in changes or not was_seen(seen, changes[path])
+    ]
+    if moved:
+        raise Conflict(
+            "Something moved since you opened this review. Nothing was changed; look again and decide.",
+            code="stale_review",
+            details={path: ["changed since you saw it"] for path in moved},
+        )

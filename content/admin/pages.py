@@ -1,0 +1,87 @@
+"""What the pages of one post share: finding it, its tabs, and the frame of the admin around them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import Http404, HttpRequest
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from content.admin.panels import Tab, more_tabs
+from content.layers import Layers, open_layers
+from content.models import Layer, Post, Status
+from core.admin.rights import may
+
+
+def find_post(post_id: object) -> Post:
+    """The post, unless it is deleted. Raises `Http404`."""
+    post = Post.objects.filter(pk=post_id, deleted_at__isnull=True).first()
+    if post is None:
+        raise Http404("No such post.")
+    return post
+
+
+def read(post_id: object) -> tuple[Post, Layers]:
+    post = find_post(post_id)
+    return post, open_layers(post)
+
+
+def post_url(name: str, post: Post | str, query: str = "") -> str:
+    """The address of a page of a post: `change`, `review`, `revisions`, …"""
+    pk = post.pk if isinstance(post, Post) else post
+    return reverse(f"admin:content_post_{name}", args=[pk]) + query
+
+
+def review_url(post: Post | str, layer: str) -> str:
+    return post_url("review", post, f"?layer={layer}")
+
+
+def tabs(request: HttpRequest, post: Post, layers: Layers) -> list[Tab]:
+    """The links above every page of a post."""
+    found = [
+        Tab("source", "Source", post_url("change", post)),
+        Tab("review", "Review", review_url(post, Layer.REVIEW), len(layers.review.changes)),
+        Tab("ai-review", "AI Review", review_url(post, Layer.AI_REVIEW), len(layers.ai_review.changes)),
+        Tab("revisions", "Revisions", post_url("revisions", post)),
+        *more_tabs(request, post),
+    ]
+    if post.status == Status.PUBLISHED:
+        found.append(Tab("site", "View on site", post.path))
+    return found
+
+
+def page(
+    request: HttpRequest,
+    template: str,
+    context: dict[str, Any],
+    *,
+    title: str,
+    status: int = 200,
+) -> TemplateResponse:
+    """A page in the frame of the admin."""
+    frame = {
+        **admin.site.each_context(request),
+        "title": title,
+        "opts": Post._meta,
+        "can_approve": may(request, "posts.review.approve"),
+        **context,
+    }
+    return TemplateResponse(request, template, frame, status=status)
+
+
+def post_page(
+    request: HttpRequest,
+    template: str,
+    post: Post,
+    layers: Layers,
+    context: dict[str, Any],
+    *,
+    title: str,
+    tab: str,
+    status: int = 200,
+) -> TemplateResponse:
+    """A page of one post, with its tabs."""
+    frame = {"post": post, "tabs": tabs(request, post, layers), "tab": tab, **context}
+    return page(request, template, frame, title=title, status=status)

@@ -1,0 +1,121 @@
+"""Posts in the admin: the list, and the addresses of the pages of a post."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin
+from django.db.models import Exists, OuterRef, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, URLResolver, path
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from content.admin.add import add
+from content.admin.edit import edit
+from content.admin.pages import post_url, review_url
+from content.admin.review import review
+from content.admin.revisions import compare, restore, revisions
+from content.admin.trash import delete, trash
+from content.models import Draft, Layer, Post
+from core.admin.rights import PermittedAdmin, may
+
+
+class WaitingFilter(admin.SimpleListFilter):
+    """Posts with something in a layer."""
+
+    title = "waiting in"
+    parameter_name = "waiting"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(Layer.AI_REVIEW.value, "AI Review"), (Layer.REVIEW.value, "Review")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Post]) -> QuerySet[Post]:
+        return queryset.filter(_waits(self.value() or "")) if self.value() in Layer.values else queryset
+
+
+def _waits(layer: str) -> Exists:
+    return Exists(Draft.objects.filter(post=OuterRef("pk"), layer=layer, is_empty=False))
+
+
+@admin.register(Post)
+class PostAdmin(PermittedAdmin[Post]):
+    view_permission = "posts.view"
+    list_display = ("title", "kind", "locale", "state", "waiting", "updated_at")
+    list_display_links = ("title",)
+    list_filter = ("type", "locale", "status", WaitingFilter)
+    search_fields = ("title", "slug", "search_text")
+    search_help_text = "Words of the title, the slug or the text"
+    ordering = ("-updated_at",)
+    list_per_page = 50
+    show_full_result_count = False
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return may(request, "posts.create")
+
+    def has_change_permission(self, request: HttpRequest, obj: Post | None = None) -> bool:
+        return may(request, "posts.edit") or may(request, "posts.translate")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Post | None = None) -> bool:
+        return False  # deleting goes through the trash, one post at a time
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Post]:
+        found: QuerySet[Post] = super().get_queryset(request).filter(deleted_at__isnull=True)
+        return found.defer("search_text", "jsonld_overrides", "custom_fields").annotate(
+            in_review=_waits(Layer.REVIEW), in_ai_review=_waits(Layer.AI_REVIEW)
+        )
+
+    @admin.display(description="Type", ordering="type")
+    def kind(self, post: Post) -> str:
+        return post.type
+
+    @admin.display(description="Status", ordering="status")
+    def state(self, post: Post) -> SafeString:
+        return format_html('<span class="badge badge-{}">{}</span>', post.status, post.get_status_display())
+
+    @admin.display(description="Waiting")
+    def waiting(self, post: Post) -> SafeString | str:
+        parts = []
+        for layer, label, has in (
+            (Layer.AI_REVIEW, "AI Review", getattr(post, "in_ai_review", False)),
+            (Layer.REVIEW, "Review", getattr(post, "in_review", False)),
+        ):
+            if has:
+                parts.append(
+                    format_html(
+                        '<a class="badge badge-{}" href="{}">{}</a>', layer.value, review_url(post, layer), label
+                    )
+                )
+        return SafeString(" ".join(parts)) if parts else "—"
+
+    def get_urls(self) -> list[URLPattern | URLResolver]:
+        def wrap(view: Any) -> Any:
+            return self.admin_site.admin_view(view)
+
+        own: list[URLPattern | URLResolver] = [
+            path("add/", wrap(add), name="content_post_add"),
+            path("trash/", wrap(trash), name="content_post_trash"),
+            path("<uuid:post_id>/change/", wrap(edit), name="content_post_change"),
+            path("<uuid:post_id>/review/", wrap(review), name="content_post_review"),
+            path("<uuid:post_id>/delete/", wrap(delete), name="content_post_delete"),
+            path("<uuid:post_id>/history/", wrap(_history), name="content_post_history"),
+            path("<uuid:post_id>/revisions/", wrap(revisions), name="content_post_revisions"),
+            path("<uuid:post_id>/revisions/compare/", wrap(compare), name="content_post_compare"),
+            path(
+                "<uuid:post_id>/revisions/<uuid:revision_id>/restore/",
+                wrap(restore),
+                name="content_post_restore",
+            ),
+            path("<uuid:post_id>/", wrap(_to_change), name="content_post_page"),
+        ]
+        # Of Django's own pages only the list is left: its forms would save rows past the services.
+        return own + [found for found in super().get_urls() if found.name == "content_post_changelist"]
+
+
+def _history(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    return HttpResponseRedirect(post_url("revisions", str(post_id)))
+
+
+def _to_change(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    return HttpResponseRedirect(post_url("change", str(post_id)))

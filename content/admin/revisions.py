@@ -1,0 +1,115 @@
+"""Revisions of a post: listed, compared, restored."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+
+from content.admin.lookups import references_of
+from content.admin.pages import post_page, post_url, read
+from content.changes import diff
+from content.document import PostDocument
+from content.layers import revert_to_revision
+from content.models import Post, Revision
+from content.review.cards import Group, cards_between
+from core.admin.rights import actor_of, answers_refusals, may, require
+from core.errors import CmsError
+
+_PAGE = 50
+
+
+@answers_refusals
+def revisions(request: HttpRequest, post_id: object) -> HttpResponse:
+    """The list, newest first, with two to compare."""
+    require(request, "posts.view")
+    post, layers = read(post_id)
+    rows = post.revisions.defer("document").order_by("-version")
+    found = Paginator(rows, _PAGE).get_page(request.GET.get("page"))
+    context = {"revisions": found, "may_restore": may(request, "posts.revisions.manage")}
+    return post_page(
+        request,
+        "admin/posts/revisions.html",
+        post,
+        layers,
+        context,
+        title=f"Revisions: {post.title}",
+        tab="revisions",
+    )
+
+
+@answers_refusals
+def compare(request: HttpRequest, post_id: object) -> HttpResponse:
+    """What leads from one revision (`?from=`) to another (`&to=`)."""
+    require(request, "posts.view")
+    post, layers = read(post_id)
+    one = _revision(post, request.GET.get("from", ""))
+    other = _revision(post, request.GET.get("to", ""))
+    if one.version > other.version:
+        one, other = other, one
+    groups = _cards(PostDocument.from_json(one.document), PostDocument.from_json(other.document))
+    context = {"one": one, "other": other, "groups": groups}
+    return post_page(
+        request,
+        "admin/posts/compare.html",
+        post,
+        layers,
+        context,
+        title=f"Version {one.version} compared with {other.version}: {post.title}",
+        tab="revisions",
+    )
+
+
+@answers_refusals
+def restore(request: HttpRequest, post_id: object, revision_id: UUID) -> HttpResponse:
+    """GET shows what restoring would change, POST does it."""
+    require(request, "posts.revisions.manage")
+    post, layers = read(post_id)
+    revision = _revision(post, str(revision_id))
+    if request.method == "POST":
+        try:
+            revert_to_revision(
+                post_id=post.pk,
+                revision_id=revision.pk,
+                actor=actor_of(request),
+                note=f"version {revision.version}",
+            )
+        except CmsError as error:
+            if error.status in (403, 404):
+                raise
+            messages.error(request, error.message)
+            return HttpResponseRedirect(request.path)
+        messages.success(request, f"The live content is that of version {revision.version} again.")
+        return HttpResponseRedirect(post_url("change", post))
+    context = {
+        "revision": revision,
+        "groups": _cards(layers.live, PostDocument.from_json(revision.document)),
+        "back": post_url("revisions", post),
+    }
+    return post_page(
+        request,
+        "admin/posts/restore.html",
+        post,
+        layers,
+        context,
+        title=f"Restore version {revision.version}: {post.title}",
+        tab="revisions",
+    )
+
+
+def _cards(before: PostDocument, after: PostDocument) -> list[Group]:
+    changes = diff(before, after)
+    return cards_between(before, after, changes, references_of(changes, before, after))
+
+
+def _revision(post: Post, revision_id: str) -> Revision:
+    """A revision of this very post. Raises `Http404`."""
+    try:
+        found = post.revisions.filter(pk=UUID(revision_id)).first()
+    except ValueError:
+        found = None
+    if found is None:
+        raise Http404("This post has no such revision.")
+    return found

@@ -1,0 +1,167 @@
+"""The form of a post: its fields and modules as units that are typed, compared and saved one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, cast
+
+from content.admin.forms import FormField, fields_of
+from content.definitions import find_module, find_post_type, modules, post_types
+from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.models.post import EXCERPT_MAX, META_MAX, SLUG_MAX, TITLE_MAX, URL_MAX
+from content.review.labels import FIELD_LABELS, module_label
+from core.json import Json
+
+_MAIN: Final = (
+    FormField("title", "Title", "text", max_length=TITLE_MAX),
+    FormField("slug", "Slug", "text", "The last part of the address.", max_length=SLUG_MAX),
+    FormField("excerpt", "Excerpt", "textarea", "Shown in lists.", max_length=EXCERPT_MAX),
+)
+_SEO: Final = (
+    FormField("metaTitle", "Meta title", "text", "About 60 characters.", max_length=TITLE_MAX),
+    FormField(
+        "metaDescription", "Meta description", "textarea", "About 160 characters.", max_length=META_MAX
+    ),
+    FormField("canonicalUrl", "Canonical address", "url", max_length=URL_MAX),
+    FormField("robotsJson", "Robots", "json", 'JSON, such as {"index": false}.'),
+    FormField("jsonldOverrides", "Structured data", "json", "JSON-LD to add or replace."),
+)
+_PLACE: Final = (
+    FormField("featuredMediaId", "Featured image", "media", is_nullable=True),
+    FormField("taxonomyTermIds", "Terms", "terms", is_list=True),
+    FormField("publishAt", "Publish at (UTC)", "moment", "Publishes a draft by itself."),
+    FormField("orderIndex", "Order", "number"),
+)
+_PARENT: Final = FormField("parentId", "Parent", "post-reference", is_nullable=True)
+NEW_PREFIX: Final = "new-"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What is saved as one: a post field or a prop. `path` is its name in the form."""
+
+    path: str
+    field: FormField
+    value: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the form about the post itself."""
+
+    name: str
+    label: str
+    units: tuple[Unit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleSection:
+    """A part of the form about one module. `shared_slug` names the global module that it places."""
+
+    id: str
+    type: str
+    label: str
+    description: str
+    is_locked: bool
+    is_known: bool
+    shared_slug: str
+    units: tuple[Unit, ...]
+
+    @property
+    def is_new(self) -> bool:
+        return self.id.startswith(NEW_PREFIX)
+
+    @property
+    def token(self) -> str:
+        """How the form's hidden order names it."""
+        if not self.is_new:
+            return self.id
+        return f"{self.id}:{self.type}" + (f"@{self.shared_slug}" if self.shared_slug else "")
+
+
+def post_sections(document: PostDocument) -> list[Section]:
+    """The post's own fields, by section."""
+    definition = post_types.get(document.type)
+    place = (*_PLACE[:2], _PARENT, *_PLACE[2:]) if definition and definition.hierarchical else _PLACE
+    custom = fields_of(definition.CustomFields) if definition else ()
+    sections = [
+        Section("main", "Content", tuple(_post_units(document, _MAIN))),
+        Section("place", "Place and time", tuple(_post_units(document, place))),
+        Section("seo", "Search engines", tuple(_post_units(document, _SEO))),
+    ]
+    if custom:
+        units = tuple(
+            Unit(
+                f"post.{CUSTOM_PREFIX}{field.name}",
+                field,
+                document.fields.get(CUSTOM_PREFIX + field.name),
+            )
+            for field in custom
+        )
+        sections.insert(1, Section("custom", definition.label if definition else "", units))
+    return sections
+
+
+def _post_units(document: PostDocument, fields: tuple[FormField, ...]) -> Iterator[Unit]:
+    for field in fields:
+        if field.name == "taxonomyTermIds":
+            if find_post_type(document.type).taxonomies:
+                yield Unit(f"post.{field.name}", field, list(document.taxonomy_term_ids))
+        else:
+            yield Unit(f"post.{field.name}", field, document.fields.get(field.name))
+
+
+def module_section(
+    module: ModuleDocument, shared: Mapping[str, Mapping[str, Json]]
+) -> ModuleSection:
+    """A module with the values that hold: its props, or a shared one's with this post's overrides on top."""
+    definition = modules.get(module.type)
+    values = {**shared.get(module.instance_id, {}), **module.props, **module.overrides}
+    part = "props" if module.scope == "local" else "overrides"
+    fields = fields_of(definition.Props) if definition and module.scope != "static" else ()
+    defaults = definition.default_props() if definition else {}
+    return ModuleSection(
+        id=module.id,
+        type=module.type,
+        label=module_label(module.type),
+        description=definition.description if definition else "",
+        is_locked=module.locked,
+        is_known=definition is not None,
+        shared_slug=module.global_slug or "",
+        units=tuple(
+            Unit(
+                f"modules.{module.id}.{part}.{field.name}",
+                field,
+                cast("Json", values.get(field.name, defaults.get(field.name))),
+            )
+            for field in fields
+        ),
+    )
+
+
+def new_module(
+    token: str, shared: Mapping[str, tuple[str, Mapping[str, Json]]]
+) -> ModuleSection | None:
+    """The section of a module that was added in the form: `new-1:callout` or `new-1:callout@slug`."""
+    id_, _, kind = token.partition(":")
+    type_name, _, slug = kind.partition("@")
+    if type_name not in modules or (slug and slug not in shared):
+        return None
+    definition = find_module(type_name)
+    values = {**definition.default_props(), **(shared[slug][1] if slug else {})}
+    module = ModuleDocument(
+        id=id_,
+        type=type_name,
+        instance_id="",
+        scope="global" if slug else "local",
+        global_slug=slug or None,
+        props={} if slug else values,
+        overrides={},
+    )
+    return module_section(module, {"": values} if slug else {})
+
+
+
+
+assert {field.name for field in (*_MAIN, *_SEO, *_PLACE, _PARENT)} <= set(FIELD_LABELS)  # noqa: S101
