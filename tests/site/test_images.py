@@ -1,0 +1,68 @@
+"""Images on public pages: found in modules, read at once, offered in every width."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from PIL import Image
+
+from content import edits
+from content.document import PostDocument
+from content.services.edit import edit_post
+from media.models import Asset
+from media.services.store import store_image
+from tests import make
+from tests.site.test_pages import BLOG, text
+
+pytestmark = pytest.mark.django_db
+
+
+def image(name: str = "a.png") -> Asset:
+    out = BytesIO()
+    Image.new("RGB", (1000, 500), "teal").save(out, "PNG")
+    out.seek(0)
+    return store_image(file=out, filename=name, alt_text=f"Picture {name}", actor=make.actor())
+
+
+def test_images_of_modules_and_the_featured_one_are_shown(client):
+    shown, featured = image("shown.png"), image("featured.png")
+    post = make.post(featuredMediaId=str(featured.pk))
+    hero = make.module_id(post, "hero")
+
+    def fill(document: PostDocument) -> PostDocument:
+        return edits.update_module(document, hero, props={"imageId": str(shown.pk)})
+
+    edit_post(post_id=post.pk, actor=make.actor(), edit=fill)
+    with CaptureQueriesContext(connection) as queries:
+        html = text(client.get(BLOG))
+
+    large = f"/media/{shown.variants['large']}"
+    assert f'<img src="{large}" alt="Picture shown.png" width="1000" height="500"' in html
+    assert f"/media/{shown.variants['small']} 400w" in html
+    assert (
+        f'<meta property="og:image" content="http://127.0.0.1:8000/media/'
+        f'{featured.variants["large"]}">' in html
+    )
+    assert len([query for query in queries if '"media_asset"."id" IN' in query["sql"]]) == 1
+    assert len(queries) <= 6
+    assert "Picture featured.png" in text(client.get("/blog"))
+
+
+def test_an_image_that_is_gone_leaves_the_page_whole(client):
+    shown = image()
+    post = make.post()
+    hero = make.module_id(post, "hero")
+    edit_post(
+        post_id=post.pk,
+        actor=make.actor(),
+        edit=lambda document: edits.update_module(document, hero, props={"imageId": str(shown.pk)}),
+    )
+    shown.delete()
+
+    response = client.get(BLOG)
+
+    assert response.status_code == 200
+    assert "<img" not in text(response)
