@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 from django.contrib.auth import get_backends
@@ -10,6 +11,7 @@ from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
+from django.utils.crypto import salted_hmac
 
 from accounts.roles import GRANTS, Role, permissions_of
 
@@ -103,6 +105,16 @@ class User(AbstractBaseUser):
     def has_module_perms(self, app_label: str) -> bool:
         """Asked by the admin's index; each admin class decides for itself through `has_perm`."""
         return self.can_log_in
+
+    def get_session_auth_hash(self) -> str:
+        """What a session is bound to. With the role in it, a change of role ends every session at once."""
+        return salted_hmac(
+            "accounts.session." + self.role, super().get_session_auth_hash()
+        ).hexdigest()
+
+    def get_session_auth_fallback_hash(self) -> Iterator[str]:
+        for older in super().get_session_auth_fallback_hash():
+            yield salted_hmac("accounts.session." + self.role, older).hexdigest()
 
     def get_full_name(self) -> str:
         return self.username

@@ -185,6 +185,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["core.api.renderers.OrjsonRenderer"],
     "DEFAULT_PARSER_CLASSES": ["core.api.parsers.StrictJsonParser"],
     "EXCEPTION_HANDLER": "core.api.exceptions.handle",
+    "URL_FORMAT_OVERRIDE": None,  # ?format= is a query parameter like any other
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
 SPECTACULAR_SETTINGS = {"TITLE": "CMS", "VERSION": "1", "SERVE_INCLUDE_SCHEMA": False}

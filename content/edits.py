@@ -153,19 +153,27 @@ def patch_modules(document: PostDocument, entries: Sequence[Mapping[str, Json]])
             key = sorted(unknown)[0]
             raise invalid(f"{where}.{key}", f"There is no key {key!r} here.", code="unknown_field")
         position = entry.get("position")
-        if position is not None and (isinstance(position, bool) or not isinstance(position, int)):
+        if position is not None and not _is_position(position):
             raise invalid(f"{where}.position", "position must be a whole number from 0.")
         for part in ("props", "overrides"):
             if not isinstance(entry.get(part) or {}, Mapping):
                 raise invalid(f"{where}.{part}", f"{part} must be an object.")
+        id_ = str(entry.get("postModuleId") or "")
+        if document.module(id_.lower()) is None:
+            message = "This must be the postModuleId of a module of this post, in this layer."
+            raise invalid(f"{where}.postModuleId", message, code="unknown_module")
         document = update_module(
             document,
-            str(entry.get("postModuleId") or ""),
+            id_,
             props=cast("Mapping[str, Json] | None", entry.get("props")),
             overrides=cast("Mapping[str, Json] | None", entry.get("overrides")),
             index=position,
         )
     return document
+
+
+def _is_position(value: Json) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def seed_group(

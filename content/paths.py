@@ -54,7 +54,9 @@ def follow_path_change(post: Post) -> None:
     level, depth = [post], 0
     while level and depth < _DEEPEST:
         parents = {parent.pk: parent for parent in level}
-        level = list(Post.objects.filter(parent_id__in=parents))
+        # Locked, so that a child which is changing now is read as it will be.
+        children = Post.objects.select_for_update(of=("self",), no_key=True)
+        level = list(children.filter(parent_id__in=parents).order_by("pk"))
         for child in level:
             child.parent = parents.get(child.parent_id) if child.parent_id else None
             child.path = path_for(child)

@@ -95,4 +95,5 @@ def _count_try(request: Request, email: str) -> None:
         counts.append(Count("login", f"address:{address}"))
     for count in counts:
         if count.is_over:
+            request._request.rate_limit_headers = count.headers  # type: ignore[attr-defined]
             raise Throttled(wait=count.wait)

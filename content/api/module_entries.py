@@ -9,18 +9,18 @@ from content import edits
 from content.document import PostDocument
 from content.queries import shared_module
 from core.actor import Actor
-from core.api.body import Body, check
+from core.api.body import Body, Words, check
 from core.errors import RuleViolation, invalid
 
 MOST = 300
 
 
 class ModuleEntry(Body):
-    type: str
+    type: Words
     props: dict[str, Any] | None = None
     overrides: dict[str, Any] | None = None
-    scope: str | None = None
-    global_slug: str | None = None
+    scope: Words | None = None
+    global_slug: Words | None = None
     locked: bool = False
 
 

@@ -17,7 +17,7 @@ from content.layers import open_layers
 from content.models import Post, PostModule
 from content.rules.modules import of_one_module
 from content.services.edit import edit_post
-from core.api.body import Body, read_body
+from core.api.body import Body, Words, body_object, check, read_body
 from core.api.permissions import Declared
 from core.api.views import ApiViewSet, expected_version
 from core.errors import NotFound, RuleViolation, invalid
@@ -27,9 +27,28 @@ class ModulePatch(Body):
     props: dict[str, Any] | None = None
     overrides: dict[str, Any] | None = None
     order_index: int | None = None
-    type: str | None = None
+    type: Words | None = None
     locked: bool | None = None
     version: int | None = None
+
+
+ANSWERED = frozenset(
+    {
+        "postModuleId",
+        "moduleInstanceId",
+        "postId",
+        "scope",
+        "globalSlug",
+        "schema",
+        "reviewProps",
+        "reviewOverrides",
+        "reviewRemoved",
+        "aiReviewProps",
+        "aiReviewOverrides",
+        "aiReviewRemoved",
+    }
+)
+"""What a GET of a module answers beside what can be written."""
 
 
 class Order(Body):
@@ -74,7 +93,8 @@ class ModuleViewSet(ApiViewSet):
     @extend_schema(request=schema.MODULE_INPUT, responses=schema.MODULE)
     def update(self, request: Request, module_id: str) -> Response:
         """Merge props and overrides into a live module. A global module takes overrides."""
-        patch = read_body(request, ModulePatch)
+        body = body_object(request)
+        patch = check({k: v for k, v in body.items() if k not in ANSWERED}, ModulePatch)
         row = _require_row(module_id)
         id_ = str(row.pk)
         if patch.type is not None and patch.type != row.instance.type:
@@ -82,7 +102,7 @@ class ModuleViewSet(ApiViewSet):
         if patch.locked is not None and patch.locked != row.locked:
             message = "Whether a module is locked is set when it is added, and stays."
             raise invalid("locked", message, code="locked_module")
-        if row.instance.scope != "local" and patch.props:
+        if row.instance.scope != "local" and patch.props and patch.props != row.instance.props:
             message = "This module is shared; change it at /api/modules/global, or send overrides."
             raise invalid("props", message, code="shared_module")
         post = _edited(
@@ -92,7 +112,7 @@ class ModuleViewSet(ApiViewSet):
             lambda document: edits.update_module(
                 document,
                 id_,
-                props=patch.props,
+                props=patch.props if row.instance.scope == "local" else None,
                 overrides=patch.overrides,
                 index=_index(patch.order_index),
             ),

@@ -12,6 +12,7 @@ from content import edits, presenters, queries
 from content.api import reading, schema
 from content.api.module_entries import build_modules
 from content.layers import open_layers
+from content.models import Post
 from content.services import trash
 from content.services.create import create_post
 from content.services.edit import edit_post
@@ -69,12 +70,13 @@ class PostViewSet(ApiViewSet):
         body = body_object(request)
         version = expected_version(request, body.pop("version", None))
         status = _optional_text(body, "status")
-        if "modules" in body:
+        post = reading.require_post(queries.visible_posts(), post_id)
+        if "modules" in body and not _as_they_are(body.pop("modules"), post):
             raise invalid(
                 "modules", "Change modules through /api/posts/:id/modules and /api/post-modules."
             )
         post = edit_post(
-            post_id=reading.require_post(queries.visible_posts(), post_id).pk,
+            post_id=post.pk,
             actor=self.actor,
             edit=lambda document: edits.patch_fields(document, body),
             status=status,
@@ -100,6 +102,17 @@ class PostViewSet(ApiViewSet):
         post = reading.require_post(queries.visible_posts(), post_id)
         document = open_layers(post).live
         return Response(presenters.canonical(post, document, queries.translations_of(post)))
+
+
+def _as_they_are(modules: object, post: Post) -> bool:
+    """Whether a caller only puts back the modules that it read."""
+    if not isinstance(modules, list) or not all(isinstance(item, dict) for item in modules):
+        return False
+    names = ("postModuleId", "type", "locked", "props", "overrides")
+    now = reading.modules_of(open_layers(post), staged=True)
+    return [[item.get(name) for name in names] for item in modules] == [
+        [row[name] for name in names] for row in now
+    ]
 
 
 def _text(body: dict[str, Any], name: str) -> str:

@@ -14,7 +14,7 @@ from content.document import PostDocument
 from content.models import Layer, Post
 from core.api.body import Body, Words, body_object, read_body
 from core.api.permissions import Declared
-from core.api.views import ApiViewSet, expected_version
+from core.api.views import ApiViewSet, whole_version
 from core.errors import invalid
 
 
@@ -59,7 +59,7 @@ class ReviewViewSet(ApiViewSet):
     def save_review(self, request: Request, post_id: str) -> Response:
         """Stage in Review: post fields flat, `taxonomyTermIds`, and `modules` as a list; what is absent stays."""
         body = body_object(request)
-        version = expected_version(request, body.pop("version", None))
+        version = whole_version(body.pop("version", None))
         modules = body.pop("modules", [])
         if not isinstance(modules, list) or not all(isinstance(item, dict) for item in modules):
             raise invalid("modules", "modules must be a list of objects.")

@@ -15,7 +15,7 @@ from content.document import PostDocument
 from content.layers.marks import Mark, Marks, mark_of
 from content.models import Post, Provenance, Revision
 from content.paths import follow_path_change, path_for
-from content.rules.fields import slug_taken
+from content.rules.fields import check_parent, taken_by_another
 from core import events
 from core.actor import Actor
 from core.json import JsonObject
@@ -59,6 +59,10 @@ def write_live(
     payload = event_payload(post, changes)
     for name in ("post.updated", "post.approve", *causes):
         events.record(name, actor=actor, post_id=post.pk, payload=payload)
+    if "post.parentId" in changes.paths:
+        # Live writes queue up at the content version from here on: what another one made of the tree
+        # since it was checked is seen now.
+        check_parent(post, post.parent_id)
     return revision
 
 
@@ -68,7 +72,7 @@ def _save(post: Post) -> None:
             post.save()
     except IntegrityError:
         # Two writers may take one slug between the check and this write; the constraint decides.
-        raise slug_taken(post.slug, post.type, post.locale) from None
+        raise taken_by_another(post) from None
 
 
 def keep_revision(post: Post, document: PostDocument) -> None:

@@ -35,9 +35,14 @@ class Mark:
     note: str = ""
 
     @property
+    def is_ai(self) -> bool:
+        """Whether the words came from an agent or an AI client, whoever changed them since."""
+        return bool(self.agent_id) or self.via in ("mcp", "agent")
+
+    @property
     def is_agents(self) -> bool:
         """Whether the words are an agent's or an AI client's, and no person changed them since."""
-        return (bool(self.agent_id) or self.via in ("mcp", "agent")) and not self.edited_by
+        return self.is_ai and not self.edited_by
 
     def to_json(self) -> JsonObject:
         return cast(JsonObject, asdict(self))
@@ -57,7 +62,7 @@ class Mark:
             agent_id=actor.agent_id or "",
             run_id=actor.run_id or "",
         )
-        if previous is not None and previous.agent_id and actor.is_person:
+        if previous is not None and previous.is_ai and actor.is_person:
             return replace(previous, edited_by=actor.user.username, drifted=False, conflict=False)
         return mark
 

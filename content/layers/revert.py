@@ -58,7 +58,7 @@ def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
     actor.require("posts.revisions.manage")
     post = lock_post(post_id)
     live = open_layers(post).live
-    target, kept = live, []
+    target, kept = live, _edited_since(post, run_id)
     for revision, paths in _contributions(post, run_id):
         target, left = _without(post, target, revision, paths)
         kept += left
@@ -75,12 +75,17 @@ def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
     return Reverted(post, reverted, tuple(kept), unstaged)
 
 
+def _edited_since(post: Post, run_id: str) -> list[str]:
+    """What a person changed of the run's words before they went live: it is that person's work too."""
+    rows = Provenance.objects.filter(post=post, run_id=run_id).exclude(edited_by_name="")
+    return sorted(set(rows.values_list("path", flat=True)))
+
+
 def _contributions(post: Post, run_id: str) -> list[tuple[Revision, set[str]]]:
     """The revisions that brought words of the run live, newest first, with its paths in each."""
     paths: dict[UUID, set[str]] = {}
-    for revision_id, path in Provenance.objects.filter(post=post, run_id=run_id).values_list(
-        "revision_id", "path"
-    ):
+    rows = Provenance.objects.filter(post=post, run_id=run_id, edited_by_name="")
+    for revision_id, path in rows.values_list("revision_id", "path"):
         paths.setdefault(revision_id, set()).add(path)
     found = Revision.objects.filter(pk__in=paths).order_by("-version")
     return [(revision, paths[revision.pk]) for revision in found]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from content import store
 from content.changes import Changes, diff, merge
 from content.document import PostDocument
@@ -60,14 +62,21 @@ def lock_post(post_id: UUID | str) -> Post:
 
     Raises `NotFound` for a deleted or unknown post.
     """
-    post = (
-        Post.objects.select_for_update(of=("self",))
-        .filter(pk=post_id, deleted_at__isnull=True)
-        .first()
-    )
+    post = locked(Post.objects.filter(deleted_at__isnull=True), post_id)
     if post is None:
         raise post_not_found(post_id)
     return post
+
+
+def locked(posts: QuerySet[Post], post_id: UUID | str) -> Post | None:
+    """The post of that id among `posts`, locked; None for an unknown or malformed id."""
+    try:
+        id_ = UUID(str(post_id))
+    except ValueError:
+        return None
+    # No key: a child that is being put below this post needs a share of its key, and would wait for us
+    # while we wait for the content version that it holds.
+    return posts.select_for_update(of=("self",), no_key=True).filter(pk=id_).first()
 
 
 def post_not_found(post_id: UUID | str) -> NotFound:

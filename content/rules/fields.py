@@ -12,7 +12,7 @@ from uuid import UUID
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from content.changes import Changes
+from content.changes import ABSENT, Changes
 from content.definitions import checking, find_post_type
 from content.document import CUSTOM_PREFIX, FIELD_NAMES, PostDocument
 from content.models import Post
@@ -39,6 +39,8 @@ def clean_fields(
         if change.module_id or name == "taxonomyTermIds":
             continue
         if name.startswith(CUSTOM_PREFIX):
+            if change.after is ABSENT:  # a revision from before the field existed
+                continue
             custom[name.removeprefix(CUSTOM_PREFIX)] = after.fields.get(name)
         elif name not in FIELD_NAMES:
             raise invalid(name, f"There is no post field named {name!r}.", code="unknown_field")
@@ -53,7 +55,7 @@ def clean_fields(
     if "slug" in cleaned:
         _check_slug_is_free(post, str(cleaned["slug"]))
     if "parentId" in cleaned:
-        _check_parent(post, cleaned["parentId"])
+        check_parent(post, cleaned["parentId"])
     return after.with_fields(cleaned)
 
 
@@ -73,7 +75,21 @@ def slug_taken(slug: str, type_name: str, locale: str) -> RuleViolation:
     )
 
 
-def _check_parent(post: Post, value: Json) -> None:
+def translation_taken(locale: str) -> RuleViolation:
+    message = f"The post already has a translation to {locale}."
+    return invalid("locale", message, code="translation_exists")
+
+
+def taken_by_another(post: Post) -> RuleViolation:
+    """Which of a post's unique constraints another post holds, after the database refused it."""
+    others = Post.objects.filter(deleted_at__isnull=True).exclude(pk=post.pk)
+    if others.filter(translation_group=post.translation_group, locale=post.locale).exists():
+        return translation_taken(post.locale)
+    return slug_taken(post.slug, post.type, post.locale)
+
+
+def check_parent(post: Post, value: object) -> None:
+    """The parent exists, fits, and does not stand below the post."""
     if value is None:
         return
     if not find_post_type(post.type).hierarchical:
@@ -141,11 +157,17 @@ def _json_object(name: str, value: Json) -> Json:
         return None
     if not isinstance(value, Mapping):
         raise invalid(name, f"{name} must be an object or null.")
-    if len(json.dumps(value)) > _JSON_MAX:
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text.encode()
+    except ValueError:
+        message = f"{name} holds a number or a character that cannot be stored."
+        raise invalid(name, message) from None
+    if len(text) > _JSON_MAX:
         raise invalid(
             name, f"{name} is too large; at most {_JSON_MAX:,} characters of JSON are allowed."
         )
-    if "\\u0000" in json.dumps(value):
+    if "\\u0000" in text:
         raise invalid(name, f"{name} must not hold control characters.")
     return dict(value)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Final
 from uuid import UUID
 
 from content.changes import TERMS_PATH, Changes
@@ -11,12 +12,16 @@ from content.document import PostDocument
 from content.models import Post, Term
 from core.errors import RuleViolation, invalid
 
+MOST_TERMS: Final = 200
+
 
 def check_terms(post: Post, after: PostDocument, changes: Changes) -> None:
     """The terms exist, belong to taxonomies of the post's type, and are no more than `maxSelections` of each."""
     if TERMS_PATH not in changes.paths:
         return
     ids = after.taxonomy_term_ids
+    if len(ids) > MOST_TERMS:
+        raise _refused(f"A post has at most {MOST_TERMS} terms.")
     for id_ in ids:
         if not _is_uuid(id_):
             raise _refused(f"{id_!r} is not the id of a term.")

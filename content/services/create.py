@@ -22,7 +22,7 @@ from content.layers.stage import Staged, stage
 from content.models import Layer, ModuleInstance, Post, Status
 from content.paths import path_for
 from content.rules import check_changes
-from content.rules.fields import slug_taken
+from content.rules.fields import taken_by_another, translation_taken
 from core import events
 from core.actor import Actor
 from core.errors import invalid
@@ -72,7 +72,7 @@ def create_post(
         actor.require("posts.create")
     if status not in (Status.DRAFT, Status.PUBLISHED):
         raise invalid("status", "A new post is a draft or published.")
-    if status == Status.PUBLISHED:
+    if status == Status.PUBLISHED or fields.get("publishAt") is not None:
         actor.require("posts.publish")
     post = _new_row(actor, type, locale, translation_of)
     empty = _empty_document(post)
@@ -148,7 +148,7 @@ def _join_translations(post: Post, source: Post) -> None:
         translation_group=group, locale=post.locale, deleted_at__isnull=True
     ).first()
     if taken is not None:
-        raise invalid("locale", f"The post already has a translation to {post.locale}: {taken.pk}.")
+        raise translation_taken(post.locale)
     post.translation_group = group
     post.translated_from = source
 
@@ -172,5 +172,5 @@ def _insert(post: Post, document: PostDocument, status: str) -> None:
         with transaction.atomic():
             post.save(force_insert=True)
     except IntegrityError:
-        raise slug_taken(post.slug, post.type, post.locale) from None
+        raise taken_by_another(post) from None
     store.save(post, document, changes)

@@ -8,9 +8,9 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from content.layers.live import event_payload
-from content.layers.state import lock_post, post_not_found
+from content.layers.state import lock_post, locked, post_not_found
 from content.models import Post
-from content.rules.fields import slug_taken
+from content.rules.fields import taken_by_another
 from core import events
 from core.actor import Actor
 
@@ -32,11 +32,7 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
     """Take a post out of the trash. Raises `RuleViolation` on `slug` where the slug is taken by now."""
     actor.require_person("restore posts")
     actor.require("posts.restore")
-    post = (
-        Post.objects.select_for_update(of=("self",))
-        .filter(pk=post_id, deleted_at__isnull=False)
-        .first()
-    )
+    post = locked(Post.objects.filter(deleted_at__isnull=False), post_id)
     if post is None:
         raise post_not_found(post_id)
     post.deleted_at = None
@@ -44,6 +40,6 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
         with transaction.atomic():
             post.save(update_fields=["deleted_at", "updated_at"])
     except IntegrityError:
-        raise slug_taken(post.slug, post.type, post.locale) from None
+        raise taken_by_another(post) from None
     events.record("post.restored", actor=actor, post_id=post.pk, payload=event_payload(post))
     return post

@@ -6,6 +6,7 @@ import logging
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.db import IntegrityError, OperationalError
 from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -50,8 +51,17 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
         return body(400, "bad_request", "The request cannot be read.")
     if isinstance(error, exceptions.APIException):
         return _of_framework(error)
+    if isinstance(error, IntegrityError | OperationalError) and _is_conflict(error):
+        logger.warning("two changes met in %s", context.get("view"), exc_info=error)
+        return body(409, "conflict", "Something else changed this at the same time; try again.")
     logger.exception("unexpected error in %s", context.get("view"), exc_info=error)
     return body(500, "server_error", "Something went wrong here; it was logged.")
+
+
+def _is_conflict(error: Exception) -> bool:
+    """Whether the database undid the change because of another: a constraint, a deadlock, a lock."""
+    text = str(error).lower()
+    return isinstance(error, IntegrityError) or "deadlock" in text or "locked" in text
 
 
 def body(

@@ -44,7 +44,9 @@ def declared(view: Any, action: str | None) -> Declared:
     """What a view declares for an action. HEAD and OPTIONS ask for what the others do."""
     permissions: dict[str, Declared] = view.permissions
     if action in (None, "metadata"):
-        return SIGNED_IN
+        # A method that the address does not answer is 405 to whoever may use the address at all.
+        here = {permissions.get(name) for name in view.action_map.values()}
+        return PUBLIC if here & {PUBLIC, SECRET} else SIGNED_IN
     if action not in permissions:
         raise ImproperlyConfigured(f"{type(view).__name__} declares no permission for {action!r}")
     return permissions[action]

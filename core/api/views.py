@@ -67,12 +67,19 @@ class ApiViewSet(ViewSet):
         return plain
 
 
+def whole_version(given: object) -> int | None:
+    """The version that a body names, if it names one."""
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+        raise invalid("version", "version must be the whole number of the last read.")
+    return given
+
+
 def expected_version(request: Request, given: object = None) -> int | None:
     """The version a writer read, from the body's `version` or from `If-Match` with one of our ETags."""
     if given is not None:
-        if isinstance(given, bool) or not isinstance(given, int) or given < 0:
-            raise invalid("version", "version must be the whole number of the last read.")
-        return given
+        return whole_version(given)
     header = request.META.get("HTTP_IF_MATCH", "").strip().removeprefix("W/").strip('"')
     if not header or header == "*":
         return None
