@@ -36,8 +36,19 @@ def agent_user(agent_id: str) -> User | None:
 
 
 def system_agent_user(user_id: int | None = None) -> User | None:
-    """The author of what AI clients make: the user with that id, else the seeded agent user, else any agent's."""
+    """The author of what AI clients make: the user with that id, else the seeded agent user, else the first agent's.
+
+    None where that account is disabled: switching it off must stop AI clients, not pass them to another account.
+    """
     if user_id is not None:
-        return User.objects.filter(pk=user_id, is_active=True).first()
-    agents = User.objects.filter(role=Role.AI_AGENT, is_active=True).order_by("pk")
-    return agents.filter(agent_id="general-assistant").first() or agents.first()
+        user = User.objects.filter(pk=user_id).first()
+    else:
+        agents = User.objects.filter(role=Role.AI_AGENT).order_by("pk")
+        user = agents.filter(agent_id="general-assistant").first() or agents.first()
+    return user if user is not None and user.is_active else None
+
+
+def is_switched_off(agent_id: str) -> bool:
+    """Whether the agent has an account and it may not act: disabled, or no agent's any more."""
+    user = User.objects.filter(agent_id=agent_id).first()
+    return user is not None and not (user.is_active and user.role == Role.AI_AGENT)

@@ -35,6 +35,12 @@ class NoArguments(Arguments):
     """For tools that take none."""
 
 
+class Result(BaseModel):
+    """Base of what a tool promises to answer; names are camelCase on the wire."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+
+
 A = TypeVar("A", bound=BaseModel)
 
 
@@ -43,6 +49,7 @@ class Tool(Generic[A]):
     """A named thing that an AI client or an agent may call.
 
     `permission` is asked of the caller before the handler runs; the service asks again for what it does.
+    `result`, where the shape is stable, is what the handler answers; clients may rely on it.
     """
 
     name: str
@@ -54,6 +61,7 @@ class Tool(Generic[A]):
     handler: Callable[[Actor, A], JsonObject]
     group: str
     idempotent: bool = False
+    result: type[BaseModel] | None = None
 
 
 _tools: dict[str, Tool[BaseModel]] = {}
@@ -67,6 +75,7 @@ def tool(
     arguments: type[A],
     group: str,
     idempotent: bool | None = None,
+    result: type[BaseModel] | None = None,
 ) -> Callable[[Callable[[Actor, A], JsonObject]], Callable[[Actor, A], JsonObject]]:
     """Register the decorated function under its own name; its docstring's text is the description."""
 
@@ -89,6 +98,7 @@ def tool(
             handler=handler,  # type: ignore[arg-type]  # each is called with its own arguments
             group=group,
             idempotent=kind == "read" if idempotent is None else idempotent,
+            result=result,
         )
         return handler
 
