@@ -21,21 +21,14 @@ def _locales() -> list[tuple[str, str]]:
     return [(locale, locale) for locale in settings.CMS_ENV.locales]
 
 
-class PostFilter(django_filters.FilterSet):  # type: ignore[misc]  # the package has no types
-    """The spec's filters. Without `locale` and `allLocales`, the default locale."""
+class PublicPostFilter(django_filters.FilterSet):  # type: ignore[misc]  # the package has no types
+    """What anybody may filter by: live values only. Without `locale` and `allLocales`, the default locale."""
 
     type = django_filters.ChoiceFilter(choices=_types)
-    status = django_filters.ChoiceFilter(choices=Status.choices)
     locale = django_filters.ChoiceFilter(choices=_locales)
     slug = django_filters.CharFilter(max_length=200)
     taxonomy = django_filters.CharFilter(method="by_term", max_length=200)
     search = django_filters.CharFilter(method="by_words", max_length=200)
-    hasReview = django_filters.ChoiceFilter(  # the name on the wire
-        choices=[("true", "true"), ("false", "false")], method="by_layer"
-    )
-    hasAiReview = django_filters.ChoiceFilter(
-        choices=[("true", "true"), ("false", "false")], method="by_layer"
-    )
     allLocales = django_filters.ChoiceFilter(
         choices=[("true", "true"), ("false", "false")], method="as_is"
     )
@@ -50,19 +43,34 @@ class PostFilter(django_filters.FilterSet):  # type: ignore[misc]  # the package
     def by_words(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
         return queries.matching(posts, value)
 
+    def as_is(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
+        return posts
+
+
+class PostFilter(PublicPostFilter):
+    """The spec's filters, with those that tell what is staged."""
+
+    status = django_filters.ChoiceFilter(choices=Status.choices)
+    hasReview = django_filters.ChoiceFilter(  # the name on the wire
+        choices=[("true", "true"), ("false", "false")], method="by_layer"
+    )
+    hasAiReview = django_filters.ChoiceFilter(
+        choices=[("true", "true"), ("false", "false")], method="by_layer"
+    )
+
     def by_layer(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
         layer = Layer.REVIEW if name == "hasReview" else Layer.AI_REVIEW
         waiting = queries.waiting_in(layer)
         return posts.filter(waiting) if value == "true" else posts.exclude(waiting)
 
-    def as_is(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
-        return posts
 
+def filtered(request: Request, posts: QuerySet[Post], *, staged: bool) -> QuerySet[Post]:
+    """The posts that the query asks for, in its order; 422 on a value that does not fit.
 
-def filtered(request: Request, posts: QuerySet[Post]) -> QuerySet[Post]:
-    """The posts that the query asks for, in its order; 422 on a value that does not fit."""
+    Without `staged`, nothing that waits in a layer can be asked about.
+    """
     params = request.query_params
-    found = PostFilter(params, queryset=posts)
+    found = (PostFilter if staged else PublicPostFilter)(params, queryset=posts)
     errors = {name: [str(text) for text in texts] for name, texts in found.form.errors.items()}
     ordering = params.get("ordering", "-updatedAt")
     if ordering.removeprefix("-") not in queries.ORDERINGS:

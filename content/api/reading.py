@@ -20,7 +20,7 @@ from core.json import JsonObject
 def post_list(request: Request, posts: QuerySet[Post], *, staged: bool) -> JsonObject:
     """A page of posts with their live modules. Three statements, four with what is staged."""
     page = page_of(request)
-    posts = filtered(request, posts)
+    posts = filtered(request, posts, staged=staged)
     total = posts.count()
     rows: list[dict[str, Any]] = list(posts.values(*queries.LIST_COLUMNS)[page.slice])
     ids = [row["id"] for row in rows]
