@@ -6,7 +6,7 @@ import logging
 
 from agents_app.definitions import agents_for
 from agents_app.models import AgentRun
-from agents_app.runs import HOP_LIMIT, create_run
+from agents_app.runs import create_run
 from agents_app.schema import EVENT_SCOPES, AgentDefinition, Scope
 from agents_app.switches import account_of, only_enabled
 from core import events
@@ -27,12 +27,6 @@ def start_agents(event: Event) -> None:
     """Begin the runs of an event. Told twice, it begins none twice; one that cannot run does not stop the next."""
     agents = _agents_of(event)
     if not agents:
-        return
-    if event.hop > HOP_LIMIT:
-        names = ", ".join(agent.id for agent in agents)
-        logger.warning(
-            "%s starts no more agents (%s): the chain has %s runs", event, names, event.hop
-        )
         return
     begun = set(AgentRun.objects.filter(event=event).values_list("agent_id", flat=True))
     for position, agent in enumerate(agents):

@@ -128,6 +128,7 @@ def test_an_answer_against_the_rules_goes_back_with_the_errors(openai: Any) -> N
         ),
         (Reply({"post": {"metaTitle": "Half", "publishAt": "2030-01-01T00:00:00Z"}}), "publishAt"),
         (Reply({"post": {"metaTitle": "Half", "status": "published"}}), "status"),
+        (Reply({"post": {"metaTitle": "Half", "locale": "de"}}), "locale"),
         (
             Reply({"post": {"metaTitle": "Half", "canonicalUrl": "javascript:alert(1)"}}),
             "canonicalUrl",

@@ -97,6 +97,19 @@ def test_an_ai_client_of_a_translator_starts_no_agent() -> None:
     assert AgentRun.objects.count() == 0
 
 
+def test_a_credential_that_may_not_propose_cannot_have_an_agent_do_it() -> None:
+    narrowed = Actor(
+        make.user("editor"), via="mcp", permissions=frozenset({"posts.view", "agents.view"})
+    )
+
+    with pytest.raises(NotAllowed, match=r"posts\.edit"):
+        create_run(
+            agent_id="seo-specialist", scope="dropdown", actor=narrowed, post_id=make.post().pk
+        )
+
+    assert AgentRun.objects.count() == 0
+
+
 def test_a_switched_off_agent_is_as_if_it_were_not_there() -> None:
     post = make.post()
     with pytest.raises(NotAllowed):
