@@ -188,7 +188,23 @@ REST_FRAMEWORK = {
     "URL_FORMAT_OVERRIDE": None,  # ?format= is a query parameter like any other
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
-SPECTACULAR_SETTINGS = {"TITLE": "CMS", "VERSION": "1", "SERVE_INCLUDE_SCHEMA": False}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "CMS",
+    "VERSION": "1",  # of the interface; the software's own is nobody's business
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/api",
+    "ENUM_NAME_OVERRIDES": {
+        "PostStatus": "content.models.Status.choices",
+        "RunStatus": "agents_app.models.RunStatus.choices",
+        "AgentScope": "agents_app.api.schema.SCOPES",
+        "ModuleScope": ["local", "global", "static"],
+        "PostRunScope": ["dropdown", "field"],
+    },
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "core.api.schema.declare_errors",
+    ],
+}
 
 if CMS_ENV.redis_url:
     CELERY_BROKER_URL = CMS_ENV.redis_url

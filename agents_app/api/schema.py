@@ -7,6 +7,10 @@ from rest_framework import serializers
 
 from agents_app.models import RunStatus
 from agents_app.schema import Scope
+from core.api.schema import MetaSchema
+
+
+SCOPES = [(scope.value, scope.value) for scope in Scope]
 
 
 def _query(
@@ -33,15 +37,6 @@ RUN_PARAMETERS = [
     _query("status", "Status.", enum=list(RunStatus.values)),
     *_PAGES,
 ]
-
-
-class MetaSchema(serializers.Serializer[object]):
-    """Where in the list this page is."""
-
-    total = serializers.IntegerField()
-    per_page = serializers.IntegerField()
-    current_page = serializers.IntegerField()
-    last_page = serializers.IntegerField()
 
 
 class AgentSchema(serializers.Serializer[object]):
@@ -84,7 +79,7 @@ class RunSchema(serializers.Serializer[object]):
 
     id = serializers.UUIDField()
     agentId = serializers.CharField()
-    scope = serializers.ChoiceField(choices=[scope.value for scope in Scope])
+    scope = serializers.ChoiceField(choices=SCOPES)
     postId = serializers.UUIDField(allow_null=True)
     status = serializers.ChoiceField(choices=RunStatus.choices)
     createdAt = serializers.DateTimeField()
@@ -132,4 +127,4 @@ class GlobalRunInputSchema(serializers.Serializer[object]):
 class TriggerInputSchema(GlobalRunInputSchema):
     """What a run from outside starts with."""
 
-    scope = serializers.ChoiceField(choices=[scope.value for scope in Scope], required=False)
+    scope = serializers.ChoiceField(choices=SCOPES, required=False)

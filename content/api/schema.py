@@ -7,6 +7,7 @@ from drf_spectacular.utils import OpenApiParameter, inline_serializer
 from rest_framework import serializers
 
 from content.models import Status
+from core.api.schema import MetaSchema
 
 FREE = OpenApiTypes.OBJECT
 
@@ -110,15 +111,6 @@ class PostInputSchema(serializers.Serializer[object]):
     taxonomyTermIds = serializers.ListField(child=serializers.UUIDField(), required=False)
     modules = serializers.ListField(child=serializers.DictField(), required=False)
     version = serializers.IntegerField(required=False)
-
-
-class MetaSchema(serializers.Serializer[object]):
-    """Where a page stands in its list."""
-
-    total = serializers.IntegerField()
-    per_page = serializers.IntegerField()
-    current_page = serializers.IntegerField()
-    last_page = serializers.IntegerField()
 
 
 POST = PostSchema
