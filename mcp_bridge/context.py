@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from content import definitions
 from core.json import JsonObject
 from core.tools import Tool, all_tools
-from mcp_bridge.schemas import lean_schema
+from mcp_bridge.schemas import lean_schema, result_schema
 
 SCHEMA_VERSION = 1
 
@@ -94,4 +94,5 @@ def _tool(item: Tool[BaseModel]) -> JsonObject:
         "group": item.group,
         "permission": item.permission,
         "inputSchema": lean_schema(item.arguments),
+        "outputSchema": None if item.result is None else result_schema(item.result),
     }

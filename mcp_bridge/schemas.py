@@ -30,6 +30,15 @@ def lean_schema(model: type[BaseModel]) -> Schema:
     return schema
 
 
+@lru_cache(maxsize=512)
+def result_schema(model: type[BaseModel]) -> Schema:
+    """The output schema of a result class: open to further keys, so that an answer may grow."""
+    full = model.model_json_schema(by_alias=True, mode="serialization")
+    definitions = full.pop("$defs", {})
+    full.pop("description", None)
+    return _lean_object(full, definitions, ())
+
+
 def wire_tool(tool: Tool[BaseModel]) -> wire.Tool:
     """The registry's tool in the protocol's words."""
     return wire.Tool(
@@ -37,6 +46,7 @@ def wire_tool(tool: Tool[BaseModel]) -> wire.Tool:
         title=tool.title,
         description=tool.description,
         input_schema=lean_schema(tool.arguments),
+        output_schema=None if tool.result is None else result_schema(tool.result),
         annotations=wire.ToolAnnotations(
             title=tool.title,
             read_only_hint=tool.kind == "read",

@@ -8,9 +8,11 @@ from content.definitions import (
     Module,
     ModuleGroupDefinition,
     PostType,
+    Taxonomy,
     allowed_modules,
     find_module,
     find_post_type,
+    find_taxonomy,
     groups_of,
     module_groups,
     modules,
@@ -20,10 +22,12 @@ from content.definitions import (
 )
 from content.models import Term
 from content.tools.arguments import Paged
+from content.tools.names import require_module_type
 from content.tools.paging import page
+from content.tools.results import ModulePage, TypePage
 from core.actor import Actor
 from core.json import JsonObject
-from core.tools import Arguments, NoArguments, tool
+from core.tools import Arguments, tool
 
 
 class OfPostType(Arguments):
@@ -38,12 +42,23 @@ class OfType(Arguments):
     type: str = Field(max_length=80)
 
 
+class Groups(MaybeOfPostType):
+    q: str | None = Field(None, max_length=200)
+
+
 class OfTaxonomy(Arguments):
-    slug: str = Field(max_length=80)
+    slug: str = Field(max_length=80, description="Slug of a taxonomy.")
     locale: str | None = Field(None, max_length=12)
 
 
-@tool(title="Post types", kind="read", permission="posts.view", arguments=Paged, group="context")
+@tool(
+    title="Post types",
+    kind="read",
+    permission="posts.view",
+    arguments=Paged,
+    group="context",
+    result=TypePage,
+)
 def list_post_types(actor: Actor, arguments: Paged) -> JsonObject:
     """The post types of this site, each with its module groups."""
     rows = list(post_types)
@@ -89,6 +104,7 @@ def get_post_type_config(actor: Actor, arguments: OfPostType) -> JsonObject:
     permission="posts.view",
     arguments=MaybeOfPostType,
     group="context",
+    result=ModulePage,
 )
 def list_modules(actor: Actor, arguments: MaybeOfPostType) -> JsonObject:
     """Module types that posts are made of, with when to use each. Give postType for those it allows."""
@@ -128,6 +144,7 @@ def get_allowed_modules_for_post_type(actor: Actor, arguments: OfPostType) -> Js
 )
 def get_module_schema(actor: Actor, arguments: OfType) -> JsonObject:
     """The props of a module type as JSON Schema, with defaults and guidance."""
+    require_module_type(arguments.type, "type")
     found = find_module(arguments.type)
     return {
         "type": found.name,
@@ -143,12 +160,19 @@ def get_module_schema(actor: Actor, arguments: OfType) -> JsonObject:
     title="Module groups",
     kind="read",
     permission="posts.view",
-    arguments=MaybeOfPostType,
+    arguments=Groups,
     group="context",
 )
-def list_module_groups(actor: Actor, arguments: MaybeOfPostType) -> JsonObject:
+def list_module_groups(actor: Actor, arguments: Groups) -> JsonObject:
     """Layout templates: the modules a new post starts with, some of them locked."""
-    rows = [row for row in module_groups if arguments.post_type in (None, row.post_type)]
+    if arguments.post_type is not None:
+        find_post_type(arguments.post_type)
+    rows = [
+        row
+        for row in module_groups
+        if arguments.post_type in (None, row.post_type)
+        and (arguments.q or "").lower() in f"{row.name} {row.label} {row.description}".lower()
+    ]
     return page(rows, _group, total=len(rows), limit=arguments.limit, cursor=arguments.cursor)
 
 
@@ -169,21 +193,22 @@ def _group(row: type[ModuleGroupDefinition]) -> JsonObject:
     title="Taxonomies",
     kind="read",
     permission="posts.view",
-    arguments=NoArguments,
+    arguments=Paged,
     group="taxonomies",
 )
-def list_taxonomies(actor: Actor, arguments: NoArguments) -> JsonObject:
+def list_taxonomies(actor: Actor, arguments: Paged) -> JsonObject:
     """The taxonomies that posts are sorted by."""
-    items: list[JsonObject] = [
-        {
-            "slug": row.name,
-            "name": row.label,
-            "hierarchical": row.hierarchical,
-            "freeTagging": row.free_tagging,
-        }
-        for row in taxonomies
-    ]
-    return {"items": items, "total": len(items)}
+    rows = list(taxonomies)
+    return page(rows, _taxonomy, total=len(rows), limit=arguments.limit, cursor=arguments.cursor)
+
+
+def _taxonomy(row: type[Taxonomy]) -> JsonObject:
+    return {
+        "slug": row.name,
+        "name": row.label,
+        "hierarchical": row.hierarchical,
+        "freeTagging": row.free_tagging,
+    }
 
 
 @tool(
@@ -196,6 +221,8 @@ def list_taxonomies(actor: Actor, arguments: NoArguments) -> JsonObject:
 def list_taxonomy_terms(actor: Actor, arguments: OfTaxonomy) -> JsonObject:
     """The terms of a taxonomy as a tree; their ids are what taxonomyTermIds takes."""
     terms = Term.objects.filter(taxonomy=arguments.slug)
+    if not terms.exists():  # terms that outlived their taxonomy still list
+        find_taxonomy(arguments.slug)
     if arguments.locale:
         terms = terms.filter(locale__in=["", arguments.locale])
     nodes: dict[object, JsonObject] = {}

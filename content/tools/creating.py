@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from content import edits
 from content.definitions import find_module_group
@@ -16,11 +16,19 @@ from content.rules.modules import of_one_module
 from content.services.create import propose_post
 from content.tools.arguments import Ids, Markdown, Props
 from content.tools.authorship import author
+from content.tools.names import hint
+from content.tools.results import CreatedPost
+from content.tools.rich import stored_props
 from content.tools.staging import staged_answer
 from core.actor import Actor
 from core.errors import CmsError, RuleViolation
 from core.json import JsonObject
 from core.tools import Arguments, tool
+
+NO_PROSE = (
+    "contentMarkdown was not used: the template has no prose module. "
+    "Add one with add_module_to_post_ai_review."
+)
 
 
 class ModuleEdit(Arguments):
@@ -57,6 +65,7 @@ class CreatePost(Arguments):
     permission="posts.create",
     arguments=CreatePost,
     group="posts",
+    result=CreatedPost,
 )
 def create_post_ai_review(actor: Actor, arguments: CreatePost) -> JsonObject:
     """Propose a new draft post with all its content in AI Review. A failed moduleEdit is reported, not fatal."""
@@ -67,10 +76,11 @@ def create_post_ai_review(actor: Actor, arguments: CreatePost) -> JsonObject:
     def edit(document: PostDocument) -> PostDocument:
         wanted = list(arguments.module_edits)
         prose = _first_prose(document)
-        if arguments.content_markdown is not None and prose and not _fills(wanted, document, prose):
-            document = edits.update_module(
-                document, prose.id, content_markdown=arguments.content_markdown
-            )
+        markdown = arguments.content_markdown
+        if markdown is not None and prose is None:
+            results.append({"ok": False, "error": NO_PROSE})
+        elif markdown is not None and prose and not _fills(wanted, document, prose):
+            document = edits.update_module(document, prose.id, content_markdown=markdown)
         for item in wanted:
             document, result = _apply(probe, document, item, writer)
             results.append(result)
@@ -158,8 +168,12 @@ def _apply(
         if id_ is None:
             known = ", ".join(f"{m.type} at {i}" for i, m in enumerate(document.modules))
             raise RuleViolation(f"No seeded module matches; there are: {known or 'none'}.")
+        type_ = edits.require_module(document, id_).type
         after = edits.update_module(
-            document, id_, props=entry.props, content_markdown=entry.content_markdown
+            document,
+            id_,
+            props=stored_props(type_, entry.props),
+            content_markdown=entry.content_markdown,
         )
         return check_changes(post=probe, before=document, after=after, actor=actor), {
             "ok": True,
@@ -175,11 +189,15 @@ def _apply(
 
 
 def _read(item: dict[str, Any]) -> ModuleEdit:
-    from pydantic import ValidationError
-
     try:
         return ModuleEdit.model_validate(item)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         path = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "extra_forbidden":
+            known = [str(field.alias) for field in ModuleEdit.model_fields.values()]
+            message = (
+                f"A moduleEdit has no key {path!r}.{hint(path, known)} Known: {', '.join(known)}."
+            )
+            raise RuleViolation(message) from None
         raise RuleViolation(f"{path}: {first['msg']}.") from None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from content import edits
-from content.document import PostDocument
+from content.document import ModuleDocument, PostDocument
 from content.layers import stage
 from content.layers.stage import Edit, Staged
 from content.models import Draft, Layer, PostModule
@@ -16,7 +17,10 @@ from content.queries import shared_module
 from content.rules.modules import of_one_module
 from content.tools.arguments import Ids, Markdown, ModuleId, Props, Staging
 from content.tools.authorship import author
+from content.tools.names import require_module_type, require_stageable
 from content.tools.reading import require_post
+from content.tools.results import StagedModule, StagedResult
+from content.tools.rich import stored_props
 from core.actor import Actor
 from core.errors import NotFound, RuleViolation
 from core.json import JsonObject
@@ -48,7 +52,8 @@ class UpdateModule(OnModule):
     overrides: Props | None = None
     content_markdown: Markdown | None = None
     order_index: int | None = Field(None, ge=0)
-    locked: bool | None = None
+    # Kept out of the schema: known only to be refused with its own lesson.
+    locked: SkipJsonSchema[Any] = None
 
 
 class SetTerms(Staging):
@@ -82,13 +87,14 @@ def _stage(
     arguments=SavePost,
     group="posts",
     idempotent=True,
+    result=StagedResult,
 )
 def save_post_ai_review(actor: Actor, arguments: SavePost) -> JsonObject:
     """Stage changes of post fields in AI Review, on top of what is staged there. Live content stays."""
     patch = dict(arguments.patch)
     if arguments.taxonomy_term_ids is not None:
         patch["taxonomyTermIds"] = arguments.taxonomy_term_ids
-    _refuse_read_only(patch)
+    require_stageable(patch)
     staged = _stage(
         actor,
         arguments.agent_id,
@@ -99,30 +105,25 @@ def save_post_ai_review(actor: Actor, arguments: SavePost) -> JsonObject:
     return staged_answer(staged)
 
 
-def _refuse_read_only(patch: Props) -> None:
-    """A tool's patch is no document that was read: what cannot be staged is said, not ignored."""
-    for name in patch:
-        if name in edits.READ_ONLY:
-            message = f"{name} cannot be staged. Agents propose content; people set status, author and dates."
-            raise RuleViolation(message, code="not_stageable", details={name: [message]})
-
-
 @tool(
     title="Stage a new module",
     kind="stage",
     permission="posts.ai-review.save",
     arguments=AddModule,
     group="posts",
+    result=StagedModule,
 )
 def add_module_to_post_ai_review(actor: Actor, arguments: AddModule) -> JsonObject:
     """Stage a new module in AI Review; missing props get their defaults. contentMarkdown fills its rich text."""
     made: list[str] = []
+    type_ = arguments.module_type
+    require_module_type(type_, "moduleType")
 
     def edit(document: PostDocument) -> PostDocument:
         document, id_ = edits.add_module(
             document,
-            type=arguments.module_type,
-            props=arguments.props,
+            type=type_,
+            props=stored_props(type_, arguments.props),
             content_markdown=arguments.content_markdown,
             shared=shared_module(arguments.global_slug, arguments.scope),
             index=arguments.order_index,
@@ -144,20 +145,22 @@ def add_module_to_post_ai_review(actor: Actor, arguments: AddModule) -> JsonObje
     arguments=UpdateModule,
     group="posts",
     idempotent=True,
+    result=StagedModule,
 )
 def update_post_module_ai_review(actor: Actor, arguments: UpdateModule) -> JsonObject:
     """Stage changed props (merged), overrides, rich text from Markdown, or position of a module in AI Review."""
     id_ = str(arguments.post_module_id)
-    if arguments.locked is not None:
-        message = "Whether a module is locked cannot be staged; leave locked out."
+    if "locked" in arguments.model_fields_set:
+        message = "Whether a module is locked is for people to decide; leave locked out."
         raise RuleViolation(message, code="locked_module", details={"locked": [message]})
 
     def edit(document: PostDocument) -> PostDocument:
+        type_ = require_module(document, id_).type
         return edits.update_module(
             document,
             id_,
-            props=arguments.props,
-            overrides=arguments.overrides,
+            props=stored_props(type_, arguments.props),
+            overrides=stored_props(type_, arguments.overrides),
             content_markdown=arguments.content_markdown,
             index=arguments.order_index,
         )
@@ -175,6 +178,7 @@ def update_post_module_ai_review(actor: Actor, arguments: UpdateModule) -> JsonO
     permission="posts.ai-review.save",
     arguments=OnModule,
     group="posts",
+    result=StagedModule,
 )
 def remove_post_module_ai_review(actor: Actor, arguments: OnModule) -> JsonObject:
     """Stage the removal of a module in AI Review. A locked module is refused."""
@@ -183,7 +187,7 @@ def remove_post_module_ai_review(actor: Actor, arguments: OnModule) -> JsonObjec
         actor,
         arguments.agent_id,
         post_of_module(id_),
-        lambda document: edits.remove_module(document, id_),
+        lambda document: document.without_module(require_module(document, id_).id),
     )
     return {**staged_answer(staged), "postModuleId": id_}
 
@@ -195,6 +199,7 @@ def remove_post_module_ai_review(actor: Actor, arguments: OnModule) -> JsonObjec
     arguments=SetTerms,
     group="taxonomies",
     idempotent=True,
+    result=StagedResult,
 )
 def set_post_taxonomy_terms_ai_review(actor: Actor, arguments: SetTerms) -> JsonObject:
     """Stage the whole list of a post's taxonomy terms in AI Review."""
@@ -205,6 +210,17 @@ def set_post_taxonomy_terms_ai_review(actor: Actor, arguments: SetTerms) -> Json
         lambda document: document.with_terms(arguments.taxonomy_term_ids),
     )
     return staged_answer(staged)
+
+
+def require_module(document: PostDocument, module_id: str) -> ModuleDocument:
+    """The module as AI Review has it. It may be live still, while its removal is staged."""
+    module = document.module(module_id)
+    if module is None:
+        raise NotFound(
+            f"The module {module_id} is not in AI Review of this post: its removal is staged there, or in Review. "
+            "Call get_post_context to see what stands."
+        )
+    return module
 
 
 def post_of_module(module_id: str) -> UUID:

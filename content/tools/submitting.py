@@ -8,6 +8,7 @@ from content import layers, presenters
 from content.tools.arguments import Staging
 from content.tools.authorship import author
 from content.tools.reading import require_post
+from content.tools.results import SubmittedResult
 from core.actor import Actor
 from core.json import JsonObject
 from core.tools import tool
@@ -23,6 +24,7 @@ class Submit(Staging):
     permission="posts.ai-review.approve",
     arguments=Submit,
     group="posts",
+    result=SubmittedResult,
 )
 def submit_ai_review_to_review(actor: Actor, arguments: Submit) -> JsonObject:
     """Hand what is staged in AI Review to people, who approve.

@@ -13,6 +13,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from accounts.models import User
+from accounts.services import ensure_agent_user
 from mcp_bridge.server import build_server
 from tests.mcp import running, sample_tools
 
@@ -42,6 +43,13 @@ def locked_server(prepared: Path) -> Iterator[running.Running]:
         yield server
 
 
+@pytest.fixture(scope="session")
+def person(prepared: Path) -> Iterator[running.Person]:
+    """A person at work beside the servers."""
+    with running.person(prepared) as someone:
+        yield someone
+
+
 @pytest.fixture
 def samples() -> Iterator[None]:
     with sample_tools.registered():
@@ -50,7 +58,11 @@ def samples() -> Iterator[None]:
 
 @pytest.fixture
 def agent(db: None) -> User:
-    return User.objects.create(email="agent@example.com", username="agent", role="ai_agent")
+    """The account that AI clients write as where no other is configured. Other agents have theirs too."""
+    user = ensure_agent_user(agent_id="general-assistant")
+    user.email, user.username = "agent@example.com", "agent"
+    user.save()
+    return user
 
 
 @pytest.fixture

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,6 +86,36 @@ def running(data: Path, *options: str, **variables: str) -> Iterator[Running]:
     finally:
         server.stop()
         log.close()
+
+
+class Person:
+    """Someone who works on the server's database through the services, in a process of their own:
+    `person.approve(id=…)` runs that command of `tests.mcp.person`."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def command(**arguments: Any) -> Any:
+            assert self._process.stdin
+            assert self._process.stdout
+            print(json.dumps([name, arguments]), file=self._process.stdin, flush=True)
+            return json.loads(self._process.stdout.readline())
+
+        return command
+
+
+@contextmanager
+def person(data: Path) -> Iterator[Person]:
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.mcp.serve", "person"],
+        cwd=ROOT,
+        env=environment(data),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        yield Person(process)
 
 
 def _wait_until_healthy(server: Running, log: Path) -> None:

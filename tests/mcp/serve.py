@@ -1,4 +1,4 @@
-"""`manage.py` with the sample tools: `python -m tests.mcp.serve prepare | run_mcp …`.
+"""`manage.py` with the sample tools: `python -m tests.mcp.serve prepare | person | run_mcp …`.
 
 Transports are tested against a process of their own, on an SQLite file of their own in
 `CMS_DATA_DIR`: a server thread inside the test process could not see an open transaction, and an
@@ -16,8 +16,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
 
 
 def prepare() -> None:
-    """The tables, straight from the models (migrations are tested elsewhere), and the AI user with
-    id 1."""
+    """The tables, straight from the models (migrations are tested elsewhere); the agents' accounts
+    come with them. `agent@example.com` is the one that AI clients write as."""
     from django.apps import apps
     from django.conf import settings
     from django.core.management import call_command
@@ -27,14 +27,19 @@ def prepare() -> None:
 
     from accounts.models import User
 
-    User.objects.create(pk=1, email="agent@example.com", username="agent", role="ai_agent")
-    User.objects.create(pk=2, email="editor@example.com", username="editor", role="editor")
+    User.objects.filter(agent_id="general-assistant").update(email="agent@example.com")
+    User.objects.create(email="editor@example.com", username="editor", role="editor")
 
 
 def main() -> None:
     django.setup()
     if sys.argv[1] == "prepare":
         prepare()
+        return
+    if sys.argv[1] == "person":
+        from tests.mcp import person
+
+        person.obey()
         return
 
     from django.core.management import execute_from_command_line

@@ -17,6 +17,7 @@ from tests.mcp.conftest import HEADER, TOKEN
 from tests.mcp.running import ROOT, Running, connected, environment, running
 
 BEARER = {"Authorization": f"Bearer {TOKEN['MCP_AUTH_TOKEN']}"}
+SWITCH = "UPDATE accounts_user SET is_active = {} WHERE email = 'agent@example.com'"
 GENERIC = {HEADER["MCP_AUTH_HEADER_NAME"]: HEADER["MCP_AUTH_HEADER_VALUE"]}
 
 
@@ -58,13 +59,13 @@ def test_threat_43_a_disabled_user_loses_an_open_stream(open_server: Running) ->
     async def session() -> tuple[Any, Any]:
         async with connected(open_server, "sse") as client:
             before = await client.call_tool("sample_echo", {"postId": "p1"})
-            open_server.execute("UPDATE accounts_user SET is_active = 0 WHERE id = 1")
+            open_server.execute(SWITCH.format(0))
             return before, await client.call_tool("sample_echo", {"postId": "p1"})
 
     try:
         before, after = anyio.run(session)
     finally:
-        open_server.execute("UPDATE accounts_user SET is_active = 1 WHERE id = 1")
+        open_server.execute(SWITCH.format(1))
 
     assert before.is_error is False
     assert after.is_error is True

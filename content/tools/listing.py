@@ -1,0 +1,108 @@
+"""Finding posts."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from django.conf import settings
+from django.db.models import QuerySet
+from pydantic import Field
+
+from content import queries
+from content.definitions import post_types
+from content.models import Layer, Post
+from content.store import iso
+from content.tools.arguments import Format, Paged
+from content.tools.names import hint
+from content.tools.paging import page
+from content.tools.results import PostPage
+from core.actor import Actor
+from core.errors import invalid
+from core.json import JsonObject
+from core.tools import tool
+
+
+class ListPosts(Paged):
+    q: str | None = Field(None, max_length=200, description="Words in title or content.")
+    type: str | None = Field(None, max_length=80)
+    locale: str | None = Field(None, max_length=12)
+    status: Literal["draft", "published", "archived"] | None = None
+    taxonomy_term: str | None = Field(None, max_length=200)
+    has_review: bool | None = None
+    has_ai_review: bool | None = None
+    format: Format = "concise"
+
+
+@tool(
+    title="List posts",
+    kind="read",
+    permission="posts.view",
+    arguments=ListPosts,
+    group="posts",
+    result=PostPage,
+)
+def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
+    """Find posts by words, type, locale, status, term, or what waits in a layer; newest change first."""
+    posts = queries.ordered(_wanted(arguments), "-updatedAt")
+    total = posts.count()
+    answer = page(
+        posts.values(*queries.LIST_COLUMNS),
+        lambda row: row,
+        total=total,
+        limit=arguments.limit,
+        cursor=arguments.cursor,
+    )
+    rows: list[queries.Row] = answer["items"]  # type: ignore[assignment]  # rows of the query
+    layers = queries.layer_rows([row["id"] for row in rows])
+    answer["items"] = [_listed(row, layers.get(row["id"], {}), arguments.format) for row in rows]
+    return answer
+
+
+def _wanted(arguments: ListPosts) -> QuerySet[Post]:
+    posts = queries.visible_posts()
+    for name in ("type", "locale", "status"):
+        value = getattr(arguments, name)
+        if value is not None:
+            posts = posts.filter(**{name: value})
+            if name != "status" and not posts.exists():
+                _require_known(name, value)
+    if arguments.q:
+        posts = queries.matching(posts, arguments.q)
+    if arguments.taxonomy_term:
+        posts = queries.with_term(posts, arguments.taxonomy_term)
+    for layer, wanted in (
+        (Layer.REVIEW, arguments.has_review),
+        (Layer.AI_REVIEW, arguments.has_ai_review),
+    ):
+        if wanted is not None:
+            waiting = queries.waiting_in(layer)
+            posts = posts.filter(waiting) if wanted else posts.exclude(waiting)
+    return posts
+
+
+def _require_known(name: str, value: str) -> None:
+    """An empty list for a name that never existed would read as "there are none"."""
+    known = list(settings.CMS_ENV.locales) if name == "locale" else post_types.names()
+    if value not in known:
+        what = "locale" if name == "locale" else "post type"
+        raise invalid(
+            name, f"There is no {what} {value!r}.{hint(value, known)} Known: {', '.join(known)}."
+        )
+
+
+def _listed(row: queries.Row, layers: dict[str, queries.Row], format: Format) -> JsonObject:
+    wire: JsonObject = {
+        "id": str(row["id"]),
+        "type": row["type"],
+        "locale": row["locale"],
+        "slug": row["slug"],
+        "title": row["title"],
+        "status": row["status"],
+        "url": row["path"],
+        "updatedAt": iso(row["updated_at"]),
+        "layers": sorted(layers),
+    }
+    if format == "full":
+        wire["excerpt"] = row["excerpt"]
+        wire["version"] = row["version"]
+    return wire

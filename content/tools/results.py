@@ -1,0 +1,103 @@
+"""What tools promise to answer, where the shape is stable. What is optional is left out, never null."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from core.tools import Result
+
+
+class ListedPost(Result):
+    id: str
+    type: str
+    locale: str
+    slug: str
+    title: str
+    status: str
+    url: str
+    updated_at: str
+    layers: list[str]
+    excerpt: str | None = None
+    version: int | None = None
+
+
+class ListedType(Result):
+    slug: str
+    name: str
+    hierarchical: bool
+    localized: bool
+    module_groups: list[str]
+
+
+class ListedModule(Result):
+    type: str
+    name: str
+    description: str
+    allowed_scopes: list[str]
+    ai_guidance: dict[str, Any]
+
+
+class Page(Result):
+    """`nextCursor` is there when more follows."""
+
+    items: list[Any]
+    total: int
+    next_cursor: str | None = None
+
+
+class PostPage(Page):
+    items: list[ListedPost]
+
+
+class TypePage(Page):
+    items: list[ListedType]
+
+
+class ModulePage(Page):
+    items: list[ListedModule]
+
+
+class StagedResult(Result):
+    """`staged` are the paths that this call changed; `version` is that of the draft."""
+
+    post_id: str
+    layer: Literal["ai-review"]
+    version: int
+    staged: list[str]
+
+
+class StagedModule(StagedResult):
+    post_module_id: str
+
+
+class SeededModule(Result):
+    post_module_id: str
+    type: str
+    order_index: int
+    locked: bool
+
+
+class AppliedEdit(Result):
+    ok: bool
+    post_module_id: str | None = None
+    error: str | None = None
+
+
+class CreatedPost(StagedResult):
+    locale: str
+    slug: str
+    seeded_modules: list[SeededModule]
+    applied_module_edits: list[AppliedEdit]
+
+
+class HeldBack(Result):
+    path: str
+    review: Any
+    ai_review: Any
+
+
+class SubmittedResult(Result):
+    post_id: str
+    layer: Literal["review"]
+    submitted: list[str]
+    conflicts: list[HeldBack]

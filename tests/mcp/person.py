@@ -1,0 +1,84 @@
+"""A person beside the running server, on the same database and through the same services.
+
+`python -m tests.mcp.serve person` reads one command a line (`[name, {arguments}]` as JSON) and answers
+one line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from content import edits, layers
+from content.layers import digest_of
+from content.models import Layer, Post, Provenance
+from content.services.publish import set_status
+from content.services.trash import delete_post
+from tests import make
+
+
+def new_post(title: str) -> dict[str, Any]:
+    post = make.post(title)
+    return {"id": str(post.pk), "hero": make.module_id(post, "hero")}
+
+
+def live_hash() -> str:
+    return make.live_hash()
+
+
+def stage_in_review(id: str, patch: dict[str, Any]) -> None:
+    layers.stage(
+        post_id=id,
+        layer=Layer.REVIEW,
+        actor=make.actor("editor"),
+        edit=lambda document: edits.patch_fields(document, patch),
+    )
+
+
+def approve(id: str) -> dict[str, Any]:
+    """Approve all of Review, and say what is live then."""
+    post = Post.objects.get(pk=id)
+    digest = digest_of(make.layers(post).review.changes)
+    layers.approve(post_id=id, actor=make.actor("editor"), digest=digest)
+    return live(id)
+
+
+def publish(id: str) -> str:
+    """The page that visitors see then."""
+    set_status(post_id=id, status="published", actor=make.actor("editor"))
+    return page(id)
+
+
+def page(id: str) -> str:
+    from django.test import Client
+
+    response = Client(SERVER_NAME="localhost").get(Post.objects.get(pk=id).path)
+    return f"{response.status_code}\n{response.content.decode()}"
+
+
+def live(id: str) -> dict[str, Any]:
+    post = Post.objects.get(pk=id)
+    rows = Provenance.objects.filter(post=post).order_by("pk")
+    return {
+        **make.layers(post).live.to_json(),
+        "status": post.status,
+        "by": {row.path: [row.agent_id, row.via, row.approved_by_name] for row in rows},
+    }
+
+
+def trash(id: str) -> None:
+    delete_post(post_id=id, actor=make.actor("editor"))
+
+
+COMMANDS: dict[str, Callable[..., Any]] = {
+    command.__name__: command
+    for command in (new_post, live_hash, stage_in_review, approve, publish, page, live, trash)
+}
+
+
+def obey() -> None:
+    for line in sys.stdin:
+        name, arguments = json.loads(line)
+        print(json.dumps(COMMANDS[name](**arguments), default=str), flush=True)

@@ -1,0 +1,273 @@
+"""The whole way of a proposal, by the SDK's client against a real server, over every transport.
+
+An AI client reads, stages, proposes and submits; a person beside it approves. Until then what visitors
+could see does not move by a bit.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import httpx
+import pytest
+
+from tests.mcp.running import Person, Running, connected
+
+AGENT = "seo-specialist"
+TRANSPORTS = ("sse", "http", "stdio")
+
+
+class Caller:
+    """Calls tools and insists on the outcome."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    async def done(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        result = await self.client.call_tool(tool, arguments)
+        assert result.is_error is False, result.content[0].text
+        assert json.loads(result.content[0].text) == result.structured_content
+        return dict(result.structured_content)
+
+    async def refused(self, tool: str, **arguments: Any) -> str:
+        result = await self.client.call_tool(tool, arguments)
+        assert result.is_error is True, result.structured_content
+        return str(result.content[0].text)
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_change_goes_from_a_client_through_a_person_to_visitors(
+    open_server: Running, person: Person, transport: str
+) -> None:
+    title = f"Grinding by {transport}"
+    post = person.new_post(title=title)
+    id_, before = post["id"], person.live_hash()
+
+    async def propose() -> tuple[dict[str, Any], str]:
+        async with connected(open_server, transport) as client:
+            call = Caller(client)
+            listed = await call.done("list_posts", q=title)
+            assert [(row["id"], row["title"]) for row in listed["items"]] == [(id_, title)]
+            context = await call.done("get_post_context", postId=id_)
+            assert [module["type"] for module in context["modules"]] == ["hero", "prose", "faq"]
+            saved = await call.done(
+                "save_post_ai_review", postId=id_, patch={"metaTitle": "Grind well"}, agentId=AGENT
+            )
+            assert saved["staged"] == ["post.metaTitle"]
+            added = await call.done(
+                "add_module_to_post_ai_review",
+                postId=id_,
+                moduleType="callout",
+                props={"title": "Try it"},
+                orderIndex=1,
+                agentId=AGENT,
+            )
+            await call.done(
+                "update_post_module_ai_review",
+                postModuleId=added["postModuleId"],
+                props={"title": "Try it today"},
+                agentId=AGENT,
+            )
+            refusal = await call.refused(
+                "remove_post_module_ai_review", postModuleId=post["hero"], agentId=AGENT
+            )
+            assert person.live_hash() == before
+            submitted = await call.done("submit_ai_review_to_review", postId=id_, note="Clearer.")
+            return submitted, refusal
+
+    submitted, refusal = anyio.run(propose)
+
+    assert "locked by the module group: it cannot be removed" in refusal
+    assert len(submitted["submitted"]) == 2
+    assert submitted["conflicts"] == []
+    assert person.live_hash() == before
+    assert "Try it today" not in person.page(id=id_)
+    live = person.approve(id=id_)
+    assert live["post"]["metaTitle"] == "Grind well"
+    assert [module["type"] for module in live["modules"]] == ["hero", "callout", "prose", "faq"]
+    assert live["modules"][1]["props"]["title"] == "Try it today"
+    assert live["by"]["post.metaTitle"] == [AGENT, "mcp", "editor"]
+    assert "Try it today" in person.page(id=id_)
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_new_post_is_seen_by_nobody_until_a_person_approves_and_publishes(
+    open_server: Running, person: Person, transport: str
+) -> None:
+    before = person.live_hash()
+
+    async def propose() -> dict[str, Any]:
+        async with connected(open_server, transport) as client:
+            call = Caller(client)
+            made = await call.done(
+                "create_post_ai_review",
+                type="blog",
+                title=f"Cold brew by {transport}",
+                contentMarkdown="Use **cold** water.",
+                moduleEdits=[
+                    {"type": "hero", "orderIndex": 0, "props": {"title": "Cold brew"}},
+                    {"type": "hero", "props": {"headline": "Wrong"}},
+                    {
+                        "type": "faq",
+                        "props": {"items": [{"question": "How?", "answer": "Slowly."}]},
+                    },
+                ],
+                agentId=AGENT,
+            )
+            assert person.live_hash() == before
+            await call.done("submit_ai_review_to_review", postId=made["postId"], agentId=AGENT)
+            return made
+
+    made = anyio.run(propose)
+
+    assert [(m["type"], m["orderIndex"], m["locked"]) for m in made["seededModules"]] == [
+        ("hero", 0, True),
+        ("prose", 1, False),
+        ("faq", 2, False),
+    ]
+    assert [edit["ok"] for edit in made["appliedModuleEdits"]] == [True, False, True]
+    assert "props.headline" in made["appliedModuleEdits"][1]["error"]
+    assert (made["slug"], made["locale"]) == (f"cold-brew-by-{transport}", "en")
+    assert person.live_hash() == before
+    live = person.approve(id=made["postId"])
+    assert live["status"] == "draft"
+    assert live["by"]["post.title"] == [AGENT, "mcp", "editor"]
+    assert person.page(id=made["postId"]).startswith("404")
+    page = person.publish(id=made["postId"])
+    assert page.startswith("200")
+    assert "<strong>cold</strong>" in page
+    assert "Slowly." in page
+
+
+def test_what_a_person_staged_stands_and_the_conflict_is_told(
+    open_server: Running, person: Person
+) -> None:
+    id_ = person.new_post(title="Contested")["id"]
+
+    async def propose() -> tuple[dict[str, Any], dict[str, Any]]:
+        async with connected(open_server, "http") as client:
+            call = Caller(client)
+            patch = {"title": "By the agent", "excerpt": "Short."}
+            await call.done("save_post_ai_review", postId=id_, patch=patch)
+            await anyio.to_thread.run_sync(
+                lambda: person.stage_in_review(id=id_, patch={"title": "By a person"})
+            )
+            submitted = await call.done("submit_ai_review_to_review", postId=id_)
+            return submitted, await call.done("get_post_context", postId=id_)
+
+    submitted, context = anyio.run(propose)
+
+    assert submitted["submitted"] == ["post.excerpt"]
+    assert submitted["conflicts"] == [
+        {"path": "post.title", "review": "By a person", "aiReview": "By the agent"}
+    ]
+    assert [(c["path"], c["conflict"]) for c in context["aiReview"]["changes"]] == [
+        ("post.title", True)
+    ]
+    assert person.approve(id=id_)["post"]["title"] == "By a person"
+
+
+def test_a_module_that_exists_in_ai_review_only_can_be_changed_and_taken_back(
+    open_server: Running, person: Person
+) -> None:
+    id_ = person.new_post(title="Second thoughts")["id"]
+
+    async def think_twice() -> dict[str, Any]:
+        async with connected(open_server, "sse") as client:
+            call = Caller(client)
+            for kept in (True, False):
+                added = await call.done(
+                    "add_module_to_post_ai_review", postId=id_, moduleType="callout"
+                )
+                module = added["postModuleId"]
+                if not kept:
+                    await call.done("remove_post_module_ai_review", postModuleId=module)
+                    text = await call.refused(
+                        "update_post_module_ai_review", postModuleId=module, props={"title": "x"}
+                    )
+                    assert "get_post_context" in text
+            return await call.done("get_post_context", postId=id_)
+
+    context = anyio.run(think_twice)
+
+    callouts = [module for module in context["modules"] if module["type"] == "callout"]
+    assert [(module["props"], module["orderIndex"]) for module in callouts] == [(None, 3)]
+    assert "aiReviewProps" in callouts[0]
+
+
+def test_a_deleted_post_is_gone_for_clients(open_server: Running, person: Person) -> None:
+    post = person.new_post(title="Gone tomorrow")
+    person.trash(id=post["id"])
+
+    async def look() -> tuple[list[str], list[Any]]:
+        async with connected(open_server, "http") as client:
+            call = Caller(client)
+            texts = [
+                await call.refused("get_post_context", postId=post["id"]),
+                await call.refused("export_post_canonical_json", postId=post["id"]),
+                await call.refused("save_post_ai_review", postId=post["id"], patch={"title": "x"}),
+                await call.refused("submit_ai_review_to_review", postId=post["id"]),
+                await call.refused("update_post_module_ai_review", postModuleId=post["hero"]),
+            ]
+            return texts, (await call.done("list_posts", q="Gone tomorrow"))["items"]
+
+    texts, listed = anyio.run(look)
+
+    assert {text.split(" Call")[0] for text in texts} == {f"No post has the id {post['id']}."}
+    assert listed == []
+
+
+def test_threat_43_switching_off_the_system_account_lets_no_other_take_over(
+    open_server: Running,
+) -> None:
+    others = "SELECT count(*) FROM accounts_user WHERE role = 'ai_agent' AND is_active"
+
+    async def look() -> str:
+        async with connected(open_server, "http") as client:
+            return await Caller(client).refused("list_posts")
+
+    switch = "UPDATE accounts_user SET is_active = {} WHERE agent_id = 'general-assistant'"
+    open_server.execute(switch.format(0))
+    try:
+        assert open_server.execute(others)[0][0] > 0
+        text = anyio.run(look)
+    finally:
+        open_server.execute(switch.format(1))
+
+    assert text.startswith("No active account stands behind this credential")
+
+
+def test_the_old_transport_is_spoken_word_for_word(open_server: Running) -> None:
+    """`GET /mcp` and `POST /messages?sessionId=`, without the SDK: what n8n and older clients send."""
+    headers = {"Accept": "application/json, text/event-stream"}
+    hello = {
+        "protocolVersion": "2024-11-05",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }
+    messages = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {
+            "jsonrpc": "2.0",
+            "id": 2,
+            "method": "tools/call",
+            "params": {"name": "list_post_types", "arguments": {}},
+        },
+    ]
+    with httpx.stream("GET", f"{open_server.url}/mcp", headers=headers, timeout=20) as stream:
+        data = (line.removeprefix("data: ") for line in stream.iter_lines() if "data: " in line)
+        address = open_server.url + next(data)
+        assert "/messages?sessionId=" in address
+        answers = []
+        for message in messages:
+            assert httpx.post(address, json=message).status_code == 202
+            if "id" in message:
+                answers.append(json.loads(next(data)))
+
+    assert answers[0]["result"]["protocolVersion"] == "2024-11-05"
+    slugs = [row["slug"] for row in answers[1]["result"]["structuredContent"]["items"]]
+    assert {"blog", "page"} <= set(slugs)
