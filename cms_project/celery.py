@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 
 from celery import Celery
+from kombu.transport import TRANSPORT_ALIASES
 
+TRANSPORT_ALIASES["filesystem"] = "cms_project.file_queue:Transport"
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
 
 app = Celery("cms")
