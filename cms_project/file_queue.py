@@ -23,12 +23,12 @@ logger = logging.getLogger(__name__)
 class Channel(filesystem.Channel):
     """Puts messages atomically, and steps over one that cannot be read."""
 
-    def _put(self, queue: str, message: Any, **kwargs: Any) -> None:
+    def _put(self, queue: str, payload: dict[str, Any], **kwargs: Any) -> None:
         name = f"{round(monotonic() * 1000)}_{uuid4()}"
         waiting = os.path.join(self.data_folder_out, f"{name}.part")
         try:
             with open(waiting, "wb") as file:
-                file.write(str_to_bytes(dumps(message)))
+                file.write(str_to_bytes(dumps(payload)))
             os.replace(waiting, os.path.join(self.data_folder_out, f"{name}.{queue}.msg"))
         except OSError as error:
             raise ChannelError(f"Cannot add a message to {self.data_folder_out!r}") from error
