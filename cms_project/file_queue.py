@@ -23,7 +23,9 @@ logger = logging.getLogger(__name__)
 class Channel(filesystem.Channel):
     """Puts messages atomically, and steps over one that cannot be read."""
 
-    def _put(self, queue: str, payload: dict[str, Any], **kwargs: Any) -> None:
+    def _put(  # type: ignore[override]  # kombu's own classes name the argument in two ways
+        self, queue: str, payload: dict[str, Any], **kwargs: Any
+    ) -> None:
         name = f"{round(monotonic() * 1000)}_{uuid4()}"
         waiting = os.path.join(self.data_folder_out, f"{name}.part")
         try:

@@ -1,4 +1,7 @@
-"""Lines of the lane that a face could break: admin, REST and AI clients do the same, and strangers see nothing staged."""
+"""Lines of the lane that a face could break.
+
+Admin, REST and AI clients do the same, and strangers see nothing staged.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ def _prepared(title: str) -> Post:
 def _shape(post: Post) -> object:
     """The live document without what differs from post to post."""
     document = make.layers(post).live.to_json()
-    fields = {**document["post"], "title": "", "slug": ""}
+    fields = dict(document["post"]) | {"title": "", "slug": ""}
     modules = [
         (m["type"], m["props"] if m["type"] != "hero" else None) for m in document["modules"]
     ]
