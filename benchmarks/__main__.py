@@ -1,0 +1,123 @@
+"""`./run bench [--posts N] [--rounds N] [--seconds S] [--only WORDS]`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks import postgres
+
+if TYPE_CHECKING:
+    from benchmarks.seed import Seeded
+
+UNLIMITED = "1000000000/hour"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _options().parse_args(arguments)
+    with postgres.database() as url, tempfile.TemporaryDirectory() as folder:
+        _set_up(url, folder)
+        seeded = _seeded(options.posts)
+        bad = _plans(seeded)
+        _measure(seeded, options, url, Path(folder))
+        _approve(seeded)
+    if bad:
+        print(f"\nNot by an index: {', '.join(bad)}.", file=sys.stderr)
+    return 1 if bad else 0
+
+
+def _options() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="./run bench", description=__doc__)
+    parser.add_argument("--posts", type=int, default=10_000, help="how many posts to seed")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds; their median is shown")
+    parser.add_argument("--seconds", type=float, default=2.0, help="length of a load")
+    parser.add_argument("--connections", type=int, default=8)
+    parser.add_argument("--workers", type=int, default=2, help="processes of each server")
+    parser.add_argument("--only", default="", help="endpoints whose name holds this")
+    return parser
+
+
+def _set_up(url: str, folder: str) -> None:
+    """This process and the servers it starts run on the benchmark's own database and folder."""
+    os.environ |= {
+        "DATABASE_URL": url,
+        "CMS_DATA_DIR": folder,
+        "SECRET_KEY": "benchmark-" * 6,
+        "DEBUG": "0",
+        "LOCALES": "en,de",
+        "DEFAULT_LOCALE": "en",
+        "SITE_URL": "http://127.0.0.1",
+        # Limits count as ever, and are never reached.
+        "THROTTLE_USER": UNLIMITED,
+        "THROTTLE_ANON": UNLIMITED,
+        "THROTTLE_PUBLIC": UNLIMITED,
+        "THROTTLE_ALLOW_IPS": "",
+        "TRUSTED_PROXIES": "0",
+        "DJANGO_SETTINGS_MODULE": "cms_project.settings",
+    }
+    import django
+    from django.core.management import call_command
+
+    django.setup()
+    call_command("migrate", verbosity=0)
+
+
+def _seeded(posts: int) -> Seeded:
+    from benchmarks import seed
+
+    begin = time.perf_counter()
+    seeded = seed.seed(posts)
+    print(f"Seeded {posts:,} posts in {time.perf_counter() - begin:.0f} s.")
+    return seeded
+
+
+def _plans(seeded: Seeded) -> list[str]:
+    from benchmarks import plans
+    from content.models import Post
+
+    return plans.check(Post.objects.get(pk=seeded.published[0]))
+
+
+def _measure(seeded: Seeded, options: argparse.Namespace, url: str, folder: Path) -> None:
+    from benchmarks import endpoints, measuring, servers, sessions
+
+    cookie = sessions.cookie_of(seeded.editor_id)
+    environ = {"FLOOR_DATABASE": url, "FLOOR_SCHEMAS": str(sessions.schemas(folder))}
+    with (
+        servers.product({}, options.workers) as product,
+        servers.floor(environ, options.workers) as floor,
+    ):
+        endpoints.require_same(product, floor, seeded, cookie)
+        chosen = [
+            item
+            for item in endpoints.endpoints(seeded, cookie, product)
+            if options.only in item.name
+        ]
+        rounds = measuring.Rounds(options.rounds, options.seconds, options.connections)
+        found = rounds.measure(chosen, endpoints.floors(seeded), product, floor)
+    cache = "Redis" if os.environ.get("REDIS_URL") else "memory of each process"
+    print(
+        f"\n{measuring.machine()}; {options.workers} workers each, {options.connections} "
+        f"connections, {options.rounds} rounds of {options.seconds:g} s; cache: {cache}."
+    )
+    measuring.show(chosen, found)
+
+
+def _approve(seeded: Seeded) -> None:
+    from benchmarks import approve
+
+    milliseconds, statements = approve.measure(seeded.published, seeded.editor_id)
+    print(
+        f"\nApproving {approve.PATHS} paths of one post: {milliseconds:.0f} ms, "
+        f"{statements} SQL statements."
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,114 @@
+"""What is measured: an endpoint of the product, and the floor's answer to the same question."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.load import Request, get
+from benchmarks.seed import Seeded
+from benchmarks.servers import Server
+
+WARM = 10
+"""How many addresses the warm rounds go round in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """`aim` is the most CPU time a request may take, as a multiple of the floor's; None has no aim."""
+
+    name: str
+    request: Request
+    floor: str
+    aim: float | None
+    status: int = 200
+
+
+def endpoints(seeded: Seeded, cookie: Mapping[str, str], product: Server) -> list[Endpoint]:
+    live, every, pages = seeded.published, seeded.any, seeded.pages
+    etag = _etag(product, f"/api/public/posts/{live[0]}")
+    return [
+        Endpoint("GET /api/posts", get(_fresh("/api/posts"), cookie), "staged list", 4),
+        Endpoint("GET /api/posts/:id", get(_each("/api/posts/", every), cookie), "staged post", 4),
+        # A parameter that nobody reads makes each address new to the cache.
+        Endpoint("GET /api/public/posts, cold", get(_fresh("/api/public/posts")), "live list", 2),
+        Endpoint(
+            "GET /api/public/posts/:id, cold",
+            get(_each("/api/public/posts/", live, fresh=True)), "live post", 2,
+        ),
+        Endpoint("GET /api/public/posts, warm", get(lambda n: "/api/public/posts"), "live list", 2),
+        Endpoint(
+            "GET /api/public/posts/:id, warm",
+            get(_each("/api/public/posts/", live[:WARM])), "live post", 2,
+        ),
+        Endpoint(
+            "GET /api/public/posts/:id, 304",
+            get(lambda n: f"/api/public/posts/{live[0]}", {"If-None-Match": etag}),
+            "live post", 2, status=304,
+        ),
+        Endpoint("GET /blog/:slug, the page", get(_each("", pages)), "live post", None),
+    ]  # fmt: skip
+
+
+def floors(seeded: Seeded) -> dict[str, Request]:
+    return {
+        "staged list": get(lambda n: "/staged"),
+        "staged post": get(_each("/staged/", seeded.any)),
+        "live list": get(lambda n: "/live"),
+        "live post": get(_each("/live/", seeded.published)),
+    }
+
+
+def _fresh(path: str) -> Callable[[int], str]:
+    return lambda number: f"{path}?n={number}"
+
+
+def _each(prefix: str, names: list[str], *, fresh: bool = False) -> Callable[[int], str]:
+    if fresh:
+        return lambda number: f"{prefix}{names[number % len(names)]}?n={number}"
+    return lambda number: f"{prefix}{names[number % len(names)]}"
+
+
+def require_same(product: Server, floor: Server, seeded: Seeded, cookie: Mapping[str, str]) -> None:
+    """The floor is one only if it answers the same. Raises `SystemExit` with the first difference."""
+    live, any_ = seeded.published[0], seeded.any[5]
+    for path, bare in (
+        ("/api/posts", "/staged"),
+        (f"/api/posts/{any_}", f"/staged/{any_}"),
+        ("/api/public/posts", "/live"),
+        (f"/api/public/posts/{live}", f"/live/{live}"),
+    ):
+        difference = _difference(_json(product, path, cookie), _json(floor, bare, {}), "")
+        if difference:
+            raise SystemExit(f"The floor answers something else than {path}: {difference}")
+
+
+def _difference(ours: Any, bare: Any, at: str) -> str:
+    if isinstance(ours, dict) and isinstance(bare, dict):
+        if ours.keys() != bare.keys():
+            return f"{at}: {sorted(ours.keys() ^ bare.keys())}"
+        found = (_difference(ours[name], bare[name], f"{at}.{name}") for name in ours)
+        return next(filter(None, found), "")
+    if isinstance(ours, list) and isinstance(bare, list) and len(ours) == len(bare):
+        pairs = zip(ours, bare, strict=True)
+        return next(filter(None, (_difference(*pair, f"{at}[]") for pair in pairs)), "")
+    # Times may be written to the millisecond or the microsecond.
+    same = ours == bare or (at.endswith(("At", ".at")) and str(ours)[:19] == str(bare)[:19])
+    return "" if same else f"{at}: {ours!r} and {bare!r}"
+
+
+def _json(server: Server, path: str, headers: Mapping[str, str]) -> Any:
+    request = urllib.request.Request(  # a server of ours
+        f"http://127.0.0.1:{server.port}{path}", headers=dict(headers)
+    )
+    with urllib.request.urlopen(request, timeout=20) as response:  # noqa: S310
+        return json.load(response)
+
+
+def _etag(server: Server, path: str) -> str:
+    url = f"http://127.0.0.1:{server.port}{path}"
+    with urllib.request.urlopen(url, timeout=20) as response:
+        return str(response.headers["ETag"])

@@ -1,0 +1,150 @@
+"""The floor: a bare ASGI endpoint with psycopg and orjson that reads the same rows and builds the same JSON.
+
+No framework, no sessions, no permissions, no limits, no filters, no cache. Started by `uvicorn` with the
+database's address in `FLOOR_DATABASE` and the schemas of the modules in the file `FLOOR_SCHEMAS`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import orjson
+from psycopg import AsyncConnection
+from psycopg.rows import TupleRow
+from psycopg_pool import AsyncConnectionPool
+
+from benchmarks import floor_sql as sql
+
+Wire = dict[str, Any]
+Database = AsyncConnection[TupleRow]
+
+SCHEMAS = {
+    name: orjson.Fragment(orjson.dumps(schema))
+    for name, schema in orjson.loads(Path(os.environ["FLOOR_SCHEMAS"]).read_bytes()).items()
+}
+pool: AsyncConnectionPool[Database]
+
+
+async def _prepare(connection: Database) -> None:
+    connection.prepare_threshold = 0
+    await connection.set_autocommit(True)
+
+
+async def app(scope: Any, receive: Any, send: Any) -> None:
+    if scope["type"] == "lifespan":
+        await _live(receive, send)
+        return
+    staged, _, post_id = scope["path"].removeprefix("/").partition("/")
+    async with pool.connection() as connection:
+        if post_id:
+            wire = await _post(connection, UUID(post_id), staged == "staged")
+        else:
+            wire = await _list(connection, staged == "staged")
+    body = orjson.dumps(wire, option=orjson.OPT_UTC_Z)
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+    ]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def _live(receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Any]) -> None:
+    global pool
+    await receive()
+    pool = AsyncConnectionPool(
+        os.environ["FLOOR_DATABASE"], min_size=4, max_size=8, open=False, configure=_prepare
+    )
+    await pool.open(wait=True)
+    await send({"type": "lifespan.startup.complete"})
+    await receive()
+    await pool.close()
+    await send({"type": "lifespan.shutdown.complete"})
+
+
+async def _list(connection: Database, staged: bool) -> Wire:
+    kind = "staged" if staged else "live"
+    total = (await (await connection.execute(sql.COUNT[kind])).fetchone() or (0,))[0]
+    cursor = await connection.execute(sql.LIST[kind])
+    names = sql.LISTED
+    posts: list[Wire] = [dict(zip(names, row, strict=True)) for row in await cursor.fetchall()]
+    ids = [post["id"] for post in posts]
+    modules = defaultdict(list)
+    for row in await (await connection.execute(sql.MODULES, (ids,))).fetchall():
+        modules[row[0]].append(_module(row))
+    drafts = await _drafts(connection, ids) if staged else {}
+    for post in posts:
+        post["modules"] = modules[post["id"]]
+        if staged:
+            post["layers"] = _layers(drafts, post["id"])
+    meta = {"total": total, "per_page": 20, "current_page": 1, "last_page": -(-total // 20)}
+    return {"data": posts, "meta": meta}
+
+
+def _module(row: TupleRow) -> Wire:
+    _, id_, instance, type_, scope, order, locked, props, overrides, slug = row
+    return {
+        "postModuleId": id_,
+        "moduleInstanceId": instance,
+        "type": type_,
+        "scope": scope,
+        "orderIndex": order,
+        "locked": locked,
+        "props": orjson.Fragment(props),
+        "overrides": None if overrides == "{}" else orjson.Fragment(overrides),
+        "globalSlug": slug,
+    }
+
+
+async def _drafts(connection: Database, ids: list[UUID]) -> dict[tuple[UUID, str], TupleRow]:
+    rows = await (await connection.execute(sql.DRAFTS, (ids,))).fetchall()
+    return {(row[0], row[1]): row for row in rows}
+
+
+def _layers(drafts: Mapping[tuple[UUID, str], TupleRow], post_id: UUID) -> Wire:
+    return {
+        "review": _layer(drafts.get((post_id, "review"))),
+        "aiReview": _layer(drafts.get((post_id, "ai-review"))),
+    }
+
+
+def _layer(row: TupleRow | None) -> Wire:
+    if row is None:
+        return {"exists": False, "updatedAt": None, "updatedBy": None, "version": 0}
+    _, _, version, moment, user_id, name = row
+    by = {"id": user_id, "username": name}
+    return {"exists": True, "updatedAt": moment, "updatedBy": by, "version": version}
+
+
+async def _post(connection: Database, post_id: UUID, staged: bool) -> Wire:
+    row = await (await connection.execute(sql.POST, (post_id,))).fetchone()
+    assert row is not None
+    *values, group, author_id, author, placeholder = row
+    wire: Wire = dict(zip(sql.WHOLE, values, strict=True))
+    for name in ("customFields", "robotsJson", "jsonldOverrides"):
+        wire[name] = orjson.Fragment(wire[name]) if wire[name] is not None else None
+    modules = await (await connection.execute(sql.MODULES, ([post_id],))).fetchall()
+    wire["modules"] = [_module(row) for row in modules]
+    terms = await (await connection.execute(sql.TERMS, (post_id,))).fetchall()
+    wire["taxonomyTermIds"] = [row[0] for row in terms]
+    kind = "staged" if staged else "live"
+    others = await (await connection.execute(sql.OTHERS[kind], (group, post_id))).fetchall()
+    wire["translations"] = [{"id": row[0], "locale": row[1]} for row in others]
+    if staged:
+        drafts = await _drafts(connection, [post_id])
+        wire["author"] = {"id": author_id, "username": author}
+        wire["isPlaceholder"] = placeholder
+        wire["layers"] = _layers(drafts, post_id)
+        for module in wire["modules"]:
+            module["schema"] = SCHEMAS[module["type"]]
+            for name in ("reviewProps", "reviewOverrides", "aiReviewProps", "aiReviewOverrides"):
+                module[name] = None
+    else:
+        wire.pop("version")
+        wire.pop("publishAt")
+    return wire

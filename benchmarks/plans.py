@@ -1,0 +1,45 @@
+"""The plans of the queries that lists, posts and pages are made of: index scans, or the run fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.db import connection
+from django.db.models import QuerySet
+
+from content import queries, site_queries
+from content.models import Post, PostModule
+
+
+def check(post: Post) -> list[str]:
+    """Print each plan. Answers the names of those that read a whole table of posts or modules."""
+    bad = []
+    for name, found in _queries(post):
+        sql, parameters = found.query.sql_with_params()
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) {sql}", parameters)
+            lines = [row[0] for row in cursor.fetchall()]
+        print(f"\n{name}")
+        for line in lines:
+            print(f"    {line}")
+        if any("Seq Scan on content_" in line for line in lines):
+            bad.append(name)
+    return bad
+
+
+def _queries(post: Post) -> Iterator[tuple[str, QuerySet[Any]]]:
+    live = queries.published_posts().filter(locale="en")
+    every = queries.visible_posts().filter(locale="en")
+    columns = queries.LIST_COLUMNS
+    yield "list, delivery", queries.ordered(live, "-updatedAt").values(*columns)[:20]
+    yield "list, management", queries.ordered(every, "-updatedAt").values(*columns)[:20]
+    of_type = queries.ordered(every.filter(type="blog", status="draft"), "-updatedAt")
+    yield "list of a type and status", of_type.values(*columns)[:20]
+    yield "one post", queries.visible_posts().filter(pk=post.pk)
+    yield "its modules", PostModule.objects.filter(post_id=post.pk).select_related("instance")
+    group = queries.published_posts().filter(translation_group=post.translation_group)
+    yield "its translations", group
+    at = queries.published_posts().filter(path=post.path, locale=post.locale)
+    yield "page by its path", at
+    yield "index page of a type", site_queries.listed("blog", "en")[:12]

@@ -1,0 +1,96 @@
+"""A database of its own: on the PostgreSQL of `DATABASE_URL`, or on a server started for the run."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+
+_DEBIAN = Path("/usr/lib/postgresql")
+
+
+@contextmanager
+def database() -> Iterator[str]:
+    """The address of an empty database that is dropped at the end.
+
+    Raises `SystemExit` with a sentence where there is no PostgreSQL to use.
+    """
+    given = os.environ.get("DATABASE_URL", "")
+    if given:
+        if urlsplit(given).scheme not in ("postgres", "postgresql"):
+            raise SystemExit(
+                "The benchmarks measure PostgreSQL; DATABASE_URL names something else."
+            )
+        with _own_database(given) as url:
+            yield url
+    else:
+        with _server() as server, _own_database(server) as url:
+            yield url
+
+
+@contextmanager
+def _own_database(server: str) -> Iterator[str]:
+    name = f"cms_benchmark_{os.getpid()}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"'.encode())
+    try:
+        yield urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
+    finally:
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())
+
+
+@contextmanager
+def _server() -> Iterator[str]:
+    binaries = _binaries()
+    folder = Path(tempfile.mkdtemp(prefix="cms-benchmark-"))
+    folder.chmod(0o755)
+    data, port = folder / "data", free_port()
+    data.mkdir()
+    user = "postgres" if os.getuid() == 0 else None  # it refuses to run as root
+    if user is not None:
+        os.chown(data, pwd.getpwnam(user).pw_uid, -1)
+
+    def run(program: str, *arguments: str) -> None:
+        command = [str(binaries / program), "-D", str(data), *arguments]
+        subprocess.run(command, user=user, cwd="/", check=True, stdout=subprocess.DEVNULL)
+
+    try:
+        run("initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8")
+        listening = f"-h 127.0.0.1 -p {port} -k '' -c shared_buffers=256MB"
+        run("pg_ctl", "-w", "-l", str(data / "log"), "-o", listening, "start")
+        try:
+            yield f"postgresql://postgres@127.0.0.1:{port}/postgres"
+        finally:
+            run("pg_ctl", "-m", "immediate", "-w", "stop")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _binaries() -> Path:
+    found = [path for path in _DEBIAN.glob("*/bin") if (path / "initdb").exists()]
+    if found:
+        return max(found, key=lambda path: float(path.parent.name))
+    on_path = shutil.which("initdb")
+    if on_path is None:
+        raise SystemExit(
+            "The benchmarks need PostgreSQL: set DATABASE_URL to a server where databases may be "
+            "made, or install one (on Debian: apt-get install postgresql)."
+        )
+    return Path(on_path).resolve().parent
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port

@@ -1,0 +1,158 @@
+"""10,000 posts with five modules each, written in bulk: what the benchmarks read."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, models
+
+from accounts.models import User
+from accounts.roles import Role
+from content.models import ModuleInstance, Post, PostModule, PostTerm, Term
+from content.paths import path_for
+from content.richtext.markdown_reader import from_markdown
+from core.events import bump_content_version
+
+WORDS = """
+    garden kettle filter bloom pour roast bean water grind scale time taste river street path
+    morning winter repair tool wheel chain bread flour oven slow table window light paper letter
+""".split()  # noqa: SIM905  # thirty lines otherwise
+LOCALES = ("en", "de")
+TYPES = ("blog", "blog", "blog", "page", "testimonial")
+STATUSES = ("published",) * 14 + ("draft",) * 5 + ("archived",)
+BATCH = 1000
+_dice = random.Random(7)  # noqa: S311  # the same rows each time
+_SPREAD_TIMES = """
+    UPDATE content_post SET created_at = moment, updated_at = moment FROM (
+        SELECT id, timestamptz '2026-01-01' + make_interval(mins => hashtext(id::text) & 262143)
+            AS moment FROM content_post
+    ) AS made WHERE made.id = content_post.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Seeded:
+    """What to ask for: ids and paths of published posts, ids of any, ids to approve changes of."""
+
+    published: list[str]
+    pages: list[str]
+    any: list[str]
+    editor_id: int
+
+
+def seed(posts: int) -> Seeded:
+    """Fill the migrated, empty database. The same rows each time."""
+    editor = User.objects.create_user("editor@example.com", "demo-password", role=Role.EDITOR)
+    terms = [
+        Term(taxonomy="topics", slug=f"topic-{number}", name=f"Topic {number}")
+        for number in range(20)
+    ]
+    Term.objects.bulk_create(terms)
+    rows = [_post(number, editor.pk) for number in range(posts)]
+    in_batches(rows)
+    for begin in range(0, posts, BATCH):
+        _add_modules(rows[begin : begin + BATCH])
+    in_batches([PostTerm(post=post, term=term) for post in rows for term in _dice.sample(terms, 2)])
+    # The model sets these to the moment of the insert, which is the same for a whole batch.
+    bump_content_version()
+    with connection.cursor() as cursor:
+        cursor.execute(_SPREAD_TIMES)
+        cursor.execute("VACUUM ANALYZE")
+    live = [post for post in rows if post.status == "published"]
+    return Seeded(
+        published=[str(post.pk) for post in live],
+        pages=[post.path for post in live if post.type == "blog" and post.locale == "en"],
+        any=[str(post.pk) for post in rows],
+        editor_id=editor.pk,
+    )
+
+
+def in_batches(rows: Sequence[models.Model]) -> None:
+    type(rows[0])._default_manager.bulk_create(rows, batch_size=BATCH)
+
+
+def _uuid() -> UUID:
+    return UUID(int=_dice.getrandbits(128), version=4)
+
+
+def _words(count: int) -> str:
+    return " ".join(_dice.choices(WORDS, k=count))
+
+
+def _post(number: int, author_id: int) -> Post:
+    moment = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=_dice.randrange(400_000))
+    group, locale = divmod(number, len(LOCALES))
+    post = Post(
+        id=_uuid(),
+        type=TYPES[group % len(TYPES)],
+        locale=LOCALES[locale],
+        slug=f"post-{group}",
+        title=f"{_words(5).capitalize()} {number}",
+        excerpt=_words(20),
+        status=STATUSES[number % len(STATUSES)],
+        meta_title=_words(6),
+        translation_group=UUID(int=group + 1),
+        author_id=author_id,
+        search_text=_words(150),
+    )
+    post.published_at = moment if post.status == "published" else None
+    post.created_at = moment
+    post.path = path_for(post)
+    return post
+
+
+def _add_modules(posts: Sequence[Post]) -> None:
+    instances: list[ModuleInstance] = []
+    places: list[PostModule] = []
+    for post in posts:
+        for index, (type_name, props) in enumerate(_modules()):
+            instance = ModuleInstance(id=_uuid(), type=type_name, scope="local", props=props)
+            instances.append(instance)
+            places.append(PostModule(id=_uuid(), post=post, instance=instance, order_index=index))
+    in_batches(instances)
+    in_batches(places)
+
+
+def _text(paragraphs: int) -> Any:
+    return from_markdown("\n\n".join(_words(40) for _ in range(paragraphs)))
+
+
+def _cached(make: Callable[[], Any], count: int) -> Callable[[], Any]:
+    """One of `count` values, each made once: parsing Markdown 30,000 times would take a minute."""
+    kept: list[Any] = []
+
+    def choose() -> Any:
+        if len(kept) < count:
+            kept.append(make())
+        return _dice.choice(kept)
+
+    return choose
+
+
+_article = _cached(lambda: _text(6), 50)
+_note = _cached(lambda: _text(1), 50)
+
+
+def _modules() -> Iterator[tuple[str, dict[str, Any]]]:
+    yield "hero", {
+        "title": _words(6), "subtitle": _words(15), "cta_label": "Read on", "cta_url": "/blog",
+        "image_id": None, "theme": "light",
+    }  # fmt: skip
+    yield "prose", {"content": _article()}
+    features = [{"icon": "star", "title": _words(3), "text": _words(12)} for _ in range(6)]
+    yield "features-list", {"heading": _words(3), "items": features}
+    yield (
+        "faq",
+        {
+            "heading": _words(3),
+            "items": [{"question": _words(8), "answer": _note()} for _ in range(4)],
+        },
+    )
+    yield "callout", {
+        "title": _words(4), "body": _note(), "tone": "info", "cta_label": "", "cta_url": "",
+    }  # fmt: skip

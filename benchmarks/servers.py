@@ -1,0 +1,111 @@
+"""Servers under measurement, and the CPU time of their processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.postgres import free_port
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    name: str
+    port: int
+    pid: int
+
+    def cpu_seconds(self) -> float:
+        """User and system time of the process and all below it, so far."""
+        return sum(_cpu_seconds(pid) for pid in _tree(self.pid))
+
+
+def _cpu_seconds(pid: int) -> float:
+    # Schedstat counts nanoseconds; ticks of 10 ms would round short runs.
+    try:
+        threads = list(Path(f"/proc/{pid}/task").iterdir())
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in threads) / 1e9
+    except (FileNotFoundError, ProcessLookupError, IndexError):
+        return _ticks(pid) / _TICKS
+
+
+def _ticks(pid: int) -> int:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return int(fields[11]) + int(fields[12])
+
+
+def _tree(root: int) -> list[int]:
+    found = [root]
+    for pid in found:
+        try:
+            for task in Path(f"/proc/{pid}/task").iterdir():
+                found += [int(child) for child in (task / "children").read_text().split()]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return found
+
+
+@contextmanager
+def product(environ: Mapping[str, str], workers: int) -> Iterator[Server]:
+    """The whole product, as docs/deployment.md runs it."""
+    port = free_port()
+    command = [
+        sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1",
+        "--port", str(port), "--workers", str(workers), "--blocking-threads", "1",
+        "--log-level", "warning", "cms_project.wsgi:application",
+    ]  # fmt: skip
+    with _running("product", command, port, environ, "/health") as server:
+        yield server
+
+
+@contextmanager
+def floor(environ: Mapping[str, str], workers: int) -> Iterator[Server]:
+    port = free_port()
+    command = [
+        sys.executable, "-m", "uvicorn", "benchmarks.floor:app", "--host", "127.0.0.1",
+        "--port", str(port), "--workers", str(workers), "--log-level", "warning",
+        "--no-access-log",
+    ]  # fmt: skip
+    with _running("floor", command, port, environ, "/live") as server:
+        yield server
+
+
+@contextmanager
+def _running(
+    name: str, command: list[str], port: int, environ: Mapping[str, str], path: str
+) -> Iterator[Server]:
+    process = subprocess.Popen(command, env={**os.environ, **environ}, start_new_session=True)
+    try:
+        _wait_for(process, f"http://127.0.0.1:{port}{path}")
+        yield Server(name, port, process.pid)
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _wait_for(process: subprocess.Popen[bytes], url: str) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            urllib.request.urlopen(url, timeout=5).close()  # noqa: S310  # a server of ours
+            return
+        except (urllib.error.URLError, ConnectionError):
+            time.sleep(0.1)
+    raise SystemExit(f"A server did not start: {url}")
