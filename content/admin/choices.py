@@ -92,8 +92,10 @@ def _types(slugs: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def origins(post: Post) -> dict[str, tuple[str, bool]]:
-    """Per path of live content who wrote it, in words, and whether an agent did. One query."""
-    latest = Provenance.objects.filter(post=post).values("path").annotate(last=Max("id")).values("last")
+    """Per path of live content that changed since the post was made, who wrote it, in words, and whether an agent did. One query."""
+    # What was there from the beginning needs no line of its own.
+    later = Provenance.objects.filter(post=post).exclude(revision__reason="created")
+    latest = later.values("path").annotate(last=Max("id")).values("last")
     found = {}
     for row in Provenance.objects.filter(pk__in=latest).values(
         "path", "author_name", "agent_id", "edited_by_name", "approved_by_name", "created_at"

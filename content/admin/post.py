@@ -46,7 +46,6 @@ class PostAdmin(PermittedAdmin[Post]):
     list_display_links = ("title",)
     list_filter = ("type", "locale", "status", WaitingFilter)
     search_fields = ("title", "slug", "search_text")
-    search_help_text = "Words of the title, the slug or the text"
     ordering = ("-updated_at",)
     list_per_page = 50
     show_full_result_count = False
@@ -65,6 +64,11 @@ class PostAdmin(PermittedAdmin[Post]):
         return found.defer("search_text", "jsonld_overrides", "custom_fields").annotate(
             in_review=_waits(Layer.REVIEW), in_ai_review=_waits(Layer.AI_REVIEW)
         )
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return super().changelist_view(request, {"title": "Posts", **(extra_context or {})})
 
     @admin.display(description="Type", ordering="type")
     def kind(self, post: Post) -> str:

@@ -76,8 +76,17 @@ def _merged(before: str, after: str, old: list[str], new: list[str]) -> list[Seg
         if run.is_same:
             found.append(Segment("same", inserted))
         else:
-            found += _whole(removed, inserted)
+            found += _changed(removed, inserted)
     return found
+
+
+def _changed(removed: str, inserted: str) -> Iterator[Segment]:
+    """A change without the space before it, which would be marked too."""
+    space = inserted[: len(inserted) - len(inserted.lstrip())]
+    if space and inserted.strip():
+        yield Segment("same", space)
+        removed, inserted = removed.removeprefix(space), inserted.removeprefix(space)
+    yield from _whole(removed, inserted)
 
 
 _Code = tuple[str, int, int, int, int]

@@ -1,0 +1,105 @@
+"""A real browser against a live server. Tasks run where they are called; no page may break the policy."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests import make
+
+# Playwright's loop runs in the thread of the tests, where Django would see an async context.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
+CHROMIUM = os.environ.get("CHROMIUM", "") or shutil.which("chromium") or "/usr/bin/chromium"
+_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+_WATCH = """
+window.__violations = [];
+document.addEventListener("securitypolicyviolation", (event) =>
+  window.__violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}`));
+"""
+OpenPage = Callable[..., Any]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=_FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium: Any, live_server: Any) -> Iterator[OpenPage]:
+    """`open_page(role=…, dark=…, width=…, scripts=…)`: a page of somebody logged in; nobody without a role.
+
+    At the end no page may have met an error, or anything that the Content-Security-Policy forbids.
+    """
+    problems: list[str] = []
+    contexts = []
+
+    def opened(
+        role: str | None = "editor",
+        *,
+        dark: bool = False,
+        width: int = 1280,
+        height: int = 900,
+        scripts: bool = True,
+    ) -> Any:
+        context = chromium.new_context(
+            base_url=live_server.url,
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            java_script_enabled=scripts,
+            reduced_motion="reduce",
+        )
+        contexts.append(context)
+        context.set_default_timeout(10_000)
+        if scripts:
+            context.add_init_script(_WATCH)
+        page = context.new_page()
+        page.on(
+            "console",
+            lambda said: problems.append(f"{page.url}: {said.text}") if said.type == "error" else None,
+        )
+        page.on("pageerror", lambda error: problems.append(f"{page.url}: {error}"))
+        if role is not None:
+            log_in(page, role)
+        return page
+
+    yield opened
+    for context in contexts:
+        for page in context.pages:
+            if page.url.startswith("http"):
+                problems += _violations(page)
+        context.close()
+    assert problems == []
+
+
+def _violations(page: Any) -> list[str]:
+    try:
+        return list(page.evaluate("() => window.__violations || []"))
+    except Exception:  # without scripts there is nothing to ask
+        return []
+
+
+def log_in(page: Any, role: str) -> None:
+    make.user(role)
+    page.goto("/admin/login/?next=/admin/")
+    page.fill("#id_username", f"{role}@example.com")
+    page.fill("#id_password", make.PASSWORD)
+    page.press("#id_password", "Enter")
+    page.wait_for_url("**/admin/")

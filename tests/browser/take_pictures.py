@@ -1,0 +1,68 @@
+"""Takes the pictures of the documentation: `python -m pytest tests/browser/take_pictures.py -m browser`.
+
+Everything on them is made for the purpose in an empty database; nothing is left behind. `SCREENSHOTS` names another
+folder, to look at every page in light, dark and narrow.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from content.models import Layer
+from tests import make
+from tests.browser.scene import coffee
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+IMAGES = Path("docs/images")
+_MOST_BYTES = 250_000
+
+
+def keep(page: Any, path: Path, *, whole: bool = False) -> None:
+    """Save the page as a PNG with as few colours as it needs."""
+    picture = Image.open(io.BytesIO(page.screenshot(full_page=whole))).convert("RGB")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    picture.quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+def test_the_review_screen(open_page: Any) -> None:
+    post = coffee()
+    page = open_page(width=1280, height=1100)
+    page.goto(f"/admin/content/post/{post.pk}/review/?layer=ai-review")
+    page.keyboard.press("j")
+    page.keyboard.press("a")
+
+    keep(page, IMAGES / "review.png")
+
+    assert (IMAGES / "review.png").stat().st_size < _MOST_BYTES
+
+
+@pytest.mark.skipif("SCREENSHOTS" not in os.environ, reason="only on request")
+@pytest.mark.parametrize("look", ["light", "dark", "narrow"])
+def test_every_page(open_page: Any, look: str) -> None:
+    post = coffee()
+    make.staged(post, {"title": "Filter coffee, by a person"}, layer=Layer.REVIEW)
+    page = open_page("admin", dark=look == "dark", width=360 if look == "narrow" else 1280)
+    base = f"/admin/content/post/{post.pk}"
+    run = post.agent_runs.first()  # type: ignore[attr-defined]  # of another app
+    for name, address in {
+        "home": "/admin/",
+        "inbox": "/admin/inbox/",
+        "list": "/admin/content/post/",
+        "change": f"{base}/change/",
+        "ai-review": f"{base}/review/?layer=ai-review",
+        "review": f"{base}/review/?layer=review",
+        "revisions": f"{base}/revisions/",
+        "run": f"/admin/agents_app/agentrun/{run.pk}/change/",
+        "runs": "/admin/agents_app/agentrun/",
+    }.items():
+        page.goto(address)
+        keep(page, Path(os.environ["SCREENSHOTS"]) / f"{name}-{look}.png", whole=True)
+    stranger = open_page(None, dark=look == "dark", width=360 if look == "narrow" else 1280)
+    stranger.goto("/admin/login/")
+    keep(stranger, Path(os.environ["SCREENSHOTS"]) / f"login-{look}.png")

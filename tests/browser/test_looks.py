@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from content.models import Layer
+from tests import make
+from tests.browser.scene import coffee
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+SERIOUS = ("serious", "critical")
+
+
+def places(post: Any) -> list[str]:
+    base = f"/admin/content/post/{post.pk}"
+    run = post.agent_runs.first()
+    return [
+        "/admin/",
+        "/admin/inbox/",
+        "/admin/content/post/",
+        "/admin/content/post/add/",
+        f"{base}/change/",
+        f"{base}/review/?layer=ai-review",
+        f"{base}/review/?layer=review",
+        f"{base}/revisions/",
+        f"{base}/delete/",
+        "/admin/agents_app/agentrun/",
+        f"/admin/agents_app/agentrun/{run.pk}/change/",
+    ]
+
+
+def serious(page: Any) -> list[str]:
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{page.url} {item['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:200]}"
+        for item in found
+        if item["impact"] in SERIOUS
+        for node in item["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_no_page_has_a_serious_barrier(open_page: Any, dark: bool) -> None:
+    post = coffee()
+    make.staged(post, {"title": "Staged by a person"}, layer=Layer.REVIEW)
+    stranger = open_page(None, dark=dark)
+    stranger.goto("/admin/login/")
+    problems = serious(stranger)
+    page = open_page("admin", dark=dark)
+
+    for place in places(post):
+        page.goto(place)
+        problems += serious(page)
+
+    print("\n".join(problems)); assert problems == []
+
+
+@pytest.mark.parametrize("width", [360, 768])
+def test_no_page_is_wider_than_a_narrow_window(open_page: Any, width: int) -> None:
+    post = coffee()
+    page = open_page("admin", width=width, height=740)
+
+    for place in places(post):
+        page.goto(place)
+        wide = page.evaluate("() => document.documentElement.scrollWidth")
+        assert wide <= width, place
+
+
+def test_no_stylesheet_of_ours_is_large() -> None:
+    assert Path("static/cms/admin.css").stat().st_size <= 20_000

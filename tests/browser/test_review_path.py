@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from content.models import Provenance, Revision
+from tests import make
+from tests.browser.scene import coffee
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def choose(page: Any, path: str, value: str) -> None:
+    page.check(f'input[name="{path}"][value="{value}"]')
+
+
+def test_the_main_path_from_login_to_the_site(open_page: Any) -> None:
+    """Log in, run the agent, look, submit, accept and reject with a note, approve, see the site."""
+    post = make.post()
+    page = open_page()
+    page.goto("/admin/content/post/")
+    page.click(f"text={post.title}")
+    page.select_option("#agent", label="SEO specialist")
+    before = make.live_hash()
+    page.click("section.agent-panel button[type=submit]")
+    page.wait_for_selector("[data-run][data-finished]")
+    assert "Demo (no AI)" in page.inner_text(".run")
+    assert make.live_hash() == before
+    assert not make.layers(post).review.exists
+    proposed = make.layers(post).ai_review.changes.paths
+    assert proposed
+
+    page.click("text=Open AI Review")
+    assert page.locator("[data-change]").count() == len(proposed)
+    assert "Demo (no AI)" in page.inner_text("[data-change] >> nth=0")
+    for path in proposed:
+        choose(page, path, "accept")
+    page.click(f"text=Submit {len(proposed)} to Review")
+    page.wait_for_url("**layer=review")
+
+    taken, dropped = proposed[:-1], proposed[-1]
+    for path in taken:
+        choose(page, path, "accept")
+    choose(page, dropped, "reject")
+    page.fill("#note", "Not this one")
+    page.click(f"text=Approve {len(taken)}")
+    page.wait_for_selector(".messagelist .success")
+
+    live = make.layers(post)
+    assert not live.review.exists
+    assert not live.ai_review.exists
+    revision = Revision.objects.get(post=post, reason="approved")
+    assert sorted(revision.changed_paths) == sorted(taken)
+    rows = Provenance.objects.filter(post=post, revision=revision)
+    assert {(row.path, row.agent_id, row.approved_by_name) for row in rows} == {
+        (path, "seo-specialist", "editor") for path in taken
+    }
+    post.refresh_from_db()
+    page.goto(post.path)
+    assert post.title in page.content()
+
+
+def test_the_keyboard_alone_decides_and_approves(open_page: Any) -> None:
+    post = coffee()
+    page = open_page()
+    page.goto(f"/admin/content/post/{post.pk}/review/?layer=ai-review")
+    total = page.locator("[data-change]").count()
+
+    page.keyboard.press("j")
+    page.keyboard.press("a")
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    assert page.inner_text("[data-take-button]") == "Submit 1 to Review"
+    assert page.inner_text("[data-reject-button]") == "Reject 1"
+    assert page.inner_text("[data-live]").endswith(f"rejected, {total - 2} left")
+    page.keyboard.press("u")
+    assert page.inner_text("[data-count=reject]") == "0"
+    page.keyboard.press("?")
+    assert page.locator("dialog[open]").count() == 1
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector(".messagelist .success")
+
+    assert make.layers(post).review.changes.paths == ("post.title",)
+
+
+def test_accepting_all_that_is_safe_skips_what_changes_facts(open_page: Any) -> None:
+    post = coffee()
+    page = open_page()
+    page.goto(f"/admin/content/post/{post.pk}/review/?layer=ai-review")
+    flagged = page.locator("[data-flagged]").count()
+    total = page.locator("[data-change]").count()
+
+    page.keyboard.press("Shift+A")
+
+    assert flagged >= 2
+    assert page.inner_text("[data-count=accept]") == str(total - flagged)
+    assert page.locator("[data-flagged] input[value=accept]:checked").count() == 0
+
+
+def test_the_note_keeps_letters_and_enter_does_not_approve(open_page: Any) -> None:
+    post = coffee()
+    page = open_page()
+    page.goto(f"/admin/content/post/{post.pk}/review/?layer=ai-review")
+
+    page.click("#note")
+    page.keyboard.type("a jar lux")
+    page.keyboard.press("Enter")
+
+    assert page.input_value("#note") == "a jar lux"
+    assert page.inner_text("[data-count=accept]") == "0"
+    assert make.layers(post).ai_review.exists
+
+
+def test_without_scripts_the_review_works_as_a_form(open_page: Any) -> None:
+    post = coffee()
+    page = open_page(scripts=False)
+    page.goto(f"/admin/content/post/{post.pk}/review/?layer=ai-review")
+
+    choose(page, "post.title", "accept")
+    choose(page, "post.metaDescription", "reject")
+    page.click("text=Submit to Review")
+    page.goto(f"/admin/content/post/{post.pk}/review/?layer=review")
+    choose(page, "post.title", "accept")
+    page.click("button:has-text('Approve')")
+
+    post.refresh_from_db()
+    assert post.title == "How to brew filter coffee: a simple guide"
+    assert "post.metaDescription" not in make.layers(post).ai_review.changes.paths
+
+
+def test_without_scripts_an_agent_runs_and_its_run_can_be_followed(open_page: Any) -> None:
+    post = make.post()
+    page = open_page(scripts=False)
+    page.goto(f"/admin/content/post/{post.pk}/change/")
+
+    page.select_option("#agent", "seo-specialist")
+    page.click("section.agent-panel button[type=submit]")
+    page.click("text=Open AI Review")
+
+    assert page.locator("[data-change]").count() > 0
