@@ -236,6 +236,7 @@ CELERY_BEAT_SCHEDULE = {
         ("core.tasks.sweep_events", 30.0),
         ("agents_app.tasks.sweep_runs", 30.0),
         ("content.tasks.publish_due_posts", 60.0),
+        ("mcp_bridge.tasks.prune_calls", 86_400.0),
     )
 }
 

@@ -3,6 +3,8 @@ database."""
 
 from __future__ import annotations
 
+import json
+
 from django.utils.module_loading import autodiscover_modules
 from pydantic import BaseModel
 
@@ -29,6 +31,11 @@ def code_context() -> JsonObject:
         "taxonomies": [_taxonomy(item) for item in definitions.taxonomies],
         "tools": [_tool(item) for item in all_tools()],
     }
+
+
+def context_text(context: JsonObject) -> str:
+    """The context as the text of a file: stable to the byte."""
+    return json.dumps(context, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def _post_type(item: type[definitions.PostType]) -> JsonObject:

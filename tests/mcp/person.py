@@ -81,4 +81,5 @@ COMMANDS: dict[str, Callable[..., Any]] = {
 def obey() -> None:
     for line in sys.stdin:
         name, arguments = json.loads(line)
-        print(json.dumps(COMMANDS[name](**arguments), default=str), flush=True)
+        sys.stdout.write(json.dumps(COMMANDS[name](**arguments), default=str) + "\n")
+        sys.stdout.flush()

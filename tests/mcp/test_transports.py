@@ -146,3 +146,58 @@ def test_the_server_stops_at_once_though_a_stream_is_open(prepared: Path) -> Non
         server.stop()
 
     assert time.monotonic() - began < 5
+
+
+def test_threat_43_switching_off_the_system_account_lets_no_other_take_over(
+    open_server: Running,
+) -> None:
+    others = "SELECT count(*) FROM accounts_user WHERE role = 'ai_agent' AND is_active"
+
+    async def look() -> str:
+        async with connected(open_server, "http") as client:
+            result = await client.call_tool("list_posts", {})
+            assert result.is_error is True
+            return str(result.content[0].text)
+
+    switch = "UPDATE accounts_user SET is_active = {} WHERE agent_id = 'general-assistant'"
+    open_server.execute(switch.format(0))
+    try:
+        assert open_server.execute(others)[0][0] > 0
+        text = anyio.run(look)
+    finally:
+        open_server.execute(switch.format(1))
+
+    assert text.startswith("No active account stands behind this credential")
+
+
+def test_the_old_transport_is_spoken_word_for_word(open_server: Running) -> None:
+    """`GET /mcp` and `POST /messages?sessionId=`, without the SDK: what n8n and older clients send."""
+    headers = {"Accept": "application/json, text/event-stream"}
+    hello = {
+        "protocolVersion": "2024-11-05",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }
+    messages = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {
+            "jsonrpc": "2.0",
+            "id": 2,
+            "method": "tools/call",
+            "params": {"name": "list_post_types", "arguments": {}},
+        },
+    ]
+    with httpx.stream("GET", f"{open_server.url}/mcp", headers=headers, timeout=20) as stream:
+        data = (line.removeprefix("data: ") for line in stream.iter_lines() if "data: " in line)
+        address = open_server.url + next(data)
+        assert "/messages?sessionId=" in address
+        answers = []
+        for message in messages:
+            assert httpx.post(address, json=message).status_code == 202
+            if "id" in message:
+                answers.append(json.loads(next(data)))
+
+    assert answers[0]["result"]["protocolVersion"] == "2024-11-05"
+    slugs = [row["slug"] for row in answers[1]["result"]["structuredContent"]["items"]]
+    assert {"blog", "page"} <= set(slugs)

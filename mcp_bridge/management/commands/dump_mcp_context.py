@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from mcp_bridge.context import code_context
+from mcp_bridge.context import code_context, context_text
+from mcp_bridge.tool_table import with_table
 
 
 class Command(BaseCommand):
@@ -19,14 +19,19 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--out", required=True, help="file to write; its folder must exist")
+        parser.add_argument("--table", help="a Markdown page whose table of tools to renew as well")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        path = Path(options["out"])
+        path, page = Path(options["out"]), options["table"]
         context = code_context()
-        text = json.dumps(context, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
         try:
-            path.write_text(text, encoding="utf-8")
+            path.write_text(context_text(context), encoding="utf-8")
+            if page:
+                path = Path(page)
+                path.write_text(with_table(path.read_text("utf-8")), encoding="utf-8")
         except OSError as error:
             raise CommandError(f"Cannot write {path}: {error.strerror}") from error
+        except ValueError as error:
+            raise CommandError(f"Cannot write {path}: {error}") from error
         counts = ", ".join(f"{len(v)} {k}" for k, v in context.items() if isinstance(v, list))
-        self.stderr.write(f"Wrote {path}: {counts}")
+        self.stderr.write(f"Wrote {options['out']}: {counts}")

@@ -16,6 +16,7 @@ from django.core.management.base import BaseCommand, CommandError
 from mcp.server.stdio import stdio_server
 
 from mcp_bridge.asgi import build_app
+from mcp_bridge.client_config import CLIENTS, client_config
 from mcp_bridge.credentials import credentials_configured
 from mcp_bridge.server import build_server
 
@@ -36,9 +37,21 @@ class Command(BaseCommand):
             help="sse and streamable-http start the same server, which speaks both (default: sse)",
         )
         parser.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1")
+        parser.add_argument(
+            "--print-config",
+            choices=CLIENTS,
+            help="print what this AI client needs to know to connect, and stop",
+        )
         parser.add_argument("--port", type=int, default=None, help="default: MCP_PORT, else 8787")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["print_config"]:
+            port = options["port"] or settings.CMS_ENV.mcp_port
+            transport, host = options["transport"], options["host"]
+            self.stdout.write(
+                client_config(options["print_config"], transport=transport, host=host, port=port)
+            )
+            return
         _quiet()
         if options["transport"] == "stdio":
             anyio.run(_serve_stdio)

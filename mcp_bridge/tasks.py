@@ -1,0 +1,20 @@
+"""Housekeeping of the call log."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from celery import shared_task
+from django.utils import timezone
+
+from mcp_bridge.models import McpCall
+
+KEPT_DAYS = 90
+
+
+@shared_task
+def prune_calls() -> int:
+    """Delete the calls older than `KEPT_DAYS` days. Answers how many. Safe to run twice."""
+    old = timezone.now() - timedelta(days=KEPT_DAYS)
+    count, _ = McpCall.objects.filter(created_at__lt=old).delete()
+    return count

@@ -1,0 +1,186 @@
+"""Staging changes of a post: what is staged, and what each refusal teaches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from content.services.trash import delete_post
+from tests import make
+from tests.mcp.calling import done, refused
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("environment")]
+
+
+def test_a_patch_merges_into_what_is_staged() -> None:
+    post = make.post()
+
+    first = done("save_post_ai_review", postId=str(post.pk), patch={"metaTitle": "One"})
+    second = done(
+        "save_post_ai_review",
+        postId=str(post.pk),
+        patch={"excerpt": "Two"},
+        expectedVersion=first["version"],
+    )
+    context = done("get_post_context", postId=str(post.pk))
+
+    assert second["staged"] == ["post.excerpt"]
+    assert second["layer"] == "ai-review"
+    assert {change["path"]: change["after"] for change in context["aiReview"]["changes"]} == {
+        "post.excerpt": "Two",
+        "post.metaTitle": "One",
+    }
+
+
+def test_a_stale_version_is_refused_with_the_present_one() -> None:
+    post = make.post()
+    done("save_post_ai_review", postId=str(post.pk), patch={"metaTitle": "One"})
+
+    code, text = refused(
+        "save_post_ai_review", postId=str(post.pk), patch={"metaTitle": "Two"}, expectedVersion=0
+    )
+
+    assert code == "stale_version"
+    assert "you sent version 0, it is 1. Read it again" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        ({"patch": {"metatitle": "x"}}, "unknown_field", "Did you mean 'metaTitle'? Known: title,"),
+        ({"patch": {"modules": []}}, "unknown_field", "update_post_module_ai_review"),
+        ({"patch": {"title": ""}}, "invalid", "title must not be empty"),
+        ({"patch": {"title": 7}}, "invalid", "title must be text"),
+        ({"patch": {"slug": "No Spaces"}}, "invalid", "A slug is made of"),
+        ({"patch": {"canonicalUrl": "javascript:alert(1)"}}, "invalid", "absolute http(s)"),
+        ({"patch": {"featuredMediaId": make.PASSWORD}}, "invalid", "must be a UUID"),
+        ({"patch": {"customFields": {"rank": 1}}}, "invalid_props", "customFields.rank"),
+        ({"patch": []}, "invalid_arguments", "`patch`"),
+        ({"pach": {}}, "invalid_arguments", "did you mean `patch`?"),
+        ({}, "invalid_arguments", "`patch` is required"),
+    ],
+)
+def test_a_wrong_patch_is_refused_with_the_lesson(
+    arguments: dict[str, Any], code: str, words: str
+) -> None:
+    post = make.post()
+
+    found, text = refused("save_post_ai_review", postId=str(post.pk), **arguments)
+
+    assert found == code
+    assert words in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        ({"moduleType": "heroo"}, "unknown_module", "Did you mean 'hero'? Known: "),
+        ({"moduleType": "callout", "props": {"titel": "x"}}, "invalid_props",
+         "props.titel: There is no property 'titel' here. Did you mean 'title'?"),
+        ({"moduleType": "faq", "props": {"items": [{"question": 7}]}}, "invalid_props",
+         "props.items.0.question: This should be text."),
+        ({"moduleType": "callout", "scope": "global"}, "invalid", "by its globalSlug"),
+        ({"moduleType": "callout", "globalSlug": "nope"}, "unknown_global", "'nope'"),
+        ({"moduleType": "callout", "scope": "static"}, "invalid_arguments", "'local' or 'global'"),
+        ({"moduleType": "hero", "contentMarkdown": "x"}, "no_rich_text", "send props"),
+    ],
+)  # fmt: skip
+def test_a_wrong_module_is_refused_with_the_lesson(
+    arguments: dict[str, Any], code: str, words: str
+) -> None:
+    post = make.post()
+
+    found, text = refused("add_module_to_post_ai_review", postId=str(post.pk), **arguments)
+
+    assert found == code
+    assert words in text
+
+
+def test_a_global_module_is_placed_and_overridden_for_this_post_only() -> None:
+    shared, post = make.global_module(), make.post()
+
+    added = done(
+        "add_module_to_post_ai_review",
+        postId=str(post.pk),
+        moduleType="callout",
+        globalSlug="newsletter",
+    )
+    done(
+        "update_post_module_ai_review",
+        postModuleId=added["postModuleId"],
+        overrides={"title": "Only here"},
+    )
+
+    module = make.layers(post).ai_review.document.module(added["postModuleId"])
+    assert module is not None
+    assert (module.scope, module.overrides, module.props) == (
+        "global", {"title": "Only here"}, {},
+    )  # fmt: skip
+    shared.refresh_from_db()
+    assert shared.props["title"] == "Subscribe"
+
+
+def test_a_module_is_found_by_its_id_alone_and_an_unknown_one_is_explained() -> None:
+    unknown = "00000000-0000-4000-8000-000000000000"
+    for tool in ("update_post_module_ai_review", "remove_post_module_ai_review"):
+        code, text = refused(tool, postModuleId=unknown)
+        assert code == "not_found"
+        assert text.endswith("Call get_post_context to see a post's modules.")
+        assert "`postModuleId`" in refused(tool, postModuleId="hero")[1]
+
+
+def test_terms_must_exist_suit_the_type_and_be_no_more_than_allowed() -> None:
+    post = make.post()
+    terms = [str(make.term(name).pk) for name in ("A", "B", "C", "D")]
+    elsewhere = make.term("Berlin", taxonomy="places")
+
+    staged = done(
+        "set_post_taxonomy_terms_ai_review", postId=str(post.pk), taxonomyTermIds=terms[:3]
+    )
+    too_many = refused(
+        "set_post_taxonomy_terms_ai_review", postId=str(post.pk), taxonomyTermIds=terms
+    )
+    by_patch = refused("save_post_ai_review", postId=str(post.pk), patch={}, taxonomyTermIds=terms)
+    no_term = refused(
+        "set_post_taxonomy_terms_ai_review", postId=str(post.pk), taxonomyTermIds=[str(post.pk)]
+    )
+    wrong = refused(
+        "set_post_taxonomy_terms_ai_review",
+        postId=str(post.pk),
+        taxonomyTermIds=[str(elsewhere.pk)],
+    )
+
+    assert staged["staged"] == ["post.taxonomyTermIds"]
+    assert "At most 3 terms of 'topics' are allowed; these are 4." in too_many[1]
+    assert by_patch[1] == too_many[1]
+    assert f"No taxonomy term has the id {post.pk}." in no_term[1]
+    assert "Posts of type blog do not use 'places'; they use: topics, tags." in wrong[1]
+
+
+def test_submitting_nothing_and_an_unknown_post_are_refused() -> None:
+    post = make.post()
+
+    assert refused("submit_ai_review_to_review", postId=str(post.pk)) == (
+        "nothing_staged", "Nothing is staged in AI Review of this post.",
+    )  # fmt: skip
+    code, text = refused(
+        "submit_ai_review_to_review", postId="00000000-0000-4000-8000-000000000000"
+    )
+    assert code == "not_found"
+    assert text.endswith("Call list_posts to find the id.")
+
+
+def test_every_tool_that_stages_answers_not_found_for_a_deleted_post() -> None:
+    post = make.post()
+    hero = make.module_id(post, "hero")
+    delete_post(post_id=post.pk, actor=make.actor("admin"))
+
+    for tool, arguments in (
+        ("save_post_ai_review", {"postId": str(post.pk), "patch": {}}),
+        ("add_module_to_post_ai_review", {"postId": str(post.pk), "moduleType": "callout"}),
+        ("update_post_module_ai_review", {"postModuleId": hero, "props": {}}),
+        ("remove_post_module_ai_review", {"postModuleId": hero}),
+        ("set_post_taxonomy_terms_ai_review", {"postId": str(post.pk), "taxonomyTermIds": []}),
+    ):
+        assert refused(tool, **arguments)[0] == "not_found"

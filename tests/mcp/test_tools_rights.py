@@ -1,0 +1,146 @@
+"""Every tool of content as every role: who may, and in whose name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.utils.module_loading import autodiscover_modules
+
+from accounts.models import User
+from content.models import Post
+from core.tools import all_tools
+from mcp_bridge.calls import call_tool, text_of
+from mcp_bridge.credentials import Principal
+from tests import make
+from tests.mcp.calling import by, done, refused
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("environment")]
+STAGING = (
+    "save_post_ai_review", "add_module_to_post_ai_review", "update_post_module_ai_review",
+    "remove_post_module_ai_review", "set_post_taxonomy_terms_ai_review",
+    "submit_ai_review_to_review", "create_post_ai_review",
+)  # fmt: skip
+
+
+def arguments_on(post: Post) -> dict[str, dict[str, Any]]:
+    """Arguments with which each tool of content works, in an order in which they work one after another."""
+    id_ = str(post.pk)
+    return {
+        "list_posts": {},
+        "get_post_context": {"postId": id_},
+        "get_post_manifest": {"postId": id_},
+        "export_post_canonical_json": {"postId": id_},
+        "list_post_types": {},
+        "get_post_type_config": {"postType": "blog"},
+        "list_modules": {},
+        "get_allowed_modules_for_post_type": {"postType": "page"},
+        "get_module_schema": {"type": "hero"},
+        "list_module_groups": {},
+        "list_taxonomies": {},
+        "list_taxonomy_terms": {"slug": "topics"},
+        "save_post_ai_review": {"postId": id_, "patch": {"metaTitle": "x"}},
+        "add_module_to_post_ai_review": {"postId": id_, "moduleType": "callout"},
+        "update_post_module_ai_review": {
+            "postModuleId": make.module_id(post, "hero"), "props": {"title": "x"},
+        },
+        "remove_post_module_ai_review": {"postModuleId": make.module_id(post, "faq")},
+        "set_post_taxonomy_terms_ai_review": {
+            "postId": id_, "taxonomyTermIds": [str(make.term("A").pk)],
+        },
+        "submit_ai_review_to_review": {"postId": id_},
+        "create_post_ai_review": {"type": "blog", "title": "Another"},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("role", ["admin", "editor", "translator", "ai_agent"])
+def test_each_role_may_do_what_its_rights_say_and_nobody_moves_live_content(role: str) -> None:
+    post = make.post()
+    calls, principal = arguments_on(post), by(role)
+    before = make.live_hash()
+
+    answers = {name: call_tool(principal, name, given) for name, given in calls.items()}
+
+    refusals = {name for name, answer in answers.items() if answer.is_error}
+    assert refusals == (set(STAGING) if role == "translator" else set())
+    assert make.live_hash() == before
+    for name in refusals:
+        assert "which translator does not have" in text_of(answers[name])
+
+
+def test_every_tool_that_stages_is_among_those_tested_here() -> None:
+    """A new staging tool of content must join the walk above."""
+    autodiscover_modules("tools")
+
+    known = arguments_on(make.post())
+    ours = {tool.name for tool in all_tools() if tool.group == "posts" and tool.kind == "stage"}
+    assert ours <= set(known)
+
+
+@pytest.mark.parametrize("name", ["list_posts", "save_post_ai_review", "create_post_ai_review"])
+def test_a_disabled_user_is_refused_by_every_kind_of_tool(name: str) -> None:
+    arguments, principal = arguments_on(make.post())[name], by("editor")
+    User.objects.filter(pk=principal.user_id).update(is_active=False)
+
+    code, text = refused(name, principal, **arguments)
+
+    assert code == "no_account"
+    assert text.startswith("No active account stands behind this credential")
+
+
+def test_an_editors_client_proposes_and_does_not_write_live_or_review() -> None:
+    post, editor = make.post(), by("editor")
+
+    done("save_post_ai_review", editor, postId=str(post.pk), patch={"title": "By client"})
+
+    layers = make.layers(post)
+    assert layers.live.fields["title"] == post.title
+    assert not layers.review.exists
+    assert layers.ai_review.document.fields["title"] == "By client"
+
+
+def test_a_narrow_credential_keeps_to_its_list_whatever_agent_it_names() -> None:
+    post = make.post()
+    make.agent_actor("seo-specialist")
+    narrow = Principal(
+        id="client:n", user_id=make.user("editor").pk, tools=frozenset({"list_posts"})
+    )
+
+    done("list_posts", narrow)
+    code, _ = refused(
+        "save_post_ai_review",
+        narrow,
+        postId=str(post.pk),
+        patch={"title": "x"},
+        agentId="seo-specialist",
+    )
+
+    assert code == "not_allowed"
+
+
+def test_authorship_is_the_named_agents_else_the_systems_and_never_a_disabled_ones(
+    agent: User,
+) -> None:
+    post = make.post()
+    writer = make.agent_actor("seo-specialist").user
+
+    for path, named in (("metaTitle", "seo-specialist"), ("excerpt", "nobody")):
+        done(
+            "save_post_ai_review",
+            Principal(id="token"),
+            postId=str(post.pk),
+            patch={path: "x"},
+            agentId=named,
+        )
+
+    marks = make.layers(post).ai_review.marks
+    assert (marks["post.metaTitle"].user_id, marks["post.metaTitle"].agent_id) == (
+        writer.pk, "seo-specialist",
+    )  # fmt: skip
+    assert (marks["post.excerpt"].user_id, marks["post.excerpt"].agent_id) == (agent.pk, "")
+    User.objects.filter(pk=writer.pk).update(is_active=False)
+    code, text = refused(
+        "save_post_ai_review", postId=str(post.pk), patch={"title": "x"}, agentId="seo-specialist"
+    )
+    assert code == "agent_switched_off"
+    assert "Leave agentId out" in text
