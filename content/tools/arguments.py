@@ -9,8 +9,8 @@ from pydantic import BeforeValidator, Field
 
 from core.tools import Arguments
 
-PostId = Annotated[UUID, Field(description="Id of a post, from list_posts.")]
-ModuleId = Annotated[UUID, Field(description="postModuleId, from get_post_context.")]
+PostId = UUID
+ModuleId = UUID
 Markdown = Annotated[str, Field(max_length=200_000)]
 Format = Literal["concise", "full"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from django.conf import settings
 from django.db.models import QuerySet
@@ -20,6 +20,8 @@ from core.actor import Actor
 from core.errors import invalid
 from core.json import JsonObject
 from core.tools import tool
+
+Row = dict[str, Any]
 
 
 class ListPosts(Paged):
@@ -52,7 +54,7 @@ def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
         limit=arguments.limit,
         cursor=arguments.cursor,
     )
-    rows: list[queries.Row] = answer["items"]  # type: ignore[assignment]  # rows of the query
+    rows: list[Row] = answer["items"]  # type: ignore[assignment]  # rows of the query
     layers = queries.layer_rows([row["id"] for row in rows])
     answer["items"] = [_listed(row, layers.get(row["id"], {}), arguments.format) for row in rows]
     return answer
@@ -90,7 +92,7 @@ def _require_known(name: str, value: str) -> None:
         )
 
 
-def _listed(row: queries.Row, layers: dict[str, queries.Row], format: Format) -> JsonObject:
+def _listed(row: Row, layers: dict[str, Row], format: Format) -> JsonObject:
     wire: JsonObject = {
         "id": str(row["id"]),
         "type": row["type"],

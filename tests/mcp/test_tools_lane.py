@@ -38,7 +38,7 @@ def test_lane_14_no_key_of_a_patch_reaches_past_the_lane(key: str, value: str | 
 )  # fmt: skip
 def test_lane_14_no_argument_reaches_past_the_lane(tool: str, key: str) -> None:
     post = make.post()
-    arguments: dict[str, Any] = {
+    on_post: dict[str, dict[str, Any]] = {
         "save_post_ai_review": {"postId": str(post.pk), "patch": {"title": "x"}},
         "add_module_to_post_ai_review": {"postId": str(post.pk), "moduleType": "callout"},
         "update_post_module_ai_review": {"postModuleId": make.module_id(post, "hero")},
@@ -46,7 +46,8 @@ def test_lane_14_no_argument_reaches_past_the_lane(tool: str, key: str) -> None:
         "set_post_taxonomy_terms_ai_review": {"postId": str(post.pk), "taxonomyTermIds": []},
         "submit_ai_review_to_review": {"postId": str(post.pk)},
         "create_post_ai_review": {"type": "blog", "title": "x"},
-    }[tool]
+    }
+    arguments = on_post[tool]
 
     code, text = refused(tool, **arguments, **{key: "live"})
 

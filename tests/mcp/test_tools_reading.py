@@ -150,7 +150,7 @@ def test_what_was_read_as_markdown_can_be_written_back() -> None:
     assert same["staged"] == []
     staged = make.layers(post).ai_review.document.module(faq)
     assert staged is not None
-    answer = staged.props["items"][0]["answer"]  # type: ignore[index,call-overload]
-    assert answer["content"][0]["content"][1] == {  # type: ignore[index,call-overload]
+    answer = staged.props["items"][0]["answer"]
+    assert answer["content"][0]["content"][1] == {
         "type": "text", "text": "cause", "marks": [{"type": "bold"}],
     }  # fmt: skip

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import jsonschema  # type: ignore[import-untyped]  # it ships no types
 import pytest
 from django.utils.module_loading import autodiscover_modules
 
 from accounts.models import User
 from content.models import Post
-from core.tools import all_tools
+from core.tools import all_tools, get_tool
 from mcp_bridge.calls import call_tool, text_of
 from mcp_bridge.credentials import Principal
+from mcp_bridge.schemas import result_schema
 from tests import make
 from tests.mcp.calling import by, done, refused
 
@@ -64,6 +66,10 @@ def test_each_role_may_do_what_its_rights_say_and_nobody_moves_live_content(role
     refusals = {name for name, answer in answers.items() if answer.is_error}
     assert refusals == (set(STAGING) if role == "translator" else set())
     assert make.live_hash() == before
+    for name, answer in answers.items():
+        tool = get_tool(name)
+        if tool is not None and tool.result is not None and not answer.is_error:
+            jsonschema.validate(answer.structured_content, result_schema(tool.result))
     for name in refusals:
         assert "which translator does not have" in text_of(answers[name])
 
@@ -80,7 +86,7 @@ def test_every_tool_that_stages_is_among_those_tested_here() -> None:
 @pytest.mark.parametrize("name", ["list_posts", "save_post_ai_review", "create_post_ai_review"])
 def test_a_disabled_user_is_refused_by_every_kind_of_tool(name: str) -> None:
     arguments, principal = arguments_on(make.post())[name], by("editor")
-    User.objects.filter(pk=principal.user_id).update(is_active=False)
+    User.objects.filter(username="editor").update(is_active=False)
 
     code, text = refused(name, principal, **arguments)
 

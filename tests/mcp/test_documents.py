@@ -1,0 +1,121 @@
+"""What is written for others about the MCP server: it says what the code does."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.utils import timezone
+
+from core.tools import get_tool
+from mcp_bridge.client_config import CLIENTS, client_config
+from mcp_bridge.context import code_context, context_text
+from mcp_bridge.models import McpCall
+from mcp_bridge.tasks import KEPT_DAYS, prune_calls
+from mcp_bridge.tool_table import BEGIN, with_table
+from tests.mcp.running import ROOT
+
+DOCS = ROOT / "docs"
+RENEW = "renew it: manage.py dump_mcp_context --out docs/mcp-context.json --table docs/mcp.md"
+SECRET = "canary-4b7e-secret"
+
+
+def test_the_committed_context_is_current() -> None:
+    committed = (DOCS / "mcp-context.json").read_text("utf-8")
+
+    assert context_text(code_context()) == committed, RENEW
+
+
+def test_the_table_of_tools_in_the_documentation_is_current() -> None:
+    page = (DOCS / "mcp.md").read_text("utf-8")
+
+    assert with_table(page) == page, RENEW
+    assert "| `save_post_ai_review(" in page
+
+
+def test_every_tool_that_the_texts_name_exists_or_is_not_promised() -> None:
+    page = (DOCS / "mcp.md").read_text("utf-8").split(BEGIN, maxsplit=1)[0]
+
+    named = set(re.findall(r"`((?:get|list|save|create|submit|add|update)_\w+)`", page))
+    assert named
+    assert [name for name in sorted(named) if get_tool(name) is None] == []
+
+
+def test_a_page_without_the_marks_is_refused(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# Tools\n")
+
+    with pytest.raises(CommandError, match="needs the lines"):
+        call_command("dump_mcp_context", out=str(tmp_path / "a.json"), table=str(page))
+    assert page.read_text() == "# Tools\n"
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("transport", ["sse", "streamable-http", "stdio"])
+@pytest.mark.parametrize(
+    "credential",
+    [{"mcp_auth_token": SECRET},
+     {"mcp_auth_header_name": "X-Cms-Key", "mcp_auth_header_value": SECRET}, {}],
+)  # fmt: skip
+def test_no_configuration_shows_a_secret(
+    environment: Callable[..., None], client: str, transport: str, credential: dict[str, str]
+) -> None:
+    environment(**credential)
+
+    text = client_config(client, transport=transport, host="127.0.0.1", port=8787)
+
+    assert SECRET not in text
+    json.loads(text)
+    if transport == "stdio" and client != "n8n":
+        assert "manage.py" in text
+        assert "headers" not in text
+    else:
+        assert "http://127.0.0.1:8787/mcp" in text
+        assert ("MCP_AUTH_TOKEN" in text) == ("mcp_auth_token" in credential)
+        assert ("X-Cms-Key" in text) == ("mcp_auth_header_name" in credential)
+
+
+def test_each_client_gets_its_own_form(environment: Callable[..., None], capsys: Any) -> None:
+    environment(mcp_auth_token=SECRET)
+
+    def printed(client: str) -> Any:
+        call_command(
+            "run_mcp", print_config=client, transport="streamable-http", host="10.0.0.5", port=99
+        )
+        return json.loads(capsys.readouterr().out)
+
+    url = "http://10.0.0.5:99/mcp"
+    assert printed("claude")["mcpServers"]["cms"] == {
+        "type": "http", "url": url, "headers": {"Authorization": "Bearer ${MCP_AUTH_TOKEN}"},
+    }  # fmt: skip
+    assert printed("cursor")["mcpServers"]["cms"] == {
+        "url": url, "headers": {"Authorization": "Bearer ${env:MCP_AUTH_TOKEN}"},
+    }  # fmt: skip
+    vscode = printed("vscode")
+    assert vscode["inputs"][0]["id"] == "MCP_AUTH_TOKEN"
+    assert vscode["servers"]["cms"]["headers"] == {
+        "Authorization": "Bearer ${input:MCP_AUTH_TOKEN}"
+    }
+    assert (printed("n8n")["serverTransport"], printed("n8n")["authentication"]) == (
+        "httpStreamable", "bearerAuth",
+    )  # fmt: skip
+
+
+@pytest.mark.django_db
+def test_calls_are_kept_for_ninety_days(settings: Any) -> None:
+    sizes = {"ms": 1, "ok": True, "request_bytes": 1, "response_bytes": 1}
+    for days in (KEPT_DAYS - 1, KEPT_DAYS + 1):
+        call = McpCall.objects.create(tool=f"after-{days}", principal="token", **sizes)
+        McpCall.objects.filter(pk=call.pk).update(created_at=timezone.now() - timedelta(days=days))
+
+    assert (prune_calls(), prune_calls()) == (1, 0)
+
+    assert McpCall.objects.get().tool == f"after-{KEPT_DAYS - 1}"
+    assert "mcp_bridge.tasks.prune_calls" in settings.CELERY_BEAT_SCHEDULE
