@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from content import presenters, queries
 from content.api import reading, schema
 from content.api.answer_cache import Answer, answers
-from content.models import Post, PostTerm
+from content.models import Post
 from core.api import exceptions
 from core.api.permissions import PUBLIC, Declared
 from core.api.renderers import dumps
@@ -86,9 +86,7 @@ def _whole(post: Post) -> dict[str, Any]:
     wire["modules"] = [
         presenters.live_module(row) for row in queries.module_rows([post.pk]).get(post.pk, [])
     ]
-    wire["taxonomyTermIds"] = list(
-        PostTerm.objects.filter(post=post).order_by("term_id").values_list("term_id", flat=True)
-    )
+    wire["taxonomyTermIds"] = queries.term_ids(post.pk)
     wire["translations"] = presenters.translations(
         queries.translations_of(post, only_published=True)
     )

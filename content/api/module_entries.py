@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from content import edits
@@ -31,8 +31,38 @@ class NewModule(ModuleEntry):
     version: int | None = None
 
 
-def build_modules(value: object, actor: Actor) -> Callable[[PostDocument], PostDocument]:
-    """An edit that fills an empty document with these modules; refusals are keyed by `modules.<n>`."""
+@dataclass(frozen=True, slots=True)
+class NewModules:
+    """An edit that fills an empty document with modules. Refusals are keyed by `modules.<n>`."""
+
+    entries: tuple[ModuleEntry, ...]
+    actor: Actor
+    ids: list[str] = field(default_factory=list)
+
+    def __call__(self, document: PostDocument) -> PostDocument:
+        for number, entry in enumerate(self.entries):
+            try:
+                document, id_ = add(document, entry, self.actor)
+            except RuleViolation as error:
+                raise _at(number, error) from None
+            self.ids.append(id_)
+        return document
+
+    def by_number(self, error: RuleViolation) -> RuleViolation:
+        """A later refusal, which knows modules by id, keyed by their places in what the caller sent."""
+        numbers = {id_: number for number, id_ in enumerate(self.ids)}
+        details = {}
+        for path, sentences in error.details.items():
+            head, _, rest = path.partition(".")
+            id_, _, below = rest.partition(".")
+            if head == "modules" and id_ in numbers:
+                path = ".".join(part for part in (head, str(numbers[id_]), below) if part)
+            details[path] = sentences
+        return RuleViolation(error.message, code=error.code, details=details)
+
+
+def build_modules(value: object, actor: Actor) -> NewModules:
+    """The modules that a caller sends with a new post."""
     if not isinstance(value, list) or len(value) > MOST:
         raise invalid("modules", f"modules must be a list of at most {MOST} modules.")
     entries: list[ModuleEntry] = []
@@ -44,15 +74,7 @@ def build_modules(value: object, actor: Actor) -> Callable[[PostDocument], PostD
         except RuleViolation as error:
             raise _at(number, error) from None
 
-    def edit(document: PostDocument) -> PostDocument:
-        for number, entry in enumerate(entries):
-            try:
-                document, _ = add(document, entry, actor)
-            except RuleViolation as error:
-                raise _at(number, error) from None
-        return document
-
-    return edit
+    return NewModules(tuple(entries), actor)
 
 
 def add(

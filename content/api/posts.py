@@ -19,7 +19,7 @@ from content.services.edit import edit_post
 from core.api.body import body_object
 from core.api.permissions import Declared
 from core.api.views import ApiViewSet, expected_version
-from core.errors import invalid
+from core.errors import RuleViolation, invalid
 
 
 class PostViewSet(ApiViewSet):
@@ -45,15 +45,19 @@ class PostViewSet(ApiViewSet):
     def create(self, request: Request) -> Response:
         """Create a post. Without `modules`, the default module group is seeded."""
         body = body_object(request)
-        post = create_post(
-            actor=self.actor,
-            type=_text(body, "type"),
-            locale=_optional_text(body, "locale"),
-            status=_optional_text(body, "status") or "draft",
-            edit=build_modules(body.pop("modules"), self.actor) if "modules" in body else None,
-            module_group=_optional_text(body, "moduleGroup"),
-            fields=body,
-        )
+        modules = build_modules(body.pop("modules"), self.actor) if "modules" in body else None
+        try:
+            post = create_post(
+                actor=self.actor,
+                type=_text(body, "type"),
+                locale=_optional_text(body, "locale"),
+                status=_optional_text(body, "status") or "draft",
+                edit=modules,
+                module_group=_optional_text(body, "moduleGroup"),
+                fields=body,
+            )
+        except RuleViolation as error:
+            raise (modules.by_number(error) if modules else error) from None
         return Response(
             reading.present(post), status=201, headers={"Location": f"/api/posts/{post.pk}"}
         )

@@ -75,7 +75,10 @@ def _replaced(module: ModuleDocument) -> RuleViolation:
 
 
 def _clean_new(post: Post, module: ModuleDocument) -> ModuleDocument:
-    definition = find_module(module.type)
+    try:
+        definition = find_module(module.type)
+    except RuleViolation as error:
+        raise _below(module.id, error) from None
     reason = why_excluded(post.type, module.type)
     if reason is not None:
         raise invalid(f"modules.{module.id}", reason, code="module_not_allowed")

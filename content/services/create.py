@@ -81,6 +81,8 @@ def create_post(
     document = patch_fields(empty, wanted)
     document = edit(document) if edit else seed_group(document, module_group, shared_modules())
     document = check_changes(post=post, before=empty, after=document, actor=actor)
+    if not document.fields.get("title"):
+        raise invalid("title", "title is required.")
     _insert(post, document, status)
     changes = diff(empty, document)
     add_provenance(

@@ -1,0 +1,40 @@
+"""A request that must be refused and leave nothing behind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from content.models import Draft, Post, Revision
+from core.models import Event
+from tests import make
+from tests.api_client import ApiClient
+
+
+def stored() -> tuple[object, ...]:
+    """Everything that a write could have left behind."""
+    drafts = Draft.objects.order_by("pk").values_list("post_id", "layer", "version", "is_empty")
+    return (
+        make.live_hash(),
+        Post.objects.count(),
+        list(drafts),
+        Revision.objects.count(),
+        Event.objects.count(),
+    )
+
+
+def refused(
+    method: str, path: str, body: Any, status: int, code: str, *keys: str, role: str = "editor"
+) -> dict[str, Any]:
+    """Send it as an editor; the error has this code, details have just these keys, and nothing moved."""
+    client = ApiClient(role)
+    before = stored()
+
+    answer: dict[str, Any] = client.write(method, path, body, expect=status)
+
+    assert set(answer) - {"version"} == {"error", "code", "details"}
+    assert isinstance(answer["error"], str)
+    assert answer["code"] == code, answer
+    assert set(answer["details"]) == set(keys), answer
+    assert all(isinstance(text, str) for texts in answer["details"].values() for text in texts)
+    assert stored() == before
+    return answer

@@ -1,0 +1,236 @@
+"""Two people and an agent on one post at once: nothing that succeeded is lost. Real threads, real transactions."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import pytest
+
+from content import edits
+from content.layers import approve, digest_of, open_layers, stage, submit
+from content.models import Layer, Post, Provenance, Revision
+from content.services.edit import edit_post
+from core.actor import Actor
+from core.errors import CmsError, Conflict, RuleViolation
+from core.models import Event
+from tests import make
+from tests.content.at_once import at_once
+
+OPERATIONS = 70
+FIELDS = ("title", "excerpt", "metaTitle", "metaDescription")
+
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.services]
+
+
+@dataclass
+class Worker:
+    """Someone who stages, submits, approves and edits at random, and remembers what succeeded."""
+
+    actor: Actor
+    post_id: object
+    seed: int
+    done: int = 0
+    live: list[tuple[str, str]] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+    def __call__(self) -> None:
+        chance = random.Random(self.seed)  # noqa: S311  # a test's dice
+        for number in range(OPERATIONS):
+            name = chance.choice(FIELDS)
+            value = f"{self.actor.user.username} {number}"
+            try:
+                self.step(chance, name, value)
+                self.done += 1
+            except (Conflict, RuleViolation) as error:
+                self.refused.append(error.code)
+
+    def step(self, chance: random.Random, name: str, value: str) -> None:
+        patch = {name: value}
+        if not self.actor.is_person:
+            self.stage(Layer.AI_REVIEW, patch)
+            if chance.random() < 0.3:
+                submit(post_id=str(self.post_id), actor=self.actor)
+            return
+        kind = chance.choice(["stage", "edit", "approve", "submit"])
+        if kind == "stage":
+            self.stage(Layer.REVIEW, patch)
+        elif kind == "submit":
+            submit(post_id=str(self.post_id), actor=self.actor)
+        elif kind == "edit":
+            edit_post(
+                post_id=str(self.post_id),
+                actor=self.actor,
+                edit=lambda document: edits.patch_fields(document, patch),
+            )
+            self.live.append((f"post.{name}", value))
+        else:
+            review = open_layers(Post.objects.get(pk=str(self.post_id))).review
+            approve(post_id=str(self.post_id), actor=self.actor, digest=digest_of(review.changes))
+            self.live += [(change.path, str(change.after)) for change in review.changes]
+
+    def stage(self, layer: Layer, patch: dict[str, str]) -> None:
+        stage(
+            post_id=str(self.post_id),
+            layer=layer,
+            actor=self.actor,
+            edit=lambda document: edits.patch_fields(document, dict(patch)),
+        )
+
+
+def test_two_people_and_an_agent_at_once_lose_nothing() -> None:
+    post = make.post()
+    workers = [
+        Worker(make.actor("editor"), post.pk, 1),
+        Worker(make.actor("admin"), post.pk, 2),
+        Worker(make.agent_actor(run_id="run-1"), post.pk, 3),
+    ]
+
+    answers = at_once(*workers)
+
+    assert answers == [None, None, None]
+    assert set().union(*(worker.refused for worker in workers)) <= {
+        "stale_review",
+        "nothing_staged",
+    }
+    assert sum(worker.done for worker in workers) > OPERATIONS
+    history = list(Revision.objects.filter(post=post).order_by("version"))
+    post.refresh_from_db()
+    # One revision for each version, none skipped: no live write overwrote another unseen.
+    assert [row.version for row in history] == list(range(1, post.version + 1))
+    # Each success is a revision that changed just that path to just that value.
+    moved = {
+        (path, row.document["post"][path.removeprefix("post.")])
+        for row in history
+        for path in row.changed_paths
+        if path.startswith("post.")
+    }
+    for worker in workers:
+        assert set(worker.live) <= moved
+    for earlier, later in pairwise(history):
+        for name in FIELDS:
+            if f"post.{name}" not in later.changed_paths:
+                assert later.document["post"][name] == earlier.document["post"][name]
+    last = history[-1].document["post"]
+    assert {name: last[name] for name in FIELDS} == {
+        "title": post.title,
+        "excerpt": post.excerpt,
+        "metaTitle": post.meta_title,
+        "metaDescription": post.meta_description,
+    }
+    assert Provenance.objects.filter(post=post).count() == sum(
+        len(row.changed_paths) for row in history
+    )
+    assert Event.objects.filter(name="post.updated").count() == len(history) - 1
+
+
+def test_what_is_staged_at_once_in_both_layers_is_all_there() -> None:
+    post = make.post()
+    editor, admin, agent = make.actor("editor"), make.actor("admin"), make.agent_actor()
+    works = [
+        (layer, by, name)
+        for layer, by, name in (
+            (Layer.REVIEW, editor, "title"),
+            (Layer.REVIEW, admin, "excerpt"),
+            (Layer.REVIEW, editor, "metaTitle"),
+            (Layer.AI_REVIEW, agent, "metaDescription"),
+            (Layer.AI_REVIEW, agent, "slug"),
+            (Layer.AI_REVIEW, agent, "canonicalUrl"),
+        )
+    ]
+
+    answers = at_once(
+        *[
+            lambda layer=layer, by=by, name=name: stage(
+                post_id=post.pk,
+                layer=layer,
+                actor=by,
+                edit=lambda document: edits.patch_fields(
+                    document, {name: f"https://e.example/{name}" if "Url" in name else name.lower()}
+                ),
+            )
+            for layer, by, name in works
+        ]
+    )
+
+    assert not [answer for answer in answers if isinstance(answer, Exception)]
+    layers = make.layers(post)
+    assert set(layers.review.changes.paths) == {"post.title", "post.excerpt", "post.metaTitle"}
+    assert set(layers.ai_review.changes.paths) == {
+        "post.metaDescription",
+        "post.slug",
+        "post.canonicalUrl",
+    }
+    assert (layers.review.version, layers.ai_review.version) == (3, 3)
+
+
+def test_of_two_approvals_with_one_digest_exactly_one_succeeds() -> None:
+    post = make.post()
+    make.staged(post, {"title": "Once"}, layer=Layer.REVIEW)
+    digest = digest_of(make.layers(post).review.changes)
+    people = [make.actor("editor"), make.actor("admin"), make.actor("editor"), make.actor("admin")]
+
+    answers = at_once(
+        *[lambda by=by: approve(post_id=post.pk, actor=by, digest=digest) for by in people]
+    )
+
+    refused = [answer for answer in answers if isinstance(answer, CmsError)]
+    assert len(refused) == 3
+    assert {error.code for error in refused} == {"stale_review"}
+    post.refresh_from_db()
+    assert (post.title, post.version) == ("Once", 2)
+    assert Event.objects.filter(name="post.review.approve").count() == 1
+
+
+def test_an_approval_and_a_live_edit_at_once_lose_no_update() -> None:
+    for number in range(10):
+        post = make.post(slug=f"post-{number}")
+        make.staged(post, {"title": "Approved", "excerpt": "Approved"}, layer=Layer.REVIEW)
+        digest = digest_of(make.layers(post).review.changes)
+        editor, admin = make.actor("editor"), make.actor("admin")
+
+        approved, edited = at_once(
+            lambda: approve(post_id=post.pk, actor=admin, digest=digest),  # noqa: B023
+            lambda: edit_post(
+                post_id=post.pk,  # noqa: B023
+                actor=editor,  # noqa: B023
+                edit=lambda document: edits.patch_fields(document, {"title": "Edited"}),
+            ),
+        )
+
+        post.refresh_from_db()
+        assert not isinstance(edited, CmsError)
+        assert post.title == "Edited"
+        if isinstance(approved, CmsError):  # the edit came first, and moved what was to be approved
+            assert approved.code == "stale_review"
+            assert (post.excerpt, make.layers(post).review.document.fields["title"]) == (
+                "",
+                "Approved",
+            )
+        else:
+            assert post.excerpt == "Approved"
+
+
+def test_of_writers_with_one_version_exactly_one_succeeds() -> None:
+    post = make.post()
+    by = make.actor("editor")
+
+    answers = at_once(
+        *[
+            lambda n=n: edit_post(
+                post_id=post.pk,
+                actor=by,
+                edit=lambda document: edits.patch_fields(document, {"title": f"Writer {n}"}),
+                expected_version=1,
+            )
+            for n in range(6)
+        ]
+    )
+
+    refused = [answer for answer in answers if isinstance(answer, Conflict)]
+    assert len(refused) == 5
+    assert {error.current for error in refused} == {2}
+    post.refresh_from_db()
+    assert post.version == 2

@@ -1,0 +1,79 @@
+"""Slugs and the tree of pages, changed at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from content import edits
+from content.models import Post
+from content.services.create import create_post
+from content.services.edit import edit_post
+from core.errors import CmsError
+from tests import make
+from tests.content.at_once import at_once
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.services]
+
+
+def test_of_posts_created_at_once_with_one_slug_exactly_one_stands() -> None:
+    by = make.actor("editor")
+
+    answers = at_once(
+        *[lambda: create_post(actor=by, type="blog", fields={"title": "Same"}) for _ in range(6)]
+    )
+
+    refused = [answer for answer in answers if isinstance(answer, CmsError)]
+    assert len(refused) == 5
+    assert {(error.code, *error.details) for error in refused} == {("slug_taken", "slug")}
+    assert Post.objects.count() == 1
+
+
+def test_two_pages_put_below_each_other_at_once_make_no_cycle() -> None:
+    by = make.actor("editor")
+    for number in range(5):
+        one, other = (
+            create_post(actor=by, type="page", fields={"title": f"{name} {number}"})
+            for name in ("One", "Other")
+        )
+
+        def below(child: Post, parent: Post) -> Post:
+            return edit_post(
+                post_id=child.pk,
+                actor=by,
+                edit=lambda document: edits.patch_fields(document, {"parentId": str(parent.pk)}),
+            )
+
+        answers = at_once(lambda: below(one, other), lambda: below(other, one))  # noqa: B023
+
+        refused = [answer for answer in answers if isinstance(answer, CmsError)]
+        assert [error.code for error in refused] == ["parent_cycle"]
+        parents = set(
+            Post.objects.filter(pk__in=[one.pk, other.pk]).values_list("parent_id", flat=True)
+        )
+        assert None in parents
+        assert len(parents) == 2
+
+
+def test_parents_and_children_renamed_at_once_end_at_the_right_address() -> None:
+    by = make.actor("editor")
+    for number in range(8):
+        parent = create_post(actor=by, type="page", fields={"title": f"Parent {number}"})
+        child = create_post(
+            actor=by, type="page", fields={"title": f"Child {number}", "parentId": str(parent.pk)}
+        )
+
+        def rename(post: Post, slug: str) -> Post:
+            return edit_post(
+                post_id=post.pk,
+                actor=by,
+                edit=lambda document: edits.patch_fields(document, {"slug": slug}),
+            )
+
+        answers = at_once(
+            lambda: rename(parent, f"p{number}"),  # noqa: B023
+            lambda: rename(child, f"c{number}"),  # noqa: B023
+        )
+
+        assert not [answer for answer in answers if isinstance(answer, CmsError)]
+        child.refresh_from_db()
+        assert child.path == f"/p{number}/c{number}"
