@@ -14,6 +14,7 @@ from content.models import Layer, Post, Provenance, Revision
 from content.services.edit import edit_post
 from core.actor import Actor
 from core.errors import CmsError, Conflict, RuleViolation
+from core.json import Json
 from core.models import Event
 from tests import make
 from tests.content.at_once import at_once
@@ -128,32 +129,25 @@ def test_two_people_and_an_agent_at_once_lose_nothing() -> None:
 
 def test_what_is_staged_at_once_in_both_layers_is_all_there() -> None:
     post = make.post()
-    editor, admin, agent = make.actor("editor"), make.actor("admin"), make.agent_actor()
     works = [
-        (layer, by, name)
-        for layer, by, name in (
-            (Layer.REVIEW, editor, "title"),
-            (Layer.REVIEW, admin, "excerpt"),
-            (Layer.REVIEW, editor, "metaTitle"),
-            (Layer.AI_REVIEW, agent, "metaDescription"),
-            (Layer.AI_REVIEW, agent, "slug"),
-            (Layer.AI_REVIEW, agent, "canonicalUrl"),
-        )
+        (Layer.REVIEW, make.actor("editor"), "title"),
+        (Layer.REVIEW, make.actor("admin"), "excerpt"),
+        (Layer.REVIEW, make.actor("editor"), "metaTitle"),
+        (Layer.AI_REVIEW, make.agent_actor(), "metaDescription"),
+        (Layer.AI_REVIEW, make.agent_actor(), "slug"),
+        (Layer.AI_REVIEW, make.agent_actor(), "robotsJson"),
     ]
 
-    answers = at_once(
-        *[
-            lambda layer=layer, by=by, name=name: stage(
-                post_id=post.pk,
-                layer=layer,
-                actor=by,
-                edit=lambda document: edits.patch_fields(
-                    document, {name: f"https://e.example/{name}" if "Url" in name else name.lower()}
-                ),
-            )
-            for layer, by, name in works
-        ]
-    )
+    def write(layer: Layer, by: Actor, name: str) -> object:
+        value: Json = {"index": False} if name == "robotsJson" else "new"
+        return stage(
+            post_id=post.pk,
+            layer=layer,
+            actor=by,
+            edit=lambda document: edits.patch_fields(document, {name: value}),
+        )
+
+    answers = at_once(*[lambda work=work: write(*work) for work in works])
 
     assert not [answer for answer in answers if isinstance(answer, Exception)]
     layers = make.layers(post)
@@ -161,7 +155,7 @@ def test_what_is_staged_at_once_in_both_layers_is_all_there() -> None:
     assert set(layers.ai_review.changes.paths) == {
         "post.metaDescription",
         "post.slug",
-        "post.canonicalUrl",
+        "post.robotsJson",
     }
     assert (layers.review.version, layers.ai_review.version) == (3, 3)
 
