@@ -8,7 +8,7 @@ from uuid import UUID
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
-from django.urls import URLPattern, URLResolver, path, reverse
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET, require_POST
@@ -45,7 +45,7 @@ class AgentRunAdmin(PermittedAdmin[AgentRun]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[AgentRun]:
         return super().get_queryset(request).defer("context", "value", "post__search_text")
 
-    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
         return lookup == "post__id__exact" or super().lookup_allowed(lookup, value, request)
 
     @admin.display(description="Agent", ordering="agent_id")
@@ -62,11 +62,11 @@ class AgentRunAdmin(PermittedAdmin[AgentRun]):
     def answered_by(self, run: AgentRun) -> str:
         return model_label(run) or "—"
 
-    def get_urls(self) -> list[URLPattern | URLResolver]:
+    def get_urls(self) -> list[URLPattern]:
         def wrap(view: Any) -> Any:
             return self.admin_site.admin_view(view)
 
-        own: list[URLPattern | URLResolver] = [
+        own = [
             path("start/<uuid:post_id>/", wrap(start), name="agents_app_run_start"),
             path("<uuid:run_id>/change/", wrap(show), name="agents_app_agentrun_change"),
             path("<uuid:run_id>/status/", wrap(status), name="agents_app_run_status"),

@@ -17,12 +17,7 @@ from core.errors import CmsError
 def add(request: HttpRequest) -> HttpResponse:
     """GET shows the form, POST makes a draft."""
     require(request, "posts.create")
-    typed = {
-        "type": request.POST.get("type") or request.GET.get("type") or "blog",
-        "locale": request.POST.get("locale") or settings.CMS_ENV.default_locale,
-        "title": request.POST.get("title", ""),
-        "slug": request.POST.get("slug", ""),
-    }
+    typed = _typed(request)
     problem, errors, status = "", {}, 200
     if request.method == "POST":
         fields = {"title": typed["title"], **({"slug": typed["slug"]} if typed["slug"] else {})}
@@ -45,3 +40,12 @@ def add(request: HttpRequest) -> HttpResponse:
         "locales": settings.CMS_ENV.locales,
     }
     return page(request, "admin/posts/add.html", context, title="New post", status=status)
+
+
+def _typed(request: HttpRequest) -> dict[str, str]:
+    return {
+        "type": request.POST.get("type") or request.GET.get("type") or "blog",
+        "locale": request.POST.get("locale") or settings.CMS_ENV.default_locale,
+        "title": request.POST.get("title", ""),
+        "slug": request.POST.get("slug", ""),
+    }

@@ -92,7 +92,7 @@ def _types(slugs: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def origins(post: Post) -> dict[str, tuple[str, bool]]:
-    """Per path of live content that changed since the post was made, who wrote it, in words, and whether an agent did. One query."""
+    """Who wrote each path that changed since the post was made, in words, and whether an agent did. One query."""
     # What was there from the beginning needs no line of its own.
     later = Provenance.objects.filter(post=post).exclude(revision__reason="created")
     latest = later.values("path").annotate(last=Max("id")).values("last")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.db import transaction
 
@@ -32,7 +33,7 @@ class Decided:
 @transaction.atomic
 def decide(
     *,
-    post_id: object,
+    post_id: UUID,
     layer: Layer,
     actor: Actor,
     digest: str,

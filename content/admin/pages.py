@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin
 from django.http import Http404, HttpRequest
@@ -15,7 +16,7 @@ from content.models import Layer, Post, Status
 from core.admin.rights import may
 
 
-def find_post(post_id: object) -> Post:
+def find_post(post_id: UUID) -> Post:
     """The post, unless it is deleted. Raises `Http404`."""
     post = Post.objects.filter(pk=post_id, deleted_at__isnull=True).first()
     if post is None:
@@ -23,7 +24,7 @@ def find_post(post_id: object) -> Post:
     return post
 
 
-def read(post_id: object) -> tuple[Post, Layers]:
+def read(post_id: UUID) -> tuple[Post, Layers]:
     post = find_post(post_id)
     return post, open_layers(post)
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.contrib import admin
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, path
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -93,11 +93,11 @@ class PostAdmin(PermittedAdmin[Post]):
                 )
         return SafeString(" ".join(parts)) if parts else "—"
 
-    def get_urls(self) -> list[URLPattern | URLResolver]:
+    def get_urls(self) -> list[URLPattern]:
         def wrap(view: Any) -> Any:
             return self.admin_site.admin_view(view)
 
-        own: list[URLPattern | URLResolver] = [
+        own = [
             path("add/", wrap(add), name="content_post_add"),
             path("trash/", wrap(trash), name="content_post_trash"),
             path("<uuid:post_id>/change/", wrap(edit), name="content_post_change"),

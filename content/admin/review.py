@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -23,7 +24,7 @@ _VERBS = {"approve": "Approve", "submit": "Submit to Review", "reject": "Reject"
 
 
 @answers_refusals
-def review(request: HttpRequest, post_id: object) -> HttpResponse:
+def review(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """GET shows a layer (`?layer=ai-review` or `review`), POST decides."""
     require(request, "posts.view")
     post, layers = read(post_id)
@@ -46,10 +47,10 @@ def _decided(
     action = request.POST.get("action", "")
     taking = "approve" if view.layer == Layer.REVIEW else "submit"
     if action not in (taking, "reject"):
-        return _again(request, post, layers, view, f"Press {_VERBS[taking]} or Reject.")
-    decisions = _read_decisions(request)
-    accept = [path for path, word in decisions.items() if word == "accept"]
-    refuse = [path for path, word in decisions.items() if word == "reject"]
+        return _again(request, post, layers, view, "Press one of the buttons.")
+    decisions = _read_decisions(request).items()
+    accept = [path for path, word in decisions if word == "accept"]
+    refuse = [path for path, word in decisions if word == "reject"]
     if not accept and not refuse:
         return _confirm_all(request, post, layers, view, action)
     if action == taking and not accept:
@@ -82,7 +83,7 @@ def _read_decisions(request: HttpRequest) -> Decisions:
     }
 
 
-def _refused(request: HttpRequest, post_id: object, layer: Layer, error: CmsError) -> HttpResponse:
+def _refused(request: HttpRequest, post_id: UUID, layer: Layer, error: CmsError) -> HttpResponse:
     """The page as it stands now, with the decisions kept on everything that did not move."""
     post, layers = read(post_id)
     view = layers.view(layer)
@@ -122,17 +123,10 @@ def _show(
     status: int = 200,
 ) -> HttpResponse:
     is_review = view.layer == Layer.REVIEW
-    groups = shown_cards(request, view, decisions, moved or set())
-    cards = [card for group in groups for card in group.cards]
     context = {
+        **_cards(request, view, decisions, moved or set()),
         "view": view,
         "is_review": is_review,
-        "groups": groups,
-        "total": len(cards),
-        "accepted": _count(cards, "accept"),
-        "rejected": _count(cards, "reject"),
-        "undecided": _count(cards, "leave"),
-        "flagged": sum(card.card.is_flagged for card in cards),
         "digest": digest_of(view.changes),
         "may_take": may(request, "posts.review.approve" if is_review else "posts.ai-review.approve"),
         "may_reject": may(request, "posts.review.approve"),
@@ -150,6 +144,21 @@ def _show(
         tab=view.layer,
         status=status,
     )
+
+
+def _cards(
+    request: HttpRequest, view: LayerView, decisions: Mapping[str, str], moved: set[str]
+) -> dict[str, Any]:
+    groups = shown_cards(request, view, decisions, moved)
+    cards = [card for group in groups for card in group.cards]
+    return {
+        "groups": groups,
+        "total": len(cards),
+        "accepted": _count(cards, "accept"),
+        "rejected": _count(cards, "reject"),
+        "undecided": _count(cards, "leave"),
+        "flagged": sum(card.card.is_flagged for card in cards),
+    }
 
 
 def _count(cards: list[Shown], decision: str) -> int:

@@ -22,7 +22,7 @@ _PAGE = 50
 
 
 @answers_refusals
-def revisions(request: HttpRequest, post_id: object) -> HttpResponse:
+def revisions(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """The list, newest first, with two to compare."""
     require(request, "posts.view")
     post, layers = read(post_id)
@@ -41,7 +41,7 @@ def revisions(request: HttpRequest, post_id: object) -> HttpResponse:
 
 
 @answers_refusals
-def compare(request: HttpRequest, post_id: object) -> HttpResponse:
+def compare(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """What leads from one revision (`?from=`) to another (`&to=`)."""
     require(request, "posts.view")
     post, layers = read(post_id)
@@ -63,26 +63,13 @@ def compare(request: HttpRequest, post_id: object) -> HttpResponse:
 
 
 @answers_refusals
-def restore(request: HttpRequest, post_id: object, revision_id: UUID) -> HttpResponse:
+def restore(request: HttpRequest, post_id: UUID, revision_id: UUID) -> HttpResponse:
     """GET shows what restoring would change, POST does it."""
     require(request, "posts.revisions.manage")
     post, layers = read(post_id)
     revision = _revision(post, str(revision_id))
     if request.method == "POST":
-        try:
-            revert_to_revision(
-                post_id=post.pk,
-                revision_id=revision.pk,
-                actor=actor_of(request),
-                note=f"version {revision.version}",
-            )
-        except CmsError as error:
-            if error.status in (403, 404):
-                raise
-            messages.error(request, error.message)
-            return HttpResponseRedirect(request.path)
-        messages.success(request, f"The live content is that of version {revision.version} again.")
-        return HttpResponseRedirect(post_url("change", post))
+        return _restored(request, post, revision)
     context = {
         "revision": revision,
         "groups": _cards(layers.live, PostDocument.from_json(revision.document)),
@@ -97,6 +84,21 @@ def restore(request: HttpRequest, post_id: object, revision_id: UUID) -> HttpRes
         title=f"Restore version {revision.version}: {post.title}",
         tab="revisions",
     )
+
+
+def _restored(request: HttpRequest, post: Post, revision: Revision) -> HttpResponse:
+    note = f"version {revision.version}"
+    try:
+        revert_to_revision(
+            post_id=post.pk, revision_id=revision.pk, actor=actor_of(request), note=note
+        )
+    except CmsError as error:
+        if error.status in (403, 404):
+            raise
+        messages.error(request, error.message)
+        return HttpResponseRedirect(request.path)
+    messages.success(request, f"The live content is that of {note} again.")
+    return HttpResponseRedirect(post_url("change", post))
 
 
 def _cards(before: PostDocument, after: PostDocument) -> list[Group]:

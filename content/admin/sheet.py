@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final
 
 from content.admin.forms import FormField, fields_of
 from content.definitions import find_module, find_post_type, modules, post_types
@@ -133,7 +133,7 @@ def module_section(
             Unit(
                 f"modules.{module.id}.{part}.{field.name}",
                 field,
-                cast("Json", values.get(field.name, defaults.get(field.name))),
+                values.get(field.name, defaults.get(field.name)),
             )
             for field in fields
         ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -11,12 +13,13 @@ from content.admin.pages import page, post_page, post_url, read
 from content.models import Post
 from content.services.trash import delete_post, restore_post
 from core.admin.rights import actor_of, answers_refusals, refusals_as_messages, require
+from core.errors import NotFound
 
 _PAGE = 50
 
 
 @answers_refusals
-def delete(request: HttpRequest, post_id: object) -> HttpResponse:
+def delete(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """GET asks, POST puts the post into the trash."""
     require(request, "posts.delete")
     post, layers = read(post_id)
@@ -42,9 +45,16 @@ def trash(request: HttpRequest) -> HttpResponse:
     require(request, "posts.restore")
     if request.method == "POST":
         with refusals_as_messages(request):
-            post = restore_post(post_id=request.POST.get("post") or None, actor=actor_of(request))
+            post = restore_post(post_id=_uuid(request.POST.get("post", "")), actor=actor_of(request))
             messages.success(request, f"“{post.title}” is back.")
         return HttpResponseRedirect(request.path)
     rows = Post.objects.filter(deleted_at__isnull=False).order_by("-deleted_at")
     found = Paginator(rows, _PAGE).get_page(request.GET.get("page"))
     return page(request, "admin/posts/trash.html", {"posts": found}, title="Trash")
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise NotFound("There is no such post in the trash.") from None

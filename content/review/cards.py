@@ -105,10 +105,12 @@ def _card(
 ) -> Card:
     where = after if change.module_id is None or after.module(change.module_id) else before
     label = label_of(change.path, where, names)
+    words = ""
+    chips: tuple[Fact, ...] = ()
     if change.kind == "moved":
-        piece, words, chips = Piece("words", after=_moved(change, after, names)), "", ()
+        piece = Piece("words", after=_moved(change, after, names))
     elif isinstance(change.after, ModuleDocument) or isinstance(change.before, ModuleDocument):
-        piece, words, chips = _module(change, after, names, references), "", ()
+        piece = _module(change, after, names, references)
         label = f"{_VERBS[change.kind]}: {label}"
     else:
         was = _effective(change, before)

@@ -268,7 +268,9 @@ def test_who_wrote_a_field_stands_beneath_it(signed_in: SignedIn) -> None:
     assert "AI: seo-specialist, approved by admin" in page
 
 
-def test_the_form_of_a_long_post_takes_no_more_queries(signed_in: SignedIn, django_assert_max_num_queries: Any) -> None:
+def test_the_form_of_a_long_post_takes_few_queries(
+    signed_in: SignedIn, django_assert_max_num_queries: Any
+) -> None:
     post = make.post()
 
     def add(document: Any) -> Any:

@@ -27,7 +27,7 @@ def keep(page: Any, path: Path, *, whole: bool = False) -> None:
     """Save the page as a PNG with as few colours as it needs."""
     picture = Image.open(io.BytesIO(page.screenshot(full_page=whole))).convert("RGB")
     path.parent.mkdir(parents=True, exist_ok=True)
-    picture.quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
+    picture.quantize(200, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 def test_the_review_screen(open_page: Any) -> None:
@@ -49,7 +49,7 @@ def test_every_page(open_page: Any, look: str) -> None:
     make.staged(post, {"title": "Filter coffee, by a person"}, layer=Layer.REVIEW)
     page = open_page("admin", dark=look == "dark", width=360 if look == "narrow" else 1280)
     base = f"/admin/content/post/{post.pk}"
-    run = post.agent_runs.first()  # type: ignore[attr-defined]  # of another app
+    run = post.agent_runs.first()
     for name, address in {
         "home": "/admin/",
         "inbox": "/admin/inbox/",

@@ -1,0 +1,164 @@
+"""The page with the form of a post: sections, modules, errors, what this person may do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.http import HttpRequest, HttpResponse
+
+from content.admin.choices import PostChoices, addable, origins
+from content.admin.controls import Control, control_of
+from content.admin.pages import post_page, post_url
+from content.admin.panels import panels
+from content.admin.sheet import Unit
+from content.admin.typed import Sheet
+from content.layers import Layers
+from content.models import Layer, Post, Status
+from core.admin.rights import may
+
+_STATUSES: Final[Mapping[str, Sequence[Status]]] = {
+    Status.DRAFT: (Status.DRAFT, Status.PUBLISHED, Status.ARCHIVED),
+    Status.PUBLISHED: (Status.PUBLISHED, Status.DRAFT, Status.ARCHIVED),
+    Status.ARCHIVED: (Status.ARCHIVED, Status.DRAFT),
+}
+_OPEN_UNTIL: Final = 8
+"""A post with more modules shows them closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a form is about. `layer` is None over live content."""
+
+    request: HttpRequest
+    post: Post
+    layers: Layers
+    layer: Layer | None
+
+
+def version_sent(request: HttpRequest) -> int:
+    """The version that the form was made for; -1, which never matches, for nonsense."""
+    text = request.POST.get("version", "")
+    return int(text) if text.isdecimal() and len(text) < 10 else -1
+
+
+def show(
+    frame: Frame,
+    sheet: Sheet,
+    *,
+    errors: Mapping[str, Sequence[str]] | None = None,
+    more: Mapping[str, Any] | None = None,
+    sent: bool = False,
+    status: int = 200,
+) -> HttpResponse:
+    """The page. `sent`: keep the version that came with the form, since nothing was read anew."""
+    post, layer = frame.post, frame.layer
+    now = frame.layers.review.version if layer else post.version
+    context = {
+        "layer": layer or "",
+        "version": version_sent(frame.request) if sent else now,
+        "review_count": len(frame.layers.review.changes),
+        "review_edit_url": post_url("change", post, "?layer=review"),
+        "delete_url": post_url("delete", post),
+        "panels": panels(frame.request, post),
+        **_form(frame, sheet, errors or {}),
+        **_rights(frame),
+        **(more or {}),
+    }
+    return post_page(
+        frame.request,
+        "admin/posts/edit.html",
+        post,
+        frame.layers,
+        context,
+        title=f"{post.title} (Review)" if layer else post.title,
+        tab="edit-review" if layer else "source",
+        status=status,
+    )
+
+
+def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    found = _Controls(frame.post, sheet, errors)
+    return {
+        "sections": [(section, found.of(section.units)) for section in sheet.sections],
+        "modules": [
+            (module, found.of(module.units), errors.get(f"modules.{module.id}", []))
+            for module in sheet.modules
+        ],
+        "open_modules": len(sheet.modules) <= _OPEN_UNTIL,
+        "unplaced": found.unplaced(),
+        "was": json.dumps(sheet.was),
+        "was_order": sheet.was_order,
+        "addable": addable(frame.post, sheet.shared),
+    }
+
+
+def _rights(frame: Frame) -> dict[str, Any]:
+    request, post = frame.request, frame.post
+    live = "posts.translate" if post.status == Status.DRAFT else "posts.edit"
+    return {
+        "may_save": frame.layer is None and may(request, live),
+        "may_stage": may(request, "posts.review.save"),
+        "may_arrange": may(request, "posts.edit"),
+        "may_delete": may(request, "posts.delete"),
+        "statuses": _statuses(request, post),
+    }
+
+
+def _statuses(request: HttpRequest, post: Post) -> list[tuple[str, str, bool]]:
+    """Where the post may go from here, for this person."""
+    found = []
+    for status in _STATUSES.get(post.status, ()):
+        right = "posts.archive" if status == Status.ARCHIVED else "posts.publish"
+        if status == post.status or may(request, right):
+            chosen = request.POST.get("status", post.status) == status
+            found.append((status.value, str(status.label), chosen))
+    return found
+
+
+class _Controls:
+    """Builds the controls of a form, and knows which errors found no field."""
+
+    def __init__(self, post: Post, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> None:
+        self.sheet, self.errors = sheet, errors
+        self.origins = origins(post)
+        self.choices = PostChoices(post, _chosen(sheet))
+        self._names: set[str] = {f"modules.{module.id}" for module in sheet.modules}
+
+    def of(self, units: Iterable[Unit]) -> list[Control]:
+        controls = []
+        for unit in units:
+            control = control_of(unit, self.sheet.typed[unit.path], self.errors, self.choices)
+            control.origin, control.is_ai = self._origin(unit.path)
+            self._names |= _names(control)
+            controls.append(control)
+        return controls
+
+    def _origin(self, path: str) -> tuple[str, bool]:
+        found = self.origins.get(path)
+        # What came with a whole module is recorded with the module.
+        return found or self.origins.get(".".join(path.split(".")[:2])) or ("", False)
+
+    def unplaced(self) -> list[str]:
+        return [
+            sentence
+            for name, sentences in self.errors.items()
+            if name not in self._names
+            for sentence in sentences
+        ]
+
+
+def _names(control: Control) -> set[str]:
+    below = (*control.parts, *(part for item in control.items for part in item))
+    return {control.name}.union(*(_names(part) for part in below)) if below else {control.name}
+
+
+def _chosen(sheet: Sheet) -> list[str]:
+    """Ids that are chosen in the form."""
+    return [
+        value
+        for path, value in sheet.typed.items()
+        if isinstance(value, str) and len(value) == 36 and path in sheet.was
+    ]

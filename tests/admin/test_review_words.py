@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from content.review.blocks import diff_blocks
+from content.review.diff import Segment, diff_text
+from content.review.summary import Text, facts, summary
+from content.richtext.markdown import from_markdown
+
+_texts = st.text(st.sampled_from(list("ab ,.\n")) | st.characters(codec="utf-8"), max_size=60)
+
+
+@given(_texts, _texts)
+def test_the_new_text_is_what_stays_and_comes(before: str, after: str) -> None:
+    segments = diff_text(before, after)
+
+    assert "".join(part.text for part in segments if part.kind != "removed") == after
+    if before.split() != after.split():
+        assert {part.kind for part in segments} != {"same"}
+
+
+def test_words_are_compared_and_the_space_before_them_is_not_marked() -> None:
+    assert diff_text("Take 40 g of it", "Take 45 g of it") == [
+        Segment("same", "Take"),
+        Segment("same", " "),
+        Segment("removed", "40"),
+        Segment("inserted", "45"),
+        Segment("same", " g of it"),
+    ]
+
+
+def test_scripts_without_spaces_are_compared_by_character() -> None:
+    assert Segment("inserted", "好") in diff_text("我喝咖啡今天早上", "我喝好咖啡今天早上")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a " * 50_000, "b a " * 50_000),
+        ("a b " * 700, "b a " * 700),
+        ("." * 100_000, ",." * 50_000),
+        ("x" * 100_000, "y" * 100_000),
+        (" ".join(str(n % 97) for n in range(20_000)), " ".join(str(n % 89) for n in range(20_000))),
+    ],
+    ids=["repeated", "shifted", "punctuation", "one word", "numbers"],
+)
+def test_threat_26_hostile_texts_are_compared_quickly(before: str, after: str) -> None:
+    started = time.process_time()
+    diff_text(before, after)
+    assert time.process_time() - started < 1
+
+
+def test_rich_text_pairs_alike_blocks_and_sees_changed_links() -> None:
+    before = from_markdown("# Coffee\n\nGrind 40 g of beans well.\n\nSee [here](https://a.example).")
+    after = from_markdown(
+        "# Coffee\n\nGrind 45 g of beans well.\n\nA new one.\n\nSee [here](https://b.example)."
+    )
+
+    found = diff_blocks(before, after)
+
+    assert [(block.status, block.is_formatting) for block in found] == [
+        ("same", False),
+        ("changed", False),
+        ("inserted", False),
+        ("changed", True),
+    ]
+
+
+def test_numbers_and_links_are_loud_and_the_summary_says_it_in_words() -> None:
+    before = Text("one two three four five six seven eight nine ten 40", ("https://a.example",))
+    after = Text("one two three four five six 45", ("https://a.example", "https://b.example"))
+
+    chips = facts("post.excerpt", before, after)
+
+    assert [(chip.text, chip.is_loud) for chip in chips] == [
+        ("Number changed: 40 → 45", True),
+        ("Link added: https://b.example", True),
+    ]
+    assert summary(before, after) == "Shortened by 36 %, 1 link added, 1 number changed."
+
+
+def test_a_long_meta_title_says_how_much_is_cut() -> None:
+    chips = facts("post.metaTitle", Text("x" * 48), Text("x" * 61))
+    assert [chip.text for chip in chips] == ["48 → 61 characters, 1 more than search results show"]
