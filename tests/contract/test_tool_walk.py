@@ -1,0 +1,136 @@
+"""Every tool × every role through the MCP bridge: who gets past, and that live content never moves.
+
+A new tool fails here until its line is in the table.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+from content.models import Layer, Post
+from core.tools import all_tools
+from mcp_bridge.calls import call_tool
+from mcp_bridge.credentials import Principal
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+ROLES: Final = ("admin", "editor", "translator", "ai_agent")
+ALL: Final = frozenset(ROLES)
+STAGERS: Final = frozenset({"admin", "editor", "ai_agent"})
+
+# Who the contract lets through, and arguments that fit.
+TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
+    "add_module_to_post_ai_review": (STAGERS, {"postId": "POST", "moduleType": "callout"}),
+    "create_post_ai_review": (STAGERS, {"type": "blog", "title": "Walked"}),
+    "export_post_canonical_json": (ALL, {"postId": "POST"}),
+    "get_allowed_modules_for_post_type": (ALL, {"postType": "blog"}),
+    "get_module_schema": (ALL, {"type": "hero"}),
+    "get_post_context": (ALL, {"postId": "POST"}),
+    "get_post_manifest": (ALL, {"postId": "POST"}),
+    "get_post_type_config": (ALL, {"postType": "blog"}),
+    "list_module_groups": (ALL, {}),
+    "list_modules": (ALL, {}),
+    "list_post_types": (ALL, {}),
+    "list_posts": (ALL, {}),
+    "list_taxonomies": (ALL, {}),
+    "list_taxonomy_terms": (ALL, {"slug": "topics"}),
+    "remove_post_module_ai_review": (STAGERS, {"postModuleId": "PROSE"}),
+    "save_post_ai_review": (STAGERS, {"postId": "POST", "patch": {"title": "Walked"}}),
+    "set_post_taxonomy_terms_ai_review": (STAGERS, {"postId": "POST", "taxonomyTermIds": ["TERM"]}),
+    "submit_ai_review_to_review": (STAGERS, {"postId": "POST"}),
+    "update_post_module_ai_review": (
+        STAGERS,
+        {"postModuleId": "PROSE", "contentMarkdown": "Walked"},
+    ),
+}
+
+
+def test_every_tool_is_in_the_table() -> None:
+    assert {tool.name for tool in all_tools()} == set(TOOLS)
+
+
+def _filled(value: Any, names: dict[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled(item, names) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, names) for item in value]
+    return names.get(value, value)
+
+
+def _call(name: str, role: str, post: Post) -> Any:
+    names = {
+        "POST": str(post.pk),
+        "PROSE": make.module_id(post, "prose"),
+        "TERM": str(make.term("Coffee").pk),
+    }
+    principal = Principal(id=f"walk-{role}", user_id=make.user(role).pk)
+    return call_tool(principal, name, _filled(TOOLS[name][1], names))
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("name", sorted(TOOLS))
+def test_each_role_gets_what_the_contract_says_and_live_content_stays(name: str, role: str) -> None:
+    post = make.post()
+    make.term("Coffee")
+    make.staged(post, {"excerpt": "From an agent"})
+    make.staged(post, {"metaTitle": "From a person"}, layer=Layer.REVIEW)
+    live = make.live_hash()
+    review, ai_review = make.layers(post).review, make.layers(post).ai_review
+
+    result = _call(name, role, post)
+
+    assert make.live_hash() == live
+    assert Post.objects.get(pk=post.pk).status == "published"
+    if role not in TOOLS[name][0]:
+        assert result.is_error
+        assert result.meta["cms/error"]["code"] == "not_allowed"
+        assert make.layers(post).ai_review.document == ai_review.document
+        assert Post.objects.count() == 1
+    else:
+        assert not result.is_error, result.content[0].text
+    if name != "submit_ai_review_to_review":
+        assert make.layers(post).review.document == review.document
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_credential_calls_only_the_tools_on_its_list(role: str) -> None:
+    user = make.user(role)
+    principal = Principal(id="narrow", user_id=user.pk, tools=frozenset({"list_posts"}))
+
+    allowed = call_tool(principal, "list_posts", {})
+    refused = call_tool(principal, "list_modules", {})
+
+    assert (allowed.is_error, refused.is_error) == (False, True)
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        {"title": ""},
+        {"title": "x" * 1_000_000},
+        {"title": "nul\x00"},
+        {"title": "half \ud800"},
+        {"title": ["list"]},
+        {"robotsJson": {"a": "half \ud800"}},
+        {"robotsJson": {"a": float("inf")}},
+        {"jsonldOverrides": "text"},
+        {"canonicalUrl": "javascript:alert(1)"},
+        {"nonsense": 1},
+        {"status": "published"},
+        {"publishAt": "2099-01-01T00:00:00Z"},
+        {"parentId": None, "orderIndex": 5},
+    ],
+    ids=lambda patch: str(patch)[:40].encode("ascii", "replace").decode(),
+)
+def test_what_does_not_fit_is_refused_by_tools_too(patch: dict[str, Any]) -> None:
+    post = make.post()
+    principal = Principal(id="agent", user_id=make.user("ai_agent").pk)
+
+    result = call_tool(principal, "save_post_ai_review", {"postId": str(post.pk), "patch": patch})
+
+    assert result.is_error
+    assert result.meta["cms/error"]["code"] != "internal", result.content[0].text
+    assert not make.layers(post).ai_review.exists
