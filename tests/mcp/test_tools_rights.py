@@ -10,6 +10,7 @@ from django.utils.module_loading import autodiscover_modules
 
 from accounts.models import User
 from content.models import Post
+from core.errors import NotAllowed
 from core.tools import all_tools, get_tool
 from mcp_bridge.calls import call_tool, text_of
 from mcp_bridge.credentials import Principal
@@ -150,3 +151,20 @@ def test_authorship_is_the_named_agents_else_the_systems_and_never_a_disabled_on
     )
     assert code == "agent_switched_off"
     assert "Leave agentId out" in text
+
+
+def test_no_name_of_an_agent_lends_a_right_where_the_tool_is_called_by_another_door() -> None:
+    """Agents' runs call the handlers without the server's gate before them."""
+    autodiscover_modules("tools")
+    make.agent_actor("seo-specialist")
+    post = make.post()
+    tool = get_tool("save_post_ai_review")
+    assert tool is not None
+    arguments = tool.arguments.model_validate(
+        {"postId": str(post.pk), "patch": {"title": "x"}, "agentId": "seo-specialist"}
+    )
+
+    with pytest.raises(NotAllowed):
+        tool.handler(make.mcp_actor("translator"), arguments)
+
+    assert not make.layers(post).ai_review.exists
