@@ -38,3 +38,15 @@ def refused(
     assert all(isinstance(text, str) for texts in answer["details"].values() for text in texts)
     assert stored() == before
     return answer
+
+
+def error(response: Any, status: int, code: str) -> dict[str, Any]:
+    """The body of an error in the one shape."""
+    assert response.status_code == status, response.content[:300]
+    assert response["Content-Type"] == "application/json"
+    answer: dict[str, Any] = response.json()
+    assert set(answer) - {"version"} == {"error", "code", "details"}
+    assert answer["code"] == code
+    assert answer["error"]
+    assert isinstance(answer["details"], dict)
+    return answer

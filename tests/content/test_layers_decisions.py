@@ -1,0 +1,147 @@
+"""Submit, revert and provenance: whose words stay where, and what is said of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from content import edits
+from content.layers import approve, digest_of, revert_run, submit
+from content.models import Layer, Post, Provenance
+from content.services.edit import edit_post
+from core.errors import NotAllowed, RuleViolation
+from core.json import Json
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+def approve_all(post: Post) -> None:
+    review = make.layers(post).review
+    approve(post_id=post.pk, actor=make.actor("admin"), digest=digest_of(review.changes))
+
+
+def edit(post: Post, **patch: Json) -> None:
+    edit_post(
+        post_id=post.pk,
+        actor=make.actor(),
+        edit=lambda document: edits.patch_fields(document, patch),
+    )
+
+
+def test_what_a_person_staged_differently_stays_and_the_other_is_flagged() -> None:
+    post = make.post()
+    make.staged(post, {"title": "A person's"}, layer=Layer.REVIEW)
+    make.staged(post, {"title": "An agent's", "excerpt": "An agent's"})
+
+    done = submit(post_id=post.pk, actor=make.agent_actor())
+
+    assert done.submitted == ("post.excerpt",)
+    conflict = done.conflicts[0]
+    assert (conflict.path, conflict.ours, conflict.theirs) == (
+        "post.title",
+        "A person's",
+        "An agent's",
+    )
+    layers = make.layers(post)
+    assert layers.review.document.fields["title"] == "A person's"
+    assert layers.review.document.fields["excerpt"] == "An agent's"
+    assert layers.ai_review.changes.paths == ("post.title",)
+    assert layers.ai_review.marks["post.title"].conflict
+
+
+def test_a_person_may_overwrite_and_an_agent_may_not() -> None:
+    post = make.post()
+    make.staged(post, {"title": "A person's"}, layer=Layer.REVIEW)
+    make.staged(post, {"title": "An agent's"})
+
+    for by in (make.agent_actor(), make.mcp_actor(), make.mcp_actor("admin")):
+        with pytest.raises(NotAllowed):
+            submit(post_id=post.pk, actor=by, overwrite=["post.title"])
+    assert make.layers(post).review.document.fields["title"] == "A person's"
+    submit(post_id=post.pk, actor=make.actor(), overwrite=["post.title"])
+
+    layers = make.layers(post)
+    assert layers.review.document.fields["title"] == "An agent's"
+    assert not layers.ai_review.exists
+
+
+def test_the_same_value_on_both_sides_is_no_conflict() -> None:
+    post = make.post()
+    make.staged(post, {"title": "The same"}, layer=Layer.REVIEW)
+    make.staged(post, {"excerpt": "Another"})
+
+    done = submit(post_id=post.pk, actor=make.actor())
+
+    assert (done.submitted, done.conflicts) == (("post.excerpt",), ())
+
+
+def test_a_part_is_submitted_and_the_rest_waits() -> None:
+    post = make.post()
+    make.staged(post, {"title": "New", "excerpt": "New"})
+
+    submit(post_id=post.pk, actor=make.actor(), paths=["post.title"])
+
+    layers = make.layers(post)
+    assert layers.review.changes.paths == ("post.title",)
+    assert layers.ai_review.changes.paths == ("post.excerpt",)
+    with pytest.raises(RuleViolation) as refusal:
+        submit(post_id=post.pk, actor=make.actor(), paths=["post.title"])
+    assert refusal.value.code == "unknown_path"
+
+
+def test_a_run_is_reverted_from_live_and_layers_and_later_edits_stay() -> None:
+    post = make.post()
+    run = make.agent_actor(run_id="run-1")
+    make.staged(post, {"title": "Run", "excerpt": "Run", "metaTitle": "Run"}, by=run)
+    submit(post_id=post.pk, actor=make.actor())
+    make.staged(post, {"metaTitle": "Run, mended"}, layer=Layer.REVIEW)
+    approve_all(post)
+    edit(post, excerpt="A person's, later")
+    make.staged(post, {"metaDescription": "Run, waiting"}, by=run)
+    make.staged(post, {"canonicalUrl": "https://e.example/"}, by=make.agent_actor(run_id="run-2"))
+
+    done = revert_run(post_id=post.pk, run_id="run-1", actor=make.actor())
+
+    found = Post.objects.get()
+    assert (found.title, found.excerpt, found.meta_title) == (
+        "How to brew filter coffee",
+        "A person's, later",
+        "Run, mended",
+    )
+    assert done.reverted == ("post.title",)
+    assert set(done.kept) == {"post.excerpt", "post.metaTitle"}
+    assert done.unstaged == ("post.metaDescription",)
+    assert make.layers(post).ai_review.changes.paths == ("post.canonicalUrl",)
+    with pytest.raises(RuleViolation):
+        revert_run(post_id=post.pk, run_id="run-9", actor=make.actor())
+
+
+@pytest.mark.parametrize("by", ["agent", "mcp"])
+def test_provenance_says_ai_edited_by_a_person(by: str) -> None:
+    post = make.post()
+    writer = make.agent_actor(run_id="run-1") if by == "agent" else make.mcp_actor()
+    make.staged(post, {"title": "Machine", "excerpt": "Machine"}, by=writer)
+    submit(post_id=post.pk, actor=make.actor())
+    make.staged(post, {"title": "Machine, mended"}, layer=Layer.REVIEW)
+    approve_all(post)
+
+    rows = {
+        row.path: row
+        for row in Provenance.objects.filter(approved_by_name="admin", revision__version=2)
+    }
+
+    title, excerpt = rows["post.title"], rows["post.excerpt"]
+    assert title.via == excerpt.via == by
+    assert (title.edited_by_name, excerpt.edited_by_name) == ("editor", "")
+    assert title.author_name == writer.user.username
+    assert title.run_id == ("run-1" if by == "agent" else "")
+
+
+def test_a_person_who_writes_first_is_the_author() -> None:
+    post = make.post()
+    make.staged(post, {"title": "A person's"}, layer=Layer.REVIEW)
+    approve_all(post)
+
+    row = Provenance.objects.get(revision__version=2)
+
+    assert (row.author_name, row.agent_id, row.via, row.edited_by_name) == ("editor", "", "api", "")

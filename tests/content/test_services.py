@@ -1,0 +1,194 @@
+"""Services of posts: status, schedule, trash, translations, the tree of pages, taxonomies, shared modules."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from content import edits
+from content.models import Post
+from content.services.create import create_post, propose_post
+from content.services.edit import edit_post
+from content.services.publish import publish_due_posts, set_status
+from content.services.trash import delete_post, restore_post
+from core.errors import NotAllowed, NotFound, RuleViolation
+from core.json import Json
+from core.models import Event
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+MOVES = {
+    ("draft", "published"): ["post.published", "post.publish"],
+    ("published", "draft"): ["post.updated"],
+    ("draft", "archived"): ["post.updated"],
+    ("published", "archived"): ["post.updated"],
+    ("archived", "draft"): ["post.updated"],
+    ("archived", "published"): None,
+}
+
+
+def edit(post: Post, role: str = "editor", **patch: Json) -> Post:
+    return edit_post(
+        post_id=post.pk,
+        actor=make.actor(role),
+        edit=lambda document: edits.patch_fields(document, patch),
+    )
+
+
+def page(title: str, **fields: Json) -> Post:
+    return create_post(actor=make.actor(), type="page", fields={"title": title, **fields})
+
+
+@pytest.mark.parametrize(("before", "after"), sorted(MOVES))
+def test_the_moves_of_a_status(before: str, after: str) -> None:
+    post = make.post(status="draft")
+    Post.objects.filter(pk=post.pk).update(status=before)
+    Event.objects.all().delete()
+    expected = MOVES[before, after]
+
+    if expected is None:
+        with pytest.raises(RuleViolation) as refusal:
+            set_status(post_id=post.pk, status=after, actor=make.actor())
+        assert list(refusal.value.details) == ["status"]
+        assert Post.objects.get().status == before
+        return
+    set_status(post_id=post.pk, status=after, actor=make.actor())
+
+    assert Post.objects.get().status == after
+    assert list(Event.objects.order_by("id").values_list("name", flat=True)) == expected
+
+
+def test_published_at_is_the_first_publication_and_stays() -> None:
+    post = make.post()
+    first = Post.objects.get().published_at
+    assert first is not None
+
+    for status in ("draft", "published", "archived"):
+        set_status(post_id=post.pk, status=status, actor=make.actor())
+        assert Post.objects.get().published_at == first
+
+
+@pytest.mark.parametrize("role", ["translator", "ai_agent"])
+def test_nobody_else_moves_a_status(role: str) -> None:
+    post = make.post()
+
+    with pytest.raises(NotAllowed):
+        set_status(post_id=post.pk, status="draft", actor=make.actor(role))
+
+    assert Post.objects.get().status == "published"
+
+
+def test_what_an_agent_made_is_not_published_before_its_title_is_approved() -> None:
+    made = propose_post(actor=make.agent_actor(), type="blog", fields={"title": "Proposed"}).post
+
+    with pytest.raises(RuleViolation) as refusal:
+        set_status(post_id=made.pk, status="published", actor=make.actor())
+
+    assert refusal.value.code == "not_approved"
+
+
+def test_a_schedule_publishes_once_and_only_when_due() -> None:
+    post = make.post(status="draft")
+    moment = timezone.now() + timedelta(hours=1)
+    edit(post, publishAt=moment.isoformat())
+    assert publish_due_posts(make.actor("admin", via="system")) == 0
+    Post.objects.filter(pk=post.pk).update(publish_at=timezone.now() - timedelta(seconds=1))
+
+    first = publish_due_posts(make.actor("admin", via="system"))
+    second = publish_due_posts(make.actor("admin", via="system"))
+
+    assert (first, second) == (1, 0)
+    found = Post.objects.get()
+    assert (found.status, found.publish_at) == ("published", None)
+    assert Event.objects.filter(name="post.published").count() == 1
+
+
+@pytest.mark.parametrize("status", ["archived", "published"])
+def test_a_schedule_leaves_what_is_no_draft(status: str) -> None:
+    post = make.post(status="draft")
+    Post.objects.filter(pk=post.pk).update(publish_at=timezone.now(), status=status)
+
+    assert publish_due_posts(make.actor("admin", via="system")) == 0
+
+
+def test_trash_and_restore_onto_a_taken_slug() -> None:
+    post = make.post()
+    make.staged(post, {"title": "Waits"})
+    delete_post(post_id=post.pk, actor=make.actor())
+    for call in (delete_post, set_status):
+        with pytest.raises(NotFound):
+            call(
+                post_id=post.pk,
+                actor=make.actor(),
+                **({} if call is delete_post else {"status": "draft"}),
+            )  # type: ignore[operator]
+    other = make.post()
+
+    with pytest.raises(RuleViolation) as refusal:
+        restore_post(post_id=post.pk, actor=make.actor())
+    edit(other, slug="out-of-the-way")
+    restore_post(post_id=post.pk, actor=make.actor())
+
+    assert (refusal.value.code, list(refusal.value.details)) == ("slug_taken", ["slug"])
+    assert make.layers(post).ai_review.exists
+    with pytest.raises(NotFound):
+        restore_post(post_id=post.pk, actor=make.actor())
+
+
+def test_one_translation_a_locale_also_when_restored() -> None:
+    source = make.post()
+    german = make.post("Filterkaffee", locale="de", translation_of=source)
+    assert german.translation_group == source.translation_group
+
+    with pytest.raises(RuleViolation) as second:
+        make.post("Noch einer", locale="de", translation_of=source, slug="noch-einer")
+    delete_post(post_id=german.pk, actor=make.actor())
+    make.post("Neu", locale="de", translation_of=source, slug="neu")
+    with pytest.raises(RuleViolation) as restored:
+        restore_post(post_id=german.pk, actor=make.actor())
+
+    assert list(second.value.details) == list(restored.value.details) == ["locale"]
+
+
+def test_the_tree_has_no_cycles_and_children_follow_their_parents() -> None:
+    top = page("Top")
+    middle = page("Middle", parentId=str(top.pk))
+    leaf = page("Leaf", parentId=str(middle.pk))
+    german = create_post(actor=make.actor(), type="page", fields={"title": "D"}, locale="de")
+
+    for child, parent in (
+        (top, top),
+        (top, middle),
+        (top, leaf),
+        (top, german),
+        (top, make.post()),
+    ):
+        with pytest.raises(RuleViolation) as refusal:
+            edit(child, parentId=str(parent.pk))
+        assert list(refusal.value.details) == ["parentId"]
+    with pytest.raises(RuleViolation):
+        edit(Post.objects.get(type="blog"), parentId=str(top.pk))
+    edit(top, slug="renamed")
+
+    paths = dict(Post.objects.filter(type="page", locale="en").values_list("title", "path"))
+    assert paths == {"Top": "/renamed", "Middle": "/renamed/middle", "Leaf": "/renamed/middle/leaf"}
+    edit(middle, parentId=None)
+    leaf.refresh_from_db()
+    assert leaf.path == "/middle/leaf"
+
+
+def test_a_schedule_needs_the_right_to_publish() -> None:
+    narrowed = replace(make.actor(), permissions=frozenset({"posts.create", "posts.edit"}))
+
+    with pytest.raises(NotAllowed):
+        create_post(
+            actor=narrowed,
+            type="blog",
+            fields={"title": "T", "publishAt": "2099-01-01T00:00:00Z"},
+        )
+
+    assert Post.objects.count() == 0
