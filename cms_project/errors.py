@@ -60,4 +60,4 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 def server_error(request: HttpRequest) -> HttpResponse:
     if _is_api(request):
         return _json(500, "server_error", "Something went wrong here. It has been logged.")
-    return defaults.server_error(request, template_name="site/500.html")
+    return defaults.server_error(request, template_name="500.html")

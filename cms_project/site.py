@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib import admin
-from django.http import HttpRequest
+from django.contrib import admin, messages
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path
+from django.utils.translation import ngettext
 
 _ORDER = {"content": 0, "agents_app": 1, "media": 2, "accounts": 3, "core": 4}
 _NAMES = {
@@ -34,6 +35,31 @@ class CmsAdminSite(admin.AdminSite):
             path("inbox/", self.admin_view(inbox), name="inbox"),
         ]
         return own + super().get_urls()
+
+    def login(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Django's page, with the limit on tries that the API has."""
+        from accounts.login_tries import count_login_try
+
+        if request.method == "POST":
+            over = count_login_try(request, request.POST.get("username", ""))
+            if over is not None:
+                return self._too_many_tries(request, over.wait)
+        return super().login(request, extra_context)
+
+    def _too_many_tries(self, request: HttpRequest, wait: int) -> HttpResponse:
+        request.method = "GET"
+        text = ngettext(
+            "Too many tries to log in. Wait %(wait)d second.",
+            "Too many tries to log in. Wait %(wait)d seconds.",
+            wait,
+        )
+        messages.error(request, text % {"wait": wait})
+        response = super().login(request)
+        response.status_code = 429
+        response["Retry-After"] = str(wait)
+        return response
 
     def index(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

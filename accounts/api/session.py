@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import ClassVar
 
 from django.contrib import auth
@@ -13,10 +12,10 @@ from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.login_tries import count_login_try
 from accounts.models import User
 from core.api.body import Body, Words, read_body
 from core.api.permissions import PUBLIC, SIGNED_IN, Declared
-from core.api.throttles import Count, client_address, is_allowed_freely
 from core.api.views import ApiViewSet
 from core.errors import NotAuthenticated
 
@@ -87,13 +86,7 @@ def me(user: User) -> dict[str, object]:
 
 
 def _count_try(request: Request, email: str) -> None:
-    """Ten tries a minute per address and per account; the eleventh is refused even if right."""
-    address = client_address(request)
-    account = hashlib.sha256(email.strip().lower().encode("utf-8", "replace")).hexdigest()[:32]
-    counts = [Count("login", f"account:{account}")]
-    if not is_allowed_freely(address):
-        counts.append(Count("login", f"address:{address}"))
-    for count in counts:
-        if count.is_over:
-            request._request.rate_limit_headers = count.headers  # type: ignore[attr-defined]
-            raise Throttled(wait=count.wait)
+    over = count_login_try(request._request, email)
+    if over is not None:
+        request._request.rate_limit_headers = over.headers  # type: ignore[attr-defined]
+        raise Throttled(wait=over.wait)
