@@ -40,7 +40,7 @@ class MetaSchema(serializers.Serializer[object]):
     last_page = serializers.IntegerField()
 
 
-class ManagementSessionScheme(OpenApiAuthenticationExtension):
+class ManagementSessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself
     """How `ManagementSession` reads in the document."""
 
     target_class = "core.api.authentication.ManagementSession"

@@ -125,7 +125,7 @@ def test_trash_and_restore_onto_a_taken_slug() -> None:
                 post_id=post.pk,
                 actor=make.actor(),
                 **({} if call is delete_post else {"status": "draft"}),
-            )  # type: ignore[operator]
+            )
     other = make.post()
 
     with pytest.raises(RuleViolation) as refusal:
