@@ -88,7 +88,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CACHES = {
     "default": (
-        {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CMS_ENV.redis_url}
+        {"BACKEND": "core.cache.CountingRedisCache", "LOCATION": CMS_ENV.redis_url}
         if CMS_ENV.redis_url
         else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
     )
@@ -117,6 +117,8 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = not _is_collected
 WHITENOISE_AUTOREFRESH = DEBUG
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
+# The form of a post with hundreds of modules has thousands of fields.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
 
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["accounts.backends.RoleBackend"]

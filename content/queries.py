@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
+from accounts.models import User
 from content.models import (
     Draft,
     Layer,
@@ -21,6 +22,7 @@ from content.models import (
     Term,
 )
 from core.errors import invalid
+from core.statements import Row, Statement, columns_of, instance
 
 LIST_COLUMNS: Final = (
     "id",
@@ -47,8 +49,6 @@ ORDERINGS: Final[Mapping[str, str]] = {
     "slug": "slug",
     "orderIndex": "order_index",
 }
-
-Row = dict[str, Any]
 
 
 def visible_posts() -> QuerySet[Post]:
@@ -87,10 +87,9 @@ def ordered(posts: QuerySet[Post], ordering: str) -> QuerySet[Post]:
     return posts.order_by(f"{sign}{ORDERINGS[name]}", "id")
 
 
-def module_rows(post_ids: Iterable[UUID]) -> dict[UUID, list[Row]]:
-    """The live modules of posts, in order, by post; props and overrides as JSON text. One query."""
-    rows = (
-        PostModule.objects.filter(post_id__in=list(post_ids))
+_MODULES: Final = Statement(
+    lambda post_ids: (
+        PostModule.objects.filter(post_id__in=post_ids)
         .order_by("post_id", "order_index", "id")
         .values(
             "id",
@@ -105,28 +104,90 @@ def module_rows(post_ids: Iterable[UUID]) -> dict[UUID, list[Row]]:
             overrides_text=Cast("overrides", TextField()),
         )
     )
+)
+_LAYERS: Final = Statement(
+    lambda post_ids: Draft.objects.filter(post_id__in=post_ids, is_empty=False).values(
+        "post_id", "layer", "version", "updated_at", "updated_by_id", "updated_by__username"
+    )
+)
+_TERMS: Final = Statement(
+    lambda post_id: PostTerm.objects.filter(post_id=post_id).order_by("term_id").values("term_id")
+)
+
+
+def _whole_posts(posts: QuerySet[Post]) -> Statement:
+    return Statement(
+        lambda post_id: posts.filter(pk=post_id).values(*columns_of(Post), "author__username")
+    )
+
+
+_POST: Final = _whole_posts(visible_posts())
+_PUBLISHED_POST: Final = _whole_posts(published_posts())
+
+
+def _translations(posts: QuerySet[Post]) -> Statement:
+    return Statement(
+        lambda group, post_id: (
+            posts.filter(translation_group=group)
+            .exclude(pk=post_id)
+            .order_by("locale")
+            .values("id", "locale")
+        )
+    )
+
+
+_TRANSLATIONS: Final = _translations(visible_posts())
+_PUBLISHED_TRANSLATIONS: Final = _translations(published_posts())
+
+
+def find_post(post_id: UUID, *, only_published: bool = False) -> Post | None:
+    """A post that is not in the trash, with its author's name. One query."""
+    rows = (_PUBLISHED_POST if only_published else _POST).rows(post_id)
+    if not rows:
+        return None
+    post = instance(Post, rows[0])
+    if post.author_id is not None:
+        author = {"id": post.author_id, "username": rows[0]["author__username"]}
+        post.author = instance(User, author)
+    return post
+
+
+def module_rows(post_ids: Iterable[UUID]) -> dict[UUID, list[Row]]:
+    """The live modules of posts, in order, by post; props and overrides as JSON text. One query."""
     found: dict[UUID, list[Row]] = defaultdict(list)
-    for row in rows:
-        found[row["post_id"]].append(dict(row))
+    for row in _MODULES.rows(list(post_ids)):
+        found[row["post_id"]].append(row)
     return found
 
 
 def layer_rows(post_ids: Iterable[UUID]) -> dict[UUID, dict[str, Row]]:
     """What is staged, by post and layer: version, when, by whom. One query."""
-    rows = Draft.objects.filter(post_id__in=list(post_ids), is_empty=False).values(
-        "post_id", "layer", "version", "updated_at", "updated_by_id", "updated_by__username"
-    )
     found: dict[UUID, dict[str, Row]] = defaultdict(dict)
-    for row in rows:
-        found[row["post_id"]][row["layer"]] = dict(row)
+    for row in _LAYERS.rows(list(post_ids)):
+        found[row["post_id"]][row["layer"]] = row
     return found
+
+
+def layer_row(draft: Draft) -> Row:
+    """A draft that is at hand, as a row of `layer_rows`."""
+    by = draft.updated_by
+    return {
+        "version": draft.version,
+        "updated_at": draft.updated_at,
+        "updated_by_id": draft.updated_by_id,
+        "updated_by__username": by.username if by is not None else None,
+    }
+
+
+def term_ids(post_id: UUID) -> list[UUID]:
+    """The live taxonomy terms of a post. One query."""
+    return [row["term_id"] for row in _TERMS.rows(post_id)]
 
 
 def translations_of(post: Post, *, only_published: bool = False) -> list[Row]:
     """The other posts of the translation group."""
-    posts = published_posts() if only_published else visible_posts()
-    rows = posts.filter(translation_group=post.translation_group).exclude(pk=post.pk)
-    return [dict(row) for row in rows.order_by("locale").values("id", "locale")]
+    statement = _PUBLISHED_TRANSLATIONS if only_published else _TRANSLATIONS
+    return statement.rows(post.translation_group, post.pk)
 
 
 def menu(slug: str, locale: str, default_locale: str) -> Menu | None:

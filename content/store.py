@@ -13,6 +13,7 @@ from content.changes import Changes
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.models import ModuleInstance, Post, PostModule, PostTerm
 from core.json import Json, JsonObject
+from core.statements import Statement
 
 COLUMNS: Final[Mapping[str, str]] = {
     "title": "title",
@@ -31,6 +32,27 @@ COLUMNS: Final[Mapping[str, str]] = {
 """The column of each document field."""
 
 
+_MODULES: Final = Statement(
+    lambda post_id: (
+        PostModule.objects.filter(post_id=post_id)
+        .order_by("order_index", "id")
+        .values(
+            "id",
+            "instance_id",
+            "locked",
+            "overrides",
+            "instance__type",
+            "instance__scope",
+            "instance__global_slug",
+            "instance__props",
+        )
+    )
+)
+_TERMS: Final = Statement(
+    lambda post_id: PostTerm.objects.filter(post_id=post_id).values("term_id")
+)
+
+
 def iso(moment: datetime | None) -> str | None:
     """ISO 8601 in UTC, ending in Z, to the millisecond."""
     if moment is None:
@@ -42,24 +64,23 @@ def load(post: Post) -> PostDocument:
     """The live document of a post. Two queries."""
     modules = tuple(
         ModuleDocument(
-            id=str(row.pk),
-            type=row.instance.type,
-            instance_id=str(row.instance_id),
-            scope=row.instance.scope,
-            global_slug=row.instance.global_slug,
-            locked=row.locked,
-            props=row.instance.props if row.instance.scope == "local" else {},
-            overrides=row.overrides or {},
+            id=str(row["id"]),
+            type=row["instance__type"],
+            instance_id=str(row["instance_id"]),
+            scope=row["instance__scope"],
+            global_slug=row["instance__global_slug"],
+            locked=row["locked"],
+            props=row["instance__props"] if row["instance__scope"] == "local" else {},
+            overrides=row["overrides"] or {},
         )
-        for row in post.placements.select_related("instance").order_by("order_index", "id")
+        for row in _MODULES.rows(post.pk)
     )
-    terms = post.post_terms.values_list("term_id", flat=True)
     return PostDocument(
         type=post.type,
         locale=post.locale,
         fields=fields_of(post),
         modules=modules,
-        taxonomy_term_ids=tuple(sorted(str(id_) for id_ in terms)),
+        taxonomy_term_ids=tuple(sorted(str(row["term_id"]) for row in _TERMS.rows(post.pk))),
     )
 
 

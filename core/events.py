@@ -16,6 +16,7 @@ from django.utils import timezone
 from core.actor import Actor
 from core.json import JsonObject
 from core.models import ContentVersion, Event
+from core.statements import Statement
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +35,7 @@ _LIVE = frozenset(
     }
 )
 MAX_ATTEMPTS = 20
+_VERSION = Statement(lambda: ContentVersion.objects.filter(pk=1).values("number"))
 
 
 def subscribe(names: Iterable[str], subscriber: Subscriber) -> None:
@@ -73,7 +75,8 @@ def bump_content_version() -> None:
 
 def content_version() -> int:
     """The number that caches of live content are keyed by."""
-    return ContentVersion.objects.filter(pk=1).values_list("number", flat=True).first() or 0
+    rows = _VERSION.rows()
+    return int(rows[0]["number"]) if rows else 0
 
 
 def _wake(event_id: int) -> None:

@@ -64,7 +64,7 @@ class DeliveryViewSet(ApiViewSet):
     @extend_schema(responses=schema.POST, auth=[])
     def retrieve(self, request: Request, post_id: str) -> Response:
         """One published post."""
-        return Response(_whole(reading.require_post(queries.published_posts(), post_id)))
+        return Response(_whole(reading.require_post(post_id, only_published=True)))
 
     @extend_schema(parameters=schema.PATH_PARAMETER, responses=schema.FREE, auth=[])
     def resolve(self, request: Request) -> Response:

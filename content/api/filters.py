@@ -70,8 +70,12 @@ def filtered(request: Request, posts: QuerySet[Post], *, staged: bool) -> QueryS
     Without `staged`, nothing that waits in a layer can be asked about.
     """
     params = request.query_params
-    found = (PostFilter if staged else PublicPostFilter)(params, queryset=posts)
-    errors = {name: [str(text) for text in texts] for name, texts in found.form.errors.items()}
+    shape = PostFilter if staged else PublicPostFilter
+    errors: dict[str, list[str]] = {}
+    if any(name in params for name in shape.base_filters):  # building its form costs most of a list
+        found = shape(params, queryset=posts)
+        errors = {name: [str(text) for text in texts] for name, texts in found.form.errors.items()}
+        posts = posts if errors else found.qs
     ordering = params.get("ordering", "-updatedAt")
     if ordering.removeprefix("-") not in queries.ORDERINGS:
         errors["ordering"] = [
@@ -80,7 +84,6 @@ def filtered(request: Request, posts: QuerySet[Post], *, staged: bool) -> QueryS
     if errors:
         name, sentences = next(iter(errors.items()))
         raise RuleViolation(f"{name}: {sentences[0]}", details=errors)
-    posts = found.qs
     if not params.get("locale") and params.get("allLocales") != "true":
         posts = posts.filter(locale=settings.CMS_ENV.default_locale)
     return queries.ordered(posts, ordering)

@@ -9,7 +9,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content import edits, queries
+from content import edits
 from content.api import reading, schema
 from content.api.module_entries import NewModule, add
 from content.document import PostDocument
@@ -70,7 +70,7 @@ class ModuleViewSet(ApiViewSet):
     @extend_schema(responses=schema.MODULE_LIST)
     def list(self, request: Request, post_id: str) -> Response:
         """Every module of a post, with its values in each layer."""
-        post = reading.require_post(queries.visible_posts(), post_id)
+        post = reading.require_post(post_id)
         rows = reading.modules_of(open_layers(post), staged=True)
         meta = {"total": len(rows), "per_page": len(rows), "current_page": 1, "last_page": 1}
         return Response({"data": rows, "meta": meta, "version": post.version})
@@ -79,7 +79,7 @@ class ModuleViewSet(ApiViewSet):
     def create(self, request: Request, post_id: str) -> Response:
         """Add a module to the live post, at `orderIndex` or last."""
         entry = read_body(request, NewModule)
-        post = reading.require_post(queries.visible_posts(), post_id)
+        post = reading.require_post(post_id)
         made: list[str] = []
 
         def edit(document: PostDocument) -> PostDocument:
@@ -134,7 +134,7 @@ class ModuleViewSet(ApiViewSet):
     def reorder(self, request: Request, post_id: str) -> Response:
         """Put the modules of the live post into an order that names each once."""
         body = read_body(request, Order)
-        post = reading.require_post(queries.visible_posts(), post_id)
+        post = reading.require_post(post_id)
         post = edit_post(
             post_id=post.pk,
             actor=self.actor,

@@ -65,7 +65,7 @@ class PostViewSet(ApiViewSet):
     @extend_schema(responses=schema.POST)
     def retrieve(self, request: Request, post_id: str) -> Response:
         """One post with its modules in all three layers."""
-        post = reading.require_post(queries.visible_posts(), post_id)
+        post = reading.require_post(post_id)
         return Response(reading.whole_post(post, open_layers(post), staged=True))
 
     @extend_schema(request=schema.POST_INPUT, responses=schema.POST)
@@ -74,7 +74,7 @@ class PostViewSet(ApiViewSet):
         body = body_object(request)
         version = expected_version(request, body.pop("version", None))
         status = _optional_text(body, "status")
-        post = reading.require_post(queries.visible_posts(), post_id)
+        post = reading.require_post(post_id)
         if "modules" in body and not _as_they_are(body.pop("modules"), post):
             raise invalid(
                 "modules", "Change modules through /api/posts/:id/modules and /api/post-modules."
@@ -91,7 +91,7 @@ class PostViewSet(ApiViewSet):
     @extend_schema(responses=schema.DELETED)
     def destroy(self, request: Request, post_id: str) -> Response:
         """Put the post into the trash."""
-        post = reading.require_post(queries.visible_posts(), post_id)
+        post = reading.require_post(post_id)
         post = trash.delete_post(post_id=post.pk, actor=self.actor)
         return Response({"id": post.pk, "deletedAt": post.deleted_at})
 
@@ -103,7 +103,7 @@ class PostViewSet(ApiViewSet):
     @extend_schema(responses=schema.FREE)
     def export(self, request: Request, post_id: str) -> Response:
         """The live post as canonical JSON."""
-        post = reading.require_post(queries.visible_posts(), post_id)
+        post = reading.require_post(post_id)
         document = open_layers(post).live
         return Response(presenters.canonical(post, document, queries.translations_of(post)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -37,10 +37,10 @@ def post_list(request: Request, posts: QuerySet[Post], *, staged: bool) -> JsonO
     )
 
 
-def require_post(posts: QuerySet[Post], post_id: UUID | str) -> Post:
-    """The post of that id among those the caller may see; `NotFound` otherwise."""
+def require_post(post_id: UUID | str, *, only_published: bool = False) -> Post:
+    """The post of that id, unless it is in the trash; `NotFound` otherwise."""
     try:
-        found = posts.filter(pk=UUID(str(post_id))).select_related("author").first()
+        found = queries.find_post(UUID(str(post_id)), only_published=only_published)
     except ValueError:
         found = None
     if found is None:
@@ -59,7 +59,11 @@ def whole_post(post: Post, layers: Layers, *, staged: bool) -> JsonObject:
     if staged:
         wire["isPlaceholder"] = post.is_placeholder
         wire["layers"] = presenters.layer_states(
-            cast("dict[str, Any]", queries.layer_rows([post.pk]).get(post.pk, {}))
+            {
+                str(view.layer): queries.layer_row(view.draft)
+                for view in (layers.review, layers.ai_review)
+                if view.draft is not None and not view.draft.is_empty
+            }
         )
     return wire
 
@@ -81,5 +85,5 @@ def modules_of(layers: Layers, *, staged: bool) -> list[presenters.Wire]:
 
 def present(post: Post) -> JsonObject:
     """The post as it stands after a write."""
-    post = require_post(queries.visible_posts(), post.pk)
+    post = require_post(post.pk)
     return whole_post(post, open_layers(post), staged=True)

@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content import edits, layers, presenters, queries
+from content import edits, layers, presenters
 from content.api import reading, schema
 from content.document import PostDocument
 from content.models import Layer, Post
@@ -132,7 +132,7 @@ class ReviewViewSet(ApiViewSet):
 
 
 def _post(post_id: str) -> Post:
-    return reading.require_post(queries.visible_posts(), post_id)
+    return reading.require_post(post_id)
 
 
 def _layer(request: Request) -> Layer:

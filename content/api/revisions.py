@@ -9,7 +9,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content import layers, presenters, queries
+from content import layers, presenters
 from content.api import reading, schema
 from content.changes import diff
 from content.document import PostDocument
@@ -103,7 +103,7 @@ class RevisionViewSet(ApiViewSet):
 
 
 def _post(post_id: str) -> Post:
-    return reading.require_post(queries.visible_posts(), post_id)
+    return reading.require_post(post_id)
 
 
 def _revision(post: Post, revision_id: str, field: str) -> Revision:

@@ -11,6 +11,8 @@ from content.document import ModuleDocument, PostDocument
 
 def diff(base: PostDocument, other: PostDocument) -> Changes:
     """Every difference, post fields first, then module by module in the order of `other`, removed ones last."""
+    if base is other:  # a layer with nothing staged is the layer below
+        return Changes(items=(), order=other.order)
     return Changes(
         items=(*_field_changes(base, other), *_module_changes(base, other)), order=other.order
     )

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 from uuid import UUID
 
 from django.db.models import QuerySet
 
+from accounts.models import User
 from content import store
 from content.changes import Changes, diff, merge
 from content.document import PostDocument
 from content.layers.marks import Marks, mark_of, read_marks
 from content.models import Draft, Layer, Post
 from core.errors import Conflict, NotFound
+from core.statements import Statement, columns_of, instance
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,13 @@ class Layers:
         return self.live if layer is None else self.view(layer).document
 
 
+_DRAFTS: Final = Statement(
+    lambda post_id: Draft.objects.filter(post_id=post_id).values(
+        *columns_of(Draft), "updated_by__username"
+    )
+)
+
+
 def lock_post(post_id: UUID | str) -> Post:
     """The post, locked until the transaction ends. Everything that writes a layer starts here.
 
@@ -86,10 +96,22 @@ def post_not_found(post_id: UUID | str) -> NotFound:
 def open_layers(post: Post) -> Layers:
     """Read every layer of a post. Three queries."""
     live = store.load(post)
-    drafts = {draft.layer: draft for draft in post.drafts.select_related("updated_by")}
+    drafts = {draft.layer: draft for draft in _drafts_of(post)}
     review = _view(Layer.REVIEW, drafts.get(Layer.REVIEW), live)
     ai_review = _view(Layer.AI_REVIEW, drafts.get(Layer.AI_REVIEW), review.document)
     return Layers(post=post, live=live, review=review, ai_review=ai_review)
+
+
+def _drafts_of(post: Post) -> list[Draft]:
+    drafts = []
+    for row in _DRAFTS.rows(post.pk):
+        draft = instance(Draft, row)
+        draft.post = post
+        if draft.updated_by_id is not None:
+            author = {"id": draft.updated_by_id, "username": row["updated_by__username"]}
+            draft.updated_by = instance(User, author)
+        drafts.append(draft)
+    return drafts
 
 
 def _view(layer: Layer, draft: Draft | None, below: PostDocument) -> LayerView:

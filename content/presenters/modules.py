@@ -11,8 +11,8 @@ import orjson
 from content.definitions import modules as module_registry
 from content.document import ModuleDocument
 from content.layers import Layers, LayerView
-from content.queries import Row
 from core.json import JsonObject
+from core.statements import Row
 
 Wire = dict[str, Any]
 

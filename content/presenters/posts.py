@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from content.document import PostDocument
 from content.models import Post
 from content.presenters.modules import Wire, live_module
-from content.queries import Row
 from content.store import fields_of, iso
+from core.statements import Row
 
 
 def listed_post(row: Row, modules: Iterable[Row] | None, layers: Mapping[str, Row] | None) -> Wire:

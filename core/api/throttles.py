@@ -8,10 +8,11 @@ from ipaddress import ip_address, ip_network
 from typing import Any, Final
 
 from django.conf import settings
-from django.core.cache import cache
 from django.http import HttpRequest
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
+
+from core.cache import count_hit
 
 _SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 
@@ -57,12 +58,7 @@ class Count:
         self.reset = int((window + 1) * period)
         self.wait = max(1, self.reset - int(now))
         key = f"throttle:{scope}:{ident}:{window}"
-        # Added, then increased: both atomic, so that concurrent calls cannot pass the limit together.
-        cache.add(key, 0, period + 5)
-        try:
-            self.hits = cache.incr(key)
-        except ValueError:  # it expired in between
-            self.hits = 1
+        self.hits = count_hit(key, period + 5)
 
     @property
     def is_over(self) -> bool:

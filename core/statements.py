@@ -1,0 +1,134 @@
+"""Querysets compiled once.
+
+Turning a queryset into SQL costs more than sending it and reading a few rows. A `Statement` keeps the SQL that
+the ORM made, for each database and shape of its arguments, so that hot reads pay for it once and are still
+written, and ported between databases, as querysets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Model, QuerySet
+from django.db.models.sql.compiler import SQLCompiler
+
+Row = dict[str, Any]
+Scalar = UUID | str | int
+Argument = Scalar | Sequence[UUID]
+M = TypeVar("M", bound=Model)
+Build = Callable[..., QuerySet[Any, Any]]
+
+_MARK = UUID("5f0b1c1e-0000-4000-8000-000000000000").int
+_MOST_SHAPES = 500
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """`sources` has for each SQL parameter the place of its argument, or None and the constant itself."""
+
+    sql: str
+    sources: tuple[tuple[int | None, Any], ...]
+    names: tuple[str, ...]
+    compiler: SQLCompiler
+    converters: dict[int, Any]
+
+
+class Statement:
+    """`build` takes the arguments and returns a queryset of `values()`.
+
+    Arguments are UUIDs, strings, numbers, or sequences of UUIDs for `__in`; each must end
+    up as a parameter unchanged.
+    """
+
+    def __init__(self, build: Build) -> None:
+        self._build = build
+        self._compiled: dict[tuple[object, ...], _Compiled] = {}
+
+    def rows(self, *arguments: Argument) -> list[Row]:
+        """One query; none where a sequence is empty."""
+        sizes = [_size(argument) for argument in arguments]
+        if 0 in sizes:
+            return []
+        shape = (connection.vendor, *sizes)
+        found = self._compiled.get(shape)
+        if found is None:
+            found = _compile(self._build, arguments)
+            if len(self._compiled) >= _MOST_SHAPES:
+                self._compiled.clear()
+            self._compiled[shape] = found
+        flat = _flat(arguments)
+        parameters: list[Any] = [
+            constant if place is None else _adapted(flat[place])
+            for place, constant in found.sources
+        ]
+        with connection.cursor() as cursor:
+            cursor.execute(found.sql, parameters)
+            rows = cursor.fetchall()
+        if found.converters:
+            rows = found.compiler.apply_converters(rows, found.converters)
+        names = found.names
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def instance(model: type[M], row: Row) -> M:
+    """The model's object from the columns in a row; those that are not there load when they are asked for."""
+    known = {name: row[name] for name in columns_of(model) if name in row}
+    return model.from_db(connection.alias, list(known), list(known.values()))
+
+
+def columns_of(model: type[Model]) -> list[str]:
+    """Every column, for `values()`."""
+    return [field.attname for field in model._meta.concrete_fields]
+
+
+def _size(argument: Argument) -> int | None:
+    return None if isinstance(argument, Scalar) else len(argument)
+
+
+def _flat(arguments: Sequence[Argument]) -> list[Scalar]:
+    flat: list[Scalar] = []
+    for argument in arguments:
+        if isinstance(argument, Scalar):
+            flat.append(argument)
+        else:
+            flat.extend(argument)
+    return flat
+
+
+def _adapted(value: Scalar) -> Scalar:
+    if isinstance(value, UUID) and not connection.features.has_native_uuid_field:
+        return value.hex
+    return value
+
+
+def _mark(value: Scalar, place: int) -> Scalar:
+    """A value of the same type that no queryset has as a constant."""
+    if isinstance(value, UUID):
+        return UUID(int=_MARK + place)
+    return f"\x01{place}" if isinstance(value, str) else -1_000_000 - place
+
+
+def _compile(build: Build, arguments: Sequence[Argument]) -> _Compiled:
+    flat = _flat(arguments)
+    marks = [_mark(value, place) for place, value in enumerate(flat)]
+    rest = iter(marks)
+    marked = [
+        next(rest) if isinstance(argument, Scalar) else [next(rest) for _ in argument]
+        for argument in arguments
+    ]
+    compiler = build(*marked).query.get_compiler(connection=connection)
+    sql, parameters = compiler.as_sql()
+    places = {_adapted(mark): place for place, mark in enumerate(marks)}
+    sources = tuple(
+        (places[value], None) if isinstance(value, Scalar) and value in places else (None, value)
+        for value in parameters
+    )
+    if {place for place, _ in sources} - {None} != set(range(len(flat))):
+        raise ValueError(f"not every argument is a parameter of: {sql}")
+    expressions = [item[0] for item in compiler.select[: compiler.col_count]]
+    names = tuple(compiler.query.selected)
+    return _Compiled(sql, sources, names, compiler, compiler.get_converters(expressions))

@@ -1,0 +1,88 @@
+"""A compiled statement answers what its queryset answers, for any arguments, and is compiled once."""
+
+from __future__ import annotations
+
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import connection
+from django.db.models.sql.compiler import SQLCompiler
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import User
+from content.models import Post, PostModule
+from core.statements import Statement, columns_of, instance
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+by_id = Statement(lambda post_id: Post.objects.filter(pk=post_id).values(*columns_of(Post)))
+
+
+def test_rows_are_those_of_the_queryset_for_each_argument() -> None:
+    first, second = make.post("First"), make.post("Second")
+
+    for post in (first, second, first):
+        assert by_id.rows(post.pk) == list(
+            Post.objects.filter(pk=post.pk).values(*columns_of(Post))
+        )
+    assert by_id.rows(uuid4()) == []
+
+
+def test_arguments_stay_in_their_places_whatever_their_type_and_number() -> None:
+    posts = [make.post(f"Post {number}") for number in range(3)]
+    editor = make.user("editor")
+    statement = Statement(
+        lambda title, ids, author: (
+            Post.objects.filter(pk__in=ids, title=title)
+            .exclude(author_id=author)
+            .values("title", "locale")
+        )
+    )
+
+    def ask(title: str, ids: list[UUID], author: int) -> list[dict[str, str]]:
+        return statement.rows(title, ids, author)
+
+    ids = [post.pk for post in posts]
+    assert ask("Post 1", ids, editor.pk) == [{"title": "Post 1", "locale": "en"}]
+    assert ask("Post 2", ids, editor.pk) == [{"title": "Post 2", "locale": "en"}]
+    assert ask("Post 2", ids[:2], editor.pk) == []
+    assert ask("Post 1", ids, make.user("admin").pk) == []
+    assert ask("Post 1", [], editor.pk) == []
+
+
+def test_the_second_call_compiles_nothing_and_is_one_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    post = make.post()
+    statement = Statement(
+        lambda ids: PostModule.objects.filter(post_id__in=ids).values("id", "instance__props")
+    )
+    before = statement.rows([post.pk])
+
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise AssertionError("compiled again")
+
+    monkeypatch.setattr(SQLCompiler, "as_sql", refuse)
+    with CaptureQueriesContext(connection) as captured:
+        again = statement.rows([post.pk])
+
+    assert again == before
+    assert len(again) == 3
+    assert len(captured) == 1
+
+
+def test_an_argument_that_is_no_parameter_is_refused() -> None:
+    with pytest.raises(ValueError, match="not every argument"):
+        Statement(lambda post_id: Post.objects.values("id")).rows(uuid4())
+
+
+def test_an_instance_can_be_saved_and_loads_what_it_lacks() -> None:
+    post = make.post("Before")
+
+    found = instance(Post, by_id.rows(post.pk)[0])
+    found.title = "After"
+    found.save()
+    partial = instance(User, {"id": post.author_id, "username": "x"})
+
+    assert Post.objects.get(pk=post.pk).title == "After"
+    assert found == post
+    assert partial.email == make.user("admin").email
