@@ -16,7 +16,7 @@ class KeptClient(RedisCacheClient):
         super().__init__(*args, **kwargs)
         self._clients: dict[int, Any] = {}
 
-    def get_client(self, key: object = None, *, write: bool = False) -> Any:
+    def get_client(self, key: Any = None, *, write: bool = False) -> Any:
         pool = self._get_connection_pool(write)  # type: ignore[attr-defined]  # missing from the stubs
         client = self._clients.get(id(pool))
         if client is None:
