@@ -8,8 +8,8 @@ from uuid import UUID
 
 from django.db import transaction
 
-from content import store
 from content.changes import Changes, apply, diff
+from content.document import PostDocument
 from content.layers.digest import path_was_seen, read_digest, was_seen
 from content.layers.live import write_live
 from content.layers.state import Layers, LayerView, lock_post, open_layers, save_draft
@@ -54,7 +54,7 @@ def approve(
     )
     if revision is None:
         raise RuleViolation("Nothing of this is still different.", code="nothing_staged")
-    keep_rest(layers, changes.paths, actor)
+    keep_rest(layers, document, changes.paths, actor)
     return post, revision
 
 
@@ -90,9 +90,8 @@ def _stale(paths: list[str]) -> Conflict:
     )
 
 
-def keep_rest(layers: Layers, taken: Collection[str], actor: Actor) -> None:
+def keep_rest(layers: Layers, live: PostDocument, taken: Collection[str], actor: Actor) -> None:
     """Review keeps what was not taken, on top of the live content that stands now."""
-    live = store.load(layers.post)
     review = layers.review
     rest = review.changes.only([path for path in review.changes.paths if path not in taken])
     document = apply(live, rest)

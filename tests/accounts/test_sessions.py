@@ -16,6 +16,12 @@ from tests.api_client import ApiClient
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(autouse=True)
+def one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All tries of a test fall into one window, whenever the test runs."""
+    monkeypatch.setattr("core.api.throttles.time.time", lambda: 1_900_000_010.0)
+
+
 def login(client: ApiClient, email: str, password: str = make.PASSWORD, **extra: Any) -> Any:
     return client.send("POST", "/api/auth/login", {"email": email, "password": password}, **extra)
 

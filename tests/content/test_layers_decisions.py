@@ -145,3 +145,32 @@ def test_a_person_who_writes_first_is_the_author() -> None:
     row = Provenance.objects.get(revision__version=2)
 
     assert (row.author_name, row.agent_id, row.via, row.edited_by_name) == ("editor", "", "api", "")
+
+
+def test_the_rest_of_review_stands_on_just_what_the_rows_hold() -> None:
+    post = make.post()
+    term = str(make.term("Coffee").pk)
+    make.staged(
+        post,
+        {
+            "title": "  Trimmed  ",
+            "excerpt": None,
+            "publishAt": "2099-01-31T08:00:00.123456+02:00",
+            "robotsJson": {"index": False},
+            "orderIndex": 4,
+            "taxonomyTermIds": [term.upper()],
+            "metaTitle": "Left",
+        },
+        layer=Layer.REVIEW,
+    )
+    review = make.layers(post).review
+    taken = [path for path in review.changes.paths if path != "post.metaTitle"]
+
+    approve(post_id=post.pk, actor=make.actor(), digest=digest_of(review.changes), paths=taken)
+
+    layers = make.layers(post)
+    draft = layers.review.draft
+    assert draft is not None
+    assert draft.base == layers.live.to_json()
+    assert layers.review.changes.paths == ("post.metaTitle",)
+    assert not layers.review.drifted
