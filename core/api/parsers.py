@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from typing import IO, Any
 
 import orjson
-from django.conf import settings
-from django.core.exceptions import RequestDataTooBig
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
 
@@ -23,11 +21,7 @@ class StrictJsonParser(JSONParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        # Read from the stream, the body is past Django's own check of its size.
-        most: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        body = stream.read(most + 1)
-        if len(body) > most:
-            raise RequestDataTooBig
+        body = stream.read()
         if not body.strip():
             return {}
         try:
