@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from accounts.models import User
@@ -125,6 +126,28 @@ _POST: Final = _whole_posts(visible_posts())
 _PUBLISHED_POST: Final = _whole_posts(published_posts())
 
 
+def _count_in(posts: QuerySet[Post]) -> Statement:
+    return Statement(
+        lambda locale: (
+            posts.filter(locale=locale).order_by().values("locale").annotate(total=Count("pk"))
+        )
+    )
+
+
+_COUNT: Final = _count_in(visible_posts())
+_PUBLISHED_COUNT: Final = _count_in(published_posts())
+
+
+@lru_cache(maxsize=256)
+def _page_statement(ordering: str, begin: int, end: int, only_published: bool) -> Statement:
+    posts = published_posts() if only_published else visible_posts()
+    return Statement(
+        lambda locale: ordered(posts.filter(locale=locale), ordering).values(*LIST_COLUMNS)[
+            begin:end
+        ]
+    )
+
+
 def _translations(posts: QuerySet[Post]) -> Statement:
     return Statement(
         lambda group, post_id: (
@@ -138,6 +161,17 @@ def _translations(posts: QuerySet[Post]) -> Statement:
 
 _TRANSLATIONS: Final = _translations(visible_posts())
 _PUBLISHED_TRANSLATIONS: Final = _translations(published_posts())
+
+
+def count(locale: str, *, only_published: bool) -> int:
+    """How many posts there are in a locale. One query."""
+    rows = (_PUBLISHED_COUNT if only_published else _COUNT).rows(locale)
+    return int(rows[0]["total"]) if rows else 0
+
+
+def page_of(locale: str, ordering: str, part: slice, *, only_published: bool) -> list[Row]:
+    """A part of the posts of a locale, in one of `ORDERINGS`. One query."""
+    return _page_statement(ordering, part.start, part.stop, only_published).rows(locale)
 
 
 def find_post(post_id: UUID, *, only_published: bool = False) -> Post | None:

@@ -59,7 +59,7 @@ class DeliveryViewSet(ApiViewSet):
     @extend_schema(parameters=schema.LIST_PARAMETERS, responses=schema.POST_LIST, auth=[])
     def list(self, request: Request) -> Response:
         """Published posts with their modules."""
-        return Response(reading.post_list(request, queries.published_posts(), staged=False))
+        return Response(reading.post_list(request, staged=False))
 
     @extend_schema(responses=schema.POST, auth=[])
     def retrieve(self, request: Request, post_id: str) -> Response:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import django_filters
 from django.conf import settings
 from django.db.models import QuerySet
@@ -64,26 +66,39 @@ class PostFilter(PublicPostFilter):
         return posts.filter(waiting) if value == "true" else posts.exclude(waiting)
 
 
+def is_filtered(request: Request, *, staged: bool) -> bool:
+    """Whether a list is asked for anything but its order. Most are not, and building the form is slow."""
+    return any(name in request.query_params for name in _shape(staged).base_filters)
+
+
 def filtered(request: Request, posts: QuerySet[Post], *, staged: bool) -> QuerySet[Post]:
     """The posts that the query asks for, in its order; 422 on a value that does not fit.
 
     Without `staged`, nothing that waits in a layer can be asked about.
     """
     params = request.query_params
-    shape = PostFilter if staged else PublicPostFilter
-    errors: dict[str, list[str]] = {}
-    if any(name in params for name in shape.base_filters):  # building its form costs most of a list
-        found = shape(params, queryset=posts)
-        errors = {name: [str(text) for text in texts] for name, texts in found.form.errors.items()}
-        posts = posts if errors else found.qs
-    ordering = params.get("ordering", "-updatedAt")
-    if ordering.removeprefix("-") not in queries.ORDERINGS:
-        errors["ordering"] = [
-            f"Order by one of: {', '.join(queries.ORDERINGS)}; - before it reverses."
-        ]
-    if errors:
-        name, sentences = next(iter(errors.items()))
-        raise RuleViolation(f"{name}: {sentences[0]}", details=errors)
+    found = _shape(staged)(params, queryset=posts)
+    errors = {name: [str(text) for text in texts] for name, texts in found.form.errors.items()}
+    ordering = ordering_of(request, errors)
+    posts = found.qs
     if not params.get("locale") and params.get("allLocales") != "true":
         posts = posts.filter(locale=settings.CMS_ENV.default_locale)
     return queries.ordered(posts, ordering)
+
+
+def ordering_of(request: Request, errors: Mapping[str, list[str]] | None = None) -> str:
+    """The order that the query asks for; 422 with all `errors` where there are any."""
+    found = dict(errors or {})
+    ordering = request.query_params.get("ordering", "-updatedAt")
+    if ordering.removeprefix("-") not in queries.ORDERINGS:
+        found["ordering"] = [
+            f"Order by one of: {', '.join(queries.ORDERINGS)}; - before it reverses."
+        ]
+    if found:
+        name, sentences = next(iter(found.items()))
+        raise RuleViolation(f"{name}: {sentences[0]}", details=found)
+    return ordering
+
+
+def _shape(staged: bool) -> type[PublicPostFilter]:
+    return PostFilter if staged else PublicPostFilter

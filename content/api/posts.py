@@ -39,7 +39,7 @@ class PostViewSet(ApiViewSet):
     @extend_schema(parameters=schema.LIST_PARAMETERS, responses=schema.POST_LIST)
     def list(self, request: Request) -> Response:
         """Posts with their live modules; `layers` says what is staged."""
-        return Response(reading.post_list(request, queries.visible_posts(), staged=True))
+        return Response(reading.post_list(request, staged=True))
 
     @extend_schema(request=schema.POST_INPUT, responses={201: schema.POST})
     def create(self, request: Request) -> Response:

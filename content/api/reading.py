@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.conf import settings
 from rest_framework.request import Request
 
 from content import presenters, queries
-from content.api.filters import filtered
+from content.api.filters import filtered, is_filtered, ordering_of
 from content.layers import Layers, open_layers
 from content.layers.state import post_not_found
 from content.models import ModuleInstance, Post
@@ -17,12 +17,21 @@ from core.api.pagination import page_of
 from core.json import JsonObject
 
 
-def post_list(request: Request, posts: QuerySet[Post], *, staged: bool) -> JsonObject:
-    """A page of posts with their live modules. Three statements, four with what is staged."""
+def post_list(request: Request, *, staged: bool) -> JsonObject:
+    """A page of posts with their live modules; all with `staged`, else those that are published.
+
+    Three statements, four with what is staged.
+    """
     page = page_of(request)
-    posts = filtered(request, posts, staged=staged)
-    total = posts.count()
-    rows: list[dict[str, Any]] = list(posts.values(*queries.LIST_COLUMNS)[page.slice])
+    if is_filtered(request, staged=staged):
+        posts = queries.visible_posts() if staged else queries.published_posts()
+        posts = filtered(request, posts, staged=staged)
+        total = posts.count()
+        rows: list[dict[str, Any]] = list(posts.values(*queries.LIST_COLUMNS)[page.slice])
+    else:
+        locale = settings.CMS_ENV.default_locale
+        total = queries.count(locale, only_published=not staged)
+        rows = queries.page_of(locale, ordering_of(request), page.slice, only_published=not staged)
     ids = [row["id"] for row in rows]
     modules = queries.module_rows(ids) if ids else {}
     layers = queries.layer_rows(ids) if ids and staged else {}
