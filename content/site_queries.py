@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet, Subquery
@@ -14,6 +15,8 @@ from content.queries import published_posts
 from content.rendering import RenderableModule
 from core.json import Json
 from core.models import ContentVersion
+from core.statements import Statement, columns_of, instance
+from media.models import Asset
 
 MENUS = ("main", "footer")
 MenuItems = Sequence[Mapping[str, Json]]
@@ -31,15 +34,54 @@ class Neighbour:
     is_published: bool
 
 
+_VERSION: Final = ContentVersion.objects.filter(pk=1).values("number")
+_PAGE: Final = Statement(
+    lambda path, locale: (
+        _at(path, locale)
+        .annotate(content_version=Coalesce(Subquery(_VERSION), 0))
+        .values(
+            *columns_of(Post),
+            *(f"featured_media__{name}" for name in columns_of(Asset)),
+            "content_version",
+        )[:1]
+    )
+)
+_MODULES: Final = Statement(
+    lambda post_id: (
+        PostModule.objects.filter(post_id=post_id)
+        .order_by("order_index", "id")
+        .values("id", "overrides", "instance__type", "instance__props")
+    )
+)
+_TERMS: Final = Statement(
+    lambda post_id: (
+        Term.objects.filter(post_terms__post=post_id)
+        .order_by("taxonomy", "order_index", "name")
+        .values(*columns_of(Term))
+    )
+)
+_MENUS: Final = Statement(
+    lambda locale, default: (
+        Menu.objects.filter(slug__in=MENUS)
+        .filter(Q(locale=locale) | Q(locale=default))
+        .values("slug", "locale", "items")
+    )
+)
+
+
 def find_post(path: str, locale: str) -> Post | None:
     """The published post at a path, with the content version as `content_version`. One look-up in the path index."""
-    version = ContentVersion.objects.filter(pk=1).values("number")
-    return (
-        _at(path, locale)
-        .select_related("featured_media")
-        .annotate(content_version=Coalesce(Subquery(version), 0))
-        .first()
-    )
+    if "\x00" in path:  # PostgreSQL refuses to look for it
+        return None
+    rows = _PAGE.rows(path, locale)
+    if not rows:
+        return None
+    post = instance(Post, rows[0])
+    post.content_version = rows[0]["content_version"]  # type: ignore[attr-defined]
+    if post.featured_media_id is not None:
+        values = {name: rows[0][f"featured_media__{name}"] for name in columns_of(Asset)}
+        post.featured_media = instance(Asset, values)
+    return post
 
 
 def is_published_at(path: str, locale: str) -> bool:
@@ -55,34 +97,28 @@ def _at(path: str, locale: str) -> QuerySet[Post]:
 
 def modules_of(post: Post) -> list[RenderableModule]:
     """The live modules in order, the post's overrides on top. One query."""
-    rows = (
-        PostModule.objects.filter(post=post)
-        .select_related("instance")
-        .order_by("order_index", "id")
-    )
     return [
         RenderableModule(
-            post_module_id=str(row.pk),
-            type=row.instance.type,
-            props={**row.instance.props, **(row.overrides or {})},
+            post_module_id=str(row["id"]),
+            type=row["instance__type"],
+            props={**row["instance__props"], **(row["overrides"] or {})},
             index=index,
         )
-        for index, row in enumerate(rows)
+        for index, row in enumerate(_MODULES.rows(post.pk))
     ]
 
 
 def terms_of(post: Post) -> list[Term]:
     """The taxonomy terms of a post, general ones first. One query."""
-    terms = Term.objects.filter(post_terms__post=post)
-    return list(terms.order_by("taxonomy", "order_index", "name"))
+    return [instance(Term, row) for row in _TERMS.rows(post.pk)]
 
 
 def menus(locale: str, default_locale: str) -> dict[str, MenuItems]:
     """The items of the site's menus: of the locale, else of the default one. One query."""
-    rows = Menu.objects.filter(slug__in=MENUS, locale__in=(locale, default_locale))
+    rows = _MENUS.rows(locale, default_locale)
     found: dict[str, MenuItems] = {}
-    for row in sorted(rows, key=lambda row: row.locale == locale):
-        found[row.slug] = row.items
+    for row in sorted(rows, key=lambda row: row["locale"] == locale):
+        found[row["slug"]] = row["items"]
     return found
 
 

@@ -110,6 +110,14 @@ class Post(models.Model):
                 name="post_list_of_type",
                 condition=Q(deleted_at__isnull=True),
             ),
+            models.Index(
+                "type",
+                "locale",
+                F("published_at").desc(),
+                "id",
+                name="post_newest",
+                condition=Q(deleted_at__isnull=True, status="published", is_placeholder=False),
+            ),
             models.Index(fields=["path"], name="post_path", condition=Q(deleted_at__isnull=True)),
             models.Index(
                 fields=["publish_at"], name="post_due", condition=Q(publish_at__isnull=False)
