@@ -16,6 +16,8 @@ from benchmarks import postgres
 if TYPE_CHECKING:
     from benchmarks.seed import Seeded
 
+PLANS_COUNT_FROM = 10_000
+"""Posts from which a plan without an index fails the run."""
 UNLIMITED = "1000000000/hour"
 
 
@@ -27,6 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         bad = _plans(seeded)
         _measure(seeded, options, url, Path(folder))
         _approve(seeded)
+    if options.posts < PLANS_COUNT_FROM:
+        return 0  # on a small table reading all of it is the right plan
     if bad:
         print(f"\nNot by an index: {', '.join(bad)}.", file=sys.stderr)
     return 1 if bad else 0
