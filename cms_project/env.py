@@ -26,6 +26,7 @@ from cms_project.env_values import (
     Networks,
     Port,
     Rate,
+    RedisUrl,
     Seconds,
     Url,
     Words,
@@ -69,7 +70,7 @@ class Environment(BaseSettings):
     debug: bool = Field(False, description="1 shows traces in the browser. Never in production.")
     secret_key: str | None = _secret(
         "Signs sessions and links. Made once and kept in CMS_DATA_DIR when DATABASE_URL is unset.",
-        min_length=32,
+        min_length=50,
     )
     site_url: Url | None = Field(
         None,
@@ -86,7 +87,7 @@ class Environment(BaseSettings):
     database_url: str | None = _secret(
         "postgresql://user:password@host:5432/name. Unset: SQLite in CMS_DATA_DIR."
     )
-    redis_url: str | None = _secret(
+    redis_url: RedisUrl | None = _secret(
         "redis://host:6379/0: cache and queue. Unset: memory and files."
     )
 

@@ -37,6 +37,12 @@ def _http_url(value: str) -> str:
     return value.rstrip("/")
 
 
+def _redis_url(value: str) -> str:
+    if not re.fullmatch(r"(rediss?|unix)://\S+", value):
+        raise ValueError("it must be an address that begins with redis://, rediss:// or unix://")
+    return value
+
+
 def _rate(value: str) -> str:
     if not re.fullmatch(r"[1-9]\d*/(second|minute|hour|day)", value):
         raise ValueError("it must look like 100/hour (per second, minute, hour or day)")
@@ -56,6 +62,7 @@ Networks = Annotated[
 ]
 Seconds = Annotated[tuple[Annotated[int, Field(ge=1)], ...], NoDecode, BeforeValidator(split)]
 Url = Annotated[str, AfterValidator(_http_url)]
+RedisUrl = Annotated[str, AfterValidator(_redis_url)]
 Rate = Annotated[str, AfterValidator(_rate)]
 Port = Annotated[int, Field(ge=1, le=65535)]
 Folder = Annotated[Path, AfterValidator(_from_base)]

@@ -167,7 +167,7 @@ def patch_modules(document: PostDocument, entries: Sequence[Mapping[str, Json]])
             id_,
             props=cast("Mapping[str, Json] | None", entry.get("props")),
             overrides=cast("Mapping[str, Json] | None", entry.get("overrides")),
-            index=position,
+            index=cast("int | None", position),
         )
     return document
 

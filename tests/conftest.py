@@ -86,12 +86,14 @@ def fresh_surroundings(tmp_path: Any, settings: Any) -> Iterator[None]:
     from django.core.cache import cache
 
     from cms_project.celery import app
+    from content.api.answer_cache import answers
 
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     before = app.conf.task_always_eager, app.conf.task_eager_propagates
     app.conf.task_always_eager = app.conf.task_eager_propagates = True
     cache.clear()
+    answers.clear()
     yield
     app.conf.task_always_eager, app.conf.task_eager_propagates = before
 

@@ -51,7 +51,10 @@ def merge(
         elif verdict == "take":
             taken.append(change)
     unique = {change.path: change for change in taken}
-    document = apply(ours, Changes(tuple(unique.values()), theirs.order))
+    # What both sides added stands where ours put it, which says nothing of where theirs put the rest.
+    both_added = set(ours.order) & set(theirs.order) - set(base.order)
+    order = tuple(id_ for id_ in theirs.order if id_ not in both_added)
+    document = apply(ours, Changes(tuple(unique.values()), order))
     return Merged(document, tuple(conflicts))
 
 

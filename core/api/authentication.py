@@ -28,6 +28,6 @@ def actor_of(request: Request) -> Actor:
     """The caller as an actor. Raises `NotAuthenticated` for an anonymous one."""
     user = request.user
     if not getattr(user, "is_authenticated", False):
-        raise NotAuthenticated("Log in first, or send a token.")
+        raise NotAuthenticated("Log in first: POST /api/auth/login.")
     person: Person = user  # type: ignore[assignment]  # accounts.User is one
     return Actor(user=person, via="api")

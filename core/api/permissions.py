@@ -28,7 +28,7 @@ class DeclaredPermission(BasePermission):
             return True
         user = request.user
         if not user.is_authenticated:
-            raise NotAuthenticated("Log in first, or send a token.")
+            raise NotAuthenticated("Log in first: POST /api/auth/login.")
         if wanted == SIGNED_IN:
             return True
         names = (wanted,) if isinstance(wanted, str) else wanted

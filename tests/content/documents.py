@@ -5,9 +5,10 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from content.document import ModuleDocument, PostDocument
+from core.json import Json
 
 IDS = ["a", "b", "c", "d", "e", "f"]
-values = st.sampled_from(
+values: st.SearchStrategy[Json] = st.sampled_from(
     [None, True, False, 0, 1, "", "one", "two", ["x"], {"k": [1, {"t": None}]}]
 )
 props = st.dictionaries(st.sampled_from(["title", "body", "items"]), values, max_size=3)

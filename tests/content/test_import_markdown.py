@@ -42,7 +42,7 @@ def paths() -> list[str]:
 def blocks(post: Post) -> list[str]:
     module = load(post).modules[0]
     assert module.type == "prose"
-    return [str(block["type"]) for block in module.props["content"]["content"]]  # type: ignore[call-overload, index, union-attr]
+    return [str(block["type"]) for block in module.props["content"]["content"]]
 
 
 def test_the_documents_of_two_products_become_drafts_and_a_second_run_makes_none():

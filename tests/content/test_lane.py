@@ -78,13 +78,13 @@ def test_lane_03_overrides_of_a_global_module_survive_submit_and_approve_and_tou
     )
 
     submit(post_id=one.pk, actor=make.actor("editor"))
-    assert make.layers(one).review.document.module(id_).overrides == {"title": "Mine"}  # type: ignore[union-attr]
+    assert make.layers(one).review.document.module(id_).overrides == {"title": "Mine"}
     approve_all(one)
 
-    assert make.layers(one).live.module(id_).overrides == {"title": "Mine"}  # type: ignore[union-attr]
+    assert make.layers(one).live.module(id_).overrides == {"title": "Mine"}
     assert ModuleInstance.objects.get(pk=shared.pk).props["title"] == "Subscribe"
     other_id = make.module_id(other, "callout")
-    assert make.layers(other).live.module(other_id).overrides == {}  # type: ignore[union-attr]
+    assert make.layers(other).live.module(other_id).overrides == {}
 
 
 def test_lane_04_a_draft_that_says_nothing_of_terms_keeps_them() -> None:
@@ -369,7 +369,7 @@ def test_lane_18_restoring_a_revision_leaves_status_drafts_and_translations() ->
     post.refresh_from_db()
     assert (post.title, post.status) == ("How to brew filter coffee", "draft")
     assert make.layers(post).ai_review.changes.paths == ("post.excerpt",)
-    assert Post.objects.alive().filter(translation_group=post.translation_group).get() == post  # type: ignore[attr-defined]
+    assert Post.objects.alive().filter(translation_group=post.translation_group).get() == post
 
 
 def test_lane_18_a_revision_of_another_post_is_not_found() -> None:

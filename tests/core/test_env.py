@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -251,3 +252,17 @@ def test_logs_hide_secrets_in_traces():
         record = logging.LogRecord("x", logging.ERROR, "x.py", 1, "failed", None, sys.exc_info())
 
     assert "canary" not in RedactingFormatter(secrets=["canary-secret"]).format(record)
+
+
+def test_a_redis_address_without_its_scheme_is_refused() -> None:
+    done = subprocess.run(
+        [sys.executable, "manage.py", "check"],
+        env={**os.environ, "REDIS_URL": "localhost"},
+        cwd=BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode != 0
+    assert done.stderr.startswith("REDIS_URL has a wrong value: it must be an address")

@@ -13,6 +13,7 @@ from urllib.request import urlopen
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.core.checks import run_checks
 from django.core.management import BaseCommand, CommandError, call_command, get_commands
 
 from core.children import Children, Program, python, stopped_by_signals
@@ -60,6 +61,8 @@ class Command(BaseCommand):
         "Run the site, the worker, the scheduler and the MCP server together, with sample content."
     )
     stdout_is_ready = False
+    # A broken definition must not keep the site from starting: `prepare` says what is wrong.
+    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1", help="An address of this machine only.")
@@ -86,6 +89,9 @@ class Command(BaseCommand):
 
     def prepare(self) -> None:
         """Make the tables, and the sample content in a database where nobody has an account."""
+        for problem in run_checks():
+            if problem.is_serious():
+                self.stderr.write(f"{problem}\n")
         self.stdout.write("Preparing the database ...")
         call_command("migrate", verbosity=0, interactive=False)
         users = get_user_model()._default_manager
