@@ -1,11 +1,57 @@
-"""Accounts, to read."""
+"""Accounts: people are added and changed, agents' accounts switched off and on."""
 
 from __future__ import annotations
 
-from django.contrib import admin
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.auth import update_session_auth_hash
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 
 from accounts.models import User
-from core.admin.rights import PermittedAdmin
+from accounts.roles import GRANTS, Role
+from accounts.services import change_user, create_user, set_password
+from core.admin.forms import form_page, saved
+from core.admin.rights import PermittedAdmin, actor_of, may, require
+
+_ROLES = [(role.value, role.value.capitalize()) for role in GRANTS if role != Role.AI_AGENT]
+_ACTIVE_HELP = "An account that is off can do nothing, and is logged out everywhere."
+
+
+class SwitchForm(forms.Form):
+    is_active = forms.BooleanField(label="Active", required=False, help_text=_ACTIVE_HELP)
+
+
+class UserForm(forms.Form):
+    username = forms.CharField(label="Name", max_length=150)
+    email = forms.EmailField(label="Email", max_length=254)
+    role = forms.ChoiceField(
+        label="Role", choices=_ROLES, help_text="Another role logs the account out everywhere."
+    )
+    is_active = forms.BooleanField(label="Active", required=False, help_text=_ACTIVE_HELP)
+
+
+class PasswordForm(forms.Form):
+    password = forms.CharField(
+        label="Password",
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text="At least 8 characters, not a common one. It logs the account out everywhere.",
+    )
+
+
+class NewUserForm(forms.Form):
+    username = forms.CharField(label="Name", max_length=150)
+    email = forms.EmailField(label="Email", max_length=254)
+    role = forms.ChoiceField(label="Role", choices=_ROLES, initial=Role.EDITOR.value)
+    password = forms.CharField(
+        label="Password",
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text="At least 8 characters, not a common one.",
+    )
 
 
 @admin.register(User)
@@ -15,5 +61,81 @@ class UserAdmin(PermittedAdmin[User]):
     list_filter = ("role", "is_active")
     search_fields = ("username", "email")
     ordering = ("username",)
-    fields = ("username", "email", "role", "agent_id", "is_active", "last_login", "created_at")
-    readonly_fields = ("created_at",)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return may(request, "users.manage")
+
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return may(request, "users.manage")
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return super().changelist_view(request, {"title": "Accounts", **(extra_context or {})})
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        require(request, "users.manage")
+        form = NewUserForm(request.POST or None)
+        if request.method == "POST" and saved(
+            form, lambda: create_user(**form.cleaned_data, actor=actor_of(request))
+        ):
+            messages.success(request, f"{form.cleaned_data['username']} can log in now.")
+            return HttpResponseRedirect(reverse("admin:accounts_user_changelist"))
+        context = {"button": "Add the account"}
+        return form_page(
+            request, "admin/forms/one.html", User, context, title="New account", form=form
+        )
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        require(request, "users.manage")
+        user = User.objects.filter(pk=object_id).first() if object_id.isdecimal() else None
+        if user is None:
+            raise Http404("No such account.")
+        do = request.POST.get("do") if request.method == "POST" else ""
+        form = _form(user, request.POST if do == "change" else None)
+        password_form = PasswordForm(request.POST if do == "password" else None)
+        if do == "change" and _change(request, user, form):
+            messages.success(request, f"{user} is saved.")
+            return HttpResponseRedirect(request.path)
+        if do == "password" and _set_password(request, user, password_form):
+            messages.success(request, f"{user} has another password.")
+            return HttpResponseRedirect(request.path)
+        context = {
+            "account": user,
+            "password_form": None if user.role == Role.AI_AGENT else password_form,
+        }
+        page = form_page(
+            request, "admin/accounts/user.html", User, context, title=str(user), form=form
+        )
+        if password_form.errors:
+            page.status_code = 422
+        return page
+
+
+def _form(user: User, data: Any) -> forms.Form:
+    kind = SwitchForm if user.role == Role.AI_AGENT else UserForm
+    names = ("username", "email", "role", "is_active")
+    return kind(data, initial={name: getattr(user, name) for name in names})
+
+
+def _change(request: HttpRequest, user: User, form: forms.Form) -> bool:
+    actor = actor_of(request)
+    return saved(form, lambda: change_user(user_id=user.pk, actor=actor, **form.cleaned_data))
+
+
+def _set_password(request: HttpRequest, user: User, form: forms.Form) -> bool:
+    def save() -> None:
+        changed = set_password(user_id=user.pk, actor=actor_of(request), **form.cleaned_data)
+        if changed.pk == request.user.pk:
+            # Whoever changes their own stays where they are; their other sessions end.
+            update_session_auth_hash(request, changed)
+
+    return saved(form, save)

@@ -68,6 +68,7 @@ class User(AbstractBaseUser):
     REQUIRED_FIELDS: ClassVar[list[str]] = ["username"]
 
     class Meta:
+        verbose_name = "account"
         ordering: ClassVar[list[str]] = ["email"]
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.UniqueConstraint(Lower("email"), name="user_email_any_case"),
