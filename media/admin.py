@@ -1,32 +1,159 @@
-"""Media, to look at."""
+"""Media: upload a file, look at it, say what it shows."""
 
 from __future__ import annotations
 
-from django.contrib import admin
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from core.admin.rights import PermittedAdmin
+from core.admin.forms import form_page, saved
+from core.admin.rights import PermittedAdmin, actor_of, may, require
 from media.models import Asset
+from media.presenters import site_image
+from media.services.store import store_image
+from media.services.update import update_asset
+
+_KINDS = "image/jpeg,image/png,image/webp,image/gif,image/avif,application/pdf"
+
+
+class CategoriesField(forms.CharField):
+    """Words between commas, as a list."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(value) if isinstance(value, list) else value
+
+    def clean(self, value: Any) -> list[str]:
+        return str(super().clean(value)).split(",")
+
+
+class DescriptionForm(forms.Form):
+    alt_text = forms.CharField(
+        label="Description",
+        max_length=500,
+        required=False,
+        help_text="What the image shows, for those who cannot see it. Empty for mere decoration.",
+    )
+    categories = CategoriesField(required=False, help_text="Separated by commas.")
+
+
+class UploadForm(DescriptionForm):
+    file = forms.FileField(
+        widget=forms.FileInput(attrs={"accept": _KINDS}),
+        help_text="JPEG, PNG, WebP, GIF, AVIF or PDF. Data of the camera, such as the place, is removed.",
+    )
+    field_order = ("file", "alt_text", "categories")
 
 
 @admin.register(Asset)
 class AssetAdmin(PermittedAdmin[Asset]):
     view_permission = "media.view"
-    list_display = ("thumbnail", "filename", "alt_text", "mime", "size", "created_at")
+    list_display = ("thumbnail", "filename", "alt_text", "dimensions", "kilobytes", "created_at")
     list_display_links = ("filename",)
     list_filter = ("mime",)
     search_fields = ("filename", "alt_text")
-    fields = ("thumbnail", "filename", "alt_text", "mime", "size", "width", "height", "created_at")
-    readonly_fields = ("thumbnail", "created_at")
     list_per_page = 50
 
-    @admin.display(description="")
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return may(request, "media.upload")
+
+    def has_change_permission(self, request: HttpRequest, obj: Asset | None = None) -> bool:
+        return may(request, "media.edit")
+
+    @admin.display(description="Image")
     def thumbnail(self, asset: Asset) -> SafeString | str:
-        if not asset.mime.startswith("image/") or not asset.file:
+        image = site_image(asset)
+        if image is None:
             return "—"
-        return format_html(
-            '<img class="thumbnail" src="{}" alt="{}" loading="lazy">',
-            asset.file.url,
-            asset.alt_text,
+        source = image["srcset"].partition(" ")[0] or image["url"]
+        # The name beside it is the link and says what it is.
+        return format_html('<img class="thumbnail" src="{}" alt="" loading="lazy">', source)
+
+    @admin.display(description="Pixels")
+    def dimensions(self, asset: Asset) -> str:
+        return f"{asset.width} × {asset.height}" if asset.width and asset.height else "—"
+
+    @admin.display(description="Size", ordering="size")
+    def kilobytes(self, asset: Asset) -> str:
+        return f"{max(1, round(asset.size / 1000)):,} kB"
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return super().changelist_view(request, {"title": "Media", **(extra_context or {})})
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        require(request, "media.upload")
+        form = UploadForm(*(request.POST, request.FILES) if request.method == "POST" else ())
+        made: list[Asset] = []
+        if request.method == "POST" and saved(form, lambda: made.append(_upload(request, form))):
+            messages.success(request, f"{made[0]} is there.")
+            return HttpResponseRedirect(_address(made[0]))
+        context = {"button": "Upload"}
+        return form_page(
+            request, "admin/forms/one.html", Asset, context, title="New image", form=form
         )
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        require(request, "media.view")
+        asset = _find(unquote(object_id))
+        may_edit = may(request, "media.edit")
+        form = _description(asset, request.POST if request.method == "POST" else None)
+        if request.method == "POST" and saved(form, lambda: _update(request, asset, form)):
+            messages.success(request, f"{asset} is saved.")
+            return HttpResponseRedirect(_address(asset))
+        image = site_image(asset)
+        context = {
+            "asset": asset,
+            "image": image,
+            "dimensions": self.dimensions(asset),
+            "size": self.kilobytes(asset),
+            "may_edit": may_edit,
+        }
+        title = "Image" if image else "File"
+        return form_page(request, "admin/media/asset.html", Asset, context, title=title, form=form)
+
+
+def _address(asset: Asset) -> str:
+    return reverse("admin:media_asset_change", args=[asset.pk])
+
+
+def _find(id_: str) -> Asset:
+    try:
+        asset = Asset.objects.filter(pk=UUID(id_)).first()
+    except ValueError:
+        asset = None
+    if asset is None:
+        raise Http404("No such file.")
+    return asset
+
+
+def _description(asset: Asset, data: Any) -> DescriptionForm:
+    return DescriptionForm(
+        data, initial={"alt_text": asset.alt_text, "categories": asset.categories}
+    )
+
+
+def _upload(request: HttpRequest, form: UploadForm) -> Asset:
+    actor = actor_of(request)
+    # `store_image` also takes what agents generate; a file that a caller sends comes from a person.
+    actor.require_person("upload files")
+    return store_image(**form.cleaned_data, filename=form.cleaned_data["file"].name, actor=actor)
+
+
+def _update(request: HttpRequest, asset: Asset, form: DescriptionForm) -> Asset:
+    return update_asset(asset_id=asset.pk, actor=actor_of(request), **form.cleaned_data)

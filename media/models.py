@@ -28,6 +28,8 @@ class Asset(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
+        verbose_name = "file"
+        verbose_name_plural = "media"
         ordering: ClassVar[list[str]] = ["-created_at"]
 
     def __str__(self) -> str:
