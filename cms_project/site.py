@@ -29,10 +29,14 @@ class CmsAdminSite(admin.AdminSite):
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
         # Models are not loaded yet when the site itself is imported.
+        from cms_project.help import help_image, help_page
         from content.admin.inbox import inbox
 
         own: list[URLPattern | URLResolver] = [
             path("inbox/", self.admin_view(inbox), name="inbox"),
+            path("help/", self.admin_view(help_page), name="help"),
+            path("help/<slug:page>/", self.admin_view(help_page), name="help-page"),
+            path("help/images/<str:name>", self.admin_view(help_image), name="help-image"),
         ]
         return own + super().get_urls()
 

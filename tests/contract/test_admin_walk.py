@@ -35,6 +35,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "autocomplete/": NOBODY,
     "r/": NOBODY,
     "inbox/": PEOPLE,
+    "help/": PEOPLE,
     "auth/": NOBODY,
     "core/": ADMIN,
     "accounts/": ADMIN,

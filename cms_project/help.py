@@ -1,0 +1,128 @@
+"""The help in the admin: the pages and pictures of `docs/`, and nothing else of the disk."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import markdown  # type: ignore[import-untyped]  # the package brings no types
+import nh3
+from django.contrib import admin
+from django.http import FileResponse, Http404, HttpRequest
+from django.http.response import HttpResponseBase
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_safe
+
+from cms_project.env_values import BASE_DIR
+
+DOCS: Final = BASE_DIR / "docs"
+_FIRST: Final = ("editors", "layers")
+_KINDS: Final = {".png": "image/png", ".jpg": "image/jpeg", ".webp": "image/webp"}
+_ID: Final = "help-"
+"""Before every id of a text, which must not meet the ids of the admin's own page."""
+_TAGS: Final = frozenset(
+    {"a", "blockquote", "br", "code", "em", "hr", "img", "li", "ol", "p", "pre", "strong", "ul"}
+    | {"table", "tbody", "td", "th", "thead", "tr"}
+    | {f"h{level}" for level in range(1, 7)}
+)
+_ATTRIBUTES: Final = {
+    "a": {"href"},
+    "img": {"src", "alt"},
+    "ol": {"start"},
+    **{f"h{level}": {"id"} for level in range(1, 7)},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HelpPage:
+    name: str
+    title: str
+    path: Path
+
+
+def pages(docs: Path) -> dict[str, HelpPage]:
+    """The pages by name, those for editors first."""
+    found = {path.stem: HelpPage(path.stem, _title(path), path) for path in docs.glob("*.md")}
+    names = [name for name in _FIRST if name in found]
+    return {name: found[name] for name in [*names, *sorted(set(found) - set(names))]}
+
+
+def render(page: HelpPage, known: set[str]) -> str:
+    """The page as HTML that is safe in the admin; links lead to the pages that are known, or nowhere."""
+    text = page.path.read_text(encoding="utf-8")
+    html = markdown.markdown(text, extensions=["tables", "fenced_code", "toc"])
+    return nh3.clean(
+        html,
+        tags=set(_TAGS),
+        attributes=_ATTRIBUTES,
+        attribute_filter=partial(_attribute, known),
+        url_schemes={"http", "https", "mailto"},
+        id_prefix=_ID,
+    )
+
+
+@require_safe
+def help_page(request: HttpRequest, page: str = "") -> HttpResponseBase:
+    """A page, the first one without a name. Raises `Http404` for what is no page."""
+    all_pages = pages(DOCS)
+    shown = all_pages.get(page) if page else next(iter(all_pages.values()), None)
+    if shown is None:
+        raise Http404("There is no such page.")
+    context = {
+        **admin.site.each_context(request),
+        "title": shown.title,
+        "shown": shown,
+        "pages": all_pages.values(),
+        "body": mark_safe(render(shown, set(all_pages))),  # noqa: S308  # nh3 has cleaned it
+    }
+    return TemplateResponse(request, "admin/help.html", context)
+
+
+@require_safe
+def help_image(request: HttpRequest, name: str) -> HttpResponseBase:
+    """A picture of the pages. The name is looked up among the files there, never made into a path."""
+    found = {path.name: path for path in (DOCS / "images").glob("*") if path.suffix in _KINDS}
+    if name not in found:
+        raise Http404("There is no such picture.")
+    return FileResponse(found[name].open("rb"), content_type=_KINDS[found[name].suffix])
+
+
+def _title(path: Path) -> str:
+    with path.open(encoding="utf-8") as file:
+        heading = re.match(r"#\s+(.+)", file.readline())
+    return heading[1].strip() if heading else path.stem
+
+
+def _attribute(known: set[str], tag: str, name: str, value: str) -> str | None:
+    if (tag, name) == ("a", "href"):
+        return _link(known, value)
+    if (tag, name) == ("img", "src"):
+        return _image(value)
+    return value
+
+
+def _link(known: set[str], value: str) -> str | None:
+    """Where a link leads: out, to a page of the help, or nowhere, since other files are not served."""
+    parts = urlsplit(value)
+    if parts.scheme or parts.netloc:
+        return value
+    fragment = f"#{_ID}{parts.fragment}" if parts.fragment else ""
+    if not parts.path:
+        return fragment or None
+    folder, name = posixpath.split(posixpath.normpath(parts.path))
+    stem, suffix = posixpath.splitext(name)
+    if folder or suffix != ".md" or stem not in known:
+        return None
+    return reverse("admin:help-page", args=[stem]) + fragment
+
+
+def _image(value: str) -> str | None:
+    folder, name = posixpath.split(value)
+    return reverse("admin:help-image", args=[name]) if folder == "images" and name else None
