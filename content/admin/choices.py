@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from django.db.models import Max
 
+from accounts.roles import Role
+from content.admin.authors import AI_DOORS
 from content.admin.controls import Choice
 from content.admin.forms import FormField
 from content.definitions import allowed_modules, find_post_type, taxonomies
@@ -41,7 +43,9 @@ class PostChoices:
         rows = list(Asset.objects.values_list("pk", "filename", "alt_text")[:_MOST])
         rows += [
             row
-            for row in Asset.objects.filter(pk__in=self.keep).values_list("pk", "filename", "alt_text")
+            for row in Asset.objects.filter(pk__in=self.keep).values_list(
+                "pk", "filename", "alt_text"
+            )
             if row not in rows
         ]
         return [("", [(str(pk), f"{name} — {alt}" if alt else name) for pk, name, alt in rows])]
@@ -92,20 +96,31 @@ def _types(slugs: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def origins(post: Post) -> dict[str, tuple[str, bool]]:
-    """Who wrote each path that changed since the post was made, in words, and whether an agent did. One query."""
+    """Who wrote each path that changed since the post was made, in words, and whether AI did. One query."""
     # What was there from the beginning needs no line of its own.
     later = Provenance.objects.filter(post=post).exclude(revision__reason="created")
     latest = later.values("path").annotate(last=Max("id")).values("last")
     found = {}
     for row in Provenance.objects.filter(pk__in=latest).values(
-        "path", "author_name", "agent_id", "edited_by_name", "approved_by_name", "created_at"
+        "path",
+        "author_name",
+        "author__role",
+        "agent_id",
+        "via",
+        "edited_by_name",
+        "approved_by_name",
+        "created_at",
     ):
-        day = (iso(row["created_at"]) or "")[:10]
-        if not row["agent_id"]:
-            found[row["path"]] = (f"By {row['author_name']}, {day}", False)
-            continue
-        words = f"AI: {row['agent_id']}"
-        if row["edited_by_name"]:
-            words += f", edited by {row['edited_by_name']}"
-        found[row["path"]] = (f"{words}, approved by {row['approved_by_name']}, {day}", True)
+        found[row["path"]] = _origin(row)
     return found
+
+
+def _origin(row: Mapping[str, Any]) -> tuple[str, bool]:
+    is_ai = bool(row["agent_id"]) or row["via"] in AI_DOORS or row["author__role"] == Role.AI_AGENT
+    words = f"AI: {row['agent_id'] or row['author_name']}" if is_ai else f"By {row['author_name']}"
+    if row["edited_by_name"]:
+        words += f", edited by {row['edited_by_name']}"
+    # A person's own words on live content are not approved by anybody else.
+    if row["approved_by_name"] and (is_ai or row["approved_by_name"] != row["author_name"]):
+        words += f", approved by {row['approved_by_name']}"
+    return f"{words}, {(iso(row['created_at']) or '')[:10]}", is_ai

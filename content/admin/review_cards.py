@@ -9,6 +9,7 @@ from datetime import datetime
 from django.http import HttpRequest
 from django.utils.dateparse import parse_datetime
 
+from content.admin.authors import agent_accounts, is_ais
 from content.admin.lookups import references_of
 from content.admin.panels import RunView, describe_runs
 from content.layers import LayerView
@@ -34,6 +35,7 @@ class Shown:
     was: str
     door: str
     at: datetime | None
+    is_ai: bool
     run: RunView | None
 
 
@@ -47,15 +49,16 @@ class ShownGroup:
 def shown_cards(
     request: HttpRequest, view: LayerView, decisions: Mapping[str, str], moved: set[str]
 ) -> list[ShownGroup]:
-    """The groups of a layer. At most four queries, however many changes."""
+    """The groups of a layer. At most five queries, however many changes."""
     references = references_of(view.changes, view.document, view.below)
     groups = cards_of_layer(view, references)
     marks = [card.mark for group in groups for card in group.cards if card.mark]
     runs = describe_runs(request, (mark.run_id for mark in marks))
+    agents = agent_accounts(marks)
     return [
         ShownGroup(
             group.name,
-            tuple(_shown(card, decisions, moved, runs) for card in group.cards),
+            tuple(_shown(card, decisions, moved, runs, agents) for card in group.cards),
             group.is_locked,
         )
         for group in groups
@@ -63,7 +66,11 @@ def shown_cards(
 
 
 def _shown(
-    card: Card, decisions: Mapping[str, str], moved: set[str], runs: Mapping[str, RunView]
+    card: Card,
+    decisions: Mapping[str, str],
+    moved: set[str],
+    runs: Mapping[str, RunView],
+    agents: set[int],
 ) -> Shown:
     decision = decisions.get(card.path, "leave")
     was = ""
@@ -76,5 +83,6 @@ def _shown(
         was,
         _DOORS.get(mark.via, mark.via) if mark else "",
         parse_datetime(mark.at) if mark else None,
+        is_ais(mark, agents) if mark else False,
         runs.get(mark.run_id) if mark else None,
     )

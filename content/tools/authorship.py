@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from accounts.models import User
+from accounts.roles import Role
 from accounts.services import agent_user, is_switched_off
 from content.layers.stage import require_layer
 from content.models import Layer
@@ -14,6 +16,7 @@ from core.errors import NotAllowed
 def author(actor: Actor, agent_id: str | None) -> Actor:
     """The actor that a staging tool writes as: the named agent's account where there is one, else the caller.
 
+    What an agent's account writes is that agent's, also where the client named none.
     The caller's own right to stage is asked first, so that no name lends a right. Raises `NotAllowed` for an
     agent whose account was switched off.
     """
@@ -25,4 +28,9 @@ def author(actor: Actor, agent_id: str | None) -> Actor:
             code="agent_switched_off",
         )
     user = agent_user(agent_id) if agent_id else None
-    return actor if user is None else replace(actor, user=user, agent_id=agent_id)
+    if user is not None:
+        return replace(actor, user=user, agent_id=agent_id)
+    own = actor.user
+    if isinstance(own, User) and own.role == Role.AI_AGENT and own.agent_id:
+        return replace(actor, agent_id=own.agent_id)
+    return actor

@@ -144,7 +144,9 @@ def test_authorship_is_the_named_agents_else_the_systems_and_never_a_disabled_on
     assert (marks["post.metaTitle"].user_id, marks["post.metaTitle"].agent_id) == (
         writer.pk, "seo-specialist",
     )  # fmt: skip
-    assert (marks["post.excerpt"].user_id, marks["post.excerpt"].agent_id) == (agent.pk, "")
+    assert (marks["post.excerpt"].user_id, marks["post.excerpt"].agent_id) == (
+        agent.pk, "general-assistant",
+    )  # fmt: skip
     User.objects.filter(pk=writer.pk).update(is_active=False)
     code, text = refused(
         "save_post_ai_review", postId=str(post.pk), patch={"title": "x"}, agentId="seo-specialist"
