@@ -41,6 +41,16 @@ def model_label(run: AgentRun) -> str:
     return " ".join(part for part in (run.provider, run.model) if part)
 
 
+def duration(run: AgentRun) -> str:
+    """How long a finished run took, in words; empty for one that is not finished or never began."""
+    if run.started_at is None or run.finished_at is None:
+        return ""
+    seconds = max((run.finished_at - run.started_at).total_seconds(), 0.0)
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{int(seconds) // 60} min {int(seconds) % 60} s"
+
+
 def agent_panel(request: HttpRequest, post: Post) -> SafeString:
     """The dropdown of agents for a post, with the latest runs."""
     if not may(request, "agents.dropdown"):

@@ -13,11 +13,12 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET, require_POST
 
-from agents_app.admin.panel import agent_name, model_label
+from agents_app.admin.panel import agent_name, duration, model_label
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs import cancel_run, create_run, find_run
 from agents_app.schema import Scope
 from content.admin.pages import find_post, page, post_page, post_url, review_url
+from content.admin.rejections import rejections_of_run
 from content.layers import open_layers
 from content.models import Layer
 from content.review.labels import label_of, module_names
@@ -34,7 +35,7 @@ from core.errors import CmsError
 @admin.register(AgentRun)
 class AgentRunAdmin(PermittedAdmin[AgentRun]):
     view_permission = "agents.view"
-    list_display = ("agent", "post", "state", "answered_by", "by_name", "created_at")
+    list_display = ("agent", "post", "state", "by", "created_at", "took")
     list_display_links = ("agent",)
     list_filter = ("status", "scope", "agent_id")
     list_select_related = ("post",)
@@ -58,9 +59,13 @@ class AgentRunAdmin(PermittedAdmin[AgentRun]):
             '<span class="badge badge-{}">{}</span>', run.status, run.get_status_display()
         )
 
-    @admin.display(description="Model")
-    def answered_by(self, run: AgentRun) -> str:
-        return model_label(run) or "—"
+    @admin.display(description="By", ordering="by_name")
+    def by(self, run: AgentRun) -> str:
+        return run.by_name
+
+    @admin.display(description="Took")
+    def took(self, run: AgentRun) -> str:
+        return duration(run) or "—"
 
     def get_urls(self) -> list[URLPattern]:
         def wrap(view: Any) -> Any:
@@ -114,6 +119,9 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
     context["staged"] = [label_of(str(path_), document, names) for path_ in run.staged]
     context["review_url"] = review_url(run.post, Layer.AI_REVIEW)
     context["waiting"] = len(layers.ai_review.changes)
+    context["rejections"] = rejections_of_run(
+        run.post, layers, str(run.pk), run.staged, run.created_at
+    )
     return post_page(
         request, "admin/agents/run.html", run.post, layers, context, title=title, tab="runs"
     )
@@ -123,6 +131,7 @@ def _progress(run: AgentRun) -> dict[str, Any]:
     return {
         "steps": list(run.steps.all()),
         "model": model_label(run),
+        "took": duration(run),
         "is_demo": run.provider == "demo",
         "status_url": _url("run_status", run.pk),
         "cancel_url": _url("run_cancel", run.pk),

@@ -1,9 +1,10 @@
 """A reviewer's decisions, taken together or not at all.
 
 With the button Submit (AI Review) or Approve (Review), what is marked accept is taken and what is marked reject is
-rejected with the note; what is left stays staged. With the button Reject, what is marked reject is rejected, and
-nothing is taken. Everything is judged against the digest of what the reviewer saw: if anything marked has moved
-since, `Conflict` (`stale_review`) is raised and nothing is written.
+rejected; what is left stays staged. With the button Reject, what is marked reject is rejected, and nothing is taken.
+The one note says why: of the rejection where something is rejected, else of what is taken. Everything is judged
+against the digest of what the reviewer saw: if anything marked has moved since, `Conflict` (`stale_review`) is raised
+and nothing is written.
 """
 
 from __future__ import annotations
@@ -45,11 +46,12 @@ def decide(
     require_seen(open_layers(lock_post(post_id)).view(layer), digest, [*accept, *refuse])
     taken: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
+    why = "" if refuse else note
     if accept and layer == Layer.REVIEW:
-        approve(post_id=post_id, actor=actor, digest=digest, paths=accept, note=note)
+        approve(post_id=post_id, actor=actor, digest=digest, paths=accept, note=why)
         taken = tuple(accept)
     elif accept:
-        submitted = submit(post_id=post_id, actor=actor, paths=accept, note=note)
+        submitted = submit(post_id=post_id, actor=actor, paths=accept, note=why)
         taken = submitted.submitted
         conflicts = tuple(conflict.path for conflict in submitted.conflicts)
     rejected: tuple[str, ...] = ()
@@ -67,9 +69,7 @@ def require_seen(view: LayerView, digest: str, paths: Collection[str]) -> None:
     """Raise `Conflict` naming those of the paths that are no longer what the digest saw."""
     seen = read_digest(digest)
     changes = {change.path: change for change in view.changes}
-    moved = [
-        path for path in paths if path not in changes or not was_seen(seen, changes[path])
-    ]
+    moved = [path for path in paths if path not in changes or not was_seen(seen, changes[path])]
     if moved:
         raise Conflict(
             "Something moved since you opened this review. Nothing was changed; look again and decide.",

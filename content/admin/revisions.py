@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 
 from content.admin.lookups import references_of
 from content.admin.pages import post_page, post_url, read
+from content.admin.rejections import rejections_of
 from content.changes import diff
 from content.document import PostDocument
 from content.layers import revert_to_revision
@@ -28,7 +29,11 @@ def revisions(request: HttpRequest, post_id: UUID) -> HttpResponse:
     post, layers = read(post_id)
     rows = post.revisions.defer("document").order_by("-version")
     found = Paginator(rows, _PAGE).get_page(request.GET.get("page"))
-    context = {"revisions": found, "may_restore": may(request, "posts.revisions.manage")}
+    context = {
+        "revisions": found,
+        "rejections": rejections_of(post, layers) if found.number == 1 else [],
+        "may_restore": may(request, "posts.revisions.manage"),
+    }
     return post_page(
         request,
         "admin/posts/revisions.html",

@@ -1,0 +1,113 @@
+"""A rejection keeps its note and is shown; an approval doesn't get it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from agents_app.models import AgentRun
+from content.models import Layer, Post, Revision
+from core.models import Event
+from tests import make
+from tests.admin.pages import fields, review, url
+
+pytestmark = pytest.mark.django_db
+SignedIn = Callable[..., Client]
+
+
+def staged(layer: Layer, run: AgentRun | None = None, title: str = "Coffee") -> Post:
+    post = run.post if run and run.post else make.post(title, excerpt="Old excerpt")
+    by = make.agent_actor(run_id=str(run.pk)) if run else None
+    make.staged(post, {"title": "New title", "excerpt": "New excerpt"}, layer=layer, by=by)
+    return post
+
+
+def decide(client: Client, post: Post, layer: str, action: str, **more: str) -> Any:
+    sent = fields(client.get(review(post, layer)), "digest")
+    return client.post(review(post, layer), {**sent, "action": action, **more})
+
+
+BOTH = {"post.title": "accept", "post.excerpt": "reject"}
+
+
+def test_the_note_of_a_rejection_is_not_the_approvals(signed_in: SignedIn) -> None:
+    post = staged(Layer.REVIEW)
+
+    decide(signed_in(), post, "review", "approve", note="Too long", **BOTH)
+
+    assert Event.objects.get(name="post.review.reject").payload["note"] == "Too long"
+    assert Revision.objects.get(post=post, reason="approved").note == ""
+
+
+def test_the_note_of_a_rejection_is_not_carried_to_review(signed_in: SignedIn) -> None:
+    post = staged(Layer.AI_REVIEW)
+
+    decide(signed_in(), post, "ai-review", "submit", note="Too long", **BOTH)
+
+    assert Event.objects.get(name="post.ai-review.reject").payload["note"] == "Too long"
+    assert Event.objects.get(name="post.ai-review.approve").payload["note"] == ""
+    assert make.layers(post).review.marks["post.title"].note == ""
+
+
+def test_without_a_rejection_the_note_is_the_approvals(signed_in: SignedIn) -> None:
+    post = staged(Layer.REVIEW)
+
+    decide(signed_in(), post, "review", "approve", note="Good", **{"post.title": "accept"})
+
+    assert Revision.objects.get(post=post, reason="approved").note == "Good"
+
+
+def test_the_revisions_page_lists_rejections_by_label_with_who_and_why(signed_in: SignedIn) -> None:
+    post, other = staged(Layer.AI_REVIEW), staged(Layer.REVIEW, title="Tea")
+    client = signed_in()
+    assert "Rejected" not in client.get(url(post, "revisions")).content.decode()
+    decide(client, post, "ai-review", "reject", note="Too <long>", **{"post.excerpt": "reject"})
+    decide(client, other, "review", "reject", note="Elsewhere", **{"post.title": "reject"})
+
+    page = client.get(url(post, "revisions")).content.decode()
+
+    section = page[page.index(">Rejected<") :]
+    event = Event.objects.get(name="post.ai-review.reject")
+    for part in (
+        "AI Review",
+        "Excerpt",
+        "Too &lt;long&gt;",
+        "editor",
+        f"{event.created_at:%Y-%m-%d %H:%M}",
+    ):
+        assert part in section
+    assert "Elsewhere" not in page
+
+
+def test_a_run_shows_what_of_it_was_rejected_and_how_long_it_took(signed_in: SignedIn) -> None:
+    now = timezone.now()
+    run = AgentRun.objects.create(
+        agent_id="seo-specialist",
+        scope="dropdown",
+        post=make.post(excerpt="Old excerpt"),
+        by_name="editor",
+        via="admin",
+        status="succeeded",
+        staged=["post.title", "post.excerpt"],
+        started_at=now,
+        finished_at=now + timedelta(seconds=83),
+    )
+    post = staged(Layer.AI_REVIEW, run)
+    client = signed_in()
+    address = f"/admin/agents_app/agentrun/{run.pk}/change/"
+    before = client.get(address).content.decode()
+    decide(client, post, "ai-review", "reject", note="Not this", **{"post.excerpt": "reject"})
+    make.staged(post, {"metaTitle": "By a person"}, by=make.actor("editor"))
+    decide(client, post, "ai-review", "reject", note="Mine", **{"post.metaTitle": "reject"})
+
+    after = client.get(address).content.decode()
+
+    assert ">Rejected<" not in before
+    assert "1 min 23 s" in before
+    assert "Not this" in after[after.index(">Rejected<") :]
+    assert "Mine" not in after
