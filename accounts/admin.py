@@ -57,10 +57,16 @@ class NewUserForm(forms.Form):
 @admin.register(User)
 class UserAdmin(PermittedAdmin[User]):
     view_permission = "users.manage"
-    list_display = ("username", "email", "role", "agent_id", "is_active", "last_login")
+    list_display = ("username", "email", "kind", "is_active", "last_login")
     list_filter = ("role", "is_active")
     search_fields = ("username", "email")
     ordering = ("username",)
+
+    @admin.display(description="Role", ordering="role")
+    def kind(self, user: User) -> str:
+        """In words, with the agent that an agent's account writes for."""
+        words = "AI agent" if user.role == Role.AI_AGENT else str(user.role).replace("_", " ")
+        return f"{words} ({user.agent_id})" if user.agent_id else words
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return may(request, "users.manage")

@@ -7,7 +7,9 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 
+from content.admin.authors import AI_DOORS
 from content.admin.pages import page, review_url
+from content.admin.titles import drafts_with_titles, title_of
 from content.models import Draft, Layer
 from core.admin.rights import answers_refusals, require
 
@@ -20,7 +22,8 @@ def waiting(layer: str = "") -> Any:
     if layer in Layer.values:
         rows = rows.filter(layer=layer)
     return (
-        rows.select_related("post", "updated_by")
+        drafts_with_titles(rows)
+        .select_related("post", "updated_by")
         .defer("base", "document")
         .order_by("-updated_at", "-pk")
     )
@@ -28,9 +31,15 @@ def waiting(layer: str = "") -> Any:
 
 def entry(draft: Draft) -> dict[str, object]:
     """A line of the inbox."""
-    agents = {str(mark.get("agent_id")) for mark in draft.marks.values() if mark.get("agent_id")}
+    agents = {
+        str(mark.get("agent_id") or mark.get("user"))
+        for mark in draft.marks.values()
+        if mark.get("agent_id") or mark.get("via") in AI_DOORS
+    }
     return {
         "post": draft.post,
+        "title": title_of(draft.post, draft),
+        "is_proposed": draft.post.is_placeholder,
         "layer": Layer(draft.layer),
         "is_ai": draft.layer == Layer.AI_REVIEW,
         "count": len(draft.marks),

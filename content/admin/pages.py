@@ -11,6 +11,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from content.admin.panels import Tab, more_tabs
+from content.admin.titles import title_in
 from content.layers import Layers, open_layers
 from content.models import Layer, Post, Status
 from core.admin.rights import may
@@ -44,7 +45,12 @@ def tabs(request: HttpRequest, post: Post, layers: Layers) -> list[Tab]:
     found = [
         Tab("source", "Source", post_url("change", post)),
         Tab("review", "Review", review_url(post, Layer.REVIEW), len(layers.review.changes)),
-        Tab("ai-review", "AI Review", review_url(post, Layer.AI_REVIEW), len(layers.ai_review.changes)),
+        Tab(
+            "ai-review",
+            "AI Review",
+            review_url(post, Layer.AI_REVIEW),
+            len(layers.ai_review.changes),
+        ),
         Tab("revisions", "Revisions", post_url("revisions", post)),
         *more_tabs(request, post),
     ]
@@ -84,5 +90,11 @@ def post_page(
     status: int = 200,
 ) -> TemplateResponse:
     """A page of one post, with its tabs."""
-    frame = {"post": post, "tabs": tabs(request, post, layers), "tab": tab, **context}
+    frame = {
+        "post": post,
+        "post_title": title_in(post, layers),
+        "tabs": tabs(request, post, layers),
+        "tab": tab,
+        **context,
+    }
     return page(request, template, frame, title=title, status=status)

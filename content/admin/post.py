@@ -17,6 +17,7 @@ from content.admin.edit import edit
 from content.admin.pages import post_url, review_url
 from content.admin.review import review
 from content.admin.revisions import compare, restore, revisions
+from content.admin.titles import title_of, with_proposed_titles
 from content.admin.trash import delete, trash
 from content.models import Draft, Layer, Post
 from core.admin.rights import PermittedAdmin, may
@@ -32,7 +33,11 @@ class WaitingFilter(admin.SimpleListFilter):
         return [(Layer.AI_REVIEW.value, "AI Review"), (Layer.REVIEW.value, "Review")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Post]) -> QuerySet[Post]:
-        return queryset.filter(_waits(self.value() or "")) if self.value() in Layer.values else queryset
+        return (
+            queryset.filter(_waits(self.value() or ""))
+            if self.value() in Layer.values
+            else queryset
+        )
 
 
 def _waits(layer: str) -> Exists:
@@ -42,8 +47,8 @@ def _waits(layer: str) -> Exists:
 @admin.register(Post)
 class PostAdmin(PermittedAdmin[Post]):
     view_permission = "posts.view"
-    list_display = ("title", "kind", "locale", "state", "waiting", "updated_at")
-    list_display_links = ("title",)
+    list_display = ("name", "kind", "locale", "state", "waiting", "updated_at")
+    list_display_links = ("name",)
     list_filter = ("type", "locale", "status", WaitingFilter)
     search_fields = ("title", "slug", "search_text")
     ordering = ("-updated_at",)
@@ -61,14 +66,21 @@ class PostAdmin(PermittedAdmin[Post]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Post]:
         found: QuerySet[Post] = super().get_queryset(request).filter(deleted_at__isnull=True)
-        return found.defer("search_text", "jsonld_overrides", "custom_fields").annotate(
-            in_review=_waits(Layer.REVIEW), in_ai_review=_waits(Layer.AI_REVIEW)
-        )
+        return with_proposed_titles(
+            found.defer("search_text", "jsonld_overrides", "custom_fields")
+        ).annotate(in_review=_waits(Layer.REVIEW), in_ai_review=_waits(Layer.AI_REVIEW))
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         return super().changelist_view(request, {"title": "Posts", **(extra_context or {})})
+
+    @admin.display(description="Title", ordering="title")
+    def name(self, post: Post) -> SafeString | str:
+        if not post.is_placeholder:
+            return post.title
+        mark = '<span class="badge badge-ai-review">proposed</span>'
+        return format_html("{} " + mark, title_of(post, post))
 
     @admin.display(description="Type", ordering="type")
     def kind(self, post: Post) -> str:
@@ -76,7 +88,9 @@ class PostAdmin(PermittedAdmin[Post]):
 
     @admin.display(description="Status", ordering="status")
     def state(self, post: Post) -> SafeString:
-        return format_html('<span class="badge badge-{}">{}</span>', post.status, post.get_status_display())
+        return format_html(
+            '<span class="badge badge-{}">{}</span>', post.status, post.get_status_display()
+        )
 
     @admin.display(description="Waiting")
     def waiting(self, post: Post) -> SafeString | str:
@@ -88,7 +102,10 @@ class PostAdmin(PermittedAdmin[Post]):
             if has:
                 parts.append(
                     format_html(
-                        '<a class="badge badge-{}" href="{}">{}</a>', layer.value, review_url(post, layer), label
+                        '<a class="badge badge-{}" href="{}">{}</a>',
+                        layer.value,
+                        review_url(post, layer),
+                        label,
                     )
                 )
         return SafeString(" ".join(parts)) if parts else "—"
@@ -114,7 +131,9 @@ class PostAdmin(PermittedAdmin[Post]):
             path("<uuid:post_id>/", wrap(_to_change), name="content_post_page"),
         ]
         # Of Django's own pages only the list is left: its forms would save rows past the services.
-        return own + [found for found in super().get_urls() if found.name == "content_post_changelist"]
+        return own + [
+            found for found in super().get_urls() if found.name == "content_post_changelist"
+        ]
 
 
 def _history(request: HttpRequest, post_id: UUID) -> HttpResponse:

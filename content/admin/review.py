@@ -41,9 +41,7 @@ def _layer(request: HttpRequest, layers: Layers) -> Layer:
     return Layer.AI_REVIEW if layers.ai_review.exists else Layer.REVIEW
 
 
-def _decided(
-    request: HttpRequest, post: Post, layers: Layers, view: LayerView
-) -> HttpResponse:
+def _decided(request: HttpRequest, post: Post, layers: Layers, view: LayerView) -> HttpResponse:
     action = request.POST.get("action", "")
     taking = "approve" if view.layer == Layer.REVIEW else "submit"
     if action not in (taking, "reject"):
@@ -54,7 +52,9 @@ def _decided(
     if not accept and not refuse:
         return _confirm_all(request, post, layers, view, action)
     if action == taking and not accept:
-        message = f"Nothing is marked Accept. To drop the {len(refuse)} marked Reject, press Reject."
+        message = (
+            f"Nothing is marked Accept. To drop the {len(refuse)} marked Reject, press Reject."
+        )
         return _again(request, post, layers, view, message)
     try:
         done = decide(
@@ -128,7 +128,9 @@ def _show(
         "view": view,
         "is_review": is_review,
         "digest": digest_of(view.changes),
-        "may_take": may(request, "posts.review.approve" if is_review else "posts.ai-review.approve"),
+        "may_take": may(
+            request, "posts.review.approve" if is_review else "posts.ai-review.approve"
+        ),
         "may_reject": may(request, "posts.review.approve"),
         "other_count": len((layers.ai_review if is_review else layers.review).changes),
         "other_url": review_url(post, Layer.AI_REVIEW if is_review else Layer.REVIEW),
@@ -153,6 +155,7 @@ def _cards(
     cards = [card for group in groups for card in group.cards]
     return {
         "groups": groups,
+        "first": cards[0].card.path if cards else "",
         "total": len(cards),
         "accepted": _count(cards, "accept"),
         "rejected": _count(cards, "reject"),

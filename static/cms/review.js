@@ -26,7 +26,12 @@ function start(form) {
       form.querySelector(`[data-count=${value}]`).textContent = number;
     }
     const target = verb === "Submit" ? " to Review" : "";
-    if (take) take.textContent = accepted ? `${verb} ${accepted}${target}` : `${verb} all…`;
+    const also = rejected ? `, reject ${rejected}` : "";
+    if (take) {
+      take.textContent = accepted ? `${verb} ${accepted}${target}${also}` : rejected ? `${verb} 0` : `${verb} all…`;
+      // With rejections alone there is nothing to take: that is the other button.
+      take.disabled = !accepted && rejected > 0;
+    }
     if (reject) reject.textContent = rejected ? `Reject ${rejected}` : "Reject all…";
     return numbers;
   }

@@ -60,6 +60,7 @@ def test_every_page(open_page: Any, look: str) -> None:
         "revisions": f"{base}/revisions/",
         "run": f"/admin/agents_app/agentrun/{run.pk}/change/",
         "runs": "/admin/agents_app/agentrun/",
+        "users": "/admin/accounts/user/",
     }.items():
         page.goto(address)
         keep(page, Path(os.environ["SCREENSHOTS"]) / f"{name}-{look}.png", whole=True)

@@ -70,5 +70,24 @@ def test_no_page_is_wider_than_a_narrow_window(open_page: Any, width: int) -> No
         assert wide <= width, place
 
 
+def test_revisions_on_a_phone_and_lists_on_a_laptop_need_no_scrolling_sideways(
+    open_page: Any,
+) -> None:
+    post = coffee()
+    make.agent_actor("general-assistant")
+    cut = """() => [...document.querySelectorAll('.results')].some(
+        (box) => box.scrollWidth > box.clientWidth)"""
+
+    for width, addresses in (
+        (390, [f"/admin/content/post/{post.pk}/revisions/"]),
+        (1280, ["/admin/agents_app/agentrun/", "/admin/accounts/user/", "/admin/content/post/"]),
+    ):
+        page = open_page("admin", width=width)
+        for address in addresses:
+            page.goto(address)
+            assert page.locator(".results").count() == 1, address
+            assert not page.evaluate(cut), address
+
+
 def test_no_stylesheet_of_ours_is_large() -> None:
     assert Path("static/cms/admin.css").stat().st_size <= 20_480

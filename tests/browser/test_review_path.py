@@ -71,7 +71,7 @@ def test_the_keyboard_alone_decides_and_approves(open_page: Any) -> None:
     page.keyboard.press("a")
     page.keyboard.press("j")
     page.keyboard.press("x")
-    assert page.inner_text("[data-take-button]") == "Submit 1 to Review"
+    assert page.inner_text("[data-take-button]") == "Submit 1 to Review, reject 1"
     assert page.inner_text("[data-reject-button]") == "Reject 1"
     assert page.inner_text("[data-live]").endswith(f"rejected, {total - 2} left")
     page.keyboard.press("u")
@@ -140,3 +140,35 @@ def test_without_scripts_an_agent_runs_and_its_run_can_be_followed(open_page: An
     page.click("text=Open AI Review")
 
     assert page.locator("[data-change]").count() > 0
+
+
+def test_the_buttons_say_what_they_will_do(open_page: Any) -> None:
+    post = coffee()
+    page = open_page()
+    page.goto(f"/admin/content/post/{post.pk}/review/?layer=ai-review")
+    take, reject = "[data-take-button]", "[data-reject-button]"
+    assert page.inner_text(take) == "Submit all…"
+
+    choose(page, "post.metaDescription", "reject")
+    assert page.is_disabled(take)
+    assert page.inner_text(reject) == "Reject 1"
+    choose(page, "post.title", "accept")
+
+    assert page.inner_text(take) == "Submit 1 to Review, reject 1"
+    assert page.is_enabled(take)
+    assert page.inner_text(reject) == "Reject 1"
+
+
+def test_one_link_leads_straight_to_the_first_change(open_page: Any) -> None:
+    post = coffee()
+    page = open_page()
+    page.goto(f"/admin/content/post/{post.pk}/review/?layer=ai-review")
+
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    assert page.evaluate("() => document.activeElement.textContent") == "Skip to the first change"
+    page.keyboard.press("Enter")
+
+    assert page.evaluate("() => document.activeElement.matches('[data-change]')")
+    page.keyboard.press("a")
+    assert page.is_checked('[data-change] >> nth=0 >> input[value="accept"]')

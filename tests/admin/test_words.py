@@ -1,0 +1,90 @@
+"""What lists and pages say: titles of what is only proposed, one form of a date, no advice for nobody."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from content import edits
+from content.models import Layer, Post
+from content.services.edit import edit_post
+from content.services.trash import delete_post
+from content.tools.creating import CreatePost, create_post_ai_review
+from tests import make
+from tests.admin.pages import review, url
+
+pytestmark = pytest.mark.django_db
+SignedIn = Callable[..., Client]
+
+
+def proposed() -> Post:
+    values = {"type": "blog", "locale": "en", "title": "A proposed title"}
+    create_post_ai_review(make.mcp_actor(), CreatePost.model_validate(values))
+    return Post.objects.get(is_placeholder=True)
+
+
+@pytest.mark.parametrize("address", ["/admin/", "/admin/inbox/", "/admin/content/post/"])
+def test_a_post_that_is_only_proposed_goes_by_its_proposed_title(
+    signed_in: SignedIn, address: str
+) -> None:
+    post = proposed()
+    make.staged(make.post("Live title"), {"title": "Staged title"})
+    assert post.title != "A proposed title"
+
+    page = signed_in().get(address).content.decode()
+
+    assert re.search(
+        r"A proposed title\s*(</a>)?\s*<span class=\"badge badge-ai-review\">proposed<", page
+    )
+    assert "Live title" in page
+    assert "Staged title" not in page
+
+
+def test_the_pages_of_a_proposed_post_are_headed_by_its_title(signed_in: SignedIn) -> None:
+    post = proposed()
+
+    assert "<h1>A proposed title</h1>" in signed_in().get(review(post)).content.decode()
+
+
+def test_who_may_not_decide_is_not_told_how(signed_in: SignedIn) -> None:
+    post = make.post()
+    make.staged(post, {"title": "x"})
+
+    deciding = signed_in("editor").get(review(post)).content.decode()
+    make.staged(post, {"title": "y"}, layer=Layer.REVIEW)
+    reading = signed_in("translator").get(review(post, "review")).content.decode()
+
+    assert "Mark each change" in deciding
+    assert "deciding needs another role" in reading
+    assert "Mark each change" not in reading
+    assert "Keys" not in reading
+
+
+def test_moments_have_one_form_and_utc_is_said_once(signed_in: SignedIn) -> None:
+    post, gone = make.post(), make.post("Gone")
+    make.staged(post, {"title": "x"})
+    make.staged(post, {"title": "y"}, layer=Layer.REVIEW)
+    edit_post(
+        post_id=post.pk,
+        actor=make.actor("admin"),
+        edit=lambda d: edits.patch_fields(d, {"excerpt": "x"}),
+    )
+    delete_post(post_id=gone.pk, actor=make.actor("admin"))
+    client = signed_in("admin")
+
+    for address in (
+        "/admin/",
+        "/admin/inbox/",
+        "/admin/content/post/",
+        "/admin/content/post/trash/",
+        url(post, "revisions"),
+        review(post),
+        review(post, "review"),
+    ):
+        page = client.get(address).content.decode()
+        assert re.search(r">20\d\d-\d\d-\d\d \d\d:\d\d<", page), address
+        assert not re.search(r"\bago\b|\d\d [ap]\.m\.", page), address
+        assert page.count("All times are in UTC.") == 1, address
