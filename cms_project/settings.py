@@ -134,6 +134,7 @@ LOGIN_URL = "admin:login"
 
 LANGUAGE_CODE = "en"
 # Of the admin. The languages of the content are CMS_ENV.locales.
+FORMAT_MODULE_PATH = "cms_project.formats"
 LANGUAGES = [("en", _("English")), ("de", _("German"))]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_I18N = True
