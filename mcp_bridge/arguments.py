@@ -3,15 +3,16 @@ call."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
+import orjson
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from core.errors import RuleViolation
+from core.errors import RuleViolation, invalid
+from core.hostile import refuse_unstorable
 from core.tools import Tool
 from mcp_bridge.schemas import Schema, lean_schema
 
@@ -24,16 +25,30 @@ def parse_arguments(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel:
     its message."""
     schema = lean_schema(tool.arguments)
     try:
-        return tool.arguments.model_validate(_opened(raw, schema), extra="forbid")
+        opened = _opened(raw, schema)
+        refuse_unstorable(opened)
+        return tool.arguments.model_validate(opened, extra="forbid")
+    except RuleViolation as error:
+        raise _lesson(tool, [_unstorable(error)]) from None
     except ValidationError as error:
         errors = error.errors(include_url=False)
-    lines = [f"- {_sentence(item, schema)}" for item in errors[:SHOWN_ERRORS]]
+    sentences = [_sentence(item, schema) for item in errors[:SHOWN_ERRORS]]
     if len(errors) > SHOWN_ERRORS:
-        lines.append(f"- and {len(errors) - SHOWN_ERRORS} more")
-    raise RuleViolation(
+        sentences.append(f"and {len(errors) - SHOWN_ERRORS} more")
+    raise _lesson(tool, sentences)
+
+
+def _lesson(tool: Tool[BaseModel], sentences: list[str]) -> RuleViolation:
+    lines = [f"- {sentence}" for sentence in sentences]
+    return RuleViolation(
         "\n".join([f"Invalid arguments for {tool.name}:", *lines, f"Signature: {signature(tool)}"]),
         code="invalid_arguments",
     )
+
+
+def _unstorable(error: RuleViolation) -> str:
+    path = next(iter(error.details))
+    return f"`{path}`{error.message.removeprefix(path)} Leave it out or write it otherwise."
 
 
 def signature(tool: Tool[BaseModel]) -> str:
@@ -56,15 +71,17 @@ def nearest(word: str, known: list[str]) -> str | None:
 
 def _opened(raw: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     """Some clients send an object or a list as a string of JSON: open it where a string would be
-    wrong."""
+    wrong. Raises `RuleViolation` on an argument that was meant so and cannot be read."""
     opened = dict(raw)
     for name, value in raw.items():
         wanted = schema["properties"].get(name, {}).get("type")
         if wanted not in ("object", "array") or not isinstance(value, str):
             continue
         try:
-            parsed = json.loads(value)
-        except ValueError:
+            parsed = orjson.loads(value)
+        except orjson.JSONDecodeError as error:
+            if value.lstrip()[:1] in ("{", "["):
+                raise invalid(name, f"{name} is not valid JSON: {error}.") from None
             continue
         if isinstance(parsed, dict if wanted == "object" else list):
             opened[name] = parsed

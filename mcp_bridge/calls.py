@@ -78,7 +78,7 @@ def _answer(principal: Principal, name: str, raw: Mapping[str, Any], call: _Call
     call.user_id = actor.user.pk
     tool = get_tool(name)
     if tool is None:
-        raise NotFound(f"Unknown tool: {name}", code="unknown_tool")
+        raise NotFound(f"Unknown tool: {_storable(name)}", code="unknown_tool")
     require_use(principal, actor, tool)
     arguments = parse_arguments(tool, raw)
     call.agent_id = str(getattr(arguments, "agent_id", None) or "")
@@ -128,17 +128,30 @@ def _failure(
 def _log(call: _Call, raw: Mapping[str, Any], result: wire.CallToolResult, started: float) -> None:
     try:
         McpCall.objects.create(
-            tool=call.tool[:128],
+            tool=_storable(call.tool[:128]),
             principal=call.principal[:100],
             user_id=call.user_id,
-            agent_id=call.agent_id[:100],
+            agent_id=_storable(call.agent_id[:100]),
             ms=round((time.perf_counter() - started) * 1000),
             ok=not result.is_error,
             error_code=call.error_code[:60],
-            request_bytes=len(orjson.dumps(raw, default=str)),
+            request_bytes=_size(raw),
             response_bytes=len(text_of(result).encode()),
         )
     except (
         Exception
     ):  # the work is done: a log that cannot be written must not turn it into an error
         logger.exception("The call of %s could not be logged", call.tool)
+
+
+def _storable(name: str) -> str:
+    """A name that a caller made up, without what databases refuse."""
+    return name.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+
+
+def _size(raw: Mapping[str, Any]) -> int:
+    """The bytes of the arguments; about, where they are none that JSON can hold."""
+    try:
+        return len(orjson.dumps(raw, default=str))
+    except orjson.JSONEncodeError:
+        return len(repr(raw))

@@ -9,11 +9,14 @@ import orjson
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
 
-_DEEPEST = 64
+from core.hostile import DEEPEST, is_deeper, refuse_unstorable
 
 
 class StrictJsonParser(JSONParser):
-    """JSON without NaN, lone surrogates or nesting beyond 64; an empty body is an empty object."""
+    """JSON without NaN, NUL, lone surrogates, numbers beyond 2**53 or nesting beyond 64.
+
+    An empty body is an empty object. What is well-formed and could not be stored is 422 on its path.
+    """
 
     def parse(
         self,
@@ -28,13 +31,7 @@ class StrictJsonParser(JSONParser):
             value = orjson.loads(body)
         except orjson.JSONDecodeError as error:
             raise ParseError(f"The body is not valid JSON: {error}.") from None
-        if _is_deeper(value, _DEEPEST):
-            raise ParseError(f"The body is nested deeper than {_DEEPEST} levels.")
+        if is_deeper(value):
+            raise ParseError(f"The body is nested deeper than {DEEPEST} levels.")
+        refuse_unstorable(value)
         return value
-
-
-def _is_deeper(value: object, left: int) -> bool:
-    if isinstance(value, dict | list):
-        items = value.values() if isinstance(value, dict) else value
-        return left == 0 or any(_is_deeper(item, left - 1) for item in items)
-    return False

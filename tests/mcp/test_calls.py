@@ -229,3 +229,39 @@ def test_calls_beyond_the_rate_are_refused_per_credential(
     assert [result.is_error for result in results] == [False, False, True]
     assert "the limit is 2 a day" in text(results[2])
     assert other.is_error is False
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"patch": '{"a": NaN}'}, "- `patch` is not valid JSON: "),
+        ({"patch": '{"a": "\\ud800"}'}, "- `patch` is not valid JSON: "),
+        ({"edits": "[" * 100_000}, "- `edits` is not valid JSON: "),
+        ({"patch": '{"a":' + "[" * 100 + "]" * 100 + "}"}, " is nested deeper than 64 levels."),
+        ({"patch": '{"a": ' + "9" * 100 + "}"}, "- `patch.a` must be a number between"),
+        ({"patch": {"a": [float("inf")]}}, "- `patch.a.0` must be a number between"),
+        ({"patch": {"a": "\x00"}}, "- `patch.a` must not hold the character NUL."),
+        ({"patch": {"\x00": 1}}, "- `patch` has a key that must not hold the character NUL."),
+        ({"postId": "p\x00"}, "- `postId` must not hold the character NUL."),
+        ({"postId": "p\ud800"}, "- `postId` must not hold half of a character"),
+        ({"limit": 10**400}, "- `limit` must be a number between"),
+    ],
+    ids=lambda value: ascii(value)[:40],
+)
+def test_what_cannot_be_stored_is_refused_with_its_path_and_logged(
+    samples: None, agent: User, arguments: dict[str, Any], sentence: str
+) -> None:
+    result = call_tool(Principal(id="t"), "sample_echo", {**POST, **arguments})
+
+    assert result.is_error is True
+    assert text(result).startswith("Invalid arguments for sample_echo:\n- ")
+    assert sentence in text(result)
+    assert "Signature: sample_echo(" in text(result)
+    assert McpCall.objects.get().error_code == "invalid_arguments"
+
+
+def test_a_call_of_a_name_that_cannot_be_stored_is_logged(samples: None, agent: User) -> None:
+    result = call_tool(Principal(id="t"), "no\x00\ud800", {"a": 10**40})
+
+    assert result.is_error is True
+    assert McpCall.objects.get().tool == "no\ufffd?"
