@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from django.core.cache import caches
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
+from redis.exceptions import RedisError
+
+logger = logging.getLogger(__name__)
+_SAY_AGAIN_SECONDS: Final = 60
+_said_at: float | None = None
 
 
 class KeptClient(RedisCacheClient):
@@ -45,13 +52,29 @@ class CountingRedisCache(RedisCache):
 
 
 def count_hit(key: str, seconds: int) -> int:
-    """One more hit of a key that ends `seconds` after its first; how many there are now. Atomic."""
+    """One more hit of a key that ends `seconds` after its first; how many there are now. Atomic.
+
+    0 where Redis cannot be reached: limits are off then, which is better than answering nobody.
+    """
     backend = caches["default"]
     if isinstance(backend, CountingRedisCache):
-        return backend.count(key, seconds)
+        try:
+            return backend.count(key, seconds)
+        except RedisError as error:
+            _say_uncounted(error)
+            return 0
     # Added, then increased: both atomic, so that concurrent calls cannot pass the limit together.
     backend.add(key, 0, seconds)
     try:
         return backend.incr(key)
     except ValueError:  # it expired in between
         return 1
+
+
+def _say_uncounted(error: RedisError) -> None:
+    """Log that limits are off, at most once a minute: every request comes by here."""
+    global _said_at
+    now = time.monotonic()
+    if _said_at is None or now - _said_at >= _SAY_AGAIN_SECONDS:
+        _said_at = now
+        logger.error("Redis cannot be reached, so no rate limit holds: %s", error)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 from django.conf import settings
-from django.core.cache import cache
 
+from core.cache import count_hit
 from core.errors import CmsError
 
 SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
@@ -30,11 +30,7 @@ def count_call(principal_id: str, now: float | None = None) -> None:
     length = SECONDS[period]
     window, into = divmod(time.time() if now is None else now, length)
     key = f"mcp-calls:{principal_id}:{int(window)}"
-    cache.add(key, 0, timeout=2 * length)
-    try:
-        calls = cache.incr(key)
-    except ValueError:  # evicted between the two lines: begin again rather than refuse
-        return
+    calls = count_hit(key, 2 * length)
     if calls > int(limit):
         raise TooManyCalls(
             f"Too many calls: the limit is {limit} a {period} for this credential. "
