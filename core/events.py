@@ -103,6 +103,8 @@ def dispatch(event_id: int) -> bool:
     Event.objects.filter(pk=event_id).update(
         attempts=models.F("attempts") + 1, dispatched_at=None if failed else timezone.now()
     )
+    if failed and event.attempts + 1 == MAX_ATTEMPTS:
+        logger.error("%s failed %s times and is not tried again", event, MAX_ATTEMPTS)
     return not failed
 
 

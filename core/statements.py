@@ -53,7 +53,9 @@ class Statement:
         sizes = [_size(argument) for argument in arguments]
         if 0 in sizes:
             return []
-        shape = (connection.vendor, *sizes)
+        # With the types: a text and an id of the same query are adapted differently.
+        types = [type(argument) if isinstance(argument, Scalar) else None for argument in arguments]
+        shape = (connection.vendor, *sizes, *types)
         found = self._compiled.get(shape)
         if found is None:
             found = _compile(self._build, arguments)

@@ -139,3 +139,29 @@ def test_staging_moves_no_content_version_and_live_writes_do() -> None:
     rename(post)
 
     assert events.content_version() > version
+
+
+def test_an_event_that_is_given_up_is_said_once(
+    names: tuple[str, ...], run_on_commit: RunOnCommit, caplog: pytest.LogCaptureFixture
+) -> None:
+    post, listener = make.post(), Listener(failures=events.MAX_ATTEMPTS + 2)
+    with run_on_commit():
+        pass
+    events.subscribe(names, listener)
+    rename(post)
+    event = Event.objects.get(name="post.updated")
+
+    def given_up() -> int:
+        return sum("is not tried again" in record.message for record in caplog.records)
+
+    for _ in range(events.MAX_ATTEMPTS - 1):
+        events.dispatch(event.pk)
+    assert given_up() == 0
+    assert event.pk in events.waiting()
+
+    events.dispatch(event.pk)
+    assert given_up() == 1
+    assert event.pk not in events.waiting()
+
+    events.dispatch(event.pk)
+    assert given_up() == 1

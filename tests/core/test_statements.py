@@ -86,3 +86,15 @@ def test_an_instance_can_be_saved_and_loads_what_it_lacks() -> None:
     assert Post.objects.get(pk=post.pk).title == "After"
     assert found == post
     assert partial.email == make.user("admin").email
+
+
+def test_an_argument_of_another_type_is_compiled_on_its_own() -> None:
+    post = make.post("First")
+    statement = Statement(lambda title: Post.objects.filter(title=title).values("title"))
+
+    assert statement.rows("First") == [{"title": "First"}]
+
+    # An id is no parameter of a text's filter unchanged; compiled for texts, it would find nothing.
+    with pytest.raises(ValueError, match="not every argument"):
+        statement.rows(post.pk)
+    assert statement.rows("First") == [{"title": "First"}]
