@@ -20,6 +20,7 @@ _POST_TYPES: dict[str, str] = {
     "featuredMediaId": "media",
 }
 """The field types of post fields; the others are text."""
+_PLACE_DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ def _prop_type(path: str, type_name: str) -> str:
     here = definition.Props if definition else None
     kind = "text"
     for part in path.split("."):
-        if part.isdigit() or here is None:
+        if _place(part) is not None or here is None:
             continue
         prop = props_of(here).get(part)
         if prop is None:
@@ -135,9 +136,16 @@ def _prop_type(path: str, type_name: str) -> str:
 def _step(value: Json, part: str) -> Json:
     if isinstance(value, Mapping):
         return value.get(part)
-    if isinstance(value, Sequence) and not isinstance(value, str) and part.isdigit():
-        return value[int(part)] if int(part) < len(value) else None
+    place = _place(part)
+    if isinstance(value, Sequence) and not isinstance(value, str) and place is not None:
+        return value[place] if place < len(value) else None
     return None
+
+
+def _place(part: str) -> int | None:
+    """The place in a list that a part of a key names, if it names one."""
+    is_short = len(part) <= _PLACE_DIGITS
+    return int(part) if is_short and part.isascii() and part.isdigit() else None
 
 
 def _put(current: Json, path: Sequence[str], value: Json) -> Json:
@@ -147,10 +155,11 @@ def _put(current: Json, path: Sequence[str], value: Json) -> Json:
     if isinstance(current, Mapping):
         return {**current, part: _put(current.get(part), rest, value)}
     if isinstance(current, Sequence) and not isinstance(current, str):
-        if not part.isdigit() or int(part) >= len(current):
+        place = _place(part)
+        if place is None or place >= len(current):
             raise _missing(part)
         items = list(current)
-        items[int(part)] = _put(items[int(part)], rest, value)
+        items[place] = _put(items[place], rest, value)
         return items
     raise _missing(part)
 

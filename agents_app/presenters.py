@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.db.models import QuerySet
 
 from agents_app.models import AgentRun
 from agents_app.schema import AgentDefinition, OpenEndedContext, ScopeEntry
+from content.layers.revert import Reverted
 from content.store import iso
 from core.json import JsonObject
 
@@ -86,3 +89,13 @@ def run(row: AgentRun) -> JsonObject:
         wire["fieldKey"] = row.field_key
         wire["value"] = row.value
     return wire
+
+
+def reverted(run_id: str, done: Reverted) -> JsonObject:
+    """What reverting a run did, by paths."""
+    return {
+        "runId": str(UUID(run_id)),
+        "reverted": list(done.reverted),
+        "kept": list(done.kept),
+        "unstaged": list(done.unstaged),
+    }

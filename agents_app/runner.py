@@ -25,7 +25,7 @@ from agents_app.models import AgentRun, RunStatus
 from agents_app.prompt import canonical_payload, fenced, field_payload, system_prompt
 from agents_app.runs import held_back, wake_next
 from agents_app.schema import AgentDefinition
-from agents_app.steps import SUMMARY_MAX, keep_usage, mark_refused
+from agents_app.steps import SUMMARY_MAX, Earlier, earlier_attempts, keep_usage, mark_refused
 from agents_app.suggestion import (
     FieldSuggestion,
     Suggestion,
@@ -54,6 +54,7 @@ class _Task:
     """What one attempt works on."""
 
     run: AgentRun
+    earlier: Earlier
     agent: AgentDefinition
     actor: Actor
     post: Post | None
@@ -124,6 +125,7 @@ def _work(run: AgentRun, heartbeat: Heartbeat) -> None:
 
 def _prepare(run: AgentRun) -> _Task:
     """What the run needs, as it stands now. Raises `NotFound` or `NotAllowed` where something is gone."""
+    earlier = earlier_attempts(run)
     agent = enabled_agent(run.agent_id)
     account = account_of(agent)
     if account is None:
@@ -139,7 +141,7 @@ def _prepare(run: AgentRun) -> _Task:
         hop=run.hop + 1,
     )
     if run.post_id is None:
-        return _Task(run, agent, actor, None, None, None)
+        return _Task(run, earlier, agent, actor, None, None, None)
     post = Post.objects.filter(pk=run.post_id, deleted_at__isnull=True).first()
     if post is None:
         raise NotFound("The post was deleted before the run began.")
@@ -147,14 +149,14 @@ def _prepare(run: AgentRun) -> _Task:
     target = None
     if run.scope == "field":
         target = find_field(layers.ai_review.document, run.field_key, run.post_module_id or None)
-    return _Task(run, agent, actor, post, layers, target)
+    return _Task(run, earlier, agent, actor, post, layers, target)
 
 
 def _converse(task: _Task, talk: port.Conversation, text: str) -> None:
     """Ask until an answer can be staged whole, sending back what was wrong with the one before."""
     left, refused = RETRIES, ""
     while True:
-        answer = _ask(task.run, talk, text, left, refused)
+        answer = _ask(task, talk, text, left, refused)
         left -= answer.retried
         try:
             return _finish(task, answer.output)
@@ -171,11 +173,11 @@ def _converse(task: _Task, talk: port.Conversation, text: str) -> None:
 
 
 def _ask(
-    run: AgentRun, talk: port.Conversation, text: str, retries: int, refused: str
+    task: _Task, talk: port.Conversation, text: str, retries: int, refused: str
 ) -> port.Answer:
     """One answer, with its use written down whatever comes of it."""
     try:
-        return talk.ask(text, retries=retries, seconds=_seconds_left(run))
+        return talk.ask(text, retries=retries, seconds=_seconds_left(task.run))
     except (port.ProviderTimeout, port.ProviderStopped):
         raise
     except port.ProviderError as error:
@@ -183,7 +185,7 @@ def _ask(
             raise port.ProviderError(f"The answer was refused: {refused} {error}") from None
         raise
     finally:
-        keep_usage(run, talk.usage)
+        keep_usage(task.run, talk.usage, task.earlier)
 
 
 @transaction.atomic

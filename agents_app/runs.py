@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping
 from typing import Final
@@ -11,11 +10,10 @@ from uuid import UUID
 from django.db import models, transaction
 from django.utils import timezone
 
-from agents_app.fields import find_field
 from agents_app.models import UNFINISHED, AgentRun, RunStatus
+from agents_app.run_input import check_field, check_words, module_id_of
 from agents_app.schema import AgentDefinition, Scope
 from agents_app.switches import enabled_agent
-from content.layers import open_layers
 from content.models import Post
 from core.actor import Actor
 from core.errors import Conflict, NotAllowed, NotFound, RuleViolation, invalid
@@ -26,8 +24,6 @@ logger = logging.getLogger(__name__)
 
 HOP_LIMIT: Final = 3
 """The most runs that follow one another in a chain of runs started by runs."""
-CONTEXT_MAX: Final = 50_000
-OPEN_ENDED_MAX: Final = 20_000
 PERMISSIONS: Final[Mapping[str, str]] = {
     Scope.DROPDOWN: "agents.dropdown",
     Scope.FIELD: "agents.field",
@@ -65,11 +61,9 @@ def create_run(
     if not agent.entries(scope):
         raise _not_in_scope(agent, scope)
     post = _post(post_id, scope)
-    if scope == Scope.FIELD:
-        _check_field(agent, post, field_key, post_module_id)
-    elif field_key is not None:
-        raise invalid("fieldKey", "fieldKey belongs to the scope field.")
-    _check_words(agent, context, open_ended_context)
+    post_module_id = module_id_of(post_module_id)
+    check_field(agent, scope, post, field_key, post_module_id)
+    check_words(agent, context, open_ended_context)
     _check_chain(agent_id, event.hop if event else actor.hop)
     run = AgentRun(
         agent_id=agent.id,
@@ -140,39 +134,6 @@ def _post(post_id: UUID | str | None, scope: str) -> Post | None:
     if found is None:
         raise NotFound(f"No post has the id {post_id}.")
     return found
-
-
-def _check_field(
-    agent: AgentDefinition, post: Post | None, field_key: str | None, post_module_id: str | None
-) -> None:
-    if not field_key or post is None:
-        raise invalid("fieldKey", "A run in the scope field needs fieldKey, such as post.title.")
-    target = find_field(open_layers(post).ai_review.document, field_key, post_module_id)
-    if not any(
-        entry.serves(field_type=target.field_type, field_key=field_key, form_slug=None)
-        for entry in agent.entries(Scope.FIELD)
-    ):
-        raise NotAllowed(
-            f"The agent {agent.id} does not serve the field {field_key}.", code="agent_not_in_scope"
-        )
-
-
-def _check_words(
-    agent: AgentDefinition, context: JsonObject | None, open_ended: str | None
-) -> None:
-    if context and len(json.dumps(context)) > CONTEXT_MAX:
-        raise invalid("context", f"At most {CONTEXT_MAX:,} characters of JSON are allowed.")
-    if open_ended is None:
-        return
-    rule = agent.open_ended_context
-    if not rule.enabled:
-        raise invalid("openEndedContext", f"The agent {agent.id} takes no words of your own.")
-    most = min(rule.max_chars or OPEN_ENDED_MAX, OPEN_ENDED_MAX)
-    if len(open_ended) > most:
-        raise invalid(
-            "openEndedContext",
-            f"It has {len(open_ended):,} characters; at most {most:,} are allowed.",
-        )
 
 
 def _cause(run_id: str | None) -> AgentRun | None:

@@ -15,6 +15,7 @@ from agents_app.api import schema
 from agents_app.api.agents import wait_of
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs import cancel_run, find_run
+from agents_app.undo import undo_run
 from agents_app.waiting import wait_for
 from core.api.pagination import page_of
 from core.api.permissions import Declared
@@ -23,12 +24,13 @@ from core.errors import invalid
 
 
 class RunViewSet(ApiViewSet):
-    """Runs: list, read, cancel."""
+    """Runs: list, read, cancel, revert."""
 
     permissions: ClassVar[dict[str, Declared]] = {
         "list": "agents.view",
         "retrieve": "agents.view",
         "cancel": ("agents.dropdown", "agents.field", "agents.global", "agents.edit"),
+        "revert": "posts.revisions.manage",
     }
 
     @extend_schema(parameters=schema.RUN_PARAMETERS, responses=schema.RunListSchema)
@@ -50,6 +52,11 @@ class RunViewSet(ApiViewSet):
     def cancel(self, request: Request, run_id: str) -> Response:
         """Stop a run that is not finished; nothing of it is staged any more."""
         return Response(presenters.run(cancel_run(run_id=run_id, actor=self.actor)))
+
+    @extend_schema(request=None, responses=schema.RevertedSchema)
+    def revert(self, request: Request, run_id: str) -> Response:
+        """Take back all that a run brought, live and staged; what people changed since is kept."""
+        return Response(presenters.reverted(run_id, undo_run(run_id=run_id, actor=self.actor)))
 
 
 def _filtered(request: Request) -> QuerySet[AgentRun]:

@@ -9,7 +9,6 @@ from agents_app.models import RunStatus
 from agents_app.schema import Scope
 from core.api.schema import MetaSchema
 
-
 SCOPES = [(scope.value, scope.value) for scope in Scope]
 
 
@@ -104,6 +103,15 @@ class RunListSchema(serializers.Serializer[object]):
 
     data = RunSchema(many=True)  # type: ignore[assignment]  # a field of that name
     meta = MetaSchema()
+
+
+class RevertedSchema(serializers.Serializer[object]):
+    """What reverting a run did: paths taken back, kept because people changed them, and no longer staged."""
+
+    runId = serializers.UUIDField()
+    reverted = serializers.ListField(child=serializers.CharField())
+    kept = serializers.ListField(child=serializers.CharField())
+    unstaged = serializers.ListField(child=serializers.CharField())
 
 
 class RunInputSchema(serializers.Serializer[object]):

@@ -18,4 +18,5 @@ urlpatterns = [
     path("agent-runs", RunViewSet.as_view({"get": "list"})),
     path("agent-runs/<str:run_id>", RunViewSet.as_view({"get": "retrieve"})),
     path("agent-runs/<str:run_id>/cancel", RunViewSet.as_view({"post": "cancel"})),
+    path("agent-runs/<str:run_id>/revert", RunViewSet.as_view({"post": "revert"})),
 ]

@@ -37,6 +37,7 @@ WHO: Final[dict[str, frozenset[Any]]] = {
     "GET /api/agent-runs": EDITORS,
     "GET /api/agent-runs/<run_id>": EDITORS,
     "POST /api/agent-runs/<run_id>/cancel": EDITORS,
+    "POST /api/agent-runs/<run_id>/revert": EDITORS,
     "GET /api/posts": PEOPLE,
     "POST /api/posts": EDITORS,
     "GET /api/posts/<post_id>": PEOPLE,

@@ -1,0 +1,73 @@
+"""Reverting a run: what it brought goes, live and staged; what a person changed since stays."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from agents_app.models import AgentRun
+from content import edits
+from content.layers import approve, digest_of, submit
+from content.models import Post
+from content.services.edit import edit_post
+from tests import make
+from tests.api_client import ApiClient
+
+pytestmark = pytest.mark.django_db
+
+
+def _run(post: Post | None) -> AgentRun:
+    return AgentRun.objects.create(
+        agent_id="seo-specialist", scope="dropdown", post=post, by_name="editor", via="api"
+    )
+
+
+def test_a_run_is_reverted_live_and_staged_but_for_what_people_changed() -> None:
+    post = make.post()
+    run = _run(post)
+    agent, editor = make.agent_actor(run_id=str(run.pk)), make.actor("editor")
+    make.staged(post, {"metaTitle": "Of the run", "excerpt": "Of the run"}, by=agent)
+    submit(post_id=post.pk, actor=agent)
+    approve(post_id=post.pk, actor=editor, digest=digest_of(make.layers(post).review.changes))
+    edit_post(
+        post_id=post.pk,
+        actor=editor,
+        edit=lambda document: edits.patch_fields(document, {"excerpt": "A person's"}),
+    )
+    make.staged(post, {"metaDescription": "Waits"}, by=agent)
+    api, url = ApiClient("editor"), f"/api/agent-runs/{run.pk}/revert"
+
+    answer = api.write("POST", url)
+
+    assert answer == {
+        "runId": str(run.pk),
+        "reverted": ["post.metaTitle"],
+        "kept": ["post.excerpt"],
+        "unstaged": ["post.metaDescription"],
+    }
+    live = make.layers(post).live.fields
+    assert (live["metaTitle"], live["excerpt"]) == (None, "A person's")
+    assert make.layers(post).ai_review.changes.paths == ()
+
+
+def test_where_there_is_nothing_to_revert_it_says_so() -> None:
+    post = make.post()
+    before = make.live_hash()
+
+    for run in (_run(post), _run(None)):
+        answer = ApiClient("editor").write("POST", f"/api/agent-runs/{run.pk}/revert", expect=422)
+        assert answer["code"] == "nothing_to_revert"
+    ApiClient("editor").write("POST", f"/api/agent-runs/{uuid4()}/revert", expect=404)
+    ApiClient("editor").write("POST", "/api/agent-runs/no-id/revert", expect=404)
+    assert make.live_hash() == before
+
+
+def test_a_translator_reverts_nothing() -> None:
+    post = make.post()
+    run = _run(post)
+    make.staged(post, {"metaTitle": "Waits"}, by=make.agent_actor(run_id=str(run.pk)))
+
+    ApiClient("translator").write("POST", f"/api/agent-runs/{run.pk}/revert", expect=403)
+
+    assert make.layers(post).ai_review.changes.paths == ("post.metaTitle",)
