@@ -12,7 +12,7 @@ from agents_app.definitions import all_agents, get_agent
 from agents_app.models import AgentSwitch
 from agents_app.schema import AgentDefinition
 from core.actor import Actor
-from core.errors import NotFound
+from core.errors import NotFound, RuleViolation
 
 logger = logging.getLogger(__name__)
 
@@ -80,4 +80,13 @@ def bootstrap_agent_users() -> int:
         for agent in all_agents()
         if agent.user_account.enabled and agent.user_account.create_at_boot
     ]
-    return sum(account_of(agent) is not None for agent in wanted)
+    return sum(_has_account(agent) for agent in wanted)
+
+
+def _has_account(agent: AgentDefinition) -> bool:
+    try:
+        return account_of(agent) is not None
+    except RuleViolation as error:
+        # One agent whose account cannot be made must not keep the site from starting.
+        logger.error("The agent %s has no account: %s", agent.id, error.message)
+        return False
