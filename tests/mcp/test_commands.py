@@ -74,3 +74,16 @@ def test_the_dump_holds_the_code_derived_context_in_a_stable_order(
 def test_a_dump_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="Cannot write"):
         call_command("dump_mcp_context", out=str(tmp_path / "absent" / "a.json"))
+
+
+def test_a_served_name_needs_credentials_too(environment: Callable[..., None]) -> None:
+    environment(mcp_allowed_hosts=("localhost", "[::1]", "mcp.example.com"))
+    with pytest.raises(
+        CommandError, match=r"mcp\.example\.com \(MCP_ALLOWED_HOSTS\) without credentials"
+    ):
+        call_command("run_mcp", host="127.0.0.1")
+
+    environment(mcp_auth_token="secret")
+    refuse_open_door("127.0.0.1")
+    environment(mcp_auth_token=None, mcp_allowed_hosts=("localhost", "[::1]", "127.0.0.3"))
+    refuse_open_door("127.0.0.1")

@@ -23,6 +23,11 @@ from mcp_bridge.server import build_server
 GRACE_SECONDS = 2
 """For calls that are under way; an open stream would otherwise keep the server up."""
 
+_OPEN_DOOR = (
+    "anyone who reaches it could use every tool. Set MCP_AUTH_TOKEN (or MCP_AUTH_HEADER_NAME and "
+    "MCP_AUTH_HEADER_VALUE), or keep to 127.0.0.1."
+)
+
 
 class Command(BaseCommand):
     help = "Serve the MCP tools over HTTP (SSE and Streamable HTTP on one port) or over stdio."
@@ -72,21 +77,26 @@ class Command(BaseCommand):
 
 
 def refuse_open_door(host: str) -> None:
-    """Raise `CommandError` when the address is reachable from elsewhere and no credential guards
-    it."""
+    """Raise `CommandError` when the address, or a name it is served under, is reachable from
+    elsewhere and no credential guards it."""
     try:
         configured = credentials_configured()
     except ImproperlyConfigured as error:
         raise CommandError(str(error)) from error
-    if not configured and not _is_loopback(host):
+    if configured:
+        return
+    if not _is_loopback(host):
+        raise CommandError(f"Refusing to bind {host} without credentials: {_OPEN_DOOR}")
+    # Whoever names another host has a proxy in front, whose requests all come from this machine.
+    named = [name for name in settings.CMS_ENV.mcp_allowed_hosts if not _is_loopback(name)]
+    if named:
         raise CommandError(
-            f"Refusing to bind {host} without credentials: anyone who reaches it could use every "
-            "tool. Set MCP_AUTH_TOKEN (or MCP_AUTH_HEADER_NAME and MCP_AUTH_HEADER_VALUE), or "
-            "bind 127.0.0.1."
+            f"Refusing to serve {', '.join(named)} (MCP_ALLOWED_HOSTS) without credentials: {_OPEN_DOOR}"
         )
 
 
 def _is_loopback(host: str) -> bool:
+    host = host.strip("[]").lower()
     if host == "localhost":
         return True
     try:
