@@ -14,7 +14,8 @@ from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
-from django.http import HttpRequest, HttpResponseForbidden
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponseForbidden, QueryDict
 from django.http.response import HttpResponseBase
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.locale import LocaleMiddleware
@@ -66,3 +67,27 @@ class ManagementAuthenticationMiddleware(ManagementMiddleware, AuthenticationMid
 
 class ManagementMessageMiddleware(ManagementMiddleware, MessageMiddleware):
     """Messages, for management paths."""
+
+
+class AdminInputMiddleware(MiddlewareMixin):
+    """Answers 400 where a parameter of the admin holds NUL: no browser sends it, and no form field, filter or
+    search would store or find it."""
+
+    def process_view(
+        self,
+        request: HttpRequest,
+        callback: Callable[..., HttpResponseBase],
+        callback_args: tuple[Any, ...],
+        callback_kwargs: dict[str, Any],
+    ) -> None:
+        # Here and not earlier, so that the CSRF check has answered and the body is read at most once.
+        if request.path_info.startswith("/admin/") and (
+            _holds_nul(request.GET) or _holds_nul(request.POST)
+        ):
+            raise BadRequest("A parameter holds the character NUL.")
+
+
+def _holds_nul(parameters: QueryDict) -> bool:
+    return any(
+        "\x00" in text for name, values in parameters.lists() for text in (name, *map(str, values))
+    )
