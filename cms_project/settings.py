@@ -55,6 +55,7 @@ MIDDLEWARE = [
     "core.middleware.ManagementCsrfMiddleware",
     "core.middleware.ManagementAuthenticationMiddleware",
     "core.middleware.ManagementMessageMiddleware",
+    "core.middleware.AdminInputMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 # Where `core.middleware` runs sessions and the rest, and the exceptions.
