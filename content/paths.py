@@ -8,10 +8,12 @@ from django.conf import settings
 
 from content.definitions import post_types
 from content.models import Post
+from core.errors import invalid
 
 HOME_SLUG: Final = "home"
 """The root page of this slug is the home page of its locale."""
 _DEEPEST: Final = 20
+_LONGEST: Final = 1900
 
 
 def path_for(post: Post) -> str:
@@ -33,6 +35,8 @@ def path_for(post: Post) -> str:
     path = pattern
     for name, value in values.items():
         path = path.replace("{" + name + "}", value)
+    if len(path) > _LONGEST:
+        raise invalid("slug", f"The address would be longer than {_LONGEST:,} characters.")
     prefix = "" if post.locale == settings.CMS_ENV.default_locale else f"/{post.locale}"
     if path == f"/{HOME_SLUG}" and post.parent_id is None:
         return f"{prefix}/"

@@ -27,6 +27,7 @@ class Approval(Body):
 class Rejection(Body):
     paths: list[Words] | None = None
     note: Words = ""
+    digest: Words | None = None
 
 
 class Submission(Body):
@@ -127,6 +128,7 @@ class ReviewViewSet(ApiViewSet):
             actor=self.actor,
             paths=body.paths,
             note=body.note,
+            digest=body.digest,
         )
         return Response({"postId": post.pk, "layer": layer.value, "rejected": list(dropped)})
 

@@ -37,7 +37,8 @@ def _module_changes(base: PostDocument, other: PostDocument) -> Iterator[Change]
         before = old.get(module.id)
         path = f"modules.{module.id}"
         if before is None:
-            yield Change(path, "added", ABSENT, module)
+            behind = other.order[index - 1] if index else ""
+            yield Change(path, "added", ABSENT, module, behind)
             continue
         if before.identity != module.identity:
             yield Change(path, "replaced", before, module)

@@ -29,13 +29,15 @@ class Change:
     """One difference at one path.
 
     `before` and `after` are the field's or prop's values; whole modules where one was added, removed or replaced;
-    positions (0-based) where one moved; `ABSENT` where there is nothing.
+    positions (0-based) where one moved; `ABSENT` where there is nothing. `behind` is the module that an added
+    one follows, empty for the first.
     """
 
     path: str
     kind: Kind
     before: Value
     after: Value
+    behind: str = ""
 
     @property
     def module_id(self) -> str | None:

@@ -8,16 +8,16 @@ from uuid import UUID
 
 from django.db import transaction
 
-from content.changes import Changes, apply, diff
+from content.changes import apply, diff
 from content.document import PostDocument
-from content.layers.digest import path_was_seen, read_digest, was_seen
+from content.layers.digest import read_digest
 from content.layers.live import write_live
-from content.layers.state import Layers, LayerView, lock_post, open_layers, save_draft
-from content.layers.submit import require_paths
+from content.layers.seen import seen_changes
+from content.layers.state import Layers, lock_post, open_layers, save_draft, settle
 from content.models import Post, Revision
 from content.rules import check_changes
 from core.actor import Actor
-from core.errors import Conflict, RuleViolation
+from core.errors import RuleViolation
 
 
 @transaction.atomic
@@ -39,7 +39,7 @@ def approve(
     seen = read_digest(digest)
     post = lock_post(post_id)
     layers = open_layers(post)
-    changes = _approved(layers.review, seen, paths)
+    changes = seen_changes(layers.review, seen, paths)
     document = apply(layers.live, changes)
     document = check_changes(post=post, before=layers.live, after=document, actor=actor)
     revision = write_live(
@@ -55,39 +55,8 @@ def approve(
     if revision is None:
         raise RuleViolation("Nothing of this is still different.", code="nothing_staged")
     keep_rest(layers, document, changes.paths, actor)
+    settle(post, document)
     return post, revision
-
-
-def _approved(
-    review: LayerView, seen: dict[bytes, bytes], paths: Collection[str] | None
-) -> Changes:
-    if paths is None:
-        if not review.exists and not seen:
-            raise RuleViolation("Nothing is staged in Review of this post.", code="nothing_staged")
-        if len(review.changes) != len(seen):
-            raise _stale([])
-        paths = review.changes.paths
-    else:
-        gone = [
-            path for path in paths if path not in review.changes.paths and path_was_seen(seen, path)
-        ]
-        if gone:
-            raise _stale(gone)
-        require_paths(review, paths)
-    chosen = review.changes.only(paths)
-    moved = [change.path for change in chosen if not was_seen(seen, change)]
-    if moved:
-        raise _stale(moved)
-    return chosen
-
-
-def _stale(paths: list[str]) -> Conflict:
-    which = ", ".join(paths) if paths else "what is staged"
-    return Conflict(
-        f"This moved since you opened the review: {which}. Nothing was changed; look again and decide.",
-        code="stale_review",
-        details={path: ["changed since you saw it"] for path in paths},
-    )
 
 
 def keep_rest(layers: Layers, live: PostDocument, taken: Collection[str], actor: Actor) -> None:

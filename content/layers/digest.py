@@ -56,7 +56,7 @@ def path_was_seen(digest: dict[bytes, bytes], path: str) -> bool:
 
 def _of_change(change: Change) -> bytes:
     text = json.dumps(
-        [change.path, change.kind, _plain(change.before), _plain(change.after)],
+        [change.path, change.kind, _plain(change.before), _plain(change.after), change.behind],
         sort_keys=True,
         ensure_ascii=False,
     )

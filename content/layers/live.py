@@ -12,12 +12,13 @@ from content import store
 from content.changes import Changes, diff
 from content.definitions import custom_text_of, text_of
 from content.document import PostDocument
-from content.layers.marks import Mark, Marks, mark_of
+from content.layers.marks import Mark, Marks, mark_of, parts_of
 from content.models import Post, Provenance, Revision
 from content.paths import follow_path_change, path_for
 from content.rules.fields import check_parent, taken_by_another
 from core import events
 from core.actor import Actor
+from core.errors import invalid
 from core.json import JsonObject
 
 
@@ -50,6 +51,8 @@ def write_live(
     post.version += 1
     # Until a title is approved, what stands there is the placeholder.
     post.is_placeholder = post.is_placeholder and "post.title" not in changes.paths
+    if post.is_placeholder and post.publish_at is not None:
+        raise invalid("publishAt", "Approve the title first: what an agent made has a placeholder.")
     post.search_text = search_text_of(after)
     _save(post)
     if post.path != old_path:
@@ -104,26 +107,29 @@ def add_provenance(
     post: Post, revision: Revision, changes: Changes, actor: Actor, marks: Marks
 ) -> None:
     own = Mark.of(actor)
-    rows = []
-    for path in changes.paths:
-        mark = mark_of(marks, path) or own
-        rows.append(
-            Provenance(
-                post=post,
-                revision=revision,
-                path=path,
-                author_id=mark.user_id,
-                author_name=mark.user,
-                agent_id=mark.agent_id,
-                run_id=mark.run_id,
-                via=mark.via,
-                edited_by_name=mark.edited_by,
-                approved_by_id=actor.user.pk,
-                approved_by_name=actor.user.username,
-                written_at=parse_datetime(mark.at) or timezone.now(),
-            )
+    written: Marks = {}
+    for change in changes:
+        written[change.path] = mark_of(marks, change.path) or own
+        if change.kind == "added":
+            # What others wrote in the module before it came live is theirs.
+            written |= parts_of(marks, change.path)
+    Provenance.objects.bulk_create(
+        Provenance(
+            post=post,
+            revision=revision,
+            path=path,
+            author_id=mark.user_id,
+            author_name=mark.user,
+            agent_id=mark.agent_id,
+            run_id=mark.run_id,
+            via=mark.via,
+            edited_by_name=mark.edited_by,
+            approved_by_id=actor.user.pk,
+            approved_by_name=actor.user.username,
+            written_at=parse_datetime(mark.at) or timezone.now(),
         )
-    Provenance.objects.bulk_create(rows)
+        for path, mark in written.items()
+    )
 
 
 def search_text_of(document: PostDocument) -> str:

@@ -86,3 +86,14 @@ def mark_of(marks: Marks, path: str) -> Mark | None:
         ),
         None,
     )
+
+
+def parts_of(marks: Marks, path: str) -> Marks:
+    """The marks of what lies below a path: of the parts of a module that a layer added."""
+    return {known: mark for known, mark in marks.items() if known.startswith(path + ".")}
+
+
+def hands_on(marks: Marks, path: str) -> list[Mark]:
+    """Everybody who wrote what stands at a path: the nearest mark, and those of its parts."""
+    nearest = mark_of(marks, path)
+    return ([nearest] if nearest else []) + list(parts_of(marks, path).values())

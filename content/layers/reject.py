@@ -8,8 +8,9 @@ from uuid import UUID
 from django.db import transaction
 
 from content.changes import apply
-from content.layers.state import check_version, lock_post, open_layers, save_draft
-from content.layers.submit import require_paths
+from content.layers.digest import read_digest
+from content.layers.seen import require_paths, seen_changes
+from content.layers.state import check_version, lock_post, open_layers, save_draft, settle
 from content.models import Layer, Post
 from core import events
 from core.actor import Actor
@@ -25,21 +26,27 @@ def reject(
     paths: Collection[str] | None = None,
     note: str = "",
     expected_version: int | None = None,
+    digest: str | None = None,
 ) -> tuple[Post, tuple[str, ...]]:
     """Drop all of a layer, or these paths of it. Answers what was dropped.
 
-    What AI Review holds beside a rejected Review stays there. Raises `RuleViolation` on unknown paths.
+    What AI Review holds beside a rejected Review stays there. With a
+    `digest`, only what the reviewer saw is dropped, else `Conflict`. Raises `RuleViolation` on unknown paths.
     """
     actor.require_person("reject")
     actor.require("posts.review.approve")
     post = lock_post(post_id)
-    view = open_layers(post).view(layer)
+    layers = open_layers(post)
+    view = layers.view(layer)
     check_version(expected_version, view.version, "This draft")
     if not view.exists:
         raise RuleViolation(f"Nothing is staged in {layer} of this post.", code="nothing_staged")
+    if digest is not None:
+        paths = seen_changes(view, read_digest(digest), paths).paths
     dropped = tuple(view.changes.paths if paths is None else require_paths(view, paths))
     rest = view.changes.only([path for path in view.changes.paths if path not in dropped])
     save_draft(view, post, apply(view.below, rest), view.marks, actor.user.pk)
+    settle(post, layers.live)
     events.record(
         f"post.{layer}.reject",
         actor=actor,

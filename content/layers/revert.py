@@ -7,15 +7,20 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 
 from content.changes import Changes, apply, diff, merge
 from content.document import PostDocument
 from content.layers.live import write_live
-from content.layers.state import LayerView, lock_post, open_layers, save_draft
-from content.models import Layer, Post, Provenance, Revision
+from content.layers.marks import hands_on
+from content.layers.state import LayerView, lock_post, open_layers, save_draft, settle
+from content.models import Layer, Post, Provenance, Revision, Term
 from content.rules import check_changes
 from core.actor import Actor
 from core.errors import NotFound, RuleViolation
+from core.json import JsonObject
+from media.queries import media_exists
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +49,31 @@ def revert_to_revision(
     if revision is None:
         raise NotFound(f"This post has no revision {revision_id}.")
     live = open_layers(post).live
-    target = check_changes(
-        post=post, before=live, after=PostDocument.from_json(revision.document), actor=actor
-    )
-    write_live(post=post, before=live, after=target, actor=actor, reason="reverted", note=note)
+    target, left_out = still_possible(live, PostDocument.from_json(revision.document))
+    target = check_changes(post=post, before=live, after=target, actor=actor)
+    if left_out:
+        note = f"{note} (left out: {', '.join(left_out)})".strip()
+    if write_live(post=post, before=live, after=target, actor=actor, reason="reverted", note=note):
+        settle(post, target)
     return post
+
+
+def still_possible(live: PostDocument, target: PostDocument) -> tuple[PostDocument, list[str]]:
+    """`target` without what is no longer there to return to, and the names of that."""
+    gone: JsonObject = {}
+    fields = target.fields
+    due = fields.get("publishAt")
+    if isinstance(due, str) and (parse_datetime(due) or timezone.now()) <= timezone.now():
+        gone["publishAt"] = live.fields.get("publishAt")
+    parent, media = fields.get("parentId"), fields.get("featuredMediaId")
+    if parent and not Post.objects.filter(pk=str(parent), deleted_at__isnull=True).exists():
+        gone["parentId"] = None
+    if media and not media_exists(str(media)):
+        gone["featuredMediaId"] = None
+    terms = Term.objects.filter(pk__in=target.taxonomy_term_ids).values_list("pk", flat=True)
+    ids = sorted(str(id_) for id_ in terms)
+    left_out = [*gone, *(["taxonomyTermIds"] if len(ids) < len(target.taxonomy_term_ids) else [])]
+    return target.with_fields(gone).with_terms(ids), left_out
 
 
 @transaction.atomic
@@ -64,9 +89,9 @@ def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
         kept += left
     target = check_changes(post=post, before=live, after=target, actor=actor)
     reverted = diff(live, target).paths
-    write_live(
-        post=post, before=live, after=target, actor=actor, reason="reverted", note=f"run {run_id}"
-    )
+    note = f"run {run_id}"
+    if write_live(post=post, before=live, after=target, actor=actor, reason="reverted", note=note):
+        settle(post, target)
     unstaged = _unstage(post, run_id, actor)
     if not reverted and not unstaged and not kept:
         raise RuleViolation(
@@ -76,19 +101,39 @@ def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
 
 
 def _edited_since(post: Post, run_id: str) -> list[str]:
-    """What a person changed of the run's words before they went live: it is that person's work too."""
-    rows = Provenance.objects.filter(post=post, run_id=run_id).exclude(edited_by_name="")
-    return sorted(set(rows.values_list("path", flat=True)))
+    """What others changed of the run's words before they went live: it is their work too."""
+    return sorted({path for _, path, is_shared in _written(post, run_id) if is_shared})
 
 
 def _contributions(post: Post, run_id: str) -> list[tuple[Revision, set[str]]]:
-    """The revisions that brought words of the run live, newest first, with its paths in each."""
+    """The revisions that brought words of the run live, newest first, with its own paths in each."""
     paths: dict[UUID, set[str]] = {}
-    rows = Provenance.objects.filter(post=post, run_id=run_id, edited_by_name="")
-    for revision_id, path in rows.values_list("revision_id", "path"):
-        paths.setdefault(revision_id, set()).add(path)
+    for revision_id, path, is_shared in _written(post, run_id):
+        if not is_shared:
+            paths.setdefault(revision_id, set()).add(path)
     found = Revision.objects.filter(pk__in=paths).order_by("-version")
     return [(revision, paths[revision.pk]) for revision in found]
+
+
+def _written(post: Post, run_id: str) -> list[tuple[UUID, str, bool]]:
+    """What the run wrote: revision, path, and whether somebody else's hand is in it or in a part of it."""
+    own = Provenance.objects.filter(post=post, run_id=run_id)
+    rows = list(
+        Provenance.objects.filter(post=post, revision__in=own.values("revision")).values_list(
+            "revision_id", "path", "run_id", "edited_by_name"
+        )
+    )
+    return [
+        (revision_id, path, any(_is_others(row, revision_id, path, run_id) for row in rows))
+        for revision_id, path, by_run, _ in rows
+        if by_run == run_id
+    ]
+
+
+def _is_others(row: tuple[UUID, str, str, str], revision_id: UUID, path: str, run_id: str) -> bool:
+    revision, at, by_run, edited_by = row
+    is_here = revision == revision_id and (at == path or at.startswith(path + "."))
+    return is_here and (by_run != run_id or edited_by != "")
 
 
 def _without(
@@ -109,14 +154,15 @@ def _unstage(post: Post, run_id: str, actor: Actor) -> tuple[str, ...]:
     dropped: list[str] = []
     for layer in (Layer.REVIEW, Layer.AI_REVIEW):
         view = open_layers(post).view(layer)
-        own = [
-            path
-            for path, mark in view.marks.items()
-            if mark.run_id == run_id and not mark.edited_by
-        ]
+        own = [path for path in view.changes.paths if _is_only_of(view, path, run_id)]
         if own:
             dropped += _drop(view, post, own, actor)
     return tuple(dict.fromkeys(dropped))
+
+
+def _is_only_of(view: LayerView, path: str, run_id: str) -> bool:
+    hands = hands_on(view.marks, path)
+    return bool(hands) and all(mark.run_id == run_id and not mark.edited_by for mark in hands)
 
 
 def _drop(view: LayerView, post: Post, paths: Collection[str], actor: Actor) -> list[str]:

@@ -12,7 +12,7 @@ from accounts.models import User
 from content import store
 from content.changes import Changes, diff, merge
 from content.document import PostDocument
-from content.layers.marks import Marks, mark_of, read_marks
+from content.layers.marks import Marks, mark_of, parts_of, read_marks
 from content.models import Draft, Layer, Post
 from core.errors import Conflict, NotFound
 from core.statements import Statement, columns_of, instance
@@ -95,7 +95,11 @@ def post_not_found(post_id: UUID | str) -> NotFound:
 
 def open_layers(post: Post) -> Layers:
     """Read every layer of a post. Three queries."""
-    live = store.load(post)
+    return layers_over(post, store.load(post))
+
+
+def layers_over(post: Post, live: PostDocument) -> Layers:
+    """The layers on top of a live document that is known already. One query."""
     drafts = {draft.layer: draft for draft in _drafts_of(post)}
     review = _view(Layer.REVIEW, drafts.get(Layer.REVIEW), live)
     ai_review = _view(Layer.AI_REVIEW, drafts.get(Layer.AI_REVIEW), review.document)
@@ -152,20 +156,11 @@ def save_draft(
 ) -> Draft:
     """Store a layer's document against the present layer below; drift found so far stays marked."""
     changes = diff(view.below, document)
-    kept = {}
-    for path in changes.paths:
-        mark = mark_of(marks, path)
-        if mark is None:
-            continue
-        unchanged_by_writer = mark_of(view.marks, path) == mark
-        kept[path] = (
-            replace(mark, drifted=True) if path in view.drifted and unchanged_by_writer else mark
-        )
     draft = view.draft or Draft(post=post, layer=view.layer)
     draft.is_empty = len(changes) == 0
     draft.base = None if draft.is_empty else view.below.to_json()
     draft.document = None if draft.is_empty else document.to_json()
-    draft.marks = {path: mark.to_json() for path, mark in kept.items()}
+    draft.marks = {path: mark.to_json() for path, mark in _kept(view, changes, marks).items()}
     draft.version += 1
     draft.updated_by_id = updated_by_id
     if draft.is_empty:
@@ -174,3 +169,32 @@ def save_draft(
         draft.base_revision = post.revisions.order_by("-version").first()
     draft.save()
     return draft
+
+
+def _kept(view: LayerView, changes: Changes, marks: Marks) -> Marks:
+    """The marks of what is still staged, and of the parts of modules that the layer adds."""
+    kept: Marks = {}
+    for change in changes:
+        mark = mark_of(marks, change.path)
+        if mark is not None:
+            by_another = mark_of(view.marks, change.path) != mark
+            drifted = change.path in view.drifted and not by_another
+            kept[change.path] = replace(mark, drifted=True) if drifted else mark
+        if change.kind == "added":
+            kept |= parts_of(marks, change.path)
+    return kept
+
+
+def settle(post: Post, live: PostDocument) -> None:
+    """Take out of the drafts what the layer below has come to hold by itself.
+
+    Else it would be staged again as soon as the layer below moved on, and could be neither taken nor rejected.
+    """
+    layers = layers_over(post, live)
+    for view in (layers.review, layers.ai_review):
+        draft = view.draft
+        if draft is None or draft.base is None or draft.document is None:
+            continue
+        stored = diff(PostDocument.from_json(draft.base), PostDocument.from_json(draft.document))
+        if set(stored.paths) - set(view.changes.paths):
+            save_draft(view, post, view.document, view.marks, draft.updated_by_id)

@@ -9,7 +9,8 @@ from uuid import UUID
 from django.db import transaction
 
 from content.changes import Change, Changes, Conflict, apply, diff, same, value_at
-from content.layers.marks import Mark, Marks, mark_of
+from content.layers.marks import Mark, Marks, hands_on, mark_of, parts_of
+from content.layers.seen import require_paths
 from content.layers.state import Layers, LayerView, lock_post, open_layers, save_draft
 from content.models import Post
 from content.rules import check_changes
@@ -79,34 +80,18 @@ def _chosen(view: LayerView, paths: Collection[str] | None) -> Changes:
     return view.changes if paths is None else view.changes.only(require_paths(view, paths))
 
 
-def require_paths(view: LayerView, paths: Collection[str]) -> Collection[str]:
-    """The paths, if each is staged in the layer; `RuleViolation` on `paths` otherwise."""
-    known = set(view.changes.paths)
-    unknown = [path for path in paths if path not in known]
-    if unknown or not paths:
-        message = (
-            f"Not staged in {view.layer}: {', '.join(unknown)}."
-            if unknown
-            else "Name at least one path."
-        )
-        raise RuleViolation(message, code="unknown_path", details={"paths": [message]})
-    return paths
-
-
 def _person_staged(review: LayerView, change: Change) -> bool:
     """Whether a person's hand is in what Review holds at the path, or at the whole or a part of it."""
     if same(value_at(review.document, change.path), change.after):
         return False
-    for other in review.changes:
-        related = (
-            other.path == change.path
-            or other.path.startswith(change.path + ".")
-            or change.path.startswith(other.path + ".")
-        )
-        mark = mark_of(review.marks, other.path)
-        if related and (mark is None or not mark.is_agents):
-            return True
-    return False
+    if not any(_touches(other.path, change.path) for other in review.changes):
+        return False
+    hands = hands_on(review.marks, change.path)
+    return not hands or any(not mark.is_agents for mark in hands)
+
+
+def _touches(one: str, other: str) -> bool:
+    return one == other or one.startswith(other + ".") or other.startswith(one + ".")
 
 
 def _carry(layers: Layers, taken: Changes, actor: Actor, note: str) -> int:
@@ -122,6 +107,7 @@ def _carry(layers: Layers, taken: Changes, actor: Actor, note: str) -> int:
                 value_at(layers.live, path), value_at(document, path)
             )
             marks[path] = replace(mark, conflict=False, drifted=drifted, note=note or mark.note)
+        marks |= parts_of(layers.ai_review.marks, path)
     return save_draft(review, layers.post, document, marks, actor.user.pk).version
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 from uuid import UUID
 
@@ -26,6 +26,8 @@ from media.queries import media_exists
 _SLUG: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _JSON_MAX: Final = 20_000
+_LARGEST: Final = 2**53
+_LATEST_YEAR: Final = 9000
 
 
 def clean_fields(
@@ -160,7 +162,8 @@ def _json_object(name: str, value: Json) -> Json:
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
         text.encode()
-    except ValueError:
+        _check_numbers(value)
+    except (ValueError, RecursionError):
         message = f"{name} holds a number or a character that cannot be stored."
         raise invalid(name, message) from None
     if len(text) > _JSON_MAX:
@@ -170,6 +173,18 @@ def _json_object(name: str, value: Json) -> Json:
     if "\\u0000" in text:
         raise invalid(name, f"{name} must not hold control characters.")
     return dict(value)
+
+
+def _check_numbers(value: Json) -> None:
+    """Raise `ValueError` for a number that JSON readers elsewhere, and our own, cannot hold exactly."""
+    if isinstance(value, Mapping):
+        for item in value.values():
+            _check_numbers(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _check_numbers(item)
+    elif isinstance(value, int | float) and abs(value) > _LARGEST:
+        raise ValueError(value)
 
 
 def _robots(name: str, value: Json) -> Json:
@@ -212,9 +227,10 @@ def _moment(name: str, value: Json) -> Json:
     if isinstance(value, str):
         try:
             moment = parse_datetime(value)
-        except ValueError:
+            moment = moment.astimezone(UTC) if moment and moment.tzinfo else None
+        except (ValueError, OverflowError):
             moment = None
-    if moment is None or moment.tzinfo is None:
+    if moment is None or moment.year > _LATEST_YEAR:
         raise invalid(
             name, f"{name} must be a time in ISO 8601 with its zone, like 2030-01-31T08:00:00Z."
         )

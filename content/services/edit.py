@@ -10,7 +10,7 @@ from django.db import transaction
 from content import store
 from content.document import PostDocument
 from content.layers.live import write_live
-from content.layers.state import check_version, lock_post
+from content.layers.state import check_version, lock_post, settle
 from content.models import Post, Status
 from content.rules import check_changes
 from content.services.publish import move_status
@@ -42,7 +42,8 @@ def edit_post(
     before = store.load(post)
     after = edit(before) if edit else before
     after = check_changes(post=post, before=before, after=after, actor=actor)
-    write_live(post=post, before=before, after=after, actor=actor, reason="edited")
+    if write_live(post=post, before=before, after=after, actor=actor, reason="edited"):
+        settle(post, after)
     if status is not None and status != post.status:
         move_status(post=post, status=status, actor=actor)
     return post

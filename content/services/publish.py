@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Final
 from uuid import UUID
 
@@ -14,8 +15,9 @@ from content.models import Post, Status
 from content.paths import path_for
 from core import events
 from core.actor import Actor
-from core.errors import RuleViolation, invalid
+from core.errors import CmsError, RuleViolation, invalid
 
+logger = logging.getLogger(__name__)
 _MOVES: Final = frozenset(
     {
         (Status.DRAFT, Status.PUBLISHED),
@@ -67,17 +69,25 @@ def _check_move(post: Post, status: str) -> None:
 def publish_due_posts(actor: Actor) -> int:
     """Publish the drafts whose `publishAt` has come. Answers how many. Safe to run twice."""
     due = Post.objects.filter(
-        publish_at__lte=timezone.now(), status=Status.DRAFT, deleted_at__isnull=True
-    ).values_list("pk", flat=True)
+        publish_at__lte=timezone.now(),
+        status=Status.DRAFT,
+        deleted_at__isnull=True,
+        is_placeholder=False,
+    )
     count = 0
-    for pk in list(due):
-        with transaction.atomic():
-            post = lock_post(pk)
-            if (
-                post.status == Status.DRAFT
-                and post.publish_at
-                and post.publish_at <= timezone.now()
-            ):
-                move_status(post=post, status=Status.PUBLISHED, actor=actor)
-                count += 1
+    for pk in list(due.order_by("publish_at").values_list("pk", flat=True)):
+        try:
+            count += _publish_if_due(pk, actor)
+        except CmsError as error:
+            # One that cannot be published must not keep the others waiting.
+            logger.warning("post %s is not published on schedule: %s", pk, error.message)
     return count
+
+
+@transaction.atomic
+def _publish_if_due(pk: UUID, actor: Actor) -> int:
+    post = lock_post(pk)
+    if post.status != Status.DRAFT or post.publish_at is None or post.publish_at > timezone.now():
+        return 0
+    move_status(post=post, status=Status.PUBLISHED, actor=actor)
+    return 1
