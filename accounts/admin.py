@@ -57,16 +57,15 @@ class NewUserForm(forms.Form):
 @admin.register(User)
 class UserAdmin(PermittedAdmin[User]):
     view_permission = "users.manage"
-    list_display = ("username", "email", "kind", "is_active", "last_login")
+    list_display = ("username", "email", "kind", "is_active")
     list_filter = ("role", "is_active")
     search_fields = ("username", "email")
     ordering = ("username",)
 
     @admin.display(description="Role", ordering="role")
     def kind(self, user: User) -> str:
-        """In words, with the agent that an agent's account writes for."""
-        words = "AI agent" if user.role == Role.AI_AGENT else str(user.role).replace("_", " ")
-        return f"{words} ({user.agent_id})" if user.agent_id else words
+        """In words. Which agent an account writes for, its page says: the list has no room for it."""
+        return "AI agent" if user.role == Role.AI_AGENT else str(user.role).replace("_", " ")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return may(request, "users.manage")
