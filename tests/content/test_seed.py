@@ -14,6 +14,7 @@ from content.demo.images import draw
 from content.layers.marks import read_marks
 from content.models import Draft, Menu, ModuleInstance, Post, PostModule, Revision, Term
 from media.models import Asset
+from tests import make
 
 pytestmark = pytest.mark.django_db
 
@@ -122,3 +123,18 @@ def test_a_site_that_others_reach_gets_no_known_password(settings: Any) -> None:
 def test_pictures_are_the_same_every_time() -> None:
     assert draw("rings", "chain") == draw("rings", "chain")
     assert draw("rings", "chain") != draw("rings", "other")
+
+
+@pytest.mark.parametrize("case", ["people", "hosts"])
+def test_no_known_password_comes_to_a_site_that_people_use(case: str, settings: Any) -> None:
+    if case == "people":
+        make.user("admin", "owner")
+        User.objects.filter(username="owner").update(email="owner@shop.test")
+    else:
+        hosts = ("cms.shop.test",)
+        settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"allowed_hosts": hosts})
+
+    with pytest.raises(CommandError, match="known password"):
+        call_command("seed")
+
+    assert not User.objects.filter(email="admin@example.com").exists()

@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError
 
+from accounts.models import User
+from accounts.roles import Role
 from content.demo import reading, seeding
 from core.actor import Actor
 
@@ -26,9 +28,10 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, anywhere: bool, **options: Any) -> None:
-        if not anywhere and not _is_of_this_machine():
+        if not anywhere and (_people_are_here() or not _is_of_this_machine()):
             raise CommandError(
-                f"SITE_URL is {settings.SITE_URL}, and the demo accounts have a known password. "
+                "People work here already, or others can reach the site (SITE_URL, ALLOWED_HOSTS), and the "
+                "demo accounts have a known password. "
                 "Use --anywhere if you mean it, then change the passwords."
             )
         begin = time.monotonic()
@@ -59,8 +62,19 @@ class Command(BaseCommand):
 
 
 def _is_of_this_machine() -> bool:
-    host = urlsplit(settings.SITE_URL).hostname or ""
+    """Whether the site answers on loopback names only."""
+    hosts = [urlsplit(settings.SITE_URL).hostname or "", *settings.CMS_ENV.allowed_hosts]
+    return all(_is_loopback(host.strip("[]")) for host in hosts)
+
+
+def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def _people_are_here() -> bool:
+    """Whether somebody else than the demo's people has an account."""
+    people = User.objects.exclude(role=Role.AI_AGENT)
+    return people.exclude(email__endswith="@example.com").exists()
