@@ -134,8 +134,8 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "admin:login"
 
 LANGUAGE_CODE = "en"
-# Of the admin. The languages of the content are CMS_ENV.locales.
 FORMAT_MODULE_PATH = "cms_project.formats"
+# Of the admin. The languages of the content are CMS_ENV.locales.
 LANGUAGES = [("en", _("English")), ("de", _("German"))]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_I18N = True

@@ -30,7 +30,9 @@ class ApiClient(Client):
             method, path, data, content_type="application/json", **{**self._headers(), **extra}
         )
 
-    def write(self, method: str, path: str, body: Any = None, *, expect: int = 200, **extra: Any) -> Any:
+    def write(
+        self, method: str, path: str, body: Any = None, *, expect: int = 200, **extra: Any
+    ) -> Any:
         response = self.send(method, path, body, **extra)
         assert response.status_code == expect, (response.status_code, response.content[:800])
         return response.json()

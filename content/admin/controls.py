@@ -38,7 +38,12 @@ class Control:
 
     @property
     def described_by(self) -> str:
-        parts = [("help", self.help), ("errors", self.errors), ("origin", self.origin), ("now", self.now)]
+        parts = [
+            ("help", self.help),
+            ("errors", self.errors),
+            ("origin", self.origin),
+            ("now", self.now),
+        ]
         return " ".join(f"{self.id}-{name}" for name, value in parts if value)
 
     @property
@@ -74,7 +79,8 @@ def _control(
     )
     if form_field.kind == "repeater" and isinstance(typed, list):
         control.items = [
-            _parts(form_field, f"{name}.{at}", item, errors, choices) for at, item in enumerate(typed)
+            _parts(form_field, f"{name}.{at}", item, errors, choices)
+            for at, item in enumerate(typed)
         ]
     elif form_field.kind == "object":
         control.parts = _parts(form_field, name, typed, errors, choices)

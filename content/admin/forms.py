@@ -155,7 +155,9 @@ def _object(field: FormField, typed: object, old: Json, where: str) -> Json:
     values = typed if isinstance(typed, dict) else {}
     before = old if isinstance(old, Mapping) else {}
     return {
-        inner.name: value_of(inner, values[inner.name], before.get(inner.name), f"{where}.{inner.name}")
+        inner.name: value_of(
+            inner, values[inner.name], before.get(inner.name), f"{where}.{inner.name}"
+        )
         for inner in field.nested
         if inner.name in values
     }

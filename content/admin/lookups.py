@@ -28,11 +28,15 @@ def found(wanted: Wanted) -> References:
         media={id_: media_view(asset) for id_, asset in assets(wanted.ids["media"]).items()},
         posts={
             str(pk): title
-            for pk, title in (Post.objects.filter(pk__in=posts).values_list("pk", "title") if posts else ())
+            for pk, title in (
+                Post.objects.filter(pk__in=posts).values_list("pk", "title") if posts else ()
+            )
         },
         terms={
             str(pk): name
-            for pk, name in (Term.objects.filter(pk__in=terms).values_list("pk", "name") if terms else ())
+            for pk, name in (
+                Term.objects.filter(pk__in=terms).values_list("pk", "name") if terms else ()
+            )
         },
     )
 

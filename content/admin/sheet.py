@@ -21,7 +21,11 @@ _MAIN: Final = (
 _SEO: Final = (
     FormField("metaTitle", "Meta title", "text", "About 60 characters.", max_length=TITLE_MAX),
     FormField(
-        "metaDescription", "Meta description", "textarea", "About 160 characters.", max_length=META_MAX
+        "metaDescription",
+        "Meta description",
+        "textarea",
+        "About 160 characters.",
+        max_length=META_MAX,
     ),
     FormField("canonicalUrl", "Canonical address", "url", max_length=URL_MAX),
     FormField("robotsJson", "Robots", "json", 'JSON, such as {"index": false}.'),
@@ -83,7 +87,9 @@ class ModuleSection:
 def post_sections(document: PostDocument) -> list[Section]:
     """The post's own fields, by section."""
     definition = post_types.get(document.type)
-    place = (*_PLACE[:2], _PARENT, *_PLACE[2:]) if definition and definition.hierarchical else _PLACE
+    place = (
+        (*_PLACE[:2], _PARENT, *_PLACE[2:]) if definition and definition.hierarchical else _PLACE
+    )
     custom = fields_of(definition.CustomFields) if definition else ()
     sections = [
         Section("main", "Content", tuple(_post_units(document, _MAIN))),
@@ -160,8 +166,6 @@ def new_module(
         overrides={},
     )
     return module_section(module, {"": values} if slug else {})
-
-
 
 
 assert {field.name for field in (*_MAIN, *_SEO, *_PLACE, _PARENT)} <= set(FIELD_LABELS)  # noqa: S101

@@ -45,7 +45,9 @@ def trash(request: HttpRequest) -> HttpResponse:
     require(request, "posts.restore")
     if request.method == "POST":
         with refusals_as_messages(request):
-            post = restore_post(post_id=_uuid(request.POST.get("post", "")), actor=actor_of(request))
+            post = restore_post(
+                post_id=_uuid(request.POST.get("post", "")), actor=actor_of(request)
+            )
             messages.success(request, f"“{post.title}” is back.")
         return HttpResponseRedirect(request.path)
     rows = Post.objects.filter(deleted_at__isnull=False).order_by("-deleted_at")

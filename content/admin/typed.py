@@ -158,7 +158,9 @@ def edit_of(sheet: Sheet, document: PostDocument) -> PostDocument:
             custom[name.removeprefix(CUSTOM_PREFIX)] = value
         else:
             fields[name] = value
-    document = edits.patch_fields(document, {**fields, **({"customFields": custom} if custom else {})})
+    document = edits.patch_fields(
+        document, {**fields, **({"customFields": custom} if custom else {})}
+    )
     document = _structured(sheet, document)
     for module in sheet.modules:
         values = _values(module, sheet, touched)
@@ -178,7 +180,9 @@ def _values(module: ModuleSection, sheet: Sheet, touched: Sequence[Unit]) -> Jso
 
 def _structured(sheet: Sheet, document: PostDocument) -> PostDocument:
     """Added, removed and moved modules, where the form says that there are any."""
-    if sheet.order == [id_ for id_ in sheet.was_order if id_ in sheet.order] and not _removed(sheet):
+    if sheet.order == [id_ for id_ in sheet.was_order if id_ in sheet.order] and not _removed(
+        sheet
+    ):
         return document
     for id_ in _removed(sheet):
         if document.module(id_):
@@ -206,6 +210,8 @@ def _ordered(document: PostDocument, wanted: Sequence[str]) -> tuple[ModuleDocum
     order = [id_ for id_ in wanted if id_ in modules]
     for at, id_ in enumerate(document.order):
         if id_ not in order:
-            before = next((other for other in reversed(document.order[:at]) if other in order), None)
+            before = next(
+                (other for other in reversed(document.order[:at]) if other in order), None
+            )
             order.insert(order.index(before) + 1 if before else 0, id_)
     return tuple(modules[id_] for id_ in order)

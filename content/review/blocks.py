@@ -82,7 +82,10 @@ def diff_blocks(before: object, after: object) -> list[BlockDiff]:
     old = [block for block in blocks_of(before) if block.text or block.markdown]
     new = [block for block in blocks_of(after) if block.text or block.markdown]
     if len(old) + len(new) > _MOST_BLOCKS:
-        return [*(_one("removed", block) for block in old), *(_one("inserted", block) for block in new)]
+        return [
+            *(_one("removed", block) for block in old),
+            *(_one("inserted", block) for block in new),
+        ]
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     found: list[BlockDiff] = []
     for tag, a, b, c, d in matcher.get_opcodes():
@@ -97,9 +100,7 @@ def _replaced(old: list[Block], new: list[Block]) -> Iterator[BlockDiff]:
     """Pairs alike blocks in order; the rest came or went."""
     at = 0
     for block in new:
-        partner = next(
-            (place for place in range(at, len(old)) if _alike(old[place], block)), None
-        )
+        partner = next((place for place in range(at, len(old)) if _alike(old[place], block)), None)
         if partner is None:
             yield _one("inserted", block)
             continue

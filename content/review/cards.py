@@ -173,7 +173,9 @@ def _module(
     if change.kind == "added":
         note = f"{module_label(module.type)}, {_place(after, after.order.index(module.id), names)}"
     if module.scope == "global":
-        note += f". Shared module “{module.global_slug}”; only its overrides for this post are listed."
+        note += (
+            f". Shared module “{module.global_slug}”; only its overrides for this post are listed."
+        )
     if definition is None:
         return piece_of("json", None, old, new, references)
     rows = rows_of(definition.Props, old, new, references)

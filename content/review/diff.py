@@ -101,7 +101,8 @@ def _opcodes(old: list[str], new: list[str]) -> tuple[list[_Code], list[str]]:
     often = {token for token, count in Counter(theirs).items() if count > _OFTEN}
     matcher = SequenceMatcher(often.__contains__, ours, theirs, autojunk=False)
     middle = [
-        (str(tag), a + head, b + head, c + head, d + head) for tag, a, b, c, d in matcher.get_opcodes()
+        (str(tag), a + head, b + head, c + head, d + head)
+        for tag, a, b, c, d in matcher.get_opcodes()
     ]
     codes: list[_Code] = [("equal", 0, head, 0, head)] if head else []
     codes += middle

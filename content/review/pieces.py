@@ -62,7 +62,9 @@ def piece_of(
     if kind == "richtext" and _is_document(old) and _is_document(new):
         return Piece("blocks", blocks=tuple(diff_blocks(old, new)))
     if kind == "media":
-        return Piece("media", media_before=_media(old, references), media_after=_media(new, references))
+        return Piece(
+            "media", media_before=_media(old, references), media_after=_media(new, references)
+        )
     if kind in ("post-reference", "taxonomy-reference", "multiselect"):
         return _listed(kind, old, new, references)
     if kind == "repeater" and nested is not None:
@@ -77,7 +79,9 @@ def piece_of(
 def _text(old: str, new: str) -> Piece:
     segments = tuple(diff_text(old, new))
     blank = old != new and all(segment.kind == "same" for segment in segments)
-    return Piece("text", segments=segments, note="Only spaces or line breaks differ." if blank else "")
+    return Piece(
+        "text", segments=segments, note="Only spaces or line breaks differ." if blank else ""
+    )
 
 
 def rows_of(
@@ -178,7 +182,10 @@ def _is_scalar(value: object) -> bool:
 
 
 def _is_blank(value: object) -> bool:
-    return value in (None, "", [], {}) or value == {"type": "doc", "content": [{"type": "paragraph"}]}
+    return value in (None, "", [], {}) or value == {
+        "type": "doc",
+        "content": [{"type": "paragraph"}],
+    }
 
 
 def _pretty(value: object) -> str:

@@ -71,9 +71,7 @@ def wanted_by(changes: Iterable[Change], document: PostDocument) -> Wanted:
     return wanted
 
 
-def _references(
-    path: str, value: Value, document: PostDocument
-) -> Iterator[tuple[str, object]]:
+def _references(path: str, value: Value, document: PostDocument) -> Iterator[tuple[str, object]]:
     if value is ABSENT:
         return
     if isinstance(value, ModuleDocument):
@@ -118,9 +116,7 @@ def kind_at(path: str, document: PostDocument) -> tuple[str, type[ModuleProps] |
     return _kind_of(definition.Props if definition else None, rest[-1] if rest else "")
 
 
-def _kind_of(
-    props: type[ModuleProps] | None, name: str
-) -> tuple[str, type[ModuleProps] | None]:
+def _kind_of(props: type[ModuleProps] | None, name: str) -> tuple[str, type[ModuleProps] | None]:
     prop = props_of(props).get(name) if props else None
     return (prop.kind, prop.nested) if prop else ("json", None)
 

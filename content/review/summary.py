@@ -121,7 +121,9 @@ def _length_facts(path: str, before: str, after: str) -> Iterator[Fact]:
 
 def summary(before: Text, after: Text) -> str:
     """One sentence: "Shortened by 30 %, 1 link added, 1 number changed." Empty for nothing to say."""
-    parts = [part for part in (_length_words(before.words, after.words), *_counts(before, after)) if part]
+    parts = [
+        part for part in (_length_words(before.words, after.words), *_counts(before, after)) if part
+    ]
     text = ", ".join(parts)
     return text[:1].upper() + text[1:] + "." if text else ""
 

@@ -23,7 +23,9 @@ def save(client: Client, post: Post, do: str = "save", query: str = "", **typed:
 
 
 def test_saving_untouched_changes_nothing(signed_in: SignedIn) -> None:
-    post = make.post(markdown="# A\n\n- one\n- two **bold** [l](https://example.com)\n\n> q", excerpt="E")
+    post = make.post(
+        markdown="# A\n\n- one\n- two **bold** [l](https://example.com)\n\n> q", excerpt="E"
+    )
     before = make.live_hash()
 
     answer = save(signed_in(), post)
@@ -76,7 +78,9 @@ def test_what_is_staged_is_edited_in_review(signed_in: SignedIn) -> None:
     assert (review["title"], review["excerpt"]) == ("Staged", "More")
 
 
-def test_a_stale_save_keeps_what_was_typed_and_names_what_others_changed(signed_in: SignedIn) -> None:
+def test_a_stale_save_keeps_what_was_typed_and_names_what_others_changed(
+    signed_in: SignedIn,
+) -> None:
     post = make.post(excerpt="Old")
     client = signed_in()
     sent = fields(client.get(url(post)))
@@ -98,7 +102,9 @@ def test_a_stale_save_keeps_what_was_typed_and_names_what_others_changed(signed_
     assert (post.title, post.excerpt) == ("Typed", "By another")
 
 
-def test_lane_22_a_refused_save_keeps_every_typed_value_and_points_at_the_field(signed_in: SignedIn) -> None:
+def test_lane_22_a_refused_save_keeps_every_typed_value_and_points_at_the_field(
+    signed_in: SignedIn,
+) -> None:
     post = make.post()
     hero, faq = make.module_id(post, "hero"), make.module_id(post, "faq")
     before = make.live_hash()
@@ -139,14 +145,17 @@ def test_json_that_is_none_is_an_error_and_stays_typed(signed_in: SignedIn) -> N
     assert fields(answer)["post.robotsJson"] == ["{no"]
 
 
-def test_modules_are_added_moved_and_removed_without_saving_until_saved(signed_in: SignedIn) -> None:
+def test_modules_are_added_moved_and_removed_without_saving_until_saved(
+    signed_in: SignedIn,
+) -> None:
     post = make.post()
     client = signed_in()
     faq, prose = make.module_id(post, "faq"), make.module_id(post, "prose")
     before = make.live_hash()
 
     page = client.post(
-        url(post), {**fields(client.get(url(post))), "post.title": "Typed", "add": "callout", "do": "add"}
+        url(post),
+        {**fields(client.get(url(post))), "post.title": "Typed", "add": "callout", "do": "add"},
     )
     page = client.post(
         url(post),
@@ -164,7 +173,9 @@ def test_modules_are_added_moved_and_removed_without_saving_until_saved(signed_i
     assert live.fields["title"] == "Typed"
 
 
-def test_threat_52_a_locked_module_is_neither_removed_nor_moved_by_a_forged_form(signed_in: SignedIn) -> None:
+def test_threat_52_a_locked_module_is_neither_removed_nor_moved_by_a_forged_form(
+    signed_in: SignedIn,
+) -> None:
     post = make.post()
     client = signed_in()
     hero = make.module_id(post, "hero")
@@ -190,7 +201,9 @@ def test_items_of_a_list_are_added_moved_and_removed(signed_in: SignedIn) -> Non
     for question in ("First", "Second", "Third"):
         at = int(fields(page)[f"{path}.count"][0])
         page = client.post(url(post), {**fields(page), "do": f"item-add:{path}"})
-        page = client.post(url(post), {**fields(page), f"{path}.{at}.question": question, "do": "none"})
+        page = client.post(
+            url(post), {**fields(page), f"{path}.{at}.question": question, "do": "none"}
+        )
     page = client.post(url(post), {**fields(page), "do": f"item-up:{path}.2"})
     page = client.post(url(post), {**fields(page), "do": f"item-remove:{path}.0"})
 
@@ -231,7 +244,9 @@ def test_publishing_needs_its_right_and_goes_through_the_service(signed_in: Sign
     assert post.published_at is not None
 
 
-def test_threat_11_a_translator_can_neither_save_live_nor_forge_a_field(signed_in: SignedIn) -> None:
+def test_threat_11_a_translator_can_neither_save_live_nor_forge_a_field(
+    signed_in: SignedIn,
+) -> None:
     original = make.post()
     german = make.post("Filterkaffee", locale="de", translation_of=original)
     client = signed_in("translator")

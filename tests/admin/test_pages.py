@@ -141,8 +141,12 @@ def test_restoring_what_is_not_there_is_no_error(signed_in: SignedIn, bad: str) 
 def test_a_new_post_is_a_draft_with_the_default_modules(signed_in: SignedIn) -> None:
     client = signed_in()
 
-    refused = client.post("/admin/content/post/add/", {"title": " ", "type": "blog", "locale": "en"})
-    made: Any = client.post("/admin/content/post/add/", {"title": "Made", "type": "blog", "locale": "en"})
+    refused = client.post(
+        "/admin/content/post/add/", {"title": " ", "type": "blog", "locale": "en"}
+    )
+    made: Any = client.post(
+        "/admin/content/post/add/", {"title": "Made", "type": "blog", "locale": "en"}
+    )
 
     assert refused.status_code == 422
     post = Post.objects.get(title="Made")

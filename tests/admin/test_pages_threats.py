@@ -29,7 +29,9 @@ def _addresses(post: Post, run: AgentRun) -> list[str]:
         "content_type_id": "1",
     }
     found = []
-    for name, patterns in get_resolver("cms_project.urls").namespace_dict["admin"][1].reverse_dict.items():
+    for name, patterns in (
+        get_resolver("cms_project.urls").namespace_dict["admin"][1].reverse_dict.items()
+    ):
         if isinstance(name, str):
             for possibility, *_ in [patterns]:
                 text, params = possibility[0]
@@ -47,7 +49,9 @@ def _everywhere(client: Client, post: Post, run: AgentRun, method: str) -> dict[
 
 def test_threat_10_no_address_of_the_admin_opens_for_an_agent_or_a_stranger() -> None:
     post = make.post()
-    run = AgentRun.objects.create(agent_id="seo-specialist", scope="dropdown", post=post, by_name="e", via="admin")
+    run = AgentRun.objects.create(
+        agent_id="seo-specialist", scope="dropdown", post=post, by_name="e", via="admin"
+    )
     agent = Client()
     agent.force_login(make.user("ai_agent"))
     before = make.live_hash()
@@ -64,7 +68,9 @@ def test_threat_10_no_address_of_the_admin_opens_for_an_agent_or_a_stranger() ->
 
 def test_threat_10_each_address_answers_each_role_by_its_permission(signed_in: SignedIn) -> None:
     post = make.post()
-    run = AgentRun.objects.create(agent_id="seo-specialist", scope="dropdown", post=post, by_name="e", via="admin")
+    run = AgentRun.objects.create(
+        agent_id="seo-specialist", scope="dropdown", post=post, by_name="e", via="admin"
+    )
     closed_to_translators = (
         f"/admin/content/post/{post.pk}/delete/",
         "/admin/content/post/add/",
@@ -120,7 +126,9 @@ def _attacked() -> Post:
         )
         make.staged(
             post,
-            edit=lambda d: edits.add_module(d, type="hero", props={"title": ATTACK, "subtitle": ATTACK})[0],
+            edit=lambda d: edits.add_module(
+                d, type="hero", props={"title": ATTACK, "subtitle": ATTACK}
+            )[0],
             layer=layer,
         )
     return post
@@ -196,7 +204,9 @@ def test_threat_32_query_parameters_are_not_echoed_as_markup(signed_in: SignedIn
         assert page
 
 
-@pytest.mark.parametrize("lookup", ["author__password__startswith=p", "author__email=x", "placements__id=1"])
+@pytest.mark.parametrize(
+    "lookup", ["author__password__startswith=p", "author__email=x", "placements__id=1"]
+)
 def test_threat_18_the_list_takes_no_lookups_of_its_own(signed_in: SignedIn, lookup: str) -> None:
     make.post("Shown")
     answer = signed_in().get(f"/admin/content/post/?{lookup}", follow=True)

@@ -35,7 +35,9 @@ def staged(layer: Layer = Layer.REVIEW) -> Post:
     return post
 
 
-def test_submit_carries_the_accepted_and_drops_the_rejected_with_its_note(signed_in: SignedIn) -> None:
+def test_submit_carries_the_accepted_and_drops_the_rejected_with_its_note(
+    signed_in: SignedIn,
+) -> None:
     post = staged(Layer.AI_REVIEW)
     before = make.live_hash()
 
@@ -106,7 +108,9 @@ def test_rejecting_all_asks_first_and_leaves_live_content_alone(signed_in: Signe
 def test_reject_takes_nothing_that_is_marked_accept(signed_in: SignedIn) -> None:
     post = staged()
 
-    decide(signed_in(), post, "review", "reject", **{"post.title": "accept", "post.excerpt": "reject"})
+    decide(
+        signed_in(), post, "review", "reject", **{"post.title": "accept", "post.excerpt": "reject"}
+    )
 
     post.refresh_from_db()
     assert post.title == "How to brew filter coffee"
@@ -123,7 +127,9 @@ def test_approve_with_rejections_only_is_refused_and_keeps_the_marks(signed_in: 
     assert len(make.layers(post).review.changes) == 3
 
 
-def test_a_stale_review_writes_nothing_names_what_moved_and_keeps_the_rest(signed_in: SignedIn) -> None:
+def test_a_stale_review_writes_nothing_names_what_moved_and_keeps_the_rest(
+    signed_in: SignedIn,
+) -> None:
     post = staged()
     client = signed_in()
     sent = fields(client.get(review(post, "review")), "digest")
@@ -182,7 +188,9 @@ def test_a_rejection_that_fails_takes_the_approval_back(monkeypatch: pytest.Monk
     assert len(make.layers(post).review.changes) == 3
 
 
-def test_a_conflict_with_a_persons_value_stays_in_ai_review_and_says_so(signed_in: SignedIn) -> None:
+def test_a_conflict_with_a_persons_value_stays_in_ai_review_and_says_so(
+    signed_in: SignedIn,
+) -> None:
     post = make.post()
     make.staged(post, {"title": "By a person"}, layer=Layer.REVIEW)
     make.staged(post, {"title": "By the agent"})
@@ -197,7 +205,9 @@ def test_a_conflict_with_a_persons_value_stays_in_ai_review_and_says_so(signed_i
 
 
 @pytest.mark.parametrize("role", ["translator"])
-def test_who_may_not_approve_reads_without_buttons_and_is_refused(signed_in: SignedIn, role: str) -> None:
+def test_who_may_not_approve_reads_without_buttons_and_is_refused(
+    signed_in: SignedIn, role: str
+) -> None:
     post = staged()
     client = signed_in(role)
     before = make.live_hash()
@@ -221,7 +231,9 @@ def test_threat_40_a_decision_without_a_csrf_token_is_refused() -> None:
     sent = fields(client.get(review(post, "review")), "digest")
     del sent["csrfmiddlewaretoken"]
 
-    answer = client.post(review(post, "review"), {**sent, "post.title": "accept", "action": "approve"})
+    answer = client.post(
+        review(post, "review"), {**sent, "post.title": "accept", "action": "approve"}
+    )
 
     assert answer.status_code == 403
     assert len(make.layers(post).review.changes) == 3
@@ -241,7 +253,9 @@ def test_two_hundred_changes_take_no_more_queries_than_two(signed_in: SignedIn) 
 
     def add(document: Any) -> Any:
         for number in range(200):
-            document, _ = edits.add_module(document, type="callout", props={"title": f"No. {number}"})
+            document, _ = edits.add_module(
+                document, type="callout", props={"title": f"No. {number}"}
+            )
         return document
 
     make.staged(many, {"title": "Many changes"})
@@ -263,7 +277,9 @@ def test_the_empty_review_says_what_comes_here(signed_in: SignedIn) -> None:
 
 def test_a_draft_that_outlived_its_definition_still_opens(signed_in: SignedIn) -> None:
     post = make.post()
-    make.staged(post, edit=lambda d: edits.add_module(d, type="callout", props={"title": "Gone"})[0])
+    make.staged(
+        post, edit=lambda d: edits.add_module(d, type="callout", props={"title": "Gone"})[0]
+    )
     draft = Draft.objects.get(post=post, layer=Layer.AI_REVIEW)
     draft.document["modules"][-1] |= {"type": "vanished", "props": {"old": {"deep": [1]}}}
     draft.save()

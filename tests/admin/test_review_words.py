@@ -44,7 +44,10 @@ def test_scripts_without_spaces_are_compared_by_character() -> None:
         ("a b " * 700, "b a " * 700),
         ("." * 100_000, ",." * 50_000),
         ("x" * 100_000, "y" * 100_000),
-        (" ".join(str(n % 97) for n in range(20_000)), " ".join(str(n % 89) for n in range(20_000))),
+        (
+            " ".join(str(n % 97) for n in range(20_000)),
+            " ".join(str(n % 89) for n in range(20_000)),
+        ),
     ],
     ids=["repeated", "shifted", "punctuation", "one word", "numbers"],
 )
@@ -55,7 +58,9 @@ def test_threat_26_hostile_texts_are_compared_quickly(before: str, after: str) -
 
 
 def test_rich_text_pairs_alike_blocks_and_sees_changed_links() -> None:
-    before = from_markdown("# Coffee\n\nGrind 40 g of beans well.\n\nSee [here](https://a.example).")
+    before = from_markdown(
+        "# Coffee\n\nGrind 40 g of beans well.\n\nSee [here](https://a.example)."
+    )
     after = from_markdown(
         "# Coffee\n\nGrind 45 g of beans well.\n\nA new one.\n\nSee [here](https://b.example)."
     )

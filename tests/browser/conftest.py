@@ -73,7 +73,9 @@ def open_page(chromium: Any, live_server: Any) -> Iterator[OpenPage]:
         page = context.new_page()
         page.on(
             "console",
-            lambda said: problems.append(f"{page.url}: {said.text}") if said.type == "error" else None,
+            lambda said: (
+                problems.append(f"{page.url}: {said.text}") if said.type == "error" else None
+            ),
         )
         page.on("pageerror", lambda error: problems.append(f"{page.url}: {error}"))
         if role is not None:

@@ -43,7 +43,9 @@ def coffee(layer: Layer = Layer.AI_REVIEW) -> Post:
         started_at=timezone.now(),
         finished_at=timezone.now(),
     )
-    run.steps.create(number=1, kind="model", name="demo", ok=True, milliseconds=12, summary="answered")
+    run.steps.create(
+        number=1, kind="model", name="demo", ok=True, milliseconds=12, summary="answered"
+    )
 
     def edit(document: Any) -> Any:
         document = edits.patch_fields(
