@@ -81,7 +81,7 @@ def test_a_served_name_needs_credentials_too(environment: Callable[..., None]) -
     with pytest.raises(
         CommandError, match=r"mcp\.example\.com \(MCP_ALLOWED_HOSTS\) without credentials"
     ):
-        call_command("run_mcp", host="127.0.0.1")
+        refuse_open_door("127.0.0.1")
 
     environment(mcp_auth_token="secret")
     refuse_open_door("127.0.0.1")
