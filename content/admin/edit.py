@@ -12,6 +12,8 @@ from content.admin.edit_page import Frame, show, version_sent
 from content.admin.pages import post_url, read, review_url
 from content.admin.rearrange import rearrange
 from content.admin.typed import Sheet, edit_of, open_sheet, read_sheet, refresh
+from content.changes import diff, same, value_at
+from content.document import PostDocument
 from content.layers import stage
 from content.layers.state import check_version
 from content.models import Layer, Status
@@ -93,15 +95,42 @@ def _stage(frame: Frame, sheet: Sheet) -> str:
         # The form shows live content; Review's own version is not what this person read.
         check_version(version, frame.post.version, "This post")
         version = None
+
+    def change(document: PostDocument) -> PostDocument:
+        if frame.layer is None:
+            _check_unseen(frame, sheet, document)
+        return edit_of(sheet, document)
+
     staged = stage(
         post_id=frame.post.pk,
         layer=Layer.REVIEW,
         actor=actor_of(frame.request),
-        edit=lambda document: edit_of(sheet, document),
+        edit=change,
         expected_version=version,
     )
     names = module_names(staged.document, frame.layers.live)
     return ", ".join(label_of(path, staged.document, names) for path in staged.paths)
+
+
+def _check_unseen(frame: Frame, sheet: Sheet, review: PostDocument) -> None:
+    """Raise `Conflict` where Review holds words that the form, which shows live content, does not show."""
+    live = frame.layers.live
+    typed = edit_of(sheet, live)
+    unseen = [
+        path
+        for path in diff(live, typed).paths
+        if not same(value_at(review, path), value_at(live, path))
+        and not same(value_at(review, path), value_at(typed, path))
+    ]
+    if unseen:
+        names = module_names(review, live)
+        labels = ", ".join(label_of(path, review, names) for path in unseen)
+        raise Conflict(
+            f"Review already holds other words for: {labels}. Nothing was saved. "
+            "Open the post in Review and change them there.",
+            code="stale_review",
+            details={path: ["staged by somebody already"] for path in unseen},
+        )
 
 
 def _by_name(error: CmsError, sheet: Sheet) -> dict[str, list[str]]:

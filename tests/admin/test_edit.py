@@ -68,6 +68,22 @@ def test_saving_to_review_leaves_live_content_and_shows_the_review(signed_in: Si
     assert make.layers(post).review.changes.paths == ("post.title",)
 
 
+def test_words_that_wait_in_review_are_not_overwritten_from_the_live_form(
+    signed_in: SignedIn,
+) -> None:
+    post = make.post()
+    make.staged(post, {"title": "By a colleague"}, layer=Layer.REVIEW)
+
+    answer = save(signed_in(), post, "save-review", **{"post.title": "Mine", "post.excerpt": "New"})
+
+    assert answer.status_code == 409
+    page = answer.content.decode()
+    assert "Review already holds other words for: Title" in page
+    assert "Mine" in page
+    assert make.layers(post).review.changes.paths == ("post.title",)
+    assert make.layers(post).review.document.fields["title"] == "By a colleague"
+
+
 def test_what_is_staged_is_edited_in_review(signed_in: SignedIn) -> None:
     post = make.post()
     make.staged(post, {"title": "Staged"}, layer=Layer.REVIEW)
