@@ -55,7 +55,8 @@ def list_agents(actor: Actor, arguments: ListAgents) -> JsonObject:
         if scope is None
         else agents_for(scope, arguments.field_type, arguments.field_key, arguments.form_slug)
     )
-    return {"agents": [presenters.agent(agent) for agent in only_enabled(found)]}
+    items: list[JsonObject] = [presenters.agent(agent) for agent in only_enabled(found)]
+    return {"items": items, "total": len(items)}
 
 
 @tool(

@@ -26,7 +26,7 @@ def test_agents_are_listed_run_and_read(run_on_commit: RunOnCommit) -> None:
         )
     run: Any = tools.get_agent_run(client, tools.GetAgentRun(run_id=begun["id"]))
 
-    assert [agent["id"] for agent in listed["agents"]] == ["general-assistant"]
+    assert [agent["id"] for agent in listed["items"]] == ["general-assistant"]
     assert (run["status"], len(run["staged"]), run["via"]) == ("succeeded", 5, "mcp")
     assert make.live_hash() == before
 
@@ -35,7 +35,7 @@ def test_without_a_scope_every_agent_is_listed() -> None:
     listed: Any = tools.list_agents(make.mcp_actor(), tools.ListAgents())
 
     assert {"general-assistant", "proofreader", "seo-specialist"} <= {
-        agent["id"] for agent in listed["agents"]
+        agent["id"] for agent in listed["items"]
     }
 
 
