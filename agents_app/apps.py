@@ -15,7 +15,7 @@ class AgentsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from agents_app import checks, triggers  # noqa: F401  # checks registers itself
+        from agents_app import checks, tools, triggers  # noqa: F401  # two register themselves
 
         triggers.connect()
         # The one moment at start when the tables are sure to be there.

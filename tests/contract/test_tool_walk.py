@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import pytest
 
+from agents_app.models import AgentRun
+from agents_app.runs import create_run
 from content.models import Layer, Post
 from core.tools import all_tools
 from mcp_bridge.calls import call_tool
@@ -26,11 +28,13 @@ TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
     "add_module_to_post_ai_review": (STAGERS, {"postId": "POST", "moduleType": "callout"}),
     "create_post_ai_review": (STAGERS, {"type": "blog", "title": "Walked"}),
     "export_post_canonical_json": (ALL, {"postId": "POST"}),
+    "get_agent_run": (STAGERS, {"runId": "RUN"}),
     "get_allowed_modules_for_post_type": (ALL, {"postType": "blog"}),
     "get_module_schema": (ALL, {"type": "hero"}),
     "get_post_context": (ALL, {"postId": "POST"}),
     "get_post_manifest": (ALL, {"postId": "POST"}),
     "get_post_type_config": (ALL, {"postType": "blog"}),
+    "list_agents": (STAGERS, {}),
     "list_module_groups": (ALL, {}),
     "list_modules": (ALL, {}),
     "list_post_types": (ALL, {}),
@@ -38,6 +42,7 @@ TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
     "list_taxonomies": (ALL, {}),
     "list_taxonomy_terms": (ALL, {"slug": "topics"}),
     "remove_post_module_ai_review": (STAGERS, {"postModuleId": "PROSE"}),
+    "run_agent": (STAGERS, {"agentId": "seo-specialist", "postId": "POST"}),
     "save_post_ai_review": (STAGERS, {"postId": "POST", "patch": {"title": "Walked"}}),
     "set_post_taxonomy_terms_ai_review": (STAGERS, {"postId": "POST", "taxonomyTermIds": ["TERM"]}),
     "submit_ai_review_to_review": (STAGERS, {"postId": "POST"}),
@@ -60,11 +65,17 @@ def _filled(value: Any, names: dict[str, str]) -> Any:
     return names.get(value, value)
 
 
+def _run(post: Post) -> AgentRun:
+    actor = make.actor("editor")
+    return create_run(agent_id="seo-specialist", scope="dropdown", actor=actor, post_id=post.pk)
+
+
 def _call(name: str, role: str, post: Post) -> Any:
     names = {
         "POST": str(post.pk),
         "PROSE": make.module_id(post, "prose"),
         "TERM": str(make.term("Coffee").pk),
+        "RUN": str(_run(post).pk),
     }
     principal = Principal(id=f"walk-{role}", user_id=make.user(role).pk)
     return call_tool(principal, name, _filled(TOOLS[name][1], names))
