@@ -21,7 +21,7 @@ MEGABYTE = "x" * 1_000_000
         ({"title": 5}, "props.title"),
         ({"titel": "x"}, "props.titel"),
         ({"title": MEGABYTE}, "props.title"),
-        ({"title": "nul\x00"}, "props.title"),
+        ({"title": "bell\x07"}, "props.title"),
         ({"title": ["x"]}, "props.title"),
         ({"title": {"a": 1}}, "props.title"),
     ],

@@ -11,9 +11,6 @@ import pytest
 
 from tests import make
 
-# Playwright's loop runs in the thread of the tests, where Django would see an async context.
-os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-
 CHROMIUM = os.environ.get("CHROMIUM", "") or shutil.which("chromium") or "/usr/bin/chromium"
 _FLAGS = [
     "--no-sandbox",
@@ -36,7 +33,9 @@ OpenPage = Callable[..., Any]
 def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
+    # Playwright's loop runs in the thread of the tests, where Django would see an async context.
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=_FLAGS)
         yield browser
         browser.close()
