@@ -41,6 +41,8 @@ INSTALLED_APPS = [
     "accounts",
     "media",
     "content",
+    "forms",
+    "seo",
     "agents_app",
     "mcp_bridge",
 ]

@@ -22,6 +22,7 @@ logger = logging.getLogger(__name__)
 
 Subscriber = Callable[[Event], None]
 _subscribers: dict[str, list[Subscriber]] = defaultdict(list)
+_inside: dict[str, list[Subscriber]] = defaultdict(list)
 
 # What changes what visitors see; each of these makes every cached answer old.
 _LIVE = frozenset(
@@ -45,6 +46,17 @@ def subscribe(names: Iterable[str], subscriber: Subscriber) -> None:
             _subscribers[name].append(subscriber)
 
 
+def subscribe_inside(names: Iterable[str], subscriber: Subscriber) -> None:
+    """Have `subscriber(event)` called in the transaction of each event of these names.
+
+    For what must stand or fall with its cause, like the redirect of an address that moved. What the subscriber
+    raises undoes the cause.
+    """
+    for name in names:
+        if subscriber not in _inside[name]:
+            _inside[name].append(subscriber)
+
+
 def record(
     name: str, *, actor: Actor, payload: JsonObject, post_id: UUID | str | None = None
 ) -> Event:
@@ -62,6 +74,8 @@ def record(
     )
     if name in _LIVE:
         bump_content_version()
+    for subscriber in _inside[name]:
+        subscriber(event)
     transaction.on_commit(lambda: _wake(event.pk), robust=True)
     return event
 

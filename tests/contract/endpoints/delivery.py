@@ -1,0 +1,21 @@
+"""What frontends read without logging in."""
+
+from __future__ import annotations
+
+from tests.contract.endpoint import ALL, Endpoint, Names
+from tests.contract.endpoints import posts
+
+ENDPOINTS = [
+    Endpoint("GET /api/public/posts", ALL, invalid=("?page=x", "page"), grow=posts.grow),
+    Endpoint("GET /api/public/posts/<post_id>", ALL),
+    Endpoint(
+        "GET /api/public/resolve",
+        ALL,
+        query="?path=/blog/how-to-brew-filter-coffee",
+        invalid=("?path=no", "path"),
+    ),
+]
+
+
+def scene() -> Names:
+    return posts.scene()

@@ -1,0 +1,23 @@
+"""Log in, log out, who am I; the description of it all."""
+
+from __future__ import annotations
+
+from tests import make
+from tests.contract.endpoint import ALL, PEOPLE, Endpoint, Names
+
+
+def scene() -> Names:
+    return {"email": make.user("editor").email, "password": make.PASSWORD}
+
+
+ENDPOINTS = [
+    Endpoint("GET /api/schema/", ALL),
+    Endpoint(
+        "POST /api/auth/login",
+        ALL,
+        body={"email": "<email>", "password": "<password>"},
+        invalid=({"email": "x"}, "password"),
+    ),
+    Endpoint("POST /api/auth/logout", ALL),
+    Endpoint("GET /api/auth/me", PEOPLE),
+]
