@@ -2,9 +2,11 @@
 
 from content.models.draft import Draft, Layer
 from content.models.menu import Menu
-from content.models.module import ModuleInstance, PostModule
+from content.models.module import ModuleInstance, ModuleRevision, PostModule
+from content.models.module_group import ModuleGroup
 from content.models.post import Post, PostQuerySet, Status
 from content.models.provenance import Provenance
+from content.models.replacement import ReplacedPlace, Replacement
 from content.models.revision import Revision
 from content.models.taxonomy import PostTerm, Term
 
@@ -12,12 +14,16 @@ __all__ = [
     "Draft",
     "Layer",
     "Menu",
+    "ModuleGroup",
     "ModuleInstance",
+    "ModuleRevision",
     "Post",
     "PostModule",
     "PostQuerySet",
     "PostTerm",
     "Provenance",
+    "ReplacedPlace",
+    "Replacement",
     "Revision",
     "Status",
     "Term",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 from uuid import uuid4
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -12,7 +13,10 @@ from content.models.post import Post
 
 
 class ModuleInstance(models.Model):
-    """The props of a module. A global one is shared by every post that places it."""
+    """The props of a module. A global one is shared by every post that places it.
+
+    `version` counts the changes of a global one; a local one changes with its post.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     type = models.CharField(max_length=80)
@@ -22,6 +26,7 @@ class ModuleInstance(models.Model):
     global_slug = models.SlugField(max_length=100, null=True, blank=True, unique=True)
     label = models.CharField(max_length=200, blank=True)
     props = models.JSONField(default=dict)
+    version = models.PositiveIntegerField(default=1)
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
@@ -56,3 +61,30 @@ class PostModule(models.Model):
 
     def __str__(self) -> str:
         return f"{self.instance} on {self.post_id}"
+
+
+class ModuleRevision(models.Model):
+    """What a global module was at one of its versions. `reason`: before, created, edited, reverted, find-replace."""
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    instance = models.ForeignKey(ModuleInstance, on_delete=models.CASCADE, related_name="revisions")
+    version = models.PositiveIntegerField()
+    label = models.CharField(max_length=200, blank=True)
+    props = models.JSONField(default=dict)
+    reason = models.CharField(max_length=40)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    by_name = models.CharField(max_length=150, blank=True, default="")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(
+                fields=["instance", "version"], name="module_revision_once_per_version"
+            ),
+        ]
+        ordering: ClassVar[list[str]] = ["-version"]
+
+    def __str__(self) -> str:
+        return f"{self.instance} v{self.version} ({self.reason})"
