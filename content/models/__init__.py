@@ -9,6 +9,7 @@ from content.models.provenance import Provenance
 from content.models.replacement import ReplacedPlace, Replacement
 from content.models.revision import Revision
 from content.models.taxonomy import PostTerm, Term
+from content.models.url_pattern import UrlPattern
 
 __all__ = [
     "Draft",
@@ -27,4 +28,5 @@ __all__ = [
     "Revision",
     "Status",
     "Term",
+    "UrlPattern",
 ]

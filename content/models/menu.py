@@ -9,13 +9,17 @@ from django.db import models
 
 
 class Menu(models.Model):
-    """A named list of links. `items` is a tree of `{id, label, type, url, postId?, children}`."""
+    """A named list of links. `items` is a tree of `{id, label, type, url, postId?, children}`.
+
+    `version` grows with every change, so that a stale writer is found out.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     slug = models.SlugField(max_length=100)
     locale = models.CharField(max_length=12)
     name = models.CharField(max_length=200)
     items = models.JSONField(default=list, blank=True)
+    version = models.PositiveIntegerField(default=1)
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:

@@ -1,0 +1,39 @@
+"""URL patterns: what the addresses of a post type look like in a locale, where it is not the type's own pattern."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+from uuid import uuid4
+
+from django.conf import settings
+from django.db import models
+
+PATTERN_MAX = 200
+
+
+class UrlPattern(models.Model):
+    """The row is the truth of the work that a change leaves: `is_pending` until every stored path follows it.
+
+    A removed one stays until the paths are those of the type's own pattern again.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    type = models.SlugField(max_length=60)
+    locale = models.CharField(max_length=12)
+    pattern = models.CharField(max_length=PATTERN_MAX)
+    is_removed = models.BooleanField(default=False)
+    is_pending = models.BooleanField(default=False)
+    version = models.PositiveIntegerField(default=1)
+    changed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["type", "locale"], name="url_pattern_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.pattern} ({self.type}, {self.locale})"
