@@ -103,9 +103,8 @@ def canonical_payload(
             "status": post.status,
         }
         payload["modules"] = _modules(document)
-        others = Post.objects.filter(
-            translation_group=post.translation_group, deleted_at__isnull=True
-        ).exclude(pk=post.pk)
+        others = Post.objects.alive().filter(translation_group=post.translation_group)
+        others = others.exclude(pk=post.pk)
         payload["translations"] = [
             {"id": str(id_), "locale": locale}
             for id_, locale in others.order_by("locale").values_list("pk", "locale")

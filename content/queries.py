@@ -53,8 +53,13 @@ ORDERINGS: Final[Mapping[str, str]] = {
 
 
 def visible_posts() -> QuerySet[Post]:
-    """Posts that are not in the trash."""
-    return Post.objects.filter(deleted_at__isnull=True)
+    """Posts that are not in the trash. Variations are in no list; see `reachable_posts`."""
+    return Post.objects.alive()
+
+
+def reachable_posts() -> QuerySet[Post]:
+    """Posts that may be asked for by their id: not in the trash, variations among them."""
+    return Post.objects.kept()
 
 
 def published_posts() -> QuerySet[Post]:
@@ -122,7 +127,7 @@ def _whole_posts(posts: QuerySet[Post]) -> Statement:
     )
 
 
-_POST: Final = _whole_posts(visible_posts())
+_POST: Final = _whole_posts(reachable_posts())
 _PUBLISHED_POST: Final = _whole_posts(published_posts())
 
 

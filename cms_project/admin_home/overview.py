@@ -18,9 +18,7 @@ def overview(request: HttpRequest) -> dict[str, Any]:
     """The lists that the user may see, each at most a handful. Eight queries."""
     if not may(request, "posts.view"):
         return {}
-    posts = Post.objects.filter(deleted_at__isnull=True).only(
-        "pk", "title", "status", "updated_at", "type"
-    )
+    posts = Post.objects.alive().only("pk", "title", "status", "updated_at", "type")
     return {
         "ai_review": [entry(draft) for draft in waiting(Layer.AI_REVIEW)[:_SHOWN]],
         "ai_review_count": waiting(Layer.AI_REVIEW).count(),

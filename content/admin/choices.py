@@ -51,9 +51,11 @@ class PostChoices:
         return [("", [(str(pk), f"{name} — {alt}" if alt else name) for pk, name, alt in rows])]
 
     def _posts(self) -> list[tuple[str, list[Choice]]]:
-        found = Post.objects.filter(
-            deleted_at__isnull=True, is_placeholder=False, locale=self.post.locale
-        ).exclude(pk=self.post.pk)
+        found = (
+            Post.objects.alive()
+            .filter(is_placeholder=False, locale=self.post.locale)
+            .exclude(pk=self.post.pk)
+        )
         rows = list(found.order_by("type", "title").values_list("pk", "title", "type")[:_MOST])
         groups: dict[str, list[Choice]] = {}
         for pk, title, type_name in rows:

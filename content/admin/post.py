@@ -20,6 +20,7 @@ from content.admin.revisions import compare, restore, revisions
 from content.admin.titles import title_of, with_proposed_titles
 from content.admin.trash import delete, trash
 from content.models import Draft, Layer, Post
+from content.models.post import STANDS_FOR_ITSELF
 from core.admin.rights import PermittedAdmin, may
 
 
@@ -65,7 +66,7 @@ class PostAdmin(PermittedAdmin[Post]):
         return False  # deleting goes through the trash, one post at a time
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Post]:
-        found: QuerySet[Post] = super().get_queryset(request).filter(deleted_at__isnull=True)
+        found: QuerySet[Post] = super().get_queryset(request).filter(STANDS_FOR_ITSELF)
         return with_proposed_titles(
             found.defer("search_text", "jsonld_overrides", "custom_fields")
         ).annotate(in_review=_waits(Layer.REVIEW), in_ai_review=_waits(Layer.AI_REVIEW))

@@ -4,7 +4,9 @@ from content.models.draft import Draft, Layer
 from content.models.menu import Menu
 from content.models.module import ModuleInstance, ModuleRevision, PostModule
 from content.models.module_group import ModuleGroup
+from content.models.origin import CopyOrigin
 from content.models.post import Post, PostQuerySet, Status
+from content.models.preview import PreviewLink
 from content.models.provenance import Provenance
 from content.models.replacement import ReplacedPlace, Replacement
 from content.models.revision import Revision
@@ -12,6 +14,7 @@ from content.models.taxonomy import PostTerm, Term
 from content.models.url_pattern import UrlPattern
 
 __all__ = [
+    "CopyOrigin",
     "Draft",
     "Layer",
     "Menu",
@@ -22,6 +25,7 @@ __all__ = [
     "PostModule",
     "PostQuerySet",
     "PostTerm",
+    "PreviewLink",
     "Provenance",
     "ReplacedPlace",
     "Replacement",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
 from uuid import uuid4
 
 from django.conf import settings
@@ -14,6 +14,10 @@ SLUG_MAX = 200
 EXCERPT_MAX = 2000
 META_MAX = 500
 URL_MAX = 2000
+VARIATION_MAX = 40
+
+
+STANDS_FOR_ITSELF: Final = Q(deleted_at__isnull=True, variation_of__isnull=True)
 
 
 class Status(models.TextChoices):
@@ -23,9 +27,13 @@ class Status(models.TextChoices):
 
 
 class PostQuerySet(models.QuerySet["Post"]):
-    def alive(self) -> PostQuerySet:
-        """Those not deleted."""
+    def kept(self) -> PostQuerySet:
+        """Those not deleted, variations among them: what can be reached by its id."""
         return self.filter(deleted_at__isnull=True)
+
+    def alive(self) -> PostQuerySet:
+        """Those not deleted that stand for themselves: what lists show. Variations stand for another post."""
+        return self.kept().filter(variation_of__isnull=True)
 
     def live(self) -> PostQuerySet:
         """Those that visitors may see."""
@@ -37,6 +45,9 @@ class Post(models.Model):
 
     `is_placeholder` marks a post that an agent made and nobody approved: its live title and slug stand in for
     what waits in AI Review. `path` is the URL's path, set whenever slug, parent or locale changes.
+
+    A variation is another version of the content of `variation_of`, whose place in the site it shares: no list
+    and no address shows it (`PostQuerySet.alive`), and it is never published.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -68,6 +79,11 @@ class Post(models.Model):
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
+    variation_of = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.CASCADE, related_name="variations"
+    )
+    variation = models.CharField(max_length=VARIATION_MAX, default="", blank=True)
+    variation_weight = models.PositiveSmallIntegerField(null=True, blank=True)
     path = models.CharField(max_length=2000, default="", blank=True)
     search_text = models.TextField(default="", blank=True, editable=False)
     is_placeholder = models.BooleanField(default=False)
@@ -82,13 +98,29 @@ class Post(models.Model):
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.UniqueConstraint(
                 fields=["type", "locale", "slug"],
-                condition=Q(deleted_at__isnull=True),
+                condition=STANDS_FOR_ITSELF,
                 name="post_slug_once",
             ),
             models.UniqueConstraint(
                 fields=["translation_group", "locale"],
-                condition=Q(deleted_at__isnull=True),
+                condition=STANDS_FOR_ITSELF,
                 name="post_one_per_locale",
+            ),
+            models.UniqueConstraint(
+                fields=["variation_of", "variation"],
+                condition=Q(deleted_at__isnull=True, variation_of__isnull=False),
+                name="post_variation_once",
+            ),
+            models.CheckConstraint(
+                name="post_variation_has_name",
+                condition=Q(
+                    variation_of__isnull=False, variation__gt="", variation_weight__isnull=False
+                )
+                | Q(variation_of__isnull=True, variation="", variation_weight__isnull=True),
+            ),
+            models.CheckConstraint(
+                name="post_variation_not_published",
+                condition=~Q(status="published", variation_of__isnull=False),
             ),
         ]
         indexes: ClassVar[list[models.Index]] = [
@@ -99,7 +131,7 @@ class Post(models.Model):
                 "type",
                 "status",
                 name="post_list",
-                condition=Q(deleted_at__isnull=True),
+                condition=STANDS_FOR_ITSELF,
             ),
             models.Index(
                 "type",
@@ -108,7 +140,7 @@ class Post(models.Model):
                 F("updated_at").desc(),
                 "id",
                 name="post_list_of_type",
-                condition=Q(deleted_at__isnull=True),
+                condition=STANDS_FOR_ITSELF,
             ),
             models.Index(
                 "type",
@@ -116,9 +148,9 @@ class Post(models.Model):
                 F("published_at").desc(),
                 "id",
                 name="post_newest",
-                condition=Q(deleted_at__isnull=True, status="published", is_placeholder=False),
+                condition=STANDS_FOR_ITSELF & Q(status="published", is_placeholder=False),
             ),
-            models.Index(fields=["path"], name="post_path", condition=Q(deleted_at__isnull=True)),
+            models.Index(fields=["path"], name="post_path", condition=STANDS_FOR_ITSELF),
             models.Index(
                 fields=["publish_at"], name="post_due", condition=Q(publish_at__isnull=False)
             ),
