@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import ClassVar
+from uuid import uuid4
 
 from django.contrib.auth import get_backends
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
@@ -11,6 +12,7 @@ from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
+from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from accounts.roles import GRANTS, Role, permissions_of
@@ -59,6 +61,9 @@ class User(AbstractBaseUser):
         max_length=80, blank=True, help_text="The agent that this account writes for, if any."
     )
     is_active = models.BooleanField(default=True)
+    session_epoch = models.PositiveIntegerField(
+        default=0, editable=False, help_text="Grows with what ends every session of the account."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects: ClassVar[UserManager] = UserManager()
@@ -108,17 +113,57 @@ class User(AbstractBaseUser):
         return self.can_log_in
 
     def get_session_auth_hash(self) -> str:
-        """What a session is bound to. With the role in it, a change of role ends every session at once."""
-        return salted_hmac(
-            "accounts.session." + self.role, super().get_session_auth_hash()
-        ).hexdigest()
+        """What a session is bound to: with the password also the role and the epoch, so that another one of
+        either ends every session at once, and an account that comes back brings none."""
+        return self._bound(super().get_session_auth_hash())
 
     def get_session_auth_fallback_hash(self) -> Iterator[str]:
         for older in super().get_session_auth_fallback_hash():
-            yield salted_hmac("accounts.session." + self.role, older).hexdigest()
+            yield self._bound(older)
+
+    def _bound(self, value: str) -> str:
+        return salted_hmac(f"accounts.session.{self.role}.{self.session_epoch}", value).hexdigest()
 
     def get_full_name(self) -> str:
         return self.username
 
     def get_short_name(self) -> str:
         return self.username
+
+
+class ApiToken(models.Model):
+    """What a program calls the API with in a person's name. The secret itself is never stored.
+
+    `role` is what the account had when the token was made: with another role the token is dead.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    name = models.CharField(max_length=100)
+    hash = models.CharField(max_length=64, unique=True, editable=False)
+    hint = models.CharField(max_length=4, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
+    role = models.CharField(max_length=20, editable=False)
+    permissions = models.JSONField(default=list)
+    made_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    expires_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = "API token"
+        ordering: ClassVar[list[str]] = ["-created_at", "-id"]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["-created_at", "-id"], name="api_token_newest")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def state(self) -> str:
+        """`revoked`, `expired` or `active`, whatever became of the account since."""
+        if self.revoked_at is not None:
+            return "revoked"
+        is_over = self.expires_at is not None and self.expires_at <= timezone.now()
+        return "expired" if is_over else "active"

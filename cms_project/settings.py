@@ -185,7 +185,10 @@ THROTTLE_RATES = {
 }
 REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "DEFAULT_AUTHENTICATION_CLASSES": ["core.api.authentication.ManagementSession"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "accounts.tokens.TokenAuthentication",  # first: a wrong token is refused despite a session
+        "core.api.authentication.ManagementSession",
+    ],
     "DEFAULT_PERMISSION_CLASSES": ["core.api.permissions.DeclaredPermission"],
     "DEFAULT_THROTTLE_CLASSES": ["core.api.throttles.WindowThrottle"],
     "DEFAULT_RENDERER_CLASSES": ["core.api.renderers.OrjsonRenderer"],

@@ -22,19 +22,34 @@ class Person(Protocol):
     def has_perm(self, perm: str) -> bool: ...
 
 
+@dataclass(slots=True)
+class Visitor:
+    """Somebody who has no account, and no rights."""
+
+    pk: int = None  # type: ignore[assignment]  # what records an actor stores nobody
+    email: str = ""
+    username: str = "visitor"
+    role: str = "visitor"
+    is_active: bool = True
+
+    def has_perm(self, perm: str) -> bool:
+        return False
+
+
 @dataclass(frozen=True, slots=True)
 class Actor:
     """A user acting through a door.
 
-    `agent_id` and `run_id` name the agent and its run where the words come from one. `permissions`, where
-    set, narrows the user's own rights and never widens them. `event_id` and `hop` carry the cause chain of
-    work that an event started.
+    `agent_id` and `run_id` name the agent and its run where the words come from one. `token_id` names the API
+    token that a program calls with in a person's name. `permissions`, where set, narrows the user's own rights
+    and never widens them. `event_id` and `hop` carry the cause chain of work that an event started.
     """
 
     user: Person
     via: Via
     agent_id: str | None = None
     run_id: str | None = None
+    token_id: str | None = None
     permissions: frozenset[str] | None = None
     event_id: int | None = None
     hop: int = 0
@@ -49,6 +64,11 @@ class Actor:
             and self.user.role != "ai_agent"
         )
 
+    @property
+    def is_session(self) -> bool:
+        """Whether the person is here themselves, rather than a program with their API token."""
+        return self.is_person and self.token_id is None
+
     def can(self, permission: str) -> bool:
         """The one question about rights."""
         if not self.user.is_active:
@@ -60,8 +80,9 @@ class Actor:
     def require(self, permission: str) -> None:
         """Raise `NotAllowed` unless the actor has the permission."""
         if not self.can(permission):
+            whose = "this token" if self.token_id else self.user.role
             raise NotAllowed(
-                f"This needs the permission {permission!r}, which {self.user.role} does not have.",
+                f"This needs the permission {permission!r}, which {whose} does not have.",
                 details={"permission": [permission]},
             )
 
@@ -72,6 +93,15 @@ class Actor:
                 f"Only a person may {what}. Agents and AI clients propose into AI Review; "
                 "a person reviews and approves in the admin.",
                 code="person_required",
+            )
+
+    def require_session(self, what: str) -> None:
+        """Keep programs out of what a person must do themselves, whatever their token may do."""
+        self.require_person(what)
+        if not self.is_session:
+            raise NotAllowed(
+                f"Only a person who is logged in may {what}; an API token may not.",
+                code="session_required",
             )
 
     def as_agent(self, agent_id: str, run_id: str | None = None) -> Actor:

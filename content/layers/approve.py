@@ -34,7 +34,7 @@ def approve(
     `digest` is that of the changes the reviewer saw. Where live content or the draft moved on an approved path
     since, raises `Conflict` (`stale_review`) and writes nothing. The post's status does not change.
     """
-    actor.require_person("approve")
+    actor.require_session("approve")
     actor.require("posts.review.approve")
     seen = read_digest(digest)
     post = lock_post(post_id)

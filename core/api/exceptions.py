@@ -37,6 +37,13 @@ class CsrfFailed(exceptions.PermissionDenied):
     )
 
 
+class InvalidToken(exceptions.AuthenticationFailed):
+    """One answer for every token that opens nothing: unknown, expired, revoked, of an account that is off."""
+
+    default_code = "invalid_token"
+    default_detail = "The token is not valid: it is unknown, expired or revoked."
+
+
 def handle(error: Exception, context: dict[str, Any]) -> Response:
     """DRF's exception handler. What is nobody's fault but ours is logged and answered with a bare 500."""
     if isinstance(error, CmsError):
@@ -84,11 +91,12 @@ def _of_cms_error(error: CmsError) -> Response:
 
 def _of_framework(error: exceptions.APIException) -> Response:
     status = error.status_code
-    code = error.default_code if isinstance(error, CsrfFailed) else _CODES.get(status, "error")
+    is_own = isinstance(error, CsrfFailed | InvalidToken)
+    code = error.default_code if is_own else _CODES.get(status, "error")
     detail = error.detail if isinstance(error.detail, str) else "The request is not valid."
     response = body(status, code, str(detail))
     if status == 401:
-        response["WWW-Authenticate"] = getattr(error, "auth_header", None) or "Session"
+        response["WWW-Authenticate"] = "Bearer"
     wait: float | None = getattr(error, "wait", None)
     if wait is not None:
         response["Retry-After"] = str(max(1, int(wait)))

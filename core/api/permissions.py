@@ -8,7 +8,8 @@ from django.core.exceptions import ImproperlyConfigured
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from core.errors import NotAllowed, NotAuthenticated
+from core.api.authentication import actor_of
+from core.errors import NotAllowed
 
 PUBLIC: Final = "public"
 SIGNED_IN: Final = "signed-in"
@@ -26,13 +27,11 @@ class DeclaredPermission(BasePermission):
         wanted = declared(view, view.action)
         if wanted in (PUBLIC, SECRET):
             return True
-        user = request.user
-        if not user.is_authenticated:
-            raise NotAuthenticated("Log in first: POST /api/auth/login.")
+        actor = actor_of(request)
         if wanted == SIGNED_IN:
             return True
         names = (wanted,) if isinstance(wanted, str) else wanted
-        if not any(user.has_perm(name) for name in names):
+        if not any(actor.can(name) for name in names):
             raise NotAllowed(
                 f"This needs the permission {' or '.join(names)}.",
                 details={"permission": list(names)},

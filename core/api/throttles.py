@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from functools import lru_cache
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Network, ip_address, ip_network
 from typing import Any, Final
 
 from django.conf import settings
@@ -14,17 +14,46 @@ from rest_framework.throttling import BaseThrottle
 
 from core.cache import count_hit
 
+OFF: Final = "off"
 _SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 
 
 def client_address(request: HttpRequest | Request) -> str:
-    """The caller's address: the peer's, or what the trusted proxies in front say it is."""
+    """The caller's address: the peer's, or what the trusted proxies in front say it is.
+
+    What they say is read from the right: further left stands what the caller made up. What is no address there
+    counts as the peer's.
+    """
     depth: int = settings.CMS_ENV.trusted_proxies
     peer = str(request.META.get("REMOTE_ADDR", ""))
     if depth == 0:
         return peer
-    hops = [part.strip() for part in str(request.META.get("HTTP_X_FORWARDED_FOR", "")).split(",")]
-    return hops[-depth] if len(hops) >= depth and hops[-depth] else peer
+    hops = str(request.META.get("HTTP_X_FORWARDED_FOR", "")).split(",")
+    return (_address(hops[-depth]) if len(hops) >= depth else None) or peer
+
+
+def _address(text: str) -> str | None:
+    """An address as proxies write it, with or without a port."""
+    text = text.strip()
+    if text.count(":") == 1 or text.startswith("["):
+        text = text.rpartition(":")[0] if not text.endswith("]") else text
+    try:
+        return str(ip_address(text.strip("[]")))
+    except ValueError:
+        return None
+
+
+def counted_as(address: str) -> str:
+    """What limits are counted by: the address, or the /64 of IPv6 that one household has whole."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, IPv4Address):
+        return address
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(IPv6Network((found.packed, 64), strict=False))
 
 
 def is_allowed_freely(address: str) -> bool:
@@ -33,6 +62,7 @@ def is_allowed_freely(address: str) -> bool:
         found = ip_address(address)
     except ValueError:
         return False
+    found = getattr(found, "ipv4_mapped", None) or found
     return any(found in network for network in _networks(settings.CMS_ENV.throttle_allow_ips))
 
 
@@ -43,22 +73,30 @@ def _networks(values: tuple[str, ...]) -> tuple[Any, ...]:
 
 @lru_cache(maxsize=64)
 def parse_rate(rate: str) -> tuple[int, int]:
-    """`100/hour` as (100, 3600)."""
+    """`100/hour` as (100, 3600); `off` as (0, 0)."""
+    if rate == OFF:
+        return 0, 0
     count, period = rate.split("/")
     return int(count), _SECONDS[period]
 
 
 class Count:
-    """One hit counted in its window: how many the limit leaves, and when the window ends."""
+    """One hit counted in its window: how many the limit leaves, and when the window ends.
+
+    A rate that is `off` counts nothing and is never over.
+    """
 
     def __init__(self, scope: str, ident: str) -> None:
         self.limit, period = parse_rate(settings.THROTTLE_RATES[scope])
+        self.hits = self.reset = 0
+        self.wait = 1
+        if not self.limit:
+            return
         now = time.time()
         window = int(now // period)
         self.reset = int((window + 1) * period)
         self.wait = max(1, self.reset - int(now))
-        key = f"throttle:{scope}:{ident}:{window}"
-        self.hits = count_hit(key, period + 5)
+        self.hits = count_hit(f"throttle:{scope}:{counted_as(ident)}:{window}", period + 5)
 
     @property
     def is_over(self) -> bool:
@@ -66,6 +104,8 @@ class Count:
 
     @property
     def headers(self) -> dict[str, str]:
+        if not self.limit:
+            return {}
         return {
             "X-RateLimit-Limit": str(self.limit),
             "X-RateLimit-Remaining": str(max(0, self.limit - self.hits)),

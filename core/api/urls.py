@@ -5,4 +5,11 @@ from __future__ import annotations
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
-urlpatterns = [path("schema/", SpectacularAPIView.as_view(), name="openapi")]
+from core.api.counted import CountedFirst
+
+
+class SchemaView(CountedFirst, SpectacularAPIView):
+    """The OpenAPI document. Making it is work, so it is counted like any other anonymous call."""
+
+
+urlpatterns = [path("schema/", SchemaView.as_view(), name="openapi")]

@@ -13,12 +13,13 @@ from rest_framework.viewsets import ViewSet
 
 from core.actor import Actor
 from core.api.authentication import actor_of
+from core.api.counted import CountedFirst
 from core.api.permissions import Declared, DeclaredPermission
 from core.api.renderers import dumps
 from core.errors import invalid
 
 
-class ApiViewSet(ViewSet):
+class ApiViewSet(CountedFirst, ViewSet):
     """Management endpoints: declared permissions, rate-limit headers, `no-store`, ETags where asked for.
 
     `permissions` names for each action who may call it. Actions in `conditional` answer an ETag and 304.
@@ -38,11 +39,9 @@ class ApiViewSet(ViewSet):
     ) -> HttpResponseBase:
         if self.action in self.conditional and isinstance(response, Response):
             response = self._conditional(request, response)
-        response = super().finalize_response(request, response, *args, **kwargs)  # type: ignore[arg-type]
+        response = super().finalize_response(request, response, *args, **kwargs)
         if not response.has_header("Cache-Control"):
             response["Cache-Control"] = self.cache_control
-        for name, value in getattr(request._request, "rate_limit_headers", {}).items():
-            response[name] = value
         return response
 
     def _conditional(self, request: Request, response: Response) -> HttpResponseBase:

@@ -1,0 +1,19 @@
+"""Writes accounts: people, the accounts that agents write under, and API tokens."""
+
+from accounts.services.agents import (
+    agent_user,
+    ensure_agent_user,
+    is_switched_off,
+    system_agent_user,
+)
+from accounts.services.users import change_user, create_user, set_password
+
+__all__ = [
+    "agent_user",
+    "change_user",
+    "create_user",
+    "ensure_agent_user",
+    "is_switched_off",
+    "set_password",
+    "system_agent_user",
+]

@@ -1,0 +1,74 @@
+"""The accounts that agents write under."""
+
+from __future__ import annotations
+
+import secrets
+
+from django.db import IntegrityError, transaction
+
+from accounts.models import User
+from accounts.roles import Role
+from core.errors import RuleViolation, invalid
+
+
+@transaction.atomic
+def ensure_agent_user(*, agent_id: str, email: str = "", username: str = "") -> User:
+    """The account that an agent writes under, made when it is missing. Safe to call again.
+
+    It has the role `ai_agent`, a random password that nobody knows, and cannot log in. Raises `RuleViolation` on
+    `userAccount.email` or `userAccount.username` where another account has it.
+    """
+    user = User.objects.filter(agent_id=agent_id).first()
+    if user is not None:
+        return user
+    user = User(
+        agent_id=agent_id,
+        email=(email or f"agent.{agent_id}@agents.invalid").lower(),
+        username=username or f"agent+{agent_id}",
+        role=Role.AI_AGENT,
+    )
+    user.set_password(secrets.token_urlsafe(48))
+    try:
+        with transaction.atomic():
+            user.save(force_insert=True)
+    except IntegrityError:
+        # Another worker made it in between, or the names are somebody else's.
+        made = User.objects.filter(agent_id=agent_id).first()
+        if made is None:
+            raise _taken_from_agent(user) from None
+        return made
+    return user
+
+
+def _taken_from_agent(user: User) -> RuleViolation:
+    field = "email" if User.objects.filter(email__iexact=user.email).exists() else "username"
+    return invalid(
+        f"userAccount.{field}",
+        f"The agent {user.agent_id} cannot have the {field} {getattr(user, field)!r}: another account has it. "
+        f"Give the agent another userAccount.{field}.",
+        code=f"{field}_taken",
+    )
+
+
+def agent_user(agent_id: str) -> User | None:
+    """The active account of an agent."""
+    return User.objects.filter(agent_id=agent_id, is_active=True, role=Role.AI_AGENT).first()
+
+
+def system_agent_user(user_id: int | None = None) -> User | None:
+    """The author of what AI clients make: the user with that id, else the seeded agent user, else the first agent's.
+
+    None where that account is disabled: switching it off must stop AI clients, not pass them to another account.
+    """
+    if user_id is not None:
+        user = User.objects.filter(pk=user_id).first()
+    else:
+        agents = User.objects.filter(role=Role.AI_AGENT).order_by("pk")
+        user = agents.filter(agent_id="general-assistant").first() or agents.first()
+    return user if user is not None and user.is_active else None
+
+
+def is_switched_off(agent_id: str) -> bool:
+    """Whether the agent has an account and it may not act: disabled, or no agent's any more."""
+    user = User.objects.filter(agent_id=agent_id).first()
+    return user is not None and not (user.is_active and user.role == Role.AI_AGENT)
