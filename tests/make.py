@@ -19,6 +19,7 @@ from content.layers.stage import Staged
 from content.layers.state import Layers
 from content.models import Layer, ModuleInstance, Post, PostModule, PostTerm, Term
 from content.services.create import create_post
+from content.services.edit import edit_post
 from core.actor import Actor, Via
 from core.json import Json
 
@@ -103,6 +104,22 @@ def global_module(slug: str = "newsletter", **props: Json) -> ModuleInstance:
         label=slug,
         props=validate_props("callout", {"title": "Subscribe", **props}),
     )
+
+
+def placed(of: Post, module: ModuleInstance, **overrides: Json) -> str:
+    """Put a global module last on a live post; the id of the place."""
+    ids: list[str] = []
+
+    def place(document: PostDocument) -> PostDocument:
+        shared = (str(module.global_slug), str(module.pk))
+        document, id_ = edits.add_module(
+            document, type=module.type, shared=shared, overrides=overrides
+        )
+        ids.append(id_)
+        return document
+
+    edit_post(post_id=of.pk, actor=actor("admin"), edit=place)
+    return ids[0]
 
 
 def staged(

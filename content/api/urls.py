@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from django.urls import path
 
+from content.api.definitions import ModuleDefinitionViewSet
 from content.api.delivery import DeliveryViewSet
+from content.api.globals import GlobalModuleViewSet
+from content.api.module_groups import ModuleGroupViewSet
 from content.api.modules import ModuleViewSet
 from content.api.posts import PostViewSet
 from content.api.review import ReviewViewSet
 from content.api.revisions import RevisionViewSet
 
 post = "posts/<str:post_id>"
+shared = "modules/global/<str:global_slug>"
 urlpatterns = [
     path("posts", PostViewSet.as_view({"get": "list", "post": "create"})),
     path(
@@ -25,6 +29,25 @@ urlpatterns = [
         "post-modules/<str:module_id>",
         ModuleViewSet.as_view({"put": "update", "delete": "destroy"}),
     ),
+    path("modules/global", GlobalModuleViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        shared,
+        GlobalModuleViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+    ),
+    path(f"{shared}/usage", GlobalModuleViewSet.as_view({"get": "usage"})),
+    path(f"{shared}/revisions", GlobalModuleViewSet.as_view({"get": "revisions"})),
+    path(
+        f"{shared}/revisions/<str:revision_id>/revert",
+        GlobalModuleViewSet.as_view({"post": "revert"}),
+    ),
+    path("modules/static", ModuleDefinitionViewSet.as_view({"get": "static"})),
+    path("modules/registry", ModuleDefinitionViewSet.as_view({"get": "registry"})),
+    path("modules/<str:module_type>/schema", ModuleDefinitionViewSet.as_view({"get": "describe"})),
+    path("module-groups", ModuleGroupViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "module-groups/<str:name>",
+        ModuleGroupViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+    ),
     path(f"{post}/changes", ReviewViewSet.as_view({"get": "changes"})),
     path(f"{post}/review", ReviewViewSet.as_view({"put": "save_review"})),
     path(f"{post}/review/approve", ReviewViewSet.as_view({"post": "approve"})),
@@ -38,5 +61,4 @@ urlpatterns = [
     path(f"{post}/provenance", RevisionViewSet.as_view({"get": "provenance"})),
     path("public/posts", DeliveryViewSet.as_view({"get": "list"})),
     path("public/posts/<str:post_id>", DeliveryViewSet.as_view({"get": "retrieve"})),
-    path("public/resolve", DeliveryViewSet.as_view({"get": "resolve"})),
 ]

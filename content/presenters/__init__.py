@@ -1,5 +1,12 @@
 """Content as the wire has it. The one place where names turn into camelCase."""
 
+from content.presenters.definitions import (
+    module_definition,
+    module_group,
+    static_module,
+    whole_definition,
+)
+from content.presenters.globals import global_module, global_usage, module_revision
 from content.presenters.history import provenance, revision
 from content.presenters.layers import changes, layer_changes, plain, submitted
 from content.presenters.modules import Wire, layered_modules, live_module, module_schema
@@ -15,16 +22,23 @@ __all__ = [
     "Wire",
     "canonical",
     "changes",
+    "global_module",
+    "global_usage",
     "layer_changes",
     "layer_states",
     "layered_modules",
     "listed_post",
     "live_module",
+    "module_definition",
+    "module_group",
+    "module_revision",
     "module_schema",
     "plain",
     "post_fields",
     "provenance",
     "revision",
+    "static_module",
     "submitted",
     "translations",
+    "whole_definition",
 ]

@@ -175,3 +175,8 @@ _CHECKS: Final[Mapping[str, Callable[[str, Json], Json]]] = {
     "orderIndex": _whole_number,
     "publishAt": _moment,
 }
+
+
+def clean_line(name: str, value: Json, most: int, *, required: bool = False) -> str:
+    """One line of text of at most so many characters; `RuleViolation` keyed by the field's name."""
+    return str(_text(most, required=required)(name, value) or "")

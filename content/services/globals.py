@@ -1,0 +1,197 @@
+"""Global modules: shared by every post that places them. Each change is live at once, and keeps a revision."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from content.definitions import checking, find_module, validate_props
+from content.global_queries import find_global, placements_of
+from content.layers.state import check_version
+from content.models import ModuleInstance, ModuleRevision
+from content.rules.values import clean_line
+from core import events
+from core.actor import Actor
+from core.errors import Conflict, NotFound, invalid
+from core.json import Json, JsonObject
+
+SLUG_MAX: Final = 100
+LABEL_MAX: Final = 200
+_SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+
+
+@transaction.atomic
+def create_global(
+    *,
+    actor: Actor,
+    slug: str,
+    type: str,
+    label: str = "",
+    props: Mapping[str, Json] | None = None,
+) -> ModuleInstance:
+    """Make a global module. Raises `RuleViolation` by field; a taken slug is one on `globalSlug`."""
+    _allow(actor)
+    definition = find_module(type)
+    if "global" not in definition.allowed_scopes:
+        known = ", ".join(definition.allowed_scopes)
+        raise invalid("type", f"{type} cannot be global; allowed: {known}.")
+    if len(slug) > SLUG_MAX or not _SLUG.fullmatch(slug):
+        message = (
+            f"A globalSlug is made of lower-case letters a-z and digits, in words joined by single "
+            f"hyphens, and has at most {SLUG_MAX} characters."
+        )
+        raise invalid("globalSlug", message)
+    module = ModuleInstance(
+        type=type,
+        scope="global",
+        global_slug=slug,
+        label=clean_line("label", label, LABEL_MAX),
+        props=validate_props(type, props or {}),
+    )
+    try:
+        with transaction.atomic():
+            module.save(force_insert=True)
+    except IntegrityError:
+        message = f"Another global module has the slug {slug!r}."
+        raise invalid("globalSlug", message, code="slug_taken") from None
+    _keep(module, "created", actor)
+    _tell(module, actor)
+    return module
+
+
+@transaction.atomic
+def edit_global(
+    *,
+    actor: Actor,
+    slug: str,
+    type: str | None = None,
+    label: str | None = None,
+    props: Mapping[str, Json] | None = None,
+    expected_version: int | None = None,
+) -> ModuleInstance:
+    """Change the label, or merge props. Every post that places the module shows it at once.
+
+    Raises `NotFound`, `Conflict` (`stale_version`), or `RuleViolation` by field: the type stays.
+    """
+    _allow(actor)
+    module = lock_global(slug)
+    check_version(expected_version, module.version, "This global module")
+    if type is not None and type != module.type:
+        raise invalid("type", "The type of a module cannot change.", code="module_type")
+    merged = {**module.props, **_checked(module, props or {})}
+    wanted = module.label if label is None else clean_line("label", label, LABEL_MAX)
+    _write(module, wanted, merged, actor, "edited")
+    return module
+
+
+@transaction.atomic
+def revert_global(
+    *, actor: Actor, slug: str, revision_id: UUID | str, expected_version: int | None = None
+) -> ModuleInstance:
+    """Make the module what one of its revisions holds. Raises `NotFound` for a revision of another module."""
+    _allow(actor)
+    module = lock_global(slug)
+    check_version(expected_version, module.version, "This global module")
+    try:
+        revision = module.revisions.filter(pk=UUID(str(revision_id))).first()
+    except ValueError:
+        revision = None
+    if revision is None:
+        raise NotFound(f"This global module has no revision {revision_id}.")
+    changed = {
+        name: value
+        for name, value in revision.props.items()
+        if name not in module.props or module.props[name] != value
+    }
+    props = {**revision.props, **_checked(module, changed)}
+    _write(module, revision.label, props, actor, "reverted")
+    return module
+
+
+@transaction.atomic
+def delete_global(*, actor: Actor, slug: str) -> ModuleInstance:
+    """Remove a module that no post places. Raises `Conflict` (`in_use`) with the number of those that do."""
+    _allow(actor)
+    module = lock_global(slug)
+    used = placements_of(module)
+    if used.total:
+        raise Conflict(
+            f"The global module {slug} is in use: {used.sentence}. Remove it there first.",
+            code="in_use",
+            details={"globalSlug": [used.sentence]},
+        )
+    pk = module.pk
+    module.delete()
+    module.pk = pk
+    _tell(module, actor)
+    return module
+
+
+def keep_global_revision(module: ModuleInstance) -> None:
+    """Make sure that the present version has its revision, so that it can be returned to."""
+    if not module.revisions.filter(version=module.version).exists():
+        _keep(module, "before", None)
+
+
+def lock_global(slug: str) -> ModuleInstance:
+    """The global module of that slug, locked until the transaction ends. Raises `NotFound`."""
+    return find_global(slug, locked=True)
+
+
+def _allow(actor: Actor) -> None:
+    actor.require_person("change global modules")
+    actor.require("globals.edit")
+
+
+def _checked(module: ModuleInstance, props: Mapping[str, Json]) -> JsonObject:
+    """The cleaned values of the given props that differ; the others are left as they are, whatever their age."""
+    changed = {
+        name: value
+        for name, value in props.items()
+        if name not in module.props or module.props[name] != value
+    }
+    if not changed:
+        return {}
+    definition = find_module(module.type)
+    return checking.check_partial(
+        definition.Props, changed, prefix="props", what=f"The module {module.type}"
+    )
+
+
+def _write(
+    module: ModuleInstance, label: str, props: JsonObject, actor: Actor, reason: str
+) -> None:
+    if (label, props) == (module.label, module.props):
+        return
+    keep_global_revision(module)
+    module.label, module.props = label, props
+    module.version += 1
+    module.save(update_fields=["label", "props", "version", "updated_at"])
+    _keep(module, reason, actor)
+    _tell(module, actor)
+
+
+def _keep(module: ModuleInstance, reason: str, actor: Actor | None) -> None:
+    ModuleRevision.objects.create(
+        instance=module,
+        version=module.version,
+        label=module.label,
+        props=module.props,
+        reason=reason,
+        by_id=actor.user.pk if actor else None,
+        by_name=actor.user.username if actor else "",
+    )
+
+
+def _tell(module: ModuleInstance, actor: Actor) -> None:
+    payload: JsonObject = {
+        "what": "global-module",
+        "id": str(module.pk),
+        "slug": module.global_slug,
+        "version": module.version,
+    }
+    events.record("content.changed", actor=actor, payload=payload)

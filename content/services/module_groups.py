@@ -1,0 +1,173 @@
+"""Module groups that people make: layout templates beside those that are code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from django.db import IntegrityError, transaction
+
+from content.definitions import (
+    GroupModule,
+    find_module,
+    find_post_type,
+    module_groups,
+    why_excluded,
+)
+from content.layers.state import check_version
+from content.models import ModuleGroup, ModuleInstance
+from content.module_group_queries import place_json, read_places
+from content.rules.modules import MODULES_MAX
+from content.rules.values import clean_line
+from core import events
+from core.actor import Actor
+from core.errors import NotFound, RuleViolation, invalid
+from core.json import Json, JsonObject
+
+NAME_MAX: Final = 80
+LABEL_MAX: Final = 200
+DESCRIPTION_MAX: Final = 500
+_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+Places = Sequence[Mapping[str, Json]]
+
+
+@transaction.atomic
+def create_group(
+    *,
+    actor: Actor,
+    name: str,
+    label: str,
+    post_type: str,
+    modules: Places,
+    description: str = "",
+) -> ModuleGroup:
+    """Make a group. Raises `RuleViolation` by field; a name that is taken, also by code, is one on `name`."""
+    _allow(actor)
+    if len(name) > NAME_MAX or not _NAME.fullmatch(name):
+        raise invalid(
+            "name",
+            "The name is made of lower-case letters a-z and digits, in words joined by single "
+            f"hyphens, and has at most {NAME_MAX} characters.",
+        )
+    if name in module_groups:
+        message = f"The module group {name!r} is code, and stays as it is. Choose another name."
+        raise invalid("name", message, code="name_taken")
+    find_post_type(post_type)
+    group = ModuleGroup(
+        name=name,
+        label=clean_line("label", label, LABEL_MAX, required=True),
+        description=clean_line("description", description, DESCRIPTION_MAX),
+        post_type=post_type,
+        modules=_checked(post_type, modules),
+    )
+    try:
+        with transaction.atomic():
+            group.save(force_insert=True)
+    except IntegrityError:
+        message = f"Another module group has the name {name!r}."
+        raise invalid("name", message, code="name_taken") from None
+    _tell("created", group, actor)
+    return group
+
+
+@transaction.atomic
+def edit_group(
+    *,
+    actor: Actor,
+    name: str,
+    label: str | None = None,
+    description: str | None = None,
+    modules: Places | None = None,
+    expected_version: int | None = None,
+) -> ModuleGroup:
+    """Change a stored group; posts that were made with it stay as they are.
+
+    Raises `NotFound`, `Conflict` (`stale_version`), or `RuleViolation` by field.
+    """
+    _allow(actor)
+    group = _lock(name)
+    check_version(expected_version, group.version, "This module group")
+    if label is not None:
+        group.label = clean_line("label", label, LABEL_MAX, required=True)
+    if description is not None:
+        group.description = clean_line("description", description, DESCRIPTION_MAX)
+    if modules is not None:
+        group.modules = _checked(group.post_type, modules)
+    group.version += 1
+    group.save()
+    _tell("updated", group, actor)
+    return group
+
+
+@transaction.atomic
+def delete_group(*, actor: Actor, name: str) -> ModuleGroup:
+    """Remove a stored group; posts that were made with it stay as they are."""
+    _allow(actor)
+    group = _lock(name)
+    pk = group.pk
+    group.delete()
+    group.pk = pk
+    _tell("deleted", group, actor)
+    return group
+
+
+def _allow(actor: Actor) -> None:
+    actor.require_person("change module groups")
+    actor.require("settings.manage")
+
+
+def _lock(name: str) -> ModuleGroup:
+    if name in module_groups:
+        message = f"The module group {name!r} is code, and can only be changed there."
+        raise RuleViolation(message, code="code_defined", details={"name": [message]})
+    rows = ModuleGroup.objects.select_for_update()
+    # PostgreSQL would refuse to look for a text with NUL.
+    found = rows.filter(name=name).first() if "\x00" not in name else None
+    if found is None:
+        raise NotFound(f"There is no module group {name[:100]!r}.")
+    return found
+
+
+def _checked(post_type: str, entries: Places) -> list[JsonObject]:
+    if len(entries) > MODULES_MAX:
+        raise invalid("modules", f"A group has at most {MODULES_MAX} modules.")
+    places = read_places(entries)
+    slugs = {place.global_slug for place in places if place.global_slug}
+    rows = ModuleInstance.objects.filter(scope="global", global_slug__in=slugs)
+    shared = {str(slug): str(type_) for slug, type_ in rows.values_list("global_slug", "type")}
+    for number, place in enumerate(places):
+        try:
+            _check_place(post_type, place, shared)
+        except RuleViolation as error:
+            details = {f"modules.{number}.{path}": text for path, text in error.details.items()}
+            raise RuleViolation(error.message, code=error.code, details=details) from None
+    return [place_json(place) for place in places]
+
+
+def _check_place(post_type: str, place: GroupModule, shared: Mapping[str, str]) -> None:
+    definition = find_module(place.type)
+    reason = why_excluded(post_type, place.type)
+    if reason is not None:
+        raise invalid("type", reason, code="module_not_allowed")
+    if place.scope not in definition.allowed_scopes:
+        known = ", ".join(definition.allowed_scopes)
+        raise invalid("scope", f"{place.type} cannot be {place.scope}; allowed: {known}.")
+    if (place.scope == "global") != (place.global_slug is not None):
+        raise invalid("globalSlug", "A global module, and no other, is placed by its globalSlug.")
+    if place.global_slug is not None and shared.get(place.global_slug) != place.type:
+        message = f"There is no global module {place.global_slug!r} of type {place.type}."
+        raise invalid("globalSlug", message, code="unknown_global")
+    try:
+        place.full_props()
+    except RuleViolation as error:
+        # A place has props in any case: those of a shared module go on top of what is shared.
+        details = {
+            path.replace("overrides", "props", 1): text for path, text in error.details.items()
+        }
+        raise RuleViolation(error.message, code=error.code, details=details) from None
+
+
+def _tell(what: str, group: ModuleGroup, actor: Actor) -> None:
+    payload: JsonObject = {"id": str(group.pk), "name": group.name}
+    events.record(f"module-group.{what}", actor=actor, payload=payload)
