@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final, cast
+from typing import Final, Protocol, cast
 from uuid import uuid4
 
-from content.definitions import coerce_markdown, find_module_group, find_post_type
+from content.definitions import GroupModule, coerce_markdown, find_module_group, find_post_type
 from content.document import FIELD_NAMES, ModuleDocument, PostDocument
 from core.errors import NotFound, RuleViolation, invalid
 from core.json import Json, JsonObject
@@ -34,6 +34,17 @@ READ_ONLY: Final = frozenset(
     }
 )
 """Keys that a GET answers and a write ignores, so that what was read can be put back."""
+
+
+class LayoutTemplate(Protocol):
+    """A module group, wherever it is defined."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def post_type(self) -> str: ...
+    @property
+    def modules(self) -> tuple[GroupModule, ...]: ...
 
 
 def patch_fields(document: PostDocument, patch: Mapping[str, Json]) -> PostDocument:
@@ -156,7 +167,7 @@ def patch_modules(document: PostDocument, entries: Sequence[Mapping[str, Json]])
         if position is not None and not _is_position(position):
             raise invalid(f"{where}.position", "position must be a whole number from 0.")
         for part in ("props", "overrides"):
-            if not isinstance(entry.get(part) or {}, Mapping):
+            if entry.get(part) is not None and not isinstance(entry[part], Mapping):
                 raise invalid(f"{where}.{part}", f"{part} must be an object.")
         id_ = str(entry.get("postModuleId") or "")
         if document.module(id_.lower()) is None:
@@ -177,16 +188,19 @@ def _is_position(value: Json) -> bool:
 
 
 def seed_group(
-    document: PostDocument, group_name: str | None, shared: Mapping[str, str]
+    document: PostDocument, group: str | LayoutTemplate | None, shared: Mapping[str, str]
 ) -> PostDocument:
-    """The document with the modules of a module group: the named one, else the post type's default.
+    """The document with the modules of a module group, else of the post type's default.
 
-    `shared` maps the slugs of global modules to their instance ids; one that does not exist is left out.
+    A name is that of a group that is code. `shared` maps the slugs of global modules to their instance ids; one
+    that does not exist is left out.
     """
-    name = group_name or find_post_type(document.type).default_module_group
-    if name is None:
-        return document
-    group = find_module_group(name)
+    if group is None:
+        group = find_post_type(document.type).default_module_group
+        if group is None:
+            return document
+    if isinstance(group, str):
+        group = find_module_group(group)
     if group.post_type != document.type:
         raise invalid(
             "moduleGroupName", f"{group.name} is for {group.post_type}, not {document.type}."

@@ -6,21 +6,19 @@ from pydantic import Field
 
 from content.definitions import (
     Module,
-    ModuleGroupDefinition,
     PostType,
     Taxonomy,
     allowed_modules,
     find_module,
     find_post_type,
     find_taxonomy,
-    groups_of,
-    module_groups,
     modules,
     post_types,
     taxonomies,
     why_excluded,
 )
 from content.models import Term
+from content.module_group_queries import Group, all_groups
 from content.tools.arguments import Paged
 from content.tools.names import require_module_type
 from content.tools.paging import page
@@ -61,17 +59,23 @@ class OfTaxonomy(Arguments):
 )
 def list_post_types(actor: Actor, arguments: Paged) -> JsonObject:
     """The post types of this site, each with its module groups."""
-    rows = list(post_types)
-    return page(rows, _post_type, total=len(rows), limit=arguments.limit, cursor=arguments.cursor)
+    rows, groups = list(post_types), all_groups()
+    return page(
+        rows,
+        lambda row: _post_type(row, groups),
+        total=len(rows),
+        limit=arguments.limit,
+        cursor=arguments.cursor,
+    )
 
 
-def _post_type(row: type[PostType]) -> JsonObject:
+def _post_type(row: type[PostType], groups: list[Group]) -> JsonObject:
     return {
         "slug": row.name,
         "name": row.label,
         "hierarchical": row.hierarchical,
         "localized": row.localized,
-        "moduleGroups": [group.name for group in groups_of(row.name)],
+        "moduleGroups": [group.name for group in groups if group.post_type == row.name],
     }
 
 
@@ -81,8 +85,9 @@ def _post_type(row: type[PostType]) -> JsonObject:
 def get_post_type_config(actor: Actor, arguments: OfPostType) -> JsonObject:
     """Fields, taxonomies with maxSelections, SEO defaults, allowed modules and module groups of a post type."""
     found = find_post_type(arguments.post_type)
+    groups = all_groups(found.name)
     return {
-        **_post_type(found),
+        **_post_type(found, groups),
         "customFields": found.custom_fields_schema(),
         "taxonomies": [
             {"slug": use.slug, "maxSelections": use.max_selections} for use in found.taxonomies
@@ -91,8 +96,8 @@ def get_post_type_config(actor: Actor, arguments: OfPostType) -> JsonObject:
         "urlPatterns": [found.url_pattern],
         "allowedModules": [module.name for module in allowed_modules(found.name)],
         "moduleGroups": [
-            {"id": str(group.id()), "name": group.name, "description": group.description}
-            for group in groups_of(found.name)
+            {"id": str(group.id), "name": group.name, "description": group.description}
+            for group in groups
         ],
         "defaultModuleGroup": found.default_module_group,
     }
@@ -167,18 +172,13 @@ def list_module_groups(actor: Actor, arguments: Groups) -> JsonObject:
     """Layout templates: the modules a new post starts with, some of them locked."""
     if arguments.post_type is not None:
         find_post_type(arguments.post_type)
-    rows = [
-        row
-        for row in module_groups
-        if arguments.post_type in (None, row.post_type)
-        and (arguments.q or "").lower() in f"{row.name} {row.label} {row.description}".lower()
-    ]
+    rows = all_groups(arguments.post_type, arguments.q or "")
     return page(rows, _group, total=len(rows), limit=arguments.limit, cursor=arguments.cursor)
 
 
-def _group(row: type[ModuleGroupDefinition]) -> JsonObject:
+def _group(row: Group) -> JsonObject:
     return {
-        "id": str(row.id()),
+        "id": str(row.id),
         "name": row.name,
         "postType": row.post_type,
         "description": row.description,

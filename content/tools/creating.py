@@ -8,9 +8,9 @@ from uuid import UUID
 from pydantic import Field, ValidationError
 
 from content import edits
-from content.definitions import find_module_group
 from content.document import ModuleDocument, PostDocument
 from content.models import Post
+from content.module_group_queries import find_group
 from content.rules import check_changes
 from content.rules.modules import of_one_module
 from content.services.create import propose_post
@@ -128,7 +128,7 @@ def _group(arguments: CreatePost) -> str | None:
     if arguments.module_group_name is not None:
         return arguments.module_group_name
     if arguments.module_group_id is not None:
-        return find_module_group(arguments.module_group_id).name
+        return find_group(arguments.module_group_id).name
     return None
 
 
