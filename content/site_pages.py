@@ -13,9 +13,10 @@ from django.utils import translation
 from django.utils.translation import gettext
 
 from content import site_queries
-from content.models import Post
-from content.rendering import opens_with_heading, render_modules
+from content.models import Post, Term
+from content.rendering import RenderableModule, opens_with_heading, render_modules
 from content.site_links import (
+    Alternate,
     Crumb,
     Place,
     alternates,
@@ -28,7 +29,7 @@ from content.site_links import (
 )
 from content.site_media import images_of
 from content.site_queries import MenuItems, Neighbour
-from content.site_seo import seo_of_list, seo_of_post
+from content.site_seo import Seo, seo_of_list, seo_of_post
 from media.presenters import SiteImage, site_image
 
 LISTED: Final = {"blog": "blog"}
@@ -64,35 +65,64 @@ def listed_at(path: str, locale: str) -> str | None:
     return next((type for type in LISTED if list_path(type, locale) == path), None)
 
 
+@dataclass(frozen=True, slots=True)
+class PageContent:
+    """What the page of a post shows: live, or as a layer has it. `preview` names the layer then."""
+
+    post: Post
+    modules: Sequence[RenderableModule]
+    terms: Sequence[Term]
+    preview: str = ""
+
+
 def post_page(post: Post) -> str:
     """The page of a post. At most five queries."""
+    terms = site_queries.terms_of(post) if post.type in LISTED else []
+    return page_of(PageContent(post, site_queries.modules_of(post), terms))
+
+
+def page_of(content: PageContent) -> str:
+    """The page of a post with its surroundings."""
+    post, items = content.post, content.modules
     place = Place(post.path, post.locale)
-    items = site_queries.modules_of(post)
     images = images_of(post, items)
     around = _surroundings(place, group=post.translation_group)
     with translation.override(post.locale):
         crumbs = breadcrumb(place, post.title, around.neighbours, _listings(post.locale))
         languages = alternates(place, _translations(post, around.neighbours))
-        content = render_modules(
+        html = render_modules(
             items, {"media": images, "page_title": post.title, "locale": post.locale}
         )
-        featured = _featured(post)
-        seo = seo_of_post(
-            post,
-            site_name=around.site_name,
-            crumbs=crumbs,
-            alternates=languages,
-            image=featured["url"] if featured else "",
-        )
-        context = _context(around, crumbs, seo=seo, alternates=languages) | {
+        context = _context(around, crumbs, alternates=languages) | {
+            "seo": _seo(content, around, crumbs, languages),
             "page_title": post.title,
             "post": post,
-            "terms": site_queries.terms_of(post) if post.type in LISTED else [],
+            "terms": content.terms if post.type in LISTED else [],
             "media": images,
-            "content": content,
+            "content": html,
             "has_heading": opens_with_heading(items),
+            "preview": {"label": content.preview} if content.preview else None,
         }
         return render_to_string("site/post.html", context)
+
+
+def _seo(
+    content: PageContent,
+    around: Surroundings,
+    crumbs: Sequence[Crumb],
+    languages: Sequence[Alternate],
+) -> Seo:
+    featured = _featured(content.post)
+    seo = seo_of_post(
+        content.post,
+        site_name=around.site_name,
+        crumbs=crumbs,
+        alternates=languages,
+        image=featured["url"] if featured else "",
+    )
+    if content.preview:
+        seo["robots"] = "noindex, nofollow"
+    return seo
 
 
 def list_page(type: str, locale: str, number: int) -> str | None:
