@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Final, cast
 from uuid import UUID
@@ -13,7 +14,7 @@ from content.changes import Changes
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.models import ModuleInstance, Post, PostModule, PostTerm
 from core.json import Json, JsonObject
-from core.statements import Statement
+from core.statements import Row, Statement
 
 COLUMNS: Final[Mapping[str, str]] = {
     "title": "title",
@@ -32,20 +33,21 @@ COLUMNS: Final[Mapping[str, str]] = {
 """The column of each document field."""
 
 
+_MODULE_COLUMNS: Final = (
+    "id",
+    "instance_id",
+    "locked",
+    "overrides",
+    "instance__type",
+    "instance__scope",
+    "instance__global_slug",
+    "instance__props",
+)
 _MODULES: Final = Statement(
     lambda post_id: (
         PostModule.objects.filter(post_id=post_id)
         .order_by("order_index", "id")
-        .values(
-            "id",
-            "instance_id",
-            "locked",
-            "overrides",
-            "instance__type",
-            "instance__scope",
-            "instance__global_slug",
-            "instance__props",
-        )
+        .values(*_MODULE_COLUMNS)
     )
 )
 _TERMS: Final = Statement(
@@ -62,25 +64,52 @@ def iso(moment: datetime | None) -> str | None:
 
 def load(post: Post) -> PostDocument:
     """The live document of a post. Two queries."""
-    modules = tuple(
-        ModuleDocument(
-            id=str(row["id"]),
-            type=row["instance__type"],
-            instance_id=str(row["instance_id"]),
-            scope=row["instance__scope"],
-            global_slug=row["instance__global_slug"],
-            locked=row["locked"],
-            props=row["instance__props"] if row["instance__scope"] == "local" else {},
-            overrides=row["overrides"] or {},
-        )
-        for row in _MODULES.rows(post.pk)
-    )
+    modules = tuple(_module_of(row) for row in _MODULES.rows(post.pk))
     return PostDocument(
         type=post.type,
         locale=post.locale,
         fields=fields_of(post),
         modules=modules,
         taxonomy_term_ids=tuple(sorted(str(row["term_id"]) for row in _TERMS.rows(post.pk))),
+    )
+
+
+def load_many(posts: Iterable[Post]) -> list[tuple[Post, PostDocument]]:
+    """The live documents of posts. Two queries beside that of the posts, however many there are."""
+    listed = list(posts)
+    modules: dict[UUID, list[ModuleDocument]] = defaultdict(list)
+    rows = PostModule.objects.filter(post__in=listed).order_by("order_index", "id")
+    for row in rows.values("post_id", *_MODULE_COLUMNS):
+        modules[row["post_id"]].append(_module_of(row))
+    terms: dict[UUID, list[str]] = defaultdict(list)
+    assigned = PostTerm.objects.filter(post__in=listed).values_list("post_id", "term_id")
+    for post_id, term_id in assigned:
+        terms[post_id].append(str(term_id))
+    return [
+        (
+            post,
+            PostDocument(
+                type=post.type,
+                locale=post.locale,
+                fields=fields_of(post),
+                modules=tuple(modules[post.pk]),
+                taxonomy_term_ids=tuple(sorted(terms[post.pk])),
+            ),
+        )
+        for post in listed
+    ]
+
+
+def _module_of(row: Row) -> ModuleDocument:
+    return ModuleDocument(
+        id=str(row["id"]),
+        type=row["instance__type"],
+        instance_id=str(row["instance_id"]),
+        scope=row["instance__scope"],
+        global_slug=row["instance__global_slug"],
+        locked=row["locked"],
+        props=row["instance__props"] if row["instance__scope"] == "local" else {},
+        overrides=row["overrides"] or {},
     )
 
 
