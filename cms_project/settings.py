@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from django.utils.translation import gettext_lazy as _
 
+from cms_project import openapi
 from cms_project.database import database_settings
 from cms_project.env import load, secrets_of
 from cms_project.env_values import BASE_DIR
@@ -59,6 +60,7 @@ MIDDLEWARE = [
     "core.middleware.ManagementMessageMiddleware",
     "core.middleware.AdminInputMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "seo.middleware.RedirectMiddleware",
 ]
 # Where `core.middleware` runs sessions and the rest, and the exceptions.
 MANAGEMENT_PREFIXES = ("/admin/", "/api/", "/preview/")
@@ -184,7 +186,7 @@ THROTTLE_RATES = {
     "mcp": CMS_ENV.throttle_mcp,
 }
 REST_FRAMEWORK = {
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "core.api.describe.DescribedSchema",
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "accounts.tokens.TokenAuthentication",  # first: a wrong token is refused despite a session
         "core.api.authentication.ManagementSession",
@@ -197,23 +199,7 @@ REST_FRAMEWORK = {
     "URL_FORMAT_OVERRIDE": None,  # ?format= is a query parameter like any other
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
-SPECTACULAR_SETTINGS = {
-    "TITLE": "CMS",
-    "VERSION": "1",  # of the interface; the software's own is nobody's business
-    "SERVE_INCLUDE_SCHEMA": False,
-    "SCHEMA_PATH_PREFIX": "/api",
-    "ENUM_NAME_OVERRIDES": {
-        "PostStatus": "content.models.Status.choices",
-        "RunStatus": "agents_app.models.RunStatus.choices",
-        "AgentScope": "agents_app.api.schema.SCOPES",
-        "ModuleScope": ["local", "global", "static"],
-        "PostRunScope": ["dropdown", "field"],
-    },
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "core.api.schema.declare_errors",
-    ],
-}
+SPECTACULAR_SETTINGS = openapi.SPECTACULAR_SETTINGS
 
 if CMS_ENV.redis_url:
     CELERY_BROKER_URL = CMS_ENV.redis_url
@@ -245,6 +231,7 @@ CELERY_BEAT_SCHEDULE = {
         ("core.tasks.sweep_events", 30.0),
         ("agents_app.tasks.sweep_runs", 30.0),
         ("content.tasks.publish_due_posts", 60.0),
+        ("forms.tasks.prune_submissions", 86_400.0),
         ("mcp_bridge.tasks.prune_calls", 86_400.0),
     )
 }

@@ -11,3 +11,7 @@ class ContentConfig(AppConfig):
 
     def ready(self) -> None:
         from content import checks, tools  # noqa: F401  # both register themselves
+        from content.pattern_moves import follow_pattern
+        from core import events
+
+        events.subscribe(["urlPattern.changed"], follow_pattern)

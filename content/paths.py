@@ -1,46 +1,93 @@
-"""URL paths of posts: from the post type's pattern, stored on the post, set when what they are made of changes."""
+"""URL paths of posts: from the pattern of their type and locale, stored on the post, set when what they are made of
+changes."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
+from uuid import UUID
 
 from django.conf import settings
 
 from content.definitions import post_types
-from content.models import Post
-from core.errors import invalid
+from content.models import Post, UrlPattern
+from core import events
+from core.actor import Actor
+from core.errors import RuleViolation, invalid
+from core.statements import Statement
 
 HOME_SLUG: Final = "home"
 """The root page of this slug is the home page of its locale."""
 _DEEPEST: Final = 20
 _LONGEST: Final = 1900
+_AT_A_TIME: Final = 500
+_VARIABLE: Final = re.compile(r"\{(\w+)\}")
+_PATTERN: Final = Statement(
+    lambda type_, locale: UrlPattern.objects.filter(
+        type=type_, locale=locale, is_removed=False
+    ).values("pattern")
+)
+Tree = Mapping[UUID, tuple[str, UUID | None]]
+"""Slug and parent of posts, by id."""
 
 
-def path_for(post: Post) -> str:
-    """The path of a post: the default locale without prefix, others with theirs.
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A post whose path changed."""
 
-    A post whose type no longer exists has the path `/<type>/<slug>`.
+    post: Post
+    before: str
+
+
+def pattern_of(type_name: str, locale: str) -> str:
+    """The pattern that paths follow: the stored one, else the type's own. One query.
+
+    Posts whose type no longer exists follow `/<type>/{slug}`, whatever is stored.
     """
-    definition = post_types.get(post.type)
-    pattern = definition.url_pattern if definition else f"/{post.type}/{{slug}}"
+    definition = post_types.get(type_name)
+    if definition is None:
+        return f"/{type_name}/{{slug}}"
+    rows = _PATTERN.rows(type_name, locale)
+    return str(rows[0]["pattern"]) if rows else definition.url_pattern
+
+
+def path_for(post: Post, pattern: str | None = None) -> str:
+    """The path of a post: the default locale without prefix, others with theirs."""
+    return path_by(pattern or pattern_of(post.type, post.locale), post, _slugs(post))
+
+
+def path_by(pattern: str, post: Post, slugs: Sequence[str]) -> str:
+    """The path by a pattern; `slugs` lead from the root down to the post. `/{locale}` at its start is the prefix."""
     day = post.published_at or post.created_at
     values = {
         "slug": post.slug,
         "locale": post.locale,
-        "path": "/".join(_slugs(post)),
+        "path": "/".join(slugs),
         "yyyy": f"{day:%Y}",
         "mm": f"{day:%m}",
         "dd": f"{day:%d}",
     }
-    path = pattern
-    for name, value in values.items():
-        path = path.replace("{" + name + "}", value)
+    if pattern.startswith("/{locale}/"):
+        pattern = pattern.removeprefix("/{locale}")
+    path = _VARIABLE.sub(lambda found: values.get(found[1], found[0]), pattern)
     if len(path) > _LONGEST:
         raise invalid("slug", f"The address would be longer than {_LONGEST:,} characters.")
     prefix = "" if post.locale == settings.CMS_ENV.default_locale else f"/{post.locale}"
     if path == f"/{HOME_SLUG}" and post.parent_id is None:
         return f"{prefix}/"
     return prefix + path
+
+
+def slugs_in(tree: Tree, post: Post) -> list[str]:
+    """The slugs from the root down to the post, without a query."""
+    slugs, parent, depth = [post.slug], post.parent_id, 0
+    while parent in tree and depth < _DEEPEST:
+        slug, above = tree[parent]
+        slugs.insert(0, slug)
+        parent, depth = above, depth + 1
+    return slugs
 
 
 def _slugs(post: Post) -> list[str]:
@@ -53,8 +100,10 @@ def _slugs(post: Post) -> list[str]:
     return slugs
 
 
-def follow_path_change(post: Post) -> None:
-    """Set the paths of everything below a post whose path changed."""
+def follow_path_change(post: Post) -> list[Move]:
+    """Set the paths of everything below a post whose path changed. Answers what moved."""
+    moves: list[Move] = []
+    patterns: dict[tuple[str, str], str] = {}
     level, depth = [post], 0
     while level and depth < _DEEPEST:
         parents = {parent.pk: parent for parent in level}
@@ -63,6 +112,56 @@ def follow_path_change(post: Post) -> None:
         level = list(children.filter(parent_id__in=parents).order_by("pk"))
         for child in level:
             child.parent = parents.get(child.parent_id) if child.parent_id else None
-            child.path = path_for(child)
+            kind = (child.type, child.locale)
+            if kind not in patterns:
+                patterns[kind] = pattern_of(*kind)
+            moves += set_path(child, path_for(child, patterns[kind]))
         Post.objects.bulk_update(level, ["path"])
         depth += 1
+    return moves
+
+
+def set_path(post: Post, path: str) -> list[Move]:
+    """Give the post its path, unsaved; the move, if it is one."""
+    before, post.path = post.path, path
+    return [Move(post, before)] if before != path else []
+
+
+def record_moves(moves: Iterable[Move], actor: Actor) -> None:
+    """Tell of each changed path. Only after every row is locked: the content version is locked from here on."""
+    for move in moves:
+        events.record(
+            "post.moved",
+            actor=actor,
+            post_id=move.post.pk,
+            payload={
+                "id": str(move.post.pk),
+                "locale": move.post.locale,
+                "from": move.before,
+                "to": move.post.path,
+            },
+        )
+
+
+def check_paths_are_free(posts: Iterable[Post]) -> None:
+    """Raise `RuleViolation` on `slug` where another post, not in the trash, has the path of one of these."""
+    wanted = {post.path: post.pk for post in posts if post.path and post.deleted_at is None}
+    for other in holders(wanted):
+        if wanted[other.path] != other.pk:
+            raise path_taken("slug", other)
+
+
+def holders(paths: Iterable[str]) -> Iterator[Post]:
+    """The posts at these paths that are not in the trash."""
+    listed = sorted(paths)
+    for start in range(0, len(listed), _AT_A_TIME):
+        rows = Post.objects.alive().filter(path__in=listed[start : start + _AT_A_TIME])
+        yield from rows.order_by("pk").only("pk", "path", "title", "type", "locale")
+
+
+def path_taken(field: str, other: Post) -> RuleViolation:
+    return invalid(
+        field,
+        f"The {other.type} {other.title!r} ({other.pk}) has the address {other.path} already.",
+        code="path_taken",
+    )

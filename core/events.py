@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from uuid import UUID
 
 from django.db import models, transaction
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from core.actor import Actor
@@ -32,6 +33,7 @@ _LIVE = frozenset(
         "post.published",
         "post.deleted",
         "post.restored",
+        "post.moved",
         "content.changed",
     }
 )
@@ -78,6 +80,13 @@ def record(
         subscriber(event)
     transaction.on_commit(lambda: _wake(event.pk), robust=True)
     return event
+
+
+def forget(event_ids: Iterable[int]) -> None:
+    """Empty the payloads of events whose words must be gone; nobody is told of them any more."""
+    Event.objects.filter(pk__in=list(event_ids)).update(
+        payload={}, dispatched_at=Coalesce("dispatched_at", timezone.now())
+    )
 
 
 def bump_content_version() -> None:

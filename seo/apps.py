@@ -1,3 +1,5 @@
+"""Registers the app with Django."""
+
 from __future__ import annotations
 
 from django.apps import AppConfig
@@ -7,4 +9,12 @@ class SeoConfig(AppConfig):
     """Redirects: where addresses that moved lead."""
 
     name = "seo"
+    verbose_name = "SEO"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from core import events
+        from seo.subscribers import ARRIVED, MOVED, lead_on, make_room
+
+        events.subscribe_inside(MOVED, lead_on)
+        events.subscribe_inside(ARRIVED, make_room)

@@ -20,8 +20,13 @@ from content.layers.state import Layers
 from content.models import Layer, ModuleInstance, Post, PostModule, PostTerm, Term
 from content.services.create import create_post
 from content.services.edit import edit_post
-from core.actor import Actor, Via
+from core.actor import Actor, Via, Visitor
 from core.json import Json
+from forms.models import FormDefinition, FormSubmission
+from forms.services.definitions import create_form
+from forms.services.submissions import submit_form
+from seo.models import Redirect
+from seo.services.redirects import create_redirect
 
 PASSWORD = "correct-horse-battery"
 
@@ -94,6 +99,10 @@ def term(name: str, taxonomy: str = "topics") -> Term:
     return found
 
 
+def redirect(from_path: str, to_path: str, **values: bool | int) -> Redirect:
+    return create_redirect(actor=actor(), from_path=from_path, to_path=to_path, **values)
+
+
 def global_module(slug: str = "newsletter", **props: Json) -> ModuleInstance:
     from content.definitions import validate_props
 
@@ -146,6 +155,31 @@ def layers(of: Post) -> Layers:
 
 def module_id(of: Post, type: str) -> str:
     return next(module.id for module in layers(of).live.modules if module.type == type)
+
+
+def form(slug: str = "contact", *, locale: str = "en", **fields: Json) -> FormDefinition:
+    """A form with an email and a message, unless `fields` say otherwise."""
+    values: dict[str, Json] = {
+        "title": "Write to us",
+        "fields": [
+            {"name": "email", "label": "Email", "type": "email", "required": True},
+            {"name": "message", "label": "Message", "type": "textarea"},
+        ],
+        **fields,
+    }
+    return create_form(slug=slug, locale=locale, values=values, actor=actor("editor"))
+
+
+def submission(slug: str = "contact", *, locale: str = "en", **values: Json) -> FormSubmission:
+    """What a visitor sent."""
+    told = submit_form(
+        slug=slug,
+        locale=locale,
+        values=values,
+        actor=Actor(user=Visitor(), via="site"),
+        admit=lambda: None,
+    )
+    return FormSubmission.objects.get(pk=told.id)
 
 
 M = TypeVar("M", bound=models.Model)

@@ -8,13 +8,18 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from content import store
+from content import search, store
 from content.changes import Changes, diff
-from content.definitions import custom_text_of, text_of
 from content.document import PostDocument
 from content.layers.marks import Mark, Marks, mark_of, parts_of
 from content.models import Post, Provenance, Revision
-from content.paths import follow_path_change, path_for
+from content.paths import (
+    check_paths_are_free,
+    follow_path_change,
+    path_for,
+    record_moves,
+    set_path,
+)
 from content.rules.fields import check_parent, taken_by_another
 from core import events
 from core.actor import Actor
@@ -45,26 +50,27 @@ def write_live(
     if "post.publishAt" in changes.paths and after.fields.get("publishAt") is not None:
         actor.require("posts.publish")
     keep_revision(post, before)
-    old_path = post.path
     store.save(post, after, changes)
-    post.path = path_for(post)
+    moves = set_path(post, path_for(post))
     post.version += 1
     # Until a title is approved, what stands there is the placeholder.
     post.is_placeholder = post.is_placeholder and "post.title" not in changes.paths
     if post.is_placeholder and post.publish_at is not None:
         raise invalid("publishAt", "Approve the title first: what an agent made has a placeholder.")
-    post.search_text = search_text_of(after)
     _save(post)
-    if post.path != old_path:
-        follow_path_change(post)
+    search.index(post, after)
+    if moves:
+        moves += follow_path_change(post)
     revision = add_revision(post, after, changes, actor, reason, note)
     add_provenance(post, revision, changes, actor, marks or {})
     payload = event_payload(post, changes)
     for name in ("post.updated", "post.approve", *causes):
         events.record(name, actor=actor, post_id=post.pk, payload=payload)
+    # Live writes queue up at the content version from here on: what another one made of the tree
+    # since it was checked is seen now.
+    record_moves(moves, actor)
+    check_paths_are_free([move.post for move in moves])
     if "post.parentId" in changes.paths:
-        # Live writes queue up at the content version from here on: what another one made of the tree
-        # since it was checked is seen now.
         check_parent(post, post.parent_id)
     return revision
 
@@ -130,16 +136,6 @@ def add_provenance(
         )
         for path, mark in written.items()
     )
-
-
-def search_text_of(document: PostDocument) -> str:
-    """The words of a post, for search: excerpt, custom fields, then module by module."""
-    parts = [str(document.fields.get("excerpt") or "")]
-    parts.append(custom_text_of(document.type, document.custom_fields))
-    parts += [
-        text_of(module.type, {**module.props, **module.overrides}) for module in document.modules
-    ]
-    return "\n".join(part for part in parts if part)
 
 
 def event_payload(post: Post, changes: Changes | None = None) -> JsonObject:

@@ -12,15 +12,16 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from content import store
+from content import search, store
 from content.changes import diff
 from content.definitions import find_post_type
 from content.document import PostDocument
 from content.edits import patch_fields, seed_group
-from content.layers.live import add_provenance, add_revision, event_payload, search_text_of
+from content.layers.live import add_provenance, add_revision, event_payload
 from content.layers.stage import Staged, stage
 from content.models import Layer, ModuleInstance, Post, Status
-from content.paths import path_for
+from content.module_group_queries import Group, find_group
+from content.paths import check_paths_are_free, path_for
 from content.rules import check_changes
 from content.rules.fields import taken_by_another, translation_taken
 from core import events
@@ -79,7 +80,9 @@ def create_post(
     title = fields.get("title")
     wanted = {"slug": slug_of(title if isinstance(title, str) else ""), **fields}
     document = patch_fields(empty, wanted)
-    document = edit(document) if edit else seed_group(document, module_group, shared_modules())
+    document = (
+        edit(document) if edit else seed_group(document, _group(module_group), shared_modules())
+    )
     document = check_changes(post=post, before=empty, after=document, actor=actor)
     if not document.fields.get("title"):
         raise invalid("title", "title is required.")
@@ -95,6 +98,7 @@ def create_post(
             events.record(name, actor=actor, post_id=post.pk, payload=payload)
     if translation_of is not None:
         events.record("post.create-translation", actor=actor, post_id=post.pk, payload=payload)
+    check_paths_are_free([post])
     return post
 
 
@@ -116,6 +120,7 @@ def propose_post(
     empty = _empty_document(post)
     post.path = path_for(post)
     post.save(force_insert=True)
+    search.index(post, empty)
     add_revision(post, empty, diff(empty, empty), actor, "created")
     events.record("post.created", actor=actor, post_id=post.pk, payload=event_payload(post))
 
@@ -123,10 +128,14 @@ def propose_post(
         title = fields.get("title")
         wanted = {"slug": slug_of(title if isinstance(title, str) else ""), **fields}
         document = patch_fields(document, wanted)
-        document = seed_group(document, module_group, shared_modules())
+        document = seed_group(document, _group(module_group), shared_modules())
         return edit(document) if edit else document
 
     return Proposed(post, stage(post_id=post.pk, layer=Layer.AI_REVIEW, actor=actor, edit=build))
+
+
+def _group(name: str | None) -> Group | None:
+    return find_group(name) if name is not None else None
 
 
 def _new_row(actor: Actor, type: str, locale: str | None, translation_of: Post | None) -> Post:
@@ -168,7 +177,6 @@ def _insert(post: Post, document: PostDocument, status: str) -> None:
     post.status = status
     if status == Status.PUBLISHED:
         post.published_at = timezone.now()
-    post.search_text = search_text_of(document)
     post.path = path_for(post)
     try:
         with transaction.atomic():
@@ -176,3 +184,4 @@ def _insert(post: Post, document: PostDocument, status: str) -> None:
     except IntegrityError:
         raise taken_by_another(post) from None
     store.save(post, document, changes)
+    search.index(post, document)

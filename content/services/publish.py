@@ -12,7 +12,7 @@ from django.utils import timezone
 from content.layers.live import event_payload
 from content.layers.state import lock_post
 from content.models import Post, Status
-from content.paths import path_for
+from content.paths import check_paths_are_free, path_for
 from core import events
 from core.actor import Actor
 from core.errors import CmsError, RuleViolation, invalid
@@ -43,17 +43,21 @@ def move_status(*, post: Post, status: str, actor: Actor) -> None:
     actor.require_person("change the status of a post")
     _check_move(post, status)
     actor.require("posts.archive" if status == Status.ARCHIVED else "posts.publish")
+    old_path = post.path
     post.status = status
     post.version += 1
     post.publish_at = None
     if status == Status.PUBLISHED and post.published_at is None:
         post.published_at = timezone.now()
+        # With the day in it. Nobody ever saw the address that a draft had, so nothing leads on from there.
         post.path = path_for(post)
     post.save()
     payload = event_payload(post)
     names = ("post.published", "post.publish") if status == Status.PUBLISHED else ("post.updated",)
     for name in names:
         events.record(name, actor=actor, post_id=post.pk, payload=payload)
+    if post.path != old_path:
+        check_paths_are_free([post])
 
 
 def _check_move(post: Post, status: str) -> None:

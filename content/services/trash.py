@@ -10,6 +10,7 @@ from django.utils import timezone
 from content.layers.live import event_payload
 from content.layers.state import lock_post, locked, post_not_found
 from content.models import Post
+from content.paths import check_paths_are_free
 from content.rules.fields import taken_by_another
 from core import events
 from core.actor import Actor
@@ -29,7 +30,7 @@ def delete_post(*, post_id: UUID | str, actor: Actor) -> Post:
 
 @transaction.atomic
 def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
-    """Take a post out of the trash. Raises `RuleViolation` on `slug` where the slug is taken by now."""
+    """Take a post out of the trash. Raises `RuleViolation` on `slug` where slug or address are taken by now."""
     actor.require_person("restore posts")
     actor.require("posts.restore")
     post = locked(Post.objects.filter(deleted_at__isnull=False), post_id)
@@ -42,4 +43,5 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
     except IntegrityError:
         raise taken_by_another(post) from None
     events.record("post.restored", actor=actor, post_id=post.pk, payload=event_payload(post))
+    check_paths_are_free([post])
     return post

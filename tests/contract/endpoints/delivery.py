@@ -8,12 +8,6 @@ from tests.contract.endpoints import posts
 ENDPOINTS = [
     Endpoint("GET /api/public/posts", ALL, invalid=("?page=x", "page"), grow=posts.grow),
     Endpoint("GET /api/public/posts/<post_id>", ALL),
-    Endpoint(
-        "GET /api/public/resolve",
-        ALL,
-        query="?path=/blog/how-to-brew-filter-coffee",
-        invalid=("?path=no", "path"),
-    ),
 ]
 
 

@@ -1,0 +1,67 @@
+"""Whole answers for frontends and CDNs: counted, kept per address and content version, with ETags."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from rest_framework.response import Response
+
+from content.api.answer_cache import Answer, answers
+from core.api import exceptions
+from core.api.renderers import dumps
+from core.api.throttles import Count, client_address, is_allowed_freely
+from core.api.views import ApiViewSet
+from core.events import content_version
+
+CACHE_CONTROL = "public, max-age=60"
+
+
+class DeliveredViewSet(ApiViewSet):
+    """Public reads. Whole answers are kept per address and content version; ETags answer 304."""
+
+    authentication_classes = ()
+    throttle_classes = ()  # `dispatch` counts, hits included
+    cache_control = CACHE_CONTROL
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Count the call, then answer from what is kept, else from the database."""
+        address = client_address(request)
+        count = None if is_allowed_freely(address) else Count("public", address)
+        if count is not None:
+            request.rate_limit_headers = count.headers  # type: ignore[attr-defined]
+            if count.is_over:
+                return _too_many(count)
+        if request.method not in ("GET", "HEAD"):
+            return super().dispatch(request, *args, **kwargs)
+        version = content_version()
+        key = request.get_full_path()
+        kept = answers.get(version, key)
+        if kept is None:
+            response = super().dispatch(request, *args, **kwargs)
+            if response.status_code != 200 or not isinstance(response, Response):
+                return response
+            kept = answers.put(version, key, dumps(response.data))
+        return _answer(request, kept, count)
+
+
+def _answer(request: HttpRequest, kept: Answer, count: Count | None) -> HttpResponse:
+    given = request.META.get("HTTP_IF_NONE_MATCH", "")
+    if kept.etag in given or given.strip() == "*":
+        response = HttpResponse(status=304)
+    else:
+        response = HttpResponse(kept.body, content_type="application/json")
+    response["ETag"] = kept.etag
+    response["Cache-Control"] = CACHE_CONTROL
+    for name, value in (count.headers if count else {}).items():
+        response[name] = value
+    return response
+
+
+def _too_many(count: Count) -> HttpResponse:
+    refusal = exceptions.body(429, "too_many_requests", "Too many requests; wait a little.")
+    response = HttpResponse(dumps(refusal.data), status=429, content_type="application/json")
+    response["Retry-After"] = str(count.wait)
+    for name, value in count.headers.items():
+        response[name] = value
+    return response

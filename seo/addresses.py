@@ -1,0 +1,101 @@
+"""What a redirect may lead from and to. Knows no table."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from django.conf import settings
+
+from content.richtext.links import safe_href
+from content.rules.url_patterns import RESERVED
+from content.site import canonical_form
+from core.errors import RuleViolation, invalid
+from seo.models import ADDRESS_MAX
+
+_SERVED: Final = RESERVED - {"media"}
+"""First parts of addresses that never come to a redirect; a file that is gone may lead on."""
+
+
+def clean_from(value: object) -> str:
+    """The path as requests come with it: decoded, in its one form. `RuleViolation` on `fromPath`."""
+    if not isinstance(value, str) or not value.startswith("/"):
+        raise invalid("fromPath", "fromPath is a path of this site: it begins with /.")
+    if len(value) > ADDRESS_MAX:
+        raise invalid("fromPath", f"fromPath has at most {ADDRESS_MAX:,} characters.")
+    if "?" in value or "#" in value:
+        raise invalid("fromPath", "fromPath is a path alone, without ? and #.")
+    try:
+        path = unquote(value, errors="strict")
+    except UnicodeDecodeError:
+        raise invalid("fromPath", "fromPath holds an escape that is no UTF-8.") from None
+    if safe_href(value) is None or safe_href(path) is None:
+        raise invalid("fromPath", "fromPath is no path of this site.")
+    if not is_site(path):
+        raise invalid("fromPath", f"Addresses below /{first_part(path)} are not the site's.")
+    return canonical_form(path)
+
+
+def clean_to(value: object) -> str:
+    """A path of this site or an absolute http(s) address. `RuleViolation` on `toPath`."""
+    address = safe_href(value)
+    if address is not None and not address.startswith("/"):
+        address = _absolute(address)
+    # Decoded as well: what a reader decodes once more must still be no other site's address.
+    if address is None or safe_href(unquote(address)) is None:
+        raise _no_target()
+    if len(address) > ADDRESS_MAX:
+        raise invalid("toPath", f"toPath has at most {ADDRESS_MAX:,} characters.")
+    return address
+
+
+def _absolute(address: str) -> str | None:
+    """The http(s) address, as a path where it is one of this site; None for anything else."""
+    try:
+        parts = urlsplit(address)
+        is_web = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        return None
+    own: str = settings.SITE_URL
+    rest = address.removeprefix(own)
+    if is_web and rest != address and (not rest or rest[0] in "/?#"):
+        return rest if rest.startswith("/") else f"/{rest}"
+    return address if is_web else None
+
+
+def _no_target() -> RuleViolation:
+    return invalid("toPath", "toPath is a path of this site or an absolute http(s) address.")
+
+
+def path_in(to_path: str) -> str:
+    """The path that an address of this site has, in its one form; empty for another site."""
+    if not to_path.startswith("/"):
+        return ""
+    return canonical_form(unquote(to_path.split("#")[0].split("?")[0]))
+
+
+def with_query(to_path: str, query: str) -> str:
+    """An address of this site with the query that the visitor came with, unless it has its own."""
+    if not query or "?" in to_path or not to_path.startswith("/"):
+        return to_path
+    path, mark, fragment = to_path.partition("#")
+    return f"{path}?{query}{mark}{fragment}"
+
+
+def query_of(to_path: str) -> str:
+    return to_path.split("#")[0].partition("?")[2]
+
+
+def key_of(path: str) -> str:
+    """What an index finds a path by; empty for none."""
+    return hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest() if path else ""
+
+
+def first_part(path: str) -> str:
+    return path.split("/", 2)[1] if path.startswith("/") else ""
+
+
+def is_site(path: str) -> bool:
+    """Whether an address is the site's own, so that a redirect may stand there."""
+    return first_part(path) not in _SERVED

@@ -1,0 +1,42 @@
+"""`/api/public/resolve`: what stands at an address of the site, for frontends that have their own pages."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from content import queries
+from content.api.delivered import DeliveredViewSet
+from content.api.delivery import delivered_post
+from core.api.permissions import PUBLIC, Declared
+from core.errors import NotFound, invalid
+from seo.api import schema
+from seo.models import ADDRESS_MAX
+from seo.queries import target_of
+
+
+class ResolveViewSet(DeliveredViewSet):
+    """What stands at an address."""
+
+    permissions: ClassVar[dict[str, Declared]] = {"resolve": PUBLIC}
+
+    @extend_schema(parameters=schema.PATH_PARAMETER, responses=schema.ResolvedSchema)
+    def resolve(self, request: Request) -> Response:
+        """The published post at a path, or where a redirect leads from there."""
+        path = request.query_params.get("path", "")
+        if not path.startswith("/") or len(path) > ADDRESS_MAX or "\x00" in path:
+            raise invalid(
+                "path", f"path must begin with / and have at most {ADDRESS_MAX:,} characters."
+            )
+        bare = path.rstrip("/")
+        found = queries.published_posts().filter(path__in=[bare or "/", f"{bare}/"]).first()
+        if found is not None:
+            return Response({"type": "post", "post": delivered_post(found)})
+        target = target_of(path)
+        if target is None:
+            raise NotFound("Nothing is published at this path.")
+        leads = {"toPath": target.to_path, "status": target.status}
+        return Response({"type": "redirect", "redirect": leads})

@@ -1,0 +1,70 @@
+"""The OpenAPI descriptions of redirects and of resolving an address."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from rest_framework import serializers
+
+from content.api.schema.posts import LivePostSchema
+from core.api.schema import PAGES, MetaSchema, choice, query
+from seo.models import ADDRESS_MAX, RedirectType
+
+REDIRECT_PARAMETERS = [
+    query("search", "Words in fromPath or toPath."),
+    query("type", "301 or 302.", choice("301", "302")),
+    query("automatic", "true: those that came with the move of a post.", choice("true", "false")),
+    query("locale", "Language of the address.", choice(*settings.CMS_ENV.locales)),
+    query("active", "Whether it leads on.", choice("true", "false")),
+    *PAGES,
+]
+PATH_PARAMETER = [
+    query(
+        "path",
+        "A path of the site, like /de/blog/x.",
+        {"type": "string", "pattern": "^/", "maxLength": ADDRESS_MAX},
+        required=True,
+    )
+]
+
+
+class RedirectSchema(serializers.Serializer[object]):
+    """A redirect. `locale` is that of the address it leads from."""
+
+    id = serializers.UUIDField()
+    fromPath = serializers.CharField()  # names of the wire
+    toPath = serializers.CharField()
+    type = serializers.ChoiceField(choices=RedirectType.choices)
+    locale = serializers.CharField()
+    active = serializers.BooleanField()
+    automatic = serializers.BooleanField()
+    hits = serializers.IntegerField(min_value=0)
+    createdAt = serializers.DateTimeField()
+    updatedAt = serializers.DateTimeField()
+
+
+class RedirectListSchema(serializers.Serializer[object]):
+    """Redirects, latest first."""
+
+    data = RedirectSchema(many=True)  # type: ignore[assignment]  # a field of that name
+    meta = MetaSchema()
+
+
+class RedirectGoneSchema(serializers.Serializer[object]):
+    """The redirect that was deleted."""
+
+    id = serializers.UUIDField()
+
+
+class TargetSchema(serializers.Serializer[object]):
+    """Where visitors are led."""
+
+    toPath = serializers.CharField()
+    status = serializers.ChoiceField(choices=RedirectType.choices)
+
+
+class ResolvedSchema(serializers.Serializer[object]):
+    """What stands at a path: `post` or `redirect`, as `type` says."""
+
+    type = serializers.ChoiceField(choices=["post", "redirect"])
+    post = LivePostSchema(required=False)
+    redirect = TargetSchema(required=False)

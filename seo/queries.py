@@ -1,0 +1,61 @@
+"""Reads of redirects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from content.site import canonical_form
+from core.errors import NotFound
+from core.statements import Statement
+from seo.addresses import key_of
+from seo.models import Redirect
+
+_AT: Final = Statement(
+    lambda key: Redirect.objects.filter(from_key=key, is_active=True).values(
+        "id", "to_path", "type"
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a redirect leads."""
+
+    id: UUID
+    to_path: str
+    status: int
+
+
+def target_of(path: str) -> Target | None:
+    """Where the redirect at a path leads. One look-up in an index."""
+    rows = _AT.rows(key_of(canonical_form(path)))
+    return Target(rows[0]["id"], rows[0]["to_path"], rows[0]["type"]) if rows else None
+
+
+def find_redirect(redirect_id: str) -> Redirect:
+    """The redirect of that id; `NotFound` otherwise."""
+    try:
+        return Redirect.objects.get(pk=UUID(redirect_id))
+    except (ValueError, Redirect.DoesNotExist):
+        raise NotFound(f"No redirect has the id {redirect_id[:80]}.") from None
+
+
+def redirects(
+    *,
+    search: str = "",
+    type: int | None = None,
+    locale: str | None = None,
+    automatic: bool | None = None,
+    active: bool | None = None,
+) -> QuerySet[Redirect]:
+    """Redirects, latest first; None does not filter."""
+    rows = Redirect.objects.order_by("-created_at", "id")
+    wanted = {"type": type, "locale": locale, "is_automatic": automatic, "is_active": active}
+    rows = rows.filter(**{name: value for name, value in wanted.items() if value is not None})
+    if search:
+        rows = rows.filter(Q(from_path__icontains=search) | Q(to_path__icontains=search))
+    return rows

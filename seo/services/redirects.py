@@ -1,0 +1,187 @@
+"""Redirects: made by people, and by the moves of posts. Chains are collapsed, loops refused."""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+from uuid import UUID
+
+from django.db import DatabaseError, IntegrityError, transaction
+from django.db.models import F
+
+from content.queries import published_posts
+from content.site_links import locale_of
+from core import events
+from core.actor import Actor
+from core.errors import NotFound, RuleViolation, invalid
+from seo.addresses import clean_from, clean_to, key_of, path_in, query_of, with_query
+from seo.models import Redirect, RedirectType
+
+logger = logging.getLogger(__name__)
+_LONGEST_CHAIN: Final = 20
+
+
+@transaction.atomic
+def create_redirect(
+    *, actor: Actor, from_path: str, to_path: str, type: int = 301, active: bool = True
+) -> Redirect:
+    """Lead an address on. Raises `RuleViolation` by field; a loop is one on `toPath`."""
+    _allow(actor)
+    row = Redirect(type=_known(type), is_active=active)
+    _aim(row, clean_from(from_path), clean_to(to_path))
+    return _keep(row, actor)
+
+
+@transaction.atomic
+def change_redirect(
+    *,
+    redirect_id: UUID | str,
+    actor: Actor,
+    from_path: str | None = None,
+    to_path: str | None = None,
+    type: int | None = None,
+    active: bool | None = None,
+) -> Redirect:
+    """Change what is given; None leaves a value. Raises as `create_redirect`, and `NotFound`."""
+    _allow(actor)
+    row = _locked(redirect_id)
+    _aim(
+        row,
+        row.from_path if from_path is None else clean_from(from_path),
+        row.to_path if to_path is None else clean_to(to_path),
+    )
+    row.type = row.type if type is None else _known(type)
+    row.is_active = row.is_active if active is None else active
+    return _keep(row, actor)
+
+
+@transaction.atomic
+def delete_redirect(*, redirect_id: UUID | str, actor: Actor) -> None:
+    """Let the address be free again."""
+    _allow(actor)
+    row = _locked(redirect_id)
+    _record(row, actor, "deleted")
+    row.delete()
+
+
+def follow_move(*, before: str, after: str) -> None:
+    """A post that visitors knew moved. Inside the transaction of the move, which locks the content version."""
+    drop_at(after)
+    row = Redirect.objects.filter(from_key=key_of(before)).first() or Redirect()
+    row.type, row.is_active, row.is_automatic = RedirectType.PERMANENT, True, True
+    _aim(row, before, after)
+    _save(row)
+
+
+def drop_at(path: str) -> None:
+    """A post is live at this path: no redirect stands in its place any more."""
+    Redirect.objects.filter(from_key=key_of(path)).delete()
+
+
+def count_hit(redirect_id: UUID) -> None:
+    """One more visitor was led on. A database that is busy writing does not keep the visitor waiting."""
+    try:
+        Redirect.objects.filter(pk=redirect_id).update(hits=F("hits") + 1)
+    except DatabaseError:
+        logger.warning("a hit of the redirect %s was not counted", redirect_id, exc_info=True)
+
+
+def _keep(row: Redirect, actor: Actor) -> Redirect:
+    # First, because it locks the content version: two redirects made at once cannot close a loop.
+    _record(row, actor, "created" if row._state.adding else "changed")
+    if row.is_active and published_posts().filter(path=row.from_path).exists():
+        raise invalid(
+            "fromPath",
+            f"A published post stands at {row.from_path}; visitors would never be led on.",
+            code="path_in_use",
+        )
+    _save(row)
+    return row
+
+
+def _aim(row: Redirect, from_path: str, to_path: str) -> None:
+    row.from_path, row.from_key, row.locale = from_path, key_of(from_path), locale_of(from_path)
+    row.to_path, row.to_key = to_path, key_of(path_in(to_path))
+
+
+def _save(row: Redirect) -> None:
+    """Store it, leading straight to the end, and what led to it with it."""
+    if row.is_active:
+        _aim(row, row.from_path, _end_of(row))
+    elif row.to_key == row.from_key:
+        raise _loop(row)
+    try:
+        with transaction.atomic():
+            row.save()
+    except IntegrityError:
+        raise invalid(
+            "fromPath",
+            f"There is a redirect from {row.from_path} already; change that one.",
+            code="redirect_exists",
+        ) from None
+    if not row.is_active:
+        return
+    led_here = list(Redirect.objects.filter(to_key=row.from_key, is_active=True).exclude(pk=row.pk))
+    for other in led_here:
+        _aim(other, other.from_path, with_query(row.to_path, query_of(other.to_path)))
+    Redirect.objects.bulk_update(led_here, ["to_path", "to_key"])
+
+
+def _end_of(row: Redirect) -> str:
+    """Where visitors end up: behind every redirect that stands where this one leads."""
+    to_path, key = row.to_path, row.to_key
+    for _ in range(_LONGEST_CHAIN):
+        if key == row.from_key:
+            break
+        following = (
+            Redirect.objects.filter(from_key=key, is_active=True).exclude(pk=row.pk).first()
+            if key
+            else None
+        )
+        if following is None:
+            return to_path
+        to_path = with_query(following.to_path, query_of(to_path))
+        key = following.to_key
+    raise _loop(row)
+
+
+def _loop(row: Redirect) -> RuleViolation:
+    return invalid(
+        "toPath",
+        f"From {row.to_path} visitors would be led back to {row.from_path}.",
+        code="redirect_loop",
+    )
+
+
+def _known(type_: int) -> int:
+    if type_ not in RedirectType.values:
+        raise invalid("type", "type is 301 (for good) or 302 (for now).")
+    return type_
+
+
+def _locked(redirect_id: UUID | str) -> Redirect:
+    try:
+        id_ = UUID(str(redirect_id))
+    except ValueError:
+        raise _not_found(redirect_id) from None
+    row = Redirect.objects.filter(pk=id_).first()
+    if row is None:
+        raise _not_found(redirect_id)
+    return row
+
+
+def _not_found(redirect_id: object) -> NotFound:
+    return NotFound(f"No redirect has the id {str(redirect_id)[:80]}.")
+
+
+def _record(row: Redirect, actor: Actor, did: str) -> None:
+    events.record(
+        "content.changed",
+        actor=actor,
+        payload={"what": "redirect", "id": str(row.pk), "did": did, "fromPath": row.from_path},
+    )
+
+
+def _allow(actor: Actor) -> None:
+    actor.require_person("change redirects")
+    actor.require("redirects.edit")
