@@ -112,6 +112,10 @@ class Environment(BaseSettings):
         description="Waits before each retry of a webhook, in seconds.",
     )
 
+    form_retention_days: int = Field(
+        0, ge=0, le=36_500, description="Days that form submissions are kept. 0: for ever."
+    )
+
     media_max_bytes: int = Field(20 * 1024 * 1024, ge=1, description="Largest upload, in bytes.")
     media_max_pixels: int = Field(50_000_000, ge=1, description="Largest image, in pixels.")
 

@@ -1,0 +1,91 @@
+"""`POST /api/forms/:slug/submit`: what visitors send."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpResponseRedirect, QueryDict
+from django.http.response import HttpResponseBase
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import Throttled
+from rest_framework.parsers import FormParser, MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from core.actor import Actor, Visitor
+from core.api.body import body_object
+from core.api.parsers import StrictJsonParser
+from core.api.permissions import PUBLIC, Declared
+from core.api.throttles import Count, client_address, is_allowed_freely
+from core.api.views import ApiViewSet
+from core.errors import invalid
+from forms.api import schema
+from forms.services.submissions import submit_form
+
+MOST_BYTES = 256 * 1024
+_TOO_BIG = f"A submission may have at most {MOST_BYTES:,} bytes."
+
+
+class SeeOther(HttpResponseRedirect):
+    status_code = 303
+
+
+class SubmitViewSet(ApiViewSet):
+    """Anybody may send; no session is looked at, so there is nothing for a forged request to use."""
+
+    authentication_classes = ()
+    parser_classes = (StrictJsonParser, FormParser, MultiPartParser)
+    throttle_scope = "public"
+    permissions: ClassVar[dict[str, Declared]] = {"submit": PUBLIC}
+    path_schemas = schema.PATHS
+
+    @extend_schema(parameters=schema.LOCALE, request=schema.ANSWERS, responses=schema.SUBMITTED)
+    def submit(self, request: Request, slug: str) -> HttpResponseBase:
+        """Send a form. Only what is accepted counts against the limit of submissions an hour."""
+        is_page = isinstance(request.data, QueryDict) if _is_small(request) else False
+        told = submit_form(
+            slug=slug,
+            locale=request.query_params.get("locale"),
+            values=_values(request),
+            actor=Actor(user=Visitor(), via="site"),
+            admit=lambda: _admit(request),
+        )
+        if is_page and told.redirect_url and "text/html" in request.META.get("HTTP_ACCEPT", ""):
+            return SeeOther(told.redirect_url)
+        return Response(
+            {
+                "id": told.id,
+                "successMessage": told.success_message,
+                "redirectUrl": told.redirect_url or None,
+            },
+            status=201,
+        )
+
+
+def _is_small(request: Request) -> bool:
+    if int(request.META.get("CONTENT_LENGTH") or 0) > MOST_BYTES:
+        raise RequestDataTooBig(_TOO_BIG)
+    return True
+
+
+def _values(request: Request) -> dict[str, Any]:
+    """The values sent, as JSON or as a page's form; a name that came twice has a list, which fits no field."""
+    if not isinstance(request.data, QueryDict):
+        return body_object(request)
+    for name in request.FILES:
+        raise invalid(name[:80], "Files are not taken here.")
+    return {
+        name: values[0] if len(values) == 1 else values for name, values in request.data.lists()
+    }
+
+
+def _admit(request: Request) -> None:
+    """Count a submission that fits, unless its address is free of limits. Raises for one too many."""
+    address = client_address(request)
+    if is_allowed_freely(address):
+        return
+    count = Count("forms", address)
+    request._request.rate_limit_headers = count.headers  # type: ignore[attr-defined]
+    if count.is_over:
+        raise Throttled(wait=count.wait)

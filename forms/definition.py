@@ -1,0 +1,130 @@
+"""A form's definition as its writers send it: checked as a whole, with refusals by path."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Final
+
+from django.conf import settings
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import Field as Bounds
+from pydantic.alias_generators import to_camel
+
+from content.richtext.links import is_external, safe_href
+from core.errors import NotFound, RuleViolation, invalid
+from core.hostile import refuse_unstorable
+from core.json import Json
+from forms.fields import MOST_FIELDS, Field, Label, faults_of
+
+_SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
+_SENTENCES: Final = {
+    "string_type": "This should be text.",
+    "list_type": "This should be a list.",
+    "bool_type": "This should be true or false.",
+    "int_type": "This should be a whole number.",
+    "model_type": "This should be an object.",
+    "model_attributes_type": "This should be an object.",
+    "missing": "This is required.",
+    "string_pattern_mismatch": "Letters, digits and underscores, beginning with a letter.",
+}
+"""In place of pydantic's, which speak of Python."""
+
+
+def _whole_lines(text: str) -> str:
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if any(ord(char) < 32 and char not in "\n\t" for char in text):
+        raise ValueError("must not hold control characters")
+    return text
+
+
+def _safe_target(address: str) -> str:
+    if not address:
+        return ""
+    safe = safe_href(address)
+    if safe is None or not (is_external(safe) or safe.startswith("/")):
+        raise ValueError("must be a path of this site that begins with /, or http(s)://…")
+    return safe
+
+
+def _lines(most: int, least: int = 0) -> StringConstraints:
+    return StringConstraints(strip_whitespace=True, min_length=least, max_length=most)
+
+
+class Definition(BaseModel):
+    """All of a form but its slug and locale, which it is known by."""
+
+    model_config = ConfigDict(
+        extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True
+    )
+
+    title: Label
+    description: Annotated[str, _lines(2000), AfterValidator(_whole_lines)] = ""
+    fields: Annotated[list[Field], Bounds(min_length=1, max_length=MOST_FIELDS)]
+    submit_label: Annotated[Label, Bounds(max_length=100)] = "Send"
+    success_message: Annotated[str, _lines(1000, 1), AfterValidator(_whole_lines)] = "Thank you."
+    redirect_url: Annotated[str, _lines(2000), AfterValidator(_safe_target)] = ""
+
+
+def read_definition(values: Mapping[str, Json]) -> Definition:
+    """The definition that `values` make, by the names of the wire. Raises `RuleViolation` by path."""
+    refuse_unstorable(values)
+    given = dict(values)
+    if given.get("redirectUrl", "") is None:
+        given["redirectUrl"] = ""
+    try:
+        definition = Definition.model_validate(given)
+    except ValidationError as error:
+        raise _violation(error) from None
+    details: dict[str, list[str]] = {}
+    for path, sentence in faults_of(definition.fields):
+        details.setdefault(f"fields.{path}", []).append(sentence)
+    if details:
+        raise _refusal(details)
+    return definition
+
+
+def checked_slug(slug: object) -> str:
+    if not isinstance(slug, str) or len(slug) > 100 or not _SLUG.match(slug):
+        raise invalid(
+            "slug",
+            "A slug is made of the letters a to z and digits, in words joined by single hyphens.",
+        )
+    return slug
+
+
+def checked_locale(locale: object) -> str:
+    """The locale, the default one for None. 422 on one that the site does not have."""
+    if locale is None:
+        return str(settings.CMS_ENV.default_locale)
+    if not isinstance(locale, str) or locale not in settings.CMS_ENV.locales:
+        raise invalid("locale", f"locale must be one of: {', '.join(settings.CMS_ENV.locales)}.")
+    return locale
+
+
+def is_slug(text: str) -> bool:
+    return len(text) <= 100 and _SLUG.match(text) is not None
+
+
+def form_not_found(slug: str) -> NotFound:
+    return NotFound(f"There is no form {slug[:100]!r}.")
+
+
+def _violation(error: ValidationError) -> RuleViolation:
+    details: dict[str, list[str]] = {}
+    for item in error.errors(include_url=False, include_input=False)[:50]:
+        path = ".".join(str(part)[:80] for part in item["loc"]) or "body"
+        if item["type"] == "extra_forbidden":
+            sentence = f"There is no key {path.rpartition('.')[2]!r} here."
+        else:
+            said = item["msg"].removeprefix("Value error, ").rstrip(".")
+            sentence = _SENTENCES.get(item["type"]) or f"This {said}."
+            if said.startswith(("String", "List", "Input")):
+                sentence = _SENTENCES.get(item["type"]) or f"{said}."
+        details.setdefault(path, []).append(sentence)
+    return _refusal(details)
+
+
+def _refusal(details: dict[str, list[str]]) -> RuleViolation:
+    path, sentences = next(iter(details.items()))
+    return RuleViolation(f"{path}: {sentences[0]}", details=details)

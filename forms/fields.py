@@ -1,0 +1,125 @@
+"""The fields of a form, as they are written, checked and stored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Final, Literal, get_args
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
+from pydantic import Field as Bounds
+from pydantic.alias_generators import to_camel
+
+from core.json import JsonObject
+from forms import patterns
+
+FieldType = Literal[
+    "text", "email", "textarea", "select", "checkbox", "number", "date", "tel", "url"
+]
+FIELD_TYPES: Final[tuple[str, ...]] = get_args(FieldType)
+LONGEST: Final[dict[str, int]] = {
+    "text": 2_000,
+    "email": 254,
+    "textarea": 20_000,
+    "tel": 50,
+    "url": 2_000,
+}
+"""Characters of a value, by the types that hold text."""
+MOST_FIELDS: Final = 100
+MOST_OPTIONS: Final = 200
+HONEYPOT: Final = "homepage_url"
+"""A field that people do not see and leave empty; programs that fill whatever they find give themselves away."""
+
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]")
+
+
+def _one_line(text: str) -> str:
+    if _CONTROL.search(text):
+        raise ValueError("must not hold control characters or line breaks")
+    return text
+
+
+def _stripped(most: int, least: int = 0) -> StringConstraints:
+    return StringConstraints(strip_whitespace=True, min_length=least, max_length=most)
+
+
+Label = Annotated[str, _stripped(200, 1), AfterValidator(_one_line)]
+Hint = Annotated[str, _stripped(500), AfterValidator(_one_line)]
+Length = Annotated[int, Bounds(ge=1, le=max(LONGEST.values()))]
+
+
+class Field(BaseModel):
+    """One field. What is not given has no key."""
+
+    model_config = ConfigDict(
+        extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True, frozen=True
+    )
+
+    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=60)]
+    label: Label
+    type: FieldType
+    required: bool = False
+    options: Annotated[list[Label], Bounds(min_length=1, max_length=MOST_OPTIONS)] | None = None
+    min_length: Length | None = None
+    max_length: Length | None = None
+    pattern: str | None = None
+    placeholder: Hint | None = None
+    help: Hint | None = None
+
+    @property
+    def longest(self) -> int:
+        """The most characters of a value of this field."""
+        bound = patterns.LONGEST_TEXT if self.pattern else LONGEST[self.type]
+        return min(bound, self.max_length or bound)
+
+    def to_json(self) -> JsonObject:
+        values: JsonObject = self.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return values
+
+
+def faults_of(fields: Sequence[Field]) -> Iterator[tuple[str, str]]:
+    """What is wrong between the keys of the fields, by path: `0.options`."""
+    names: set[str] = set()
+    for place, field in enumerate(fields):
+        if field.name.lower() in names:
+            yield f"{place}.name", f"Another field has the name {field.name!r}."
+        if field.name.lower() == HONEYPOT:
+            yield f"{place}.name", f"{HONEYPOT!r} is the name of the field that must stay empty."
+        names.add(field.name.lower())
+        for key, sentence in (*_options(field), *_lengths(field), *_pattern(field)):
+            yield f"{place}.{key}", sentence
+
+
+def _options(field: Field) -> Iterator[tuple[str, str]]:
+    if field.type == "select" and field.options is None:
+        yield "options", "A select needs options."
+    elif field.type != "select" and field.options is not None:
+        yield "options", f"Only a select has options, not a field of the type {field.type}."
+    elif field.options and len(set(field.options)) < len(field.options):
+        yield "options", "Each option stands once."
+
+
+def _lengths(field: Field) -> Iterator[tuple[str, str]]:
+    given = {"minLength": field.min_length, "maxLength": field.max_length}
+    for key, number in given.items():
+        if number is None:
+            continue
+        if field.type not in LONGEST:
+            yield key, f"A field of the type {field.type} has no length."
+        elif number > LONGEST[field.type]:
+            yield key, f"A field of the type {field.type} takes {LONGEST[field.type]:,} characters."
+    if field.type in LONGEST and (field.min_length or 0) > field.longest:
+        yield "minLength", f"minLength is more than the {field.longest:,} characters allowed."
+
+
+def _pattern(field: Field) -> Iterator[tuple[str, str]]:
+    if field.pattern is None:
+        return
+    if field.type not in LONGEST or field.type == "textarea":
+        yield "pattern", f"A field of the type {field.type} has no pattern."
+    elif not field.pattern:
+        yield "pattern", "The pattern is empty; leave it out."
+    elif fault := patterns.fault_of(field.pattern):
+        yield "pattern", f"The pattern {fault}."
+    elif (field.max_length or 0) > patterns.LONGEST_TEXT:
+        yield "maxLength", f"With a pattern, at most {patterns.LONGEST_TEXT} characters."

@@ -1,0 +1,59 @@
+"""Forms, one per slug and locale, and what visitors submitted."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+from uuid import uuid4
+
+from django.db import models
+
+
+class FormDefinition(models.Model):
+    """What a form asks for. `fields` is a list of `forms.fields.Field`s, as JSON."""
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    slug = models.SlugField(max_length=100, db_index=False)
+    locale = models.CharField(max_length=12)
+    title = models.CharField(max_length=200)
+    description = models.TextField(blank=True, max_length=2000)
+    fields = models.JSONField(default=list)
+    submit_label = models.CharField(max_length=100)
+    success_message = models.TextField(max_length=1000)
+    redirect_url = models.CharField(max_length=2048, blank=True)
+    version = models.PositiveIntegerField(default=1)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        verbose_name = "form"
+        ordering: ClassVar[list[str]] = ["slug", "locale"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["slug", "locale"], name="form_once_per_locale"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.title} ({self.locale})"
+
+
+class FormSubmission(models.Model):
+    """What a visitor sent: values by the names of fields. It outlives its form, and holds no address.
+
+    `event_ids` are the events that carry the same words, so that they can be forgotten with it.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    form_slug = models.SlugField(max_length=100, db_index=False)
+    locale = models.CharField(max_length=12)
+    payload = models.JSONField(default=dict)
+    event_ids = models.JSONField(default=list)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name = "submission"
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["form_slug", "-created_at", "-id"], name="submission_newest"),
+            models.Index(fields=["created_at"], name="submission_age"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.form_slug}, {self.created_at:%Y-%m-%d %H:%M}"

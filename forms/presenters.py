@@ -1,0 +1,38 @@
+"""Forms and submissions as the wire has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from forms.fields import HONEYPOT
+from forms.models import FormDefinition, FormSubmission
+
+Wire = dict[str, Any]
+
+
+def definition(form: FormDefinition) -> Wire:
+    return {
+        "id": form.pk,
+        "slug": form.slug,
+        "locale": form.locale,
+        "title": form.title,
+        "description": form.description,
+        "fields": form.fields,
+        "submitLabel": form.submit_label,
+        "successMessage": form.success_message,
+        "redirectUrl": form.redirect_url or None,
+        "honeypot": HONEYPOT,
+        "version": form.version,
+        "createdAt": form.created_at,
+        "updatedAt": form.updated_at,
+    }
+
+
+def submission(row: FormSubmission) -> Wire:
+    return {
+        "id": row.pk,
+        "formSlug": row.form_slug,
+        "locale": row.locale,
+        "payload": row.payload,
+        "createdAt": row.created_at,
+    }

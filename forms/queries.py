@@ -1,0 +1,68 @@
+"""Reads of forms and submissions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from django.conf import settings
+from django.db.models import QuerySet
+
+from forms.definition import form_not_found, is_slug
+from forms.fields import Field
+from forms.models import FormDefinition, FormSubmission
+
+
+def find_form(slug: str, locale: str) -> FormDefinition:
+    """The form of that slug in the locale, else in the default locale. Raises `NotFound`."""
+    default = settings.CMS_ENV.default_locale
+    found: Mapping[str, FormDefinition] = {}
+    if is_slug(slug):
+        rows = FormDefinition.objects.filter(slug=slug, locale__in={locale, default})
+        found = {row.locale: row for row in rows}
+    form = found.get(locale) or found.get(default)
+    if form is None:
+        raise form_not_found(slug)
+    return form
+
+
+def fields_of(form: FormDefinition) -> list[Field]:
+    return [Field.model_validate(row) for row in form.fields]
+
+
+def submissions_of(
+    slug: str,
+    *,
+    locale: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> QuerySet[FormSubmission]:
+    """What was submitted to a form, newest first. `until` is left out itself.
+
+    Raises `NotFound` where there is no such form and never was one that somebody used.
+    """
+    rows = FormSubmission.objects.filter(form_slug=slug) if is_slug(slug) else None
+    if rows is None or not (FormDefinition.objects.filter(slug=slug).exists() or rows.exists()):
+        raise form_not_found(slug)
+    if locale is not None:
+        rows = rows.filter(locale=locale)
+    if since is not None:
+        rows = rows.filter(created_at__gte=since)
+    if until is not None:
+        rows = rows.filter(created_at__lt=until)
+    return rows.order_by("-created_at", "-id")
+
+
+def columns_of(slug: str, payloads: Iterable[Mapping[str, object]]) -> dict[str, str]:
+    """Labels by name: the fields of every locale of the form, the default one's first, then what is in
+    payloads and in no form any more."""
+    forms = list(FormDefinition.objects.filter(slug=slug))
+    forms.sort(key=lambda form: (form.locale != settings.CMS_ENV.default_locale, form.locale))
+    found: dict[str, str] = {}
+    for form in forms:
+        for field in fields_of(form):
+            found.setdefault(field.name, field.label)
+    for payload in payloads:
+        for name in payload:
+            found.setdefault(name, name)
+    return found

@@ -1,0 +1,117 @@
+"""Forms: made, changed and deleted by people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.db import IntegrityError, transaction
+
+from core import events
+from core.actor import Actor
+from core.errors import Conflict, RuleViolation, invalid
+from core.json import Json, JsonObject
+from forms import presenters
+from forms.definition import (
+    Definition,
+    checked_locale,
+    checked_slug,
+    form_not_found,
+    is_slug,
+    read_definition,
+)
+from forms.models import FormDefinition
+
+_NAMES = ("title", "description", "fields", "submitLabel", "successMessage", "redirectUrl")
+
+
+def create_form(
+    *, slug: str, locale: str | None, values: Mapping[str, Json], actor: Actor
+) -> FormDefinition:
+    """Make a form from values by the names of the wire. A taken slug is a `RuleViolation` on `slug`."""
+    _require(actor)
+    form = FormDefinition(slug=checked_slug(slug), locale=checked_locale(locale))
+    _fill(form, read_definition(values))
+    try:
+        with transaction.atomic():
+            form.save(force_insert=True)
+            _record(form, actor)
+    except IntegrityError:
+        raise _taken(form) from None
+    return form
+
+
+@transaction.atomic
+def update_form(
+    *,
+    slug: str,
+    locale: str | None,
+    values: Mapping[str, Json],
+    actor: Actor,
+    expected_version: int | None = None,
+) -> FormDefinition:
+    """Change what is given; the rest stays. Raises `NotFound`, `Conflict` or `RuleViolation`."""
+    _require(actor)
+    form = _locked(slug, checked_locale(locale))
+    if expected_version is not None and expected_version != form.version:
+        raise Conflict(
+            f"The form is at version {form.version}, not {expected_version}; read it again.",
+            code="stale_version",
+            current=form.version,
+        )
+    now = presenters.definition(form)
+    for name in ("slug", "locale"):
+        if values.get(name, now[name]) != now[name]:
+            raise invalid(name, f"The {name} of a form stays; make another form.")
+    given = {name: value for name, value in values.items() if name not in ("slug", "locale")}
+    before = {name: now[name] for name in _NAMES}
+    _fill(form, read_definition({**before, **given}))
+    after = presenters.definition(form)
+    if {name: after[name] for name in _NAMES} != before:
+        form.version += 1
+        form.save()
+        _record(form, actor)
+    return form
+
+
+@transaction.atomic
+def delete_form(*, slug: str, locale: str | None, actor: Actor) -> FormDefinition:
+    """Delete the form in one locale. What was submitted stays."""
+    _require(actor)
+    form = _locked(slug, checked_locale(locale))
+    FormDefinition.objects.filter(pk=form.pk).delete()
+    _record(form, actor)
+    return form
+
+
+def _require(actor: Actor) -> None:
+    actor.require_person("edit forms")
+    actor.require("forms.edit")
+
+
+def _locked(slug: str, locale: str) -> FormDefinition:
+    rows = FormDefinition.objects.select_for_update().filter(slug=slug, locale=locale)
+    form = rows.first() if is_slug(slug) else None
+    if form is None:
+        raise form_not_found(slug)
+    return form
+
+
+def _fill(form: FormDefinition, definition: Definition) -> None:
+    form.title = definition.title
+    form.description = definition.description
+    form.fields = [field.to_json() for field in definition.fields]
+    form.submit_label = definition.submit_label
+    form.success_message = definition.success_message
+    form.redirect_url = definition.redirect_url
+
+
+def _taken(form: FormDefinition) -> RuleViolation:
+    return invalid(
+        "slug", f"There is a form {form.slug!r} in {form.locale} already.", code="slug_taken"
+    )
+
+
+def _record(form: FormDefinition, actor: Actor) -> None:
+    """Pages show forms, so what is cached of them is old now."""
+    payload: JsonObject = {"what": "form", "id": str(form.pk), "slug": form.slug}
+    events.record("content.changed", actor=actor, payload={**payload, "locale": form.locale})

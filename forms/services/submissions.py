@@ -1,0 +1,123 @@
+"""Submissions: taken from visitors, deleted by people or by age."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+from uuid import UUID, uuid4
+
+from django.db import transaction
+from django.utils import timezone
+
+from core import events
+from core.actor import Actor
+from core.errors import NotFound
+from core.json import Json, JsonObject
+from forms.answers import read_answers
+from forms.definition import checked_locale
+from forms.fields import HONEYPOT
+from forms.models import FormDefinition, FormSubmission
+from forms.queries import fields_of, find_form
+
+_BATCH: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """What the visitor is told. Of one that filled the field for programs, nothing was kept."""
+
+    id: UUID
+    success_message: str
+    redirect_url: str
+
+
+def submit_form(
+    *,
+    slug: str,
+    locale: str | None,
+    values: Mapping[str, Json],
+    actor: Actor,
+    admit: Callable[[], None],
+) -> Submitted:
+    """Take what a visitor sent. `admit` is called once it is known to fit, and may refuse by raising.
+
+    Raises `NotFound`, or `RuleViolation` by the names of fields.
+    """
+    form = find_form(slug, checked_locale(locale))
+    id_ = uuid4()
+    told = Submitted(id_, form.success_message, form.redirect_url)
+    if values.get(HONEYPOT) not in (None, ""):
+        return told
+    given = {name: value for name, value in values.items() if name != HONEYPOT}
+    payload = read_answers(fields_of(form), given)
+    admit()
+    _store(form, id_, payload, actor)
+    return told
+
+
+@transaction.atomic
+def _store(form: FormDefinition, id_: UUID, payload: JsonObject, actor: Actor) -> None:
+    told: JsonObject = {"formSlug": form.slug, "submissionId": str(id_), "payload": payload}
+    # The first is for webhooks and the log, the second is the scope that starts agents.
+    made = [
+        events.record(name, actor=actor, payload=told) for name in ("form.submitted", "form.submit")
+    ]
+    FormSubmission.objects.create(
+        pk=id_,
+        form_slug=form.slug,
+        locale=form.locale,
+        payload=payload,
+        event_ids=[event.pk for event in made],
+        created_at=timezone.now(),
+    )
+
+
+@transaction.atomic
+def delete_submission(*, slug: str, submission_id: UUID | str, actor: Actor) -> UUID:
+    """Delete one submission of a form, also from the events that carry its words."""
+    actor.require_person("delete submissions")
+    actor.require("forms.submissions")
+    row = find_submission(slug, submission_id, locked=True)
+    _forget([row])
+    events.record(
+        "form.submission.deleted",
+        actor=actor,
+        payload={"formSlug": row.form_slug, "submissionId": str(row.pk)},
+    )
+    return row.pk
+
+
+def find_submission(
+    slug: str, submission_id: UUID | str, *, locked: bool = False
+) -> FormSubmission:
+    """The submission of that id to that form. Raises `NotFound`."""
+    rows = FormSubmission.objects.select_for_update() if locked else FormSubmission.objects.all()
+    try:
+        row = rows.filter(pk=UUID(str(submission_id))).first()
+    except ValueError:
+        row = None
+    if row is None or row.form_slug != slug:
+        raise NotFound(f"The form {slug[:100]!r} has no such submission.")
+    return row
+
+
+def prune_submissions(*, days: int) -> int:
+    """Delete what was submitted more than that many days ago. Answers how much; 0 days keep everything."""
+    if days <= 0:
+        return 0
+    rows = FormSubmission.objects.filter(created_at__lt=timezone.now() - timedelta(days=days))
+    total = 0
+    while True:
+        with transaction.atomic():
+            batch = list(rows.select_for_update().order_by("created_at")[:_BATCH])
+            if not batch:
+                return total
+            _forget(batch)
+            total += len(batch)
+
+
+def _forget(rows: list[FormSubmission]) -> None:
+    events.forget([event_id for row in rows for event_id in row.event_ids])
+    FormSubmission.objects.filter(pk__in=[row.pk for row in rows]).delete()
