@@ -70,18 +70,20 @@ class SessionViewSet(ApiViewSet):
 
     @extend_schema(responses=ME)
     def me(self, request: Request) -> Response:
-        """The account of the session."""
-        get_token(request._request)
-        return Response(me(request.user))  # type: ignore[arg-type]  # SIGNED_IN made sure
+        """Whose session or token it is, and what it may do."""
+        if request.auth is None:  # a token needs no CSRF cookie
+            get_token(request._request)
+        return Response(me(request.user, self.actor.permissions))  # type: ignore[arg-type]  # SIGNED_IN made sure
 
 
-def me(user: User) -> dict[str, object]:
+def me(user: User, narrowed: frozenset[str] | None = None) -> dict[str, object]:
+    permissions = user.permissions if narrowed is None else user.permissions & narrowed
     return {
         "id": user.pk,
         "email": user.email,
         "username": user.username,
         "role": user.role,
-        "permissions": sorted(user.permissions),
+        "permissions": sorted(permissions),
     }
 
 

@@ -1,0 +1,61 @@
+"""Reads accounts and tokens."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from accounts.models import ApiToken, User
+from core.errors import NotFound
+
+_LONGEST_ID = 18
+"""Digits of the longest number that every database takes as an id."""
+
+
+def find_user(user_id: str) -> User:
+    """The account with that id. Raises `NotFound`, also for what is no id."""
+    found = User.objects.filter(pk=whole_id(user_id)).first()
+    if found is None:
+        raise NotFound(f"No account has the id {user_id}.", code="unknown_user")
+    return found
+
+
+def whole_id(text: str) -> int:
+    """An account's id as a number; -1, which no account has, for what is none."""
+    is_id = text.isascii() and text.isdigit() and len(text) <= _LONGEST_ID
+    return int(text) if is_id else -1
+
+
+def token_id(text: str) -> UUID:
+    """A token's id. Raises `NotFound` for what is none."""
+    try:
+        return UUID(text)
+    except ValueError:
+        raise NotFound(f"No token has the id {text}.", code="unknown_token") from None
+
+
+def users(
+    *, role: str | None = None, is_active: bool | None = None, search: str = ""
+) -> QuerySet[User]:
+    """Accounts by name."""
+    found = User.objects.order_by("username", "pk")
+    if role is not None:
+        found = found.filter(role=role)
+    if is_active is not None:
+        found = found.filter(is_active=is_active)
+    if search:
+        found = found.filter(Q(username__icontains=search) | Q(email__icontains=search))
+    return found
+
+
+def tokens(*, user_id: int | None = None, is_active: bool | None = None) -> QuerySet[ApiToken]:
+    """Tokens with their people, newest first. Active is what is neither revoked nor expired."""
+    found = ApiToken.objects.select_related("user", "made_by")
+    if user_id is not None:
+        found = found.filter(user_id=user_id)
+    if is_active is not None:
+        is_open = Q(revoked_at=None) & (Q(expires_at=None) | Q(expires_at__gt=timezone.now()))
+        found = found.filter(is_open) if is_active else found.exclude(is_open)
+    return found
