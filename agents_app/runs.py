@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from typing import Final
 from uuid import UUID
@@ -19,8 +18,7 @@ from core.actor import Actor
 from core.errors import Conflict, NotAllowed, NotFound, RuleViolation, invalid
 from core.json import JsonObject
 from core.models import Event
-
-logger = logging.getLogger(__name__)
+from core.waking import after_commit
 
 HOP_LIMIT: Final = 3
 """The most runs that follow one another in a chain of runs started by runs."""
@@ -145,16 +143,13 @@ def _cause(run_id: str | None) -> AgentRun | None:
 
 def wake(run_id: UUID) -> None:
     """Tell a worker of a run, after the commit. A lost message is made good by the sweep."""
+    after_commit(lambda: _send(run_id), f"run {run_id}")
 
-    def send() -> None:
-        from agents_app.tasks import run_agent
 
-        try:
-            run_agent.delay(str(run_id))
-        except Exception:  # a broker that is down must not fail the change
-            logger.warning("could not queue run %s; the sweep will", run_id, exc_info=True)
+def _send(run_id: UUID) -> None:
+    from agents_app.tasks import run_agent
 
-    transaction.on_commit(send, robust=True)
+    run_agent.delay(str(run_id))
 
 
 def wake_next(run: AgentRun) -> None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from functools import partial
 from uuid import UUID
 
-from django.db import models, transaction
+from django.db import models
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -18,6 +19,7 @@ from core.actor import Actor
 from core.json import JsonObject
 from core.models import ContentVersion, Event
 from core.statements import Statement
+from core.waking import after_commit
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +40,8 @@ _LIVE = frozenset(
     }
 )
 MAX_ATTEMPTS = 20
+_PER_MESSAGE = 100
+"""Events that one message to a worker names."""
 _VERSION = Statement(lambda: ContentVersion.objects.filter(pk=1).values("number"))
 
 
@@ -63,7 +67,35 @@ def record(
     name: str, *, actor: Actor, payload: JsonObject, post_id: UUID | str | None = None
 ) -> Event:
     """Write the event with its cause, in the caller's transaction, and wake a worker after the commit."""
-    event = Event.objects.create(
+    event = _event(name, actor, payload, post_id)
+    event.save(force_insert=True)
+    if name in _LIVE:
+        bump_content_version()
+    for subscriber in _inside[name]:
+        subscriber(event)
+    after_commit(lambda: _send(event.pk), f"event {event.pk}")
+    return event
+
+
+def record_all(
+    name: str, things: Iterable[tuple[UUID | str | None, JsonObject]], *, actor: Actor
+) -> list[Event]:
+    """Write one event for each pair of post id and payload, in few statements and messages; else like `record`."""
+    made = [_event(name, actor, payload, post_id) for post_id, payload in things]
+    Event.objects.bulk_create(made, batch_size=1000)
+    if made and name in _LIVE:
+        bump_content_version()
+    for subscriber in _inside[name]:
+        for event in made:
+            subscriber(event)
+    for begin in range(0, len(made), _PER_MESSAGE):
+        ids = [event.pk for event in made[begin : begin + _PER_MESSAGE]]
+        after_commit(partial(_send_all, ids), f"events {ids[0]} to {ids[-1]}")
+    return made
+
+
+def _event(name: str, actor: Actor, payload: JsonObject, post_id: UUID | str | None) -> Event:
+    return Event(
         name=name,
         post_id=post_id,
         payload=payload,
@@ -74,12 +106,6 @@ def record(
         cause_id=actor.event_id,
         hop=actor.hop,
     )
-    if name in _LIVE:
-        bump_content_version()
-    for subscriber in _inside[name]:
-        subscriber(event)
-    transaction.on_commit(lambda: _wake(event.pk), robust=True)
-    return event
 
 
 def forget(event_ids: Iterable[int]) -> None:
@@ -102,13 +128,16 @@ def content_version() -> int:
     return int(rows[0]["number"]) if rows else 0
 
 
-def _wake(event_id: int) -> None:
+def _send(event_id: int) -> None:
     from core.tasks import dispatch_event
 
-    try:
-        dispatch_event.delay(event_id)
-    except Exception:  # a broker that is down must not fail the change: the sweep finds the row
-        logger.warning("could not queue event %s; the sweep will", event_id, exc_info=True)
+    dispatch_event.delay(event_id)
+
+
+def _send_all(event_ids: list[int]) -> None:
+    from core.tasks import dispatch_events
+
+    dispatch_events.delay(event_ids)
 
 
 def dispatch(event_id: int) -> bool:

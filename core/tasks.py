@@ -13,6 +13,12 @@ def dispatch_event(event_id: int) -> None:
 
 
 @shared_task
+def dispatch_events(event_ids: list[int]) -> None:
+    for event_id in event_ids:
+        events.dispatch(event_id)
+
+
+@shared_task
 def sweep_events() -> int:
     """Dispatch what a lost message left waiting. Answers how many."""
     ids = events.waiting()

@@ -1,0 +1,22 @@
+"""Messages to workers. A row is the truth and a message only a wake-up, so a broker that is down fails nothing."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from django.db import transaction
+
+logger = logging.getLogger(__name__)
+
+
+def after_commit(send: Callable[[], object], what: str) -> None:
+    """Queue a task once the transaction stands. Where the broker is down, the sweep finds the row of `what`."""
+
+    def try_to_send() -> None:
+        try:
+            send()
+        except Exception:  # whatever the broker's library raises
+            logger.warning("could not queue %s; the sweep will", what, exc_info=True)
+
+    transaction.on_commit(try_to_send, robust=True)
