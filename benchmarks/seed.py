@@ -98,7 +98,6 @@ def _post(number: int, author_id: int) -> Post:
         meta_title=_words(6),
         translation_group=UUID(int=group + 1),
         author_id=author_id,
-        search_text=_words(150),
     )
     post.published_at = moment if post.status == "published" else None
     post.created_at = moment

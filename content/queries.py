@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, TextField
+from django.db.models import Count, Exists, OuterRef, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from accounts.models import User
@@ -77,13 +77,6 @@ def with_term(posts: QuerySet[Post], term: str) -> QuerySet[Post]:
     taxonomy, _, slug = term.rpartition(":")
     terms = Term.objects.filter(slug=slug, **({"taxonomy": taxonomy} if taxonomy else {}))
     return posts.filter(Exists(PostTerm.objects.filter(post=OuterRef("pk"), term__in=terms)))
-
-
-def matching(posts: QuerySet[Post], words: str) -> QuerySet[Post]:
-    """Posts whose title, excerpt or content holds every word."""
-    for word in words.split()[:10]:
-        posts = posts.filter(Q(title__icontains=word) | Q(search_text__icontains=word))
-    return posts
 
 
 def ordered(posts: QuerySet[Post], ordering: str) -> QuerySet[Post]:

@@ -1,6 +1,7 @@
 """Registers the app with Django."""
 
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate, pre_migrate
 
 
 class CoreConfig(AppConfig):
@@ -11,3 +12,7 @@ class CoreConfig(AppConfig):
 
     def ready(self) -> None:
         import core.api.schema  # noqa: F401  # describes the sessions in the OpenAPI document
+        from core import schema_changes
+
+        pre_migrate.connect(schema_changes.begin, sender=self)
+        post_migrate.connect(schema_changes.end, sender=self)

@@ -44,7 +44,7 @@ class AgentRunAdmin(PermittedAdmin[AgentRun]):
     show_full_result_count = False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AgentRun]:
-        return super().get_queryset(request).defer("context", "value", "post__search_text")
+        return super().get_queryset(request).defer("context", "value")
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
         return lookup == "post__id__exact" or super().lookup_allowed(lookup, value, request)

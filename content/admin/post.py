@@ -6,12 +6,14 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
+from django.contrib.admin.views.main import ORDER_VAR
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from content import search
 from content.admin.add import add
 from content.admin.edit import edit
 from content.admin.pages import post_url, review_url
@@ -51,7 +53,7 @@ class PostAdmin(PermittedAdmin[Post]):
     list_display = ("name", "kind", "locale", "state", "waiting", "updated_at")
     list_display_links = ("name",)
     list_filter = ("type", "locale", "status", WaitingFilter)
-    search_fields = ("title", "slug", "search_text")
+    search_fields = ("title",)  # there is a field to search by; `get_search_results` does it
     ordering = ("-updated_at",)
     list_per_page = 50
     show_full_result_count = False
@@ -68,8 +70,16 @@ class PostAdmin(PermittedAdmin[Post]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Post]:
         found: QuerySet[Post] = super().get_queryset(request).filter(STANDS_FOR_ITSELF)
         return with_proposed_titles(
-            found.defer("search_text", "jsonld_overrides", "custom_fields")
+            found.defer("jsonld_overrides", "custom_fields")
         ).annotate(in_review=_waits(Layer.REVIEW), in_ai_review=_waits(Layer.AI_REVIEW))
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Post], search_term: str
+    ) -> tuple[QuerySet[Post], bool]:
+        if not search_term:
+            return queryset, False
+        found = search.matching(queryset, search_term)
+        return found if ORDER_VAR in request.GET else search.by_rank(found), False
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

@@ -10,6 +10,7 @@ from content.models.preview import PreviewLink
 from content.models.provenance import Provenance
 from content.models.replacement import ReplacedPlace, Replacement
 from content.models.revision import Revision
+from content.models.search import SearchEntry
 from content.models.taxonomy import PostTerm, Term
 from content.models.url_pattern import UrlPattern
 
@@ -30,6 +31,7 @@ __all__ = [
     "ReplacedPlace",
     "Replacement",
     "Revision",
+    "SearchEntry",
     "Status",
     "Term",
     "UrlPattern",

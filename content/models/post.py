@@ -85,7 +85,6 @@ class Post(models.Model):
     variation = models.CharField(max_length=VARIATION_MAX, default="", blank=True)
     variation_weight = models.PositiveSmallIntegerField(null=True, blank=True)
     path = models.CharField(max_length=2000, default="", blank=True)
-    search_text = models.TextField(default="", blank=True, editable=False)
     is_placeholder = models.BooleanField(default=False)
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True)

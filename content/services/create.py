@@ -185,3 +185,4 @@ def _insert(post: Post, document: PostDocument, status: str) -> None:
         raise taken_by_another(post) from None
     store.save(post, document, changes)
     search.index(post, document)
+    search.index(post, document)

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from pydantic import Field
 
-from content import queries
+from content import queries, search
 from content.definitions import post_types
 from content.models import Layer, Post
 from content.store import iso
@@ -25,7 +25,7 @@ Row = dict[str, Any]
 
 
 class ListPosts(Paged):
-    q: str | None = Field(None, max_length=200, description="Words in title or content.")
+    q: str | None = Field(None, max_length=200, description="Words in title or content, all of them.")
     type: str | None = Field(None, max_length=80)
     locale: str | None = Field(None, max_length=12)
     status: Literal["draft", "published", "archived"] | None = None
@@ -44,8 +44,9 @@ class ListPosts(Paged):
     result=PostPage,
 )
 def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
-    """Find posts by words, type, locale, status, term, or what waits in a layer; newest change first."""
-    posts = queries.ordered(_wanted(arguments), "-updatedAt")
+    """Find posts by words, type, locale, status, term, or what waits in a layer; newest change or best match first"""
+    posts = _wanted(arguments)
+    posts = search.by_rank(posts) if arguments.q else queries.ordered(posts, "-updatedAt")
     total = posts.count()
     answer = page(
         posts.values(*queries.LIST_COLUMNS),
@@ -69,7 +70,7 @@ def _wanted(arguments: ListPosts) -> QuerySet[Post]:
             if name != "status" and not posts.exists():
                 _require_known(name, value)
     if arguments.q:
-        posts = queries.matching(posts, arguments.q)
+        posts = search.matching(posts, arguments.q, arguments.locale)
     if arguments.taxonomy_term:
         posts = queries.with_term(posts, arguments.taxonomy_term)
     for layer, wanted in (
