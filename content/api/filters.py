@@ -9,10 +9,12 @@ from django.conf import settings
 from django.db.models import QuerySet
 from rest_framework.request import Request
 
-from content import queries
+from content import queries, search
 from content.definitions import post_types
 from content.models import Layer, Post, Status
 from core.errors import RuleViolation
+
+NEWEST_FIRST = "-updatedAt"
 
 
 def _types() -> list[tuple[str, str]]:
@@ -43,7 +45,7 @@ class PublicPostFilter(django_filters.FilterSet):  # type: ignore[misc]  # the p
         return queries.with_term(posts, value)
 
     def by_words(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
-        return queries.matching(posts, value)
+        return search.matching(posts, value, locale_of(self.data))
 
     def as_is(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
         return posts
@@ -74,22 +76,33 @@ def is_filtered(request: Request, *, staged: bool) -> bool:
 def filtered(request: Request, posts: QuerySet[Post], *, staged: bool) -> QuerySet[Post]:
     """The posts that the query asks for, in its order; 422 on a value that does not fit.
 
-    Without `staged`, nothing that waits in a layer can be asked about.
+    Without `staged`, nothing that waits in a layer can be asked about. Words without an order of their own come
+    by how well a post fits them.
     """
     params = request.query_params
     found = _shape(staged)(params, queryset=posts)
     errors = {name: [str(text) for text in texts] for name, texts in found.form.errors.items()}
     ordering = ordering_of(request, errors)
     posts = found.qs
-    if not params.get("locale") and params.get("allLocales") != "true":
-        posts = posts.filter(locale=settings.CMS_ENV.default_locale)
+    locale = locale_of(params)
+    if locale is not None and not params.get("locale"):
+        posts = posts.filter(locale=locale)
+    if found.form.cleaned_data["search"] and "ordering" not in params:
+        return search.by_rank(posts)
     return queries.ordered(posts, ordering)
+
+
+def locale_of(params: Mapping[str, str]) -> str | None:
+    """The locale that all posts of the list have; None where there are several."""
+    if params.get("locale"):
+        return params["locale"]
+    return None if params.get("allLocales") == "true" else settings.CMS_ENV.default_locale
 
 
 def ordering_of(request: Request, errors: Mapping[str, list[str]] | None = None) -> str:
     """The order that the query asks for; 422 with all `errors` where there are any."""
     found = dict(errors or {})
-    ordering = request.query_params.get("ordering", "-updatedAt")
+    ordering = request.query_params.get("ordering", NEWEST_FIRST)
     if ordering.removeprefix("-") not in queries.ORDERINGS:
         found["ordering"] = [
             f"Order by one of: {', '.join(queries.ORDERINGS)}; - before it reverses."

@@ -44,7 +44,7 @@ class ListPosts(Paged):
     result=PostPage,
 )
 def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
-    """Find posts by words, type, locale, status, term, or what waits in a layer; newest change or best match first"""
+    """Find posts by words, type, locale, status, term, or what waits; the newest change or best match first."""
     posts = _wanted(arguments)
     posts = search.by_rank(posts) if arguments.q else queries.ordered(posts, "-updatedAt")
     total = posts.count()

@@ -1,0 +1,81 @@
+"""Search over posts: their live words are kept whenever live content is written, and only those."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+from uuid import UUID
+
+import orjson
+from django.conf import settings
+from django.db.models import QuerySet
+
+from content import queries
+from content.definitions import custom_text_of, text_of
+from content.document import PostDocument
+from content.models import ModuleInstance, Post
+from core import search
+from core.json import JsonObject
+
+TABLE: Final = search.SearchTable("content_searchentry", "post_id")
+_BATCH: Final = 100
+
+
+def matching(posts: QuerySet[Post], words: str, locale: str | None = None) -> QuerySet[Post]:
+    """Posts whose live words hold every word; `locale` where all of them have the same."""
+    locales = [locale] if locale else list(settings.CMS_ENV.locales)
+    return search.matching(posts, TABLE, words, locales=locales)
+
+
+def by_rank(posts: QuerySet[Post]) -> QuerySet[Post]:
+    """What `matching` found, the best first; of equals the newest change."""
+    return posts.order_by(f"-{search.RANK}", "-updated_at", "id")
+
+
+def index(post: Post, document: PostDocument) -> None:
+    """Keep the words of a post whose live content was written just now. One query more where a module is shared."""
+    shared_ids = [module.instance_id for module in document.modules if module.scope != "local"]
+    shared: dict[str, JsonObject] = {}
+    if shared_ids:
+        rows = ModuleInstance.objects.filter(pk__in=shared_ids).values_list("pk", "props")
+        shared = {str(pk): props for pk, props in rows}
+    texts = [
+        text_of(
+            module.type, {**shared.get(module.instance_id, {}), **module.props, **module.overrides}
+        )
+        for module in document.modules
+    ]
+    search.put(TABLE, [_entry(post, document.custom_fields, texts)])
+
+
+def reindex(post_ids: Iterable[UUID]) -> int:
+    """Keep the words of posts anew, from their live rows: of a shared module's posts, or of all. How many there were.
+
+    In batches of a hundred, of two queries each.
+    """
+    ids = list(post_ids)
+    count = 0
+    for begin in range(0, len(ids), _BATCH):
+        part = ids[begin : begin + _BATCH]
+        posts = Post.objects.filter(pk__in=part)
+        modules = queries.module_rows(part)
+        entries = [
+            _entry(
+                post, post.custom_fields, [_text_of_row(row) for row in modules.get(post.pk, [])]
+            )
+            for post in posts
+        ]
+        search.put(TABLE, entries)
+        count += len(entries)
+    return count
+
+
+def _text_of_row(row: Mapping[str, str]) -> str:
+    props, overrides = orjson.loads(row["props_text"]), orjson.loads(row["overrides_text"])
+    return text_of(row["instance__type"], {**props, **overrides})
+
+
+def _entry(post: Post, custom_fields: JsonObject, module_texts: Sequence[str]) -> search.Entry:
+    """The title weighs most, then the excerpt, then what stands in modules and custom fields, then the slug."""
+    body = "\n".join([custom_text_of(post.type, custom_fields), *module_texts])
+    return search.Entry(post.pk, post.locale, (post.title, post.excerpt, body, post.slug))

@@ -1,0 +1,42 @@
+"""What is kept for search, and what a question amounts to in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+WEIGHTS: Final = (1000, 100, 10, 1)
+"""What a word counts in each of the four texts of an entry: one title beats a hundred mentions further down."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTable:
+    """A table with an entry for each thing that can be found: `key` is the column of the thing's id.
+
+    On PostgreSQL it has a column `document`; on SQLite the words stand in `<name>_words`, by the entry's id.
+    """
+
+    name: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A thing that can be found, with its four texts, the weightiest first."""
+
+    key: UUID
+    locale: str
+    texts: tuple[str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """SQL that holds for an entry of `tables` if it has every word, and how well it fits: more is better."""
+
+    tables: Sequence[str]
+    where: str
+    rank: str
+    parameters: Sequence[str] = ()
+    rank_parameters: Sequence[str] = ()

@@ -1,0 +1,83 @@
+"""Text cut into words, alike for every database, when it is kept and when it is asked for."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from typing import Final
+
+MOST_BYTES: Final = 150_000
+MOST_WORDS: Final = 30_000
+"""Of one text. PostgreSQL refuses a document beyond 1 MB, and keeps each word in several forms."""
+MOST_CHARACTERS: Final = 500_000
+LONGEST_WORD: Final = 64
+MOST_ASKED: Final = 20
+
+# Scripts that put no space between words: each of their letters counts as one.
+_UNSPACED: Final = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+_WORD: Final = re.compile(f"[{_UNSPACED}]|[^\\W_{_UNSPACED}]+")
+_MARKS: Final = re.compile("[\u0300-\u036f]+")
+# Letters with strokes and joined letters, which Unicode does not take apart.
+_STROKES: Final = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ħ": "h", "ı": "i"}
+)
+_UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """`folded` has neither case nor accents; `spelled` has its accents."""
+
+    folded: str
+    spelled: str
+
+
+@dataclass(slots=True)
+class Words:
+    """A text to keep: all words folded, and beside them as they are spelled where they have accents."""
+
+    folded: list[str] = field(default_factory=list)
+    accented: list[str] = field(default_factory=list)
+
+
+def cut(text: str, locale: str) -> Words:
+    """The words of a text, up to the bounds above. German umlauts can be asked for as two letters too."""
+    found = Words()
+    size = 0
+    is_german = locale.partition("-")[0] == "de"
+    for word in _words(text[:MOST_CHARACTERS])[:MOST_WORDS]:
+        forms = [word.folded]
+        if word.spelled != word.folded:
+            found.accented.append(word.spelled)
+            two_letters = word.spelled.translate(_UMLAUTS).replace("ß", "ss")
+            if is_german and two_letters not in (word.folded, word.spelled):
+                forms.append(two_letters)
+        found.folded += forms
+        size += sum(len(form.encode()) for form in (*forms, word.spelled))
+        if size > MOST_BYTES:
+            break
+    return found
+
+
+def asked_for(text: str) -> list[Word]:
+    """The words of a question; operators and quotes are none."""
+    return _words(text[: LONGEST_WORD * MOST_ASKED])[:MOST_ASKED]
+
+
+def _words(text: str) -> list[Word]:
+    # What remains of marks after composing belongs to no letter of its own.
+    plain = _MARKS.sub("", unicodedata.normalize("NFKC", text.lower()))
+    found = []
+    for match in _WORD.findall(plain):
+        spelled = match[:LONGEST_WORD]
+        found.append(Word(spelled if spelled.isascii() else _folded(spelled), spelled))
+    return found
+
+
+def _folded(word: str) -> str:
+    apart = unicodedata.normalize("NFKD", word.casefold())
+    return unicodedata.normalize("NFC", _MARKS.sub("", apart).translate(_STROKES))
