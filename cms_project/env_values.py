@@ -44,8 +44,8 @@ def _redis_url(value: str) -> str:
 
 
 def _rate(value: str) -> str:
-    if not re.fullmatch(r"[1-9]\d*/(second|minute|hour|day)", value):
-        raise ValueError("it must look like 100/hour (per second, minute, hour or day)")
+    if not re.fullmatch(r"off|[1-9]\d{0,8}/(second|minute|hour|day)", value):
+        raise ValueError("it must look like 100/hour (per second, minute, hour or day), or be off")
     return value
 
 

@@ -93,9 +93,17 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CACHES = {
     "default": (
-        {"BACKEND": "core.cache.CountingRedisCache", "LOCATION": CMS_ENV.redis_url}
+        {
+            "BACKEND": "core.cache.CountingRedisCache",
+            "LOCATION": CMS_ENV.redis_url,
+            # A Redis that does not answer must not hold up who could be answered without.
+            "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 2},
+        }
         if CMS_ENV.redis_url
-        else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+        else {
+            "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+            "OPTIONS": {"MAX_ENTRIES": 10_000},  # counts of many callers at once
+        }
     )
 }
 # A cache in the memory of one process would keep sessions that another process has ended.

@@ -8,12 +8,18 @@ from functools import cached_property
 from typing import Any, Final
 
 from django.core.cache import caches
+from django.core.cache.backends.base import BaseCache
+from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
 _SAY_AGAIN_SECONDS: Final = 60
+_LEAVE_ALONE_SECONDS: Final = 5
 _said_at: float | None = None
+_failed_at: float | None = None
+_here: Final = LocMemCache("limits", {"OPTIONS": {"MAX_ENTRIES": 100_000}})
+"""Where hits are counted while Redis cannot be reached: by each process for itself."""
 
 
 class KeptClient(RedisCacheClient):
@@ -32,7 +38,10 @@ class KeptClient(RedisCacheClient):
 
 
 class CountingRedisCache(RedisCache):
-    """The backend of `CACHES` where there is a Redis."""
+    """The backend of `CACHES` where there is a Redis. While it cannot be reached nothing is found in it.
+
+    What cannot be deleted is an error all the same: a session that was ended must not come back with it.
+    """
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(server, params)
@@ -50,19 +59,47 @@ class CountingRedisCache(RedisCache):
         """One more hit of a key that ends `seconds` after its first; how many there are now."""
         return int(self._script(keys=[self.make_and_validate_key(key)], args=[seconds]))
 
+    def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
+        try:
+            return super().get(key, default, version)
+        except RedisError as error:
+            _say(error)
+            return default
+
+    def set(self, key: Any, value: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            super().set(key, value, *args, **kwargs)
+        except RedisError as error:
+            _say(error)
+
+    def has_key(self, key: Any, version: int | None = None) -> bool:
+        try:
+            return bool(super().has_key(key, version))
+        except RedisError as error:
+            _say(error)
+            return False
+
 
 def count_hit(key: str, seconds: int) -> int:
     """One more hit of a key that ends `seconds` after its first; how many there are now. Atomic.
 
-    0 where Redis cannot be reached: limits are off then, which is better than answering nobody.
+    Where Redis cannot be reached each process counts for itself: limits are looser then, and still limits.
     """
+    global _failed_at
     backend = caches["default"]
-    if isinstance(backend, CountingRedisCache):
+    if not isinstance(backend, CountingRedisCache):
+        return _count_in(backend, key, seconds)
+    now = time.monotonic()
+    if _failed_at is None or now - _failed_at >= _LEAVE_ALONE_SECONDS:
         try:
             return backend.count(key, seconds)
         except RedisError as error:
-            _say_uncounted(error)
-            return 0
+            _failed_at = now
+            _say(error)
+    return _count_in(_here, key, seconds)
+
+
+def _count_in(backend: BaseCache, key: str, seconds: int) -> int:
     # Added, then increased: both atomic, so that concurrent calls cannot pass the limit together.
     backend.add(key, 0, seconds)
     try:
@@ -71,10 +108,10 @@ def count_hit(key: str, seconds: int) -> int:
         return 1
 
 
-def _say_uncounted(error: RedisError) -> None:
-    """Log that limits are off, at most once a minute: every request comes by here."""
+def _say(error: RedisError) -> None:
+    """Log that Redis is away, at most once a minute: every request comes by here."""
     global _said_at
     now = time.monotonic()
     if _said_at is None or now - _said_at >= _SAY_AGAIN_SECONDS:
         _said_at = now
-        logger.error("Redis cannot be reached, so no rate limit holds: %s", error)
+        logger.error("Redis cannot be reached; each process counts rate limits alone: %s", error)

@@ -26,6 +26,8 @@ def count_call(principal_id: str, now: float | None = None) -> None:
     environment.
     """
     rate: str = settings.CMS_ENV.throttle_mcp
+    if rate == "off":
+        return
     limit, period = rate.split("/")
     length = SECONDS[period]
     window, into = divmod(time.time() if now is None else now, length)

@@ -60,7 +60,7 @@ class AccountListSchema(serializers.Serializer[object]):
     meta = MetaSchema()
 
 
-class RoleSchema(serializers.Serializer[object]):
+class GrantsSchema(serializers.Serializer[object]):
     """A role with what it may do."""
 
     role = serializers.ChoiceField(choices=ROLES)
@@ -71,7 +71,7 @@ class RoleSchema(serializers.Serializer[object]):
 class RoleListSchema(serializers.Serializer[object]):
     """Roles."""
 
-    data = RoleSchema(many=True)  # type: ignore[assignment]  # likewise
+    data = GrantsSchema(many=True)  # type: ignore[assignment]  # likewise
     meta = MetaSchema()
 
 
@@ -101,7 +101,7 @@ class TokenSchema(serializers.Serializer[object]):
     revokedAt = serializers.DateTimeField(allow_null=True)
 
 
-class NewTokenSchema(TokenSchema):
+class MadeTokenSchema(TokenSchema):
     """A token with its secret, which is answered this once."""
 
     token = serializers.CharField()

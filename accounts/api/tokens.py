@@ -67,7 +67,7 @@ class TokenViewSet(ApiViewSet):
         rows = [presenters.token(token) for token in found[page.slice]]
         return Response(page.envelope(rows, found.count()))
 
-    @extend_schema(request=NewToken, responses={201: schema.NewTokenSchema})
+    @extend_schema(request=NewToken, responses={201: schema.MadeTokenSchema})
     def create(self, request: Request) -> Response:
         """Make a token of one's own, or of another person's account. Needs a session.
 

@@ -1,4 +1,4 @@
-"""Limits without their Redis: everybody is answered, and the log says so without filling up."""
+"""Without its Redis the site answers and limits hold in each process; the log says so without filling up."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import socket
 from typing import Any
 
 import pytest
+from django.core.cache import caches
 from django.test import Client
+from redis.exceptions import RedisError
 
 from core import cache
-from core.cache import count_hit
-from mcp_bridge.rate import count_call
+from core.cache import CountingRedisCache, count_hit
+from tests import make
+from tests.api_client import ApiClient
 
 
 @pytest.fixture
@@ -26,24 +29,45 @@ def no_redis(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         }
     }
     monkeypatch.setattr(cache, "_said_at", None)
+    monkeypatch.setattr(cache, "_failed_at", None)
+    cache._here.clear()
 
 
-def test_every_call_is_let_through_and_one_line_a_minute_says_so(
+def test_hits_are_counted_here_and_one_line_a_minute_says_so(
     no_redis: None, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with caplog.at_level(logging.ERROR, logger="core.cache"):
-        assert [count_hit("key", 60) for _ in range(3)] == [0, 0, 0]
+        assert [count_hit("key", 60) for _ in range(3)] == [1, 2, 3]
+        assert count_hit("another", 60) == 1
         assert len(caplog.records) == 1
         monkeypatch.setattr(cache, "_SAY_AGAIN_SECONDS", 0)
+        monkeypatch.setattr(cache, "_LEAVE_ALONE_SECONDS", 0)
         count_hit("key", 60)
 
     assert len(caplog.records) == 2
-    assert "no rate limit holds" in caplog.records[0].message
+    assert "counts rate limits alone" in caplog.records[0].message
+
+
+def test_a_redis_that_failed_is_left_alone_for_a_while(
+    no_redis: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def fail(self: CountingRedisCache, key: str, seconds: int) -> int:
+        asked.append(key)
+        raise RedisError("away")
+
+    monkeypatch.setattr(CountingRedisCache, "count", fail)
+
+    for _ in range(5):
+        count_hit("key", 60)
+
+    assert asked == ["key"]
 
 
 @pytest.mark.django_db
-def test_limited_endpoints_answer(no_redis: None, settings: Any) -> None:
-    settings.THROTTLE_RATES = {**settings.THROTTLE_RATES, "login": "1/hour"}
+def test_threat_57_limits_hold_without_redis(no_redis: None, settings: Any) -> None:
+    settings.THROTTLE_RATES = {**settings.THROTTLE_RATES, "login": "2/hour"}
     body = {"email": "nobody@example.com", "password": "x"}
 
     found = [
@@ -51,6 +75,23 @@ def test_limited_endpoints_answer(no_redis: None, settings: Any) -> None:
         for _ in range(3)
     ]
 
-    assert found == [401, 401, 401]
-    for _ in range(3):
-        count_call("token")
+    assert found == [401, 401, 429]
+
+
+@pytest.mark.django_db
+def test_sessions_are_read_from_the_database_without_redis(no_redis: None, settings: Any) -> None:
+    settings.SESSION_ENGINE = "django.contrib.sessions.backends.cached_db"
+    client = ApiClient()
+    client.write(
+        "POST",
+        "/api/auth/login",
+        {"email": make.user("editor").email, "password": make.PASSWORD},
+    )
+
+    assert client.read("/api/auth/me")["username"] == "editor"
+
+
+def test_what_cannot_be_deleted_is_an_error(no_redis: None) -> None:
+    """A session that was ended must not come back with its Redis."""
+    with pytest.raises(RedisError):
+        caches["default"].delete("key")

@@ -78,7 +78,7 @@ def test_each_wrong_variable_gets_one_sentence(environ):
     assert refusal() == [
         "PORT is 'abc': should be a valid integer, unable to parse string as an integer.",
         "LOCALES is 'en,1,2': '1' is no language code such as 'en' or 'pt-br'.",
-        "THROTTLE_ANON is 'many': it must look like 100/hour (per second, minute, hour or day).",
+        "THROTTLE_ANON is 'many': it must look like 100/hour (per second, minute, hour or day), or be off.",
     ]
 
 
