@@ -116,6 +116,10 @@ class Environment(BaseSettings):
         0, ge=0, le=36_500, description="Days that form submissions are kept. 0: for ever."
     )
 
+    trash_days: int = Field(
+        30, ge=0, le=3650, description="Days after which deleted posts are gone for good. 0: never."
+    )
+
     media_max_bytes: int = Field(20 * 1024 * 1024, ge=1, description="Largest upload, in bytes.")
     media_max_pixels: int = Field(50_000_000, ge=1, description="Largest image, in pixels.")
 

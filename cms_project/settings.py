@@ -239,6 +239,7 @@ CELERY_BEAT_SCHEDULE = {
         ("core.tasks.sweep_events", 30.0),
         ("agents_app.tasks.sweep_runs", 30.0),
         ("content.tasks.publish_due_posts", 60.0),
+        ("content.tasks.purge_trash", 3_600.0),
         ("forms.tasks.prune_submissions", 86_400.0),
         ("mcp_bridge.tasks.prune_calls", 86_400.0),
     )

@@ -61,9 +61,9 @@ def _hash(value: Json) -> str:
 def follow_writing(post: Post, changes: Changes) -> None:
     """What was written of a translation counts as made from the source as it is now.
 
-    Not where a proposed translation comes live for the first time: it was made from an earlier source.
+    Not asked where a proposed translation comes live for the first time: it was made from an earlier source.
     """
-    if post.translated_from is None or post.is_placeholder:
+    if post.translated_from is None:
         return
     written = {change.path for change in changes if change.kind == "changed"}
     origin = CopyOrigin.objects.filter(post=post).first()
@@ -78,10 +78,14 @@ def states_of(translations: Sequence[Post]) -> dict[UUID, TranslationState]:
     """The state of each of these posts that is a translation. Five queries, however many there are."""
     ids = [post.pk for post in translations]
     origins = {origin.post_id: origin for origin in CopyOrigin.objects.filter(post_id__in=ids)}
-    wanted = {post.translated_from_id for post in translations if post.pk in origins}
+    wanted = {
+        post.translated_from_id
+        for post in translations
+        if post.pk in origins and post.translated_from_id is not None
+    }
     sources = {
-        post.pk: document
-        for post, document in store.load_many(Post.objects.filter(pk__in=wanted - {None}))
+        source.pk: document
+        for source, document in store.load_many(Post.objects.filter(pk__in=wanted))
     }
     placed: dict[UUID, set[str]] = defaultdict(set)
     rows = PostModule.objects.filter(post_id__in=list(origins)).values_list("post_id", "pk")

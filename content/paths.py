@@ -54,7 +54,9 @@ def pattern_of(type_name: str, locale: str) -> str:
 
 
 def path_for(post: Post, pattern: str | None = None) -> str:
-    """The path of a post: the default locale without prefix, others with theirs."""
+    """The path of a post: the default locale without prefix, others with theirs; none of a variation."""
+    if post.variation_of_id is not None:
+        return ""
     return path_by(pattern or pattern_of(post.type, post.locale), post, _slugs(post))
 
 

@@ -13,6 +13,7 @@ from content.changes import Changes, diff
 from content.document import PostDocument
 from content.layers.marks import Mark, Marks, mark_of, parts_of
 from content.models import Post, Provenance, Revision
+from content.origins import follow_writing
 from content.paths import (
     check_paths_are_free,
     follow_path_change,
@@ -53,6 +54,8 @@ def write_live(
     store.save(post, after, changes)
     moves = set_path(post, path_for(post))
     post.version += 1
+    if not post.is_placeholder:
+        follow_writing(post, changes)
     # Until a title is approved, what stands there is the placeholder.
     post.is_placeholder = post.is_placeholder and "post.title" not in changes.paths
     if post.is_placeholder and post.publish_at is not None:
@@ -95,7 +98,16 @@ def keep_revision(post: Post, document: PostDocument) -> None:
 def add_revision(
     post: Post, document: PostDocument, changes: Changes, actor: Actor, reason: str, note: str = ""
 ) -> Revision:
-    return Revision.objects.create(
+    row = revision_row(post, document, changes, actor, reason, note)
+    row.save(force_insert=True)
+    return row
+
+
+def revision_row(
+    post: Post, document: PostDocument, changes: Changes, actor: Actor, reason: str, note: str = ""
+) -> Revision:
+    """The revision of the post's present version, not yet stored."""
+    return Revision(
         post=post,
         version=post.version,
         reason=reason,
@@ -112,6 +124,13 @@ def add_revision(
 def add_provenance(
     post: Post, revision: Revision, changes: Changes, actor: Actor, marks: Marks
 ) -> None:
+    Provenance.objects.bulk_create(provenance_rows(post, revision, changes, actor, marks))
+
+
+def provenance_rows(
+    post: Post, revision: Revision, changes: Changes, actor: Actor, marks: Marks
+) -> list[Provenance]:
+    """A row for each path that changed, not yet stored."""
     own = Mark.of(actor)
     written: Marks = {}
     for change in changes:
@@ -119,7 +138,7 @@ def add_provenance(
         if change.kind == "added":
             # What others wrote in the module before it came live is theirs.
             written |= parts_of(marks, change.path)
-    Provenance.objects.bulk_create(
+    return [
         Provenance(
             post=post,
             revision=revision,
@@ -135,12 +154,12 @@ def add_provenance(
             written_at=parse_datetime(mark.at) or timezone.now(),
         )
         for path, mark in written.items()
-    )
+    ]
 
 
 def event_payload(post: Post, changes: Changes | None = None) -> JsonObject:
     """What webhooks and triggers are told of a post."""
-    return {
+    payload: JsonObject = {
         "id": str(post.pk),
         "type": post.type,
         "locale": post.locale,
@@ -150,3 +169,6 @@ def event_payload(post: Post, changes: Changes | None = None) -> JsonObject:
         "url": post.path,
         "changedPaths": list(changes.paths) if changes is not None else [],
     }
+    if post.variation_of_id is not None:
+        payload["variationOf"] = str(post.variation_of_id)
+    return payload

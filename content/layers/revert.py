@@ -15,7 +15,7 @@ from content.document import PostDocument
 from content.layers.live import write_live
 from content.layers.marks import hands_on
 from content.layers.state import LayerView, lock_post, open_layers, save_draft, settle
-from content.models import Layer, Post, Provenance, Revision, Term
+from content.models import Layer, Post, Provenance, Revision, Status, Term
 from content.rules import check_changes
 from core.actor import Actor
 from core.errors import NotFound, RuleViolation
@@ -49,7 +49,7 @@ def revert_to_revision(
     if revision is None:
         raise NotFound(f"This post has no revision {revision_id}.")
     live = open_layers(post).live
-    target, left_out = still_possible(live, PostDocument.from_json(revision.document))
+    target, left_out = still_possible(post, live, PostDocument.from_json(revision.document))
     target = check_changes(post=post, before=live, after=target, actor=actor)
     if left_out:
         note = f"{note} (left out: {', '.join(left_out)})".strip()
@@ -58,15 +58,18 @@ def revert_to_revision(
     return post
 
 
-def still_possible(live: PostDocument, target: PostDocument) -> tuple[PostDocument, list[str]]:
+def still_possible(
+    post: Post, live: PostDocument, target: PostDocument
+) -> tuple[PostDocument, list[str]]:
     """`target` without what is no longer there to return to, and the names of that."""
     gone: JsonObject = {}
     fields = target.fields
     due = fields.get("publishAt")
-    if isinstance(due, str) and (parse_datetime(due) or timezone.now()) <= timezone.now():
+    is_past = isinstance(due, str) and (parse_datetime(due) or timezone.now()) <= timezone.now()
+    if due is not None and (is_past or post.status != Status.DRAFT):
         gone["publishAt"] = live.fields.get("publishAt")
     parent, media = fields.get("parentId"), fields.get("featuredMediaId")
-    if parent and not Post.objects.filter(pk=str(parent), deleted_at__isnull=True).exists():
+    if parent and not Post.objects.alive().filter(pk=str(parent)).exists():
         gone["parentId"] = None
     if media and not media_exists(str(media)):
         gone["featuredMediaId"] = None

@@ -7,7 +7,7 @@ from uuid import UUID
 from content.changes import ABSENT, Changes
 from content.definitions import checking, find_post_type
 from content.document import CUSTOM_PREFIX, FIELD_NAMES, PostDocument
-from content.models import Post
+from content.models import Post, Status
 from content.rules.values import clean_value
 from core.errors import RuleViolation, invalid
 from core.json import JsonObject
@@ -37,6 +37,9 @@ def clean_fields(
             definition.CustomFields, custom, prefix="customFields", what=f"The {post.type}"
         )
         cleaned |= {CUSTOM_PREFIX + name: value for name, value in values.items()}
+    _check_variation(post, cleaned)
+    if cleaned.get("publishAt") is not None and post.status != Status.DRAFT:
+        raise invalid("publishAt", "Only a draft waits for its publication.", code="not_a_draft")
     if "slug" in cleaned:
         _check_slug_is_free(post, str(cleaned["slug"]))
     if "parentId" in cleaned:
@@ -44,13 +47,16 @@ def clean_fields(
     return after.with_fields(cleaned)
 
 
+def _check_variation(post: Post, cleaned: JsonObject) -> None:
+    for name in ("slug", "parentId", "publishAt") if post.variation_of_id else ():
+        if cleaned.get(name) is not None:
+            message = "A variation has the address of its original, and is promoted, not published."
+            raise invalid(name, message, code="is_variation")
+
+
 def _check_slug_is_free(post: Post, slug: str) -> None:
-    taken = (
-        Post.objects.filter(type=post.type, locale=post.locale, slug=slug, deleted_at__isnull=True)
-        .exclude(pk=post.pk)
-        .exists()
-    )
-    if taken:
+    same = Post.objects.alive().filter(type=post.type, locale=post.locale, slug=slug)
+    if same.exclude(pk=post.pk).exists():
         raise slug_taken(slug, post.type, post.locale)
 
 
@@ -60,16 +66,21 @@ def slug_taken(slug: str, type_name: str, locale: str) -> RuleViolation:
     )
 
 
-def translation_taken(locale: str) -> RuleViolation:
-    message = f"The post already has a translation to {locale}."
+def translation_taken(other: Post) -> RuleViolation:
+    message = f"The post is there in {other.locale} already: {other.title!r} ({other.pk})."
     return invalid("locale", message, code="translation_exists")
 
 
 def taken_by_another(post: Post) -> RuleViolation:
     """Which of a post's unique constraints another post holds, after the database refused it."""
-    others = Post.objects.filter(deleted_at__isnull=True).exclude(pk=post.pk)
-    if others.filter(translation_group=post.translation_group, locale=post.locale).exists():
-        return translation_taken(post.locale)
+    if post.variation_of_id is not None:
+        message = f"The post already has a variation {post.variation}."
+        return invalid("variation", message, code="variation_exists")
+    others = Post.objects.alive().exclude(pk=post.pk)
+    group = others.filter(translation_group=post.translation_group, locale=post.locale)
+    translation = group.first()
+    if translation is not None:
+        return translation_taken(translation)
     return slug_taken(post.slug, post.type, post.locale)
 
 
@@ -79,7 +90,7 @@ def check_parent(post: Post, value: object) -> None:
         return
     if not find_post_type(post.type).hierarchical:
         raise invalid("parentId", f"Posts of type {post.type} have no hierarchy.")
-    ancestor = Post.objects.filter(pk=str(value), deleted_at__isnull=True).first()
+    ancestor = Post.objects.alive().filter(pk=str(value)).first()
     if ancestor is None:
         raise invalid("parentId", f"No post has the id {value}.")
     if (ancestor.type, ancestor.locale) != (post.type, post.locale):

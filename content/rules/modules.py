@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -139,6 +140,17 @@ def of_one_module(module_id: str, error: RuleViolation) -> RuleViolation:
     """The refusal of a post, as one of the single module that a caller sent: keyed by `props.title`."""
     prefix = f"modules.{module_id}."
     details = {path.removeprefix(prefix): value for path, value in error.details.items()}
+    return RuleViolation(error.message, code=error.code, details=details)
+
+
+def by_other_names(error: RuleViolation, names: Mapping[str, str]) -> RuleViolation:
+    """The refusal of new modules, which it knows by ids, keyed by names that the caller knows."""
+    details = {}
+    for path, sentences in error.details.items():
+        parts = path.split(".")
+        if parts[0] == "modules" and len(parts) > 1:
+            parts[1] = names.get(parts[1], parts[1])
+        details[".".join(parts)] = sentences
     return RuleViolation(error.message, code=error.code, details=details)
 
 

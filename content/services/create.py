@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from content import search, store
 from content.changes import diff
+from content.copying import paired
 from content.definitions import find_post_type
 from content.document import PostDocument
 from content.edits import patch_fields, seed_group
@@ -21,6 +22,7 @@ from content.layers.live import add_provenance, add_revision, event_payload
 from content.layers.stage import Staged, stage
 from content.models import Layer, ModuleInstance, Post, Status
 from content.module_group_queries import Group, find_group
+from content.origins import remember
 from content.paths import check_paths_are_free, path_for
 from content.rules import check_changes
 from content.rules.fields import taken_by_another, translation_taken
@@ -75,8 +77,8 @@ def create_post(
         raise invalid("status", "A new post is a draft or published.")
     if status == Status.PUBLISHED or fields.get("publishAt") is not None:
         actor.require("posts.publish")
-    post = _new_row(actor, type, locale, translation_of)
-    empty = _empty_document(post)
+    post = new_row(actor, type, locale, translation_of)
+    empty = empty_document(post)
     title = fields.get("title")
     wanted = {"slug": slug_of(title if isinstance(title, str) else ""), **fields}
     document = patch_fields(empty, wanted)
@@ -86,20 +88,45 @@ def create_post(
     document = check_changes(post=post, before=empty, after=document, actor=actor)
     if not document.fields.get("title"):
         raise invalid("title", "title is required.")
-    _insert(post, document, status)
+    if status == Status.PUBLISHED and document.fields.get("publishAt") is not None:
+        raise invalid("publishAt", "Only a draft waits for its publication.", code="not_a_draft")
+    insert(post, document, status)
+    if translation_of is not None:
+        source = store.load(translation_of)
+        remember(post, source, paired(source, document))
+    record_created(post, empty, document, actor, source=translation_of)
+    return post
+
+
+def record_created(
+    post: Post,
+    empty: PostDocument,
+    document: PostDocument,
+    actor: Actor,
+    *,
+    source: Post | None = None,
+) -> None:
+    """The first revision, its provenance, and the events of a new post that is stored."""
     changes = diff(empty, document)
-    add_provenance(
-        post, add_revision(post, document, changes, actor, "created"), changes, actor, {}
-    )
+    revision = add_revision(post, document, changes, actor, "created")
+    add_provenance(post, revision, changes, actor, {})
     payload = event_payload(post, changes)
     events.record("post.created", actor=actor, post_id=post.pk, payload=payload)
-    if status == Status.PUBLISHED:
+    if post.status == Status.PUBLISHED:
         for name in ("post.published", "post.publish"):
             events.record(name, actor=actor, post_id=post.pk, payload=payload)
-    if translation_of is not None:
-        events.record("post.create-translation", actor=actor, post_id=post.pk, payload=payload)
+    if source is not None:
+        record_translation(post, source, actor)
     check_paths_are_free([post])
-    return post
+
+
+def record_translation(post: Post, source: Post, actor: Actor) -> None:
+    payload = {
+        **event_payload(post),
+        "sourceId": str(source.pk),
+        "sourceLocale": source.locale,
+    }
+    events.record("post.create-translation", actor=actor, post_id=post.pk, payload=payload)
 
 
 @transaction.atomic
@@ -114,15 +141,8 @@ def propose_post(
 ) -> Proposed:
     """Make a draft post whose content stands in AI Review only; its live title and slug are placeholders."""
     actor.require("posts.create")
-    post = _new_row(actor, type, locale, None)
-    post.title, post.slug = PLACEHOLDER_TITLE, f"proposed-{uuid4().hex[:12]}"
-    post.is_placeholder = True
-    empty = _empty_document(post)
-    post.path = path_for(post)
-    post.save(force_insert=True)
-    search.index(post, empty)
-    add_revision(post, empty, diff(empty, empty), actor, "created")
-    events.record("post.created", actor=actor, post_id=post.pk, payload=event_payload(post))
+    post = new_row(actor, type, locale, None)
+    insert_placeholder(post, actor)
 
     def build(document: PostDocument) -> PostDocument:
         title = fields.get("title")
@@ -134,11 +154,28 @@ def propose_post(
     return Proposed(post, stage(post_id=post.pk, layer=Layer.AI_REVIEW, actor=actor, edit=build))
 
 
+def insert_placeholder(post: Post, actor: Actor) -> None:
+    """Store a new post whose content will stand in AI Review only."""
+    post.title, post.slug = PLACEHOLDER_TITLE, f"proposed-{uuid4().hex[:12]}"
+    post.is_placeholder = True
+    empty = empty_document(post)
+    post.path = path_for(post)
+    try:
+        with transaction.atomic():
+            post.save(force_insert=True)
+    except IntegrityError:
+        raise taken_by_another(post) from None
+    search.index(post, empty)
+    add_revision(post, empty, diff(empty, empty), actor, "created")
+    events.record("post.created", actor=actor, post_id=post.pk, payload=event_payload(post))
+
+
 def _group(name: str | None) -> Group | None:
     return find_group(name) if name is not None else None
 
 
-def _new_row(actor: Actor, type: str, locale: str | None, translation_of: Post | None) -> Post:
+def new_row(actor: Actor, type: str, locale: str | None, translation_of: Post | None) -> Post:
+    """A post with the defaults of its type, unsaved; in the group of the one that it translates."""
     definition = find_post_type(type)
     locale = locale or settings.CMS_ENV.default_locale
     if locale not in settings.CMS_ENV.locales:
@@ -155,21 +192,21 @@ def _new_row(actor: Actor, type: str, locale: str | None, translation_of: Post |
 
 def _join_translations(post: Post, source: Post) -> None:
     group: UUID = source.translation_group
-    taken = Post.objects.filter(
-        translation_group=group, locale=post.locale, deleted_at__isnull=True
-    ).first()
+    taken = Post.objects.alive().filter(translation_group=group, locale=post.locale).first()
     if taken is not None:
-        raise translation_taken(post.locale)
+        raise translation_taken(taken)
     post.translation_group = group
     post.translated_from = source
 
 
-def _empty_document(post: Post) -> PostDocument:
+def empty_document(post: Post) -> PostDocument:
+    """What a new post is before anything is written in it."""
     return PostDocument(type=post.type, locale=post.locale, fields=store.fields_of(post))
 
 
-def _insert(post: Post, document: PostDocument, status: str) -> None:
-    changes = diff(_empty_document(post), document)
+def insert(post: Post, document: PostDocument, status: str = Status.DRAFT) -> None:
+    """Store a new post. Raises `RuleViolation` where another one has its place by now."""
+    changes = diff(empty_document(post), document)
     for name, column in store.COLUMNS.items():
         if name in document.fields:
             setattr(post, column, store.column_value(name, document.fields[name]))
@@ -184,5 +221,4 @@ def _insert(post: Post, document: PostDocument, status: str) -> None:
     except IntegrityError:
         raise taken_by_another(post) from None
     store.save(post, document, changes)
-    search.index(post, document)
     search.index(post, document)

@@ -15,7 +15,7 @@ from content.models import Post, Status
 from content.rules import check_changes
 from content.services.publish import move_status
 from core.actor import Actor
-from core.errors import NotAllowed
+from core.errors import NotAllowed, invalid
 
 
 @transaction.atomic
@@ -39,11 +39,23 @@ def edit_post(
     check_version(expected_version, post.version, "This post")
     if not actor.can("posts.edit") and post.status != Status.DRAFT:
         raise NotAllowed("This post is live; translators stage changes of it in Review.")
+    if status == Status.DRAFT and post.status != Status.DRAFT:
+        # First: what only a draft may hold comes with the same call.
+        move_status(post=post, status=status, actor=actor)
     before = store.load(post)
     after = edit(before) if edit else before
     after = check_changes(post=post, before=before, after=after, actor=actor)
+    if status == Status.PUBLISHED:
+        _check_not_both(before, after)
     if write_live(post=post, before=before, after=after, actor=actor, reason="edited"):
         settle(post, after)
     if status is not None and status != post.status:
         move_status(post=post, status=status, actor=actor)
     return post
+
+
+def _check_not_both(before: PostDocument, after: PostDocument) -> None:
+    due = after.fields.get("publishAt")
+    if due is not None and due != before.fields.get("publishAt"):
+        message = "A post is published now or later, not both."
+        raise invalid("publishAt", message, code="not_a_draft")

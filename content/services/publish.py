@@ -65,6 +65,9 @@ def _check_move(post: Post, status: str) -> None:
         raise invalid("status", f"{status!r} is no status; known: {', '.join(Status.values)}.")
     if (post.status, status) not in _MOVES:
         raise invalid("status", f"A post cannot go from {post.status} to {status}.")
+    if status == Status.PUBLISHED and post.variation_of_id is not None:
+        message = "A variation is not published; promote it, and its original has its content."
+        raise RuleViolation(message, code="is_variation", details={"status": [message]})
     if status == Status.PUBLISHED and post.is_placeholder:
         message = "An agent made this post and nobody approved its content yet; approve it first."
         raise RuleViolation(message, code="not_approved", details={"status": [message]})

@@ -1,19 +1,25 @@
-"""Trash: soft delete and restore."""
+"""Trash: soft delete, restore, and the end."""
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Final
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from content.layers.live import event_payload
 from content.layers.state import lock_post, locked, post_not_found
-from content.models import Post
-from content.paths import check_paths_are_free
+from content.models import ModuleInstance, Post, PostModule, PostQuerySet
+from content.paths import check_paths_are_free, path_for
 from content.rules.fields import taken_by_another
 from core import events
 from core.actor import Actor
+from core.errors import RuleViolation
+
+_AT_ONCE: Final = 500
 
 
 @transaction.atomic
@@ -30,18 +36,62 @@ def delete_post(*, post_id: UUID | str, actor: Actor) -> Post:
 
 @transaction.atomic
 def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
-    """Take a post out of the trash. Raises `RuleViolation` on `slug` where slug or address are taken by now."""
+    """Take a post out of the trash, as it was; what was to be published meanwhile waits for a new date.
+
+    Raises `RuleViolation` on `slug` where slug or address are taken by now.
+    """
     actor.require_person("restore posts")
     actor.require("posts.restore")
     post = locked(Post.objects.filter(deleted_at__isnull=False), post_id)
     if post is None:
         raise post_not_found(post_id)
+    if post.variation_of is not None and post.variation_of.deleted_at is not None:
+        message = "The original of this variation is in the trash; restore it first."
+        raise RuleViolation(message, code="original_deleted")
     post.deleted_at = None
+    if post.publish_at is not None and post.publish_at <= timezone.now():
+        post.publish_at = None  # bringing something back is no wish to see it published
+    post.path = path_for(post)
     try:
         with transaction.atomic():
-            post.save(update_fields=["deleted_at", "updated_at"])
+            post.save(update_fields=["deleted_at", "publish_at", "path", "updated_at"])
     except IntegrityError:
         raise taken_by_another(post) from None
     events.record("post.restored", actor=actor, post_id=post.pk, payload=event_payload(post))
     check_paths_are_free([post])
     return post
+
+
+def purge_trash(*, actor: Actor, days: int) -> int:
+    """Delete for good what was in the trash for so many days, 500 at a time; 0 keeps all. Answers how many.
+
+    A post that others stand below is kept until they are gone or moved: their addresses are made of its own.
+    Safe to run twice, and at the same time.
+    """
+    actor.require("posts.delete")
+    if days < 1:
+        return 0
+    due = _due(days)
+    ids = list(due.values_list("pk", flat=True)[:_AT_ONCE])
+    return sum(_purge(pk, due, actor) for pk in ids)
+
+
+def _due(days: int) -> PostQuerySet:
+    below = Post.objects.filter(parent=OuterRef("pk"))
+    old = Post.objects.filter(deleted_at__lt=timezone.now() - timedelta(days=days))
+    return old.filter(~Exists(below)).order_by("deleted_at", "pk")
+
+
+@transaction.atomic
+def _purge(pk: UUID, due: PostQuerySet, actor: Actor) -> int:
+    post = locked(due, pk)
+    if post is None:
+        return 0
+    payload = event_payload(post)
+    own = PostModule.objects.filter(Q(post=post) | Q(post__variation_of=post))
+    instances = list(own.filter(instance__scope="local").values_list("instance_id", flat=True))
+    post.delete()
+    unused = ModuleInstance.objects.filter(pk__in=instances, placements__isnull=True)
+    unused.delete()
+    events.record("post.purged", actor=actor, post_id=pk, payload=payload)
+    return 1

@@ -1,0 +1,47 @@
+"""`/preview/<token>`: a page of the site as a layer has it, for whoever was given the link."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from content.services.previews import OpenedPreview, open_preview
+from content.site_links import absolute
+from content.site_pages import missing_page
+from content.site_preview import preview_page
+from core.api.throttles import Count, client_address, is_allowed_freely
+
+
+def preview_url(token: str) -> str:
+    """The full address that a token opens."""
+    return absolute(f"/preview/{token}")
+
+
+@require_safe
+def preview(request: HttpRequest, token: str) -> HttpResponse:
+    """The page; the same 404 for whatever opens nothing."""
+    address = client_address(request)
+    count = None if is_allowed_freely(address) else Count("public", address)
+    if count is not None and count.is_over:
+        response = HttpResponse("Too many requests; wait a little.", status=429)
+        response["Retry-After"] = str(count.wait)
+        return _unseen(response)
+    opened = open_preview(token, counts=request.method == "GET")
+    return _unseen(_missing() if opened is None else _page(opened))
+
+
+def _page(opened: OpenedPreview) -> HttpResponse:
+    return HttpResponse(preview_page(opened.post, opened.document, opened.link.get_layer_display()))
+
+
+def _missing() -> HttpResponse:
+    return HttpResponse(missing_page(settings.CMS_ENV.default_locale), status=404)
+
+
+def _unseen(response: HttpResponse) -> HttpResponse:
+    """Kept by no cache, found by no search engine, told to no other site."""
+    response["Cache-Control"] = "no-store"
+    response["X-Robots-Tag"] = "noindex, nofollow"
+    response["Referrer-Policy"] = "no-referrer"
+    return response

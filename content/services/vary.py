@@ -1,0 +1,135 @@
+"""Variations: another version of a post's content beside it, and the one that wins put in its place."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+from uuid import UUID, uuid4
+
+from django.db import transaction
+
+from content import store
+from content.copying import COPIED_FIELDS, copied_fields, copy_modules
+from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.layers.live import write_live
+from content.layers.state import lock_post, locked, settle
+from content.models import CopyOrigin, Post
+from content.models.post import VARIATION_MAX
+from content.origins import remember
+from content.rules import check_changes
+from content.rules.modules import by_other_names
+from content.services.create import empty_document, insert, new_row, record_created
+from core.actor import Actor
+from core.errors import RuleViolation, invalid
+
+WEIGHTS: Final = range(1, 101)
+USUAL_WEIGHT: Final = 50
+MOST_VARIATIONS: Final = 20
+_NAME: Final = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_-]{{0,{VARIATION_MAX - 1}}}", re.ASCII)
+_KEEPS: Final = frozenset({"robotsJson"})
+"""What the original keeps of what its variations copy: whether it is found is no matter of the test."""
+
+
+@transaction.atomic
+def create_variation(
+    *, post_id: UUID | str, variation: str, actor: Actor, weight: int = USUAL_WEIGHT
+) -> Post:
+    """A draft with a copy of the live content. Raises `RuleViolation` on `variation` where the name is taken."""
+    actor.require_person("create variations of live content")
+    actor.require("posts.create")
+    original = lock_post(post_id)
+    _check(original, variation, weight)
+    document = store.load(original)
+    post = new_row(actor, original.type, original.locale, None)
+    post.slug = original.slug
+    post.variation_of, post.variation, post.variation_weight = original, variation, weight
+    empty = empty_document(post)
+    copy = empty.with_fields(copied_fields(document)).with_terms(document.taxonomy_term_ids)
+    copy, ids = copy_modules(document, copy)
+    try:
+        copy = check_changes(post=post, before=empty, after=copy, actor=actor)
+    except RuleViolation as error:
+        # The modules of the copy are not there yet: those of the source are.
+        names = {copied: of for of, copied in ids.items()}
+        raise by_other_names(error, names) from None
+    insert(post, copy)
+    remember(post, document, ids)
+    record_created(post, empty, copy, actor)
+    return post
+
+
+def _check(original: Post, variation: str, weight: int) -> None:
+    if original.variation_of_id is not None:
+        message = "A variation has no variations of its own; make another one of its original."
+        raise RuleViolation(message, code="is_variation")
+    if original.is_placeholder:
+        message = "An agent made this post and nobody approved its content yet; approve it first."
+        raise RuleViolation(message, code="not_approved")
+    if not _NAME.fullmatch(variation):
+        message = f"A variation is named by up to {VARIATION_MAX} letters, digits, - and _, like B."
+        raise invalid("variation", message)
+    if isinstance(weight, bool) or weight not in WEIGHTS:
+        raise invalid("weight", "weight must be a whole number from 1 to 100.")
+    names = list(
+        Post.objects.kept().filter(variation_of=original).values_list("variation", flat=True)
+    )
+    if variation in names:
+        message = f"The post already has a variation {variation}."
+        raise invalid("variation", message, code="variation_exists")
+    if len(names) >= MOST_VARIATIONS:
+        raise invalid("variation", f"A post has at most {MOST_VARIATIONS} variations.")
+
+
+@transaction.atomic
+def promote_variation(*, post_id: UUID | str, variation_id: UUID | str, actor: Actor) -> Post:
+    """Make the content of a variation that of its original, which keeps its place, its status and what is staged.
+
+    The variation, its siblings and the translations stay as they are. A revision is kept.
+    """
+    actor.require_person("promote variations")
+    actor.require("posts.edit")
+    original = lock_post(post_id)
+    winner = _variation_of(original, variation_id)
+    before = store.load(original)
+    after = _won(before, store.load(winner), winner)
+    after = check_changes(post=original, before=before, after=after, actor=actor)
+    note = f"variation {winner.variation}"
+    if write_live(
+        post=original, before=before, after=after, actor=actor, reason="promoted", note=note
+    ):
+        settle(original, after)
+    return original
+
+
+def _variation_of(original: Post, variation_id: UUID | str) -> Post:
+    found = Post.objects.kept().filter(variation_of=original, locale=original.locale)
+    winner = locked(found, variation_id)
+    if winner is None:
+        message = f"This post has no variation with the id {str(variation_id)[:80]}."
+        raise invalid("variationId", message, code="unknown_variation")
+    return winner
+
+
+def _won(before: PostDocument, won: PostDocument, winner: Post) -> PostDocument:
+    """The original as the winner has it. A module that was copied from one of the original is that one again."""
+    fields = {
+        name: value
+        for name, value in won.fields.items()
+        if name.startswith(CUSTOM_PREFIX) or (name in COPIED_FIELDS and name not in _KEEPS)
+    }
+    origin = CopyOrigin.objects.filter(post=winner).first()
+    sources = {copy: source for source, copy in (origin.modules if origin else {}).items()}
+    modules = tuple(_own(module, sources.get(module.id), before) for module in won.modules)
+    document = before.with_fields(fields).with_terms(won.taxonomy_term_ids)
+    return replace(document, modules=modules)
+
+
+def _own(module: ModuleDocument, source_id: str | None, before: PostDocument) -> ModuleDocument:
+    source = before.module(source_id) if source_id else None
+    if source is not None:
+        return replace(module, id=source.id, instance_id=source.instance_id)
+    id_ = source_id or str(uuid4())
+    if module.scope != "local":
+        return replace(module, id=id_)
+    return replace(module, id=id_, instance_id=str(uuid4()))
