@@ -6,12 +6,14 @@ from django.urls import path
 
 from content.api.definitions import ModuleDefinitionViewSet
 from content.api.delivery import DeliveryViewSet
+from content.api.feedback import FeedbackViewSet
 from content.api.globals import GlobalModuleViewSet
 from content.api.module_groups import ModuleGroupViewSet
 from content.api.modules import ModuleViewSet
 from content.api.posts import PostViewSet
 from content.api.review import ReviewViewSet
 from content.api.revisions import RevisionViewSet
+from content.api.url_patterns import UrlPatternViewSet
 
 post = "posts/<str:post_id>"
 shared = "modules/global/<str:global_slug>"
@@ -61,4 +63,14 @@ urlpatterns = [
     path(f"{post}/provenance", RevisionViewSet.as_view({"get": "provenance"})),
     path("public/posts", DeliveryViewSet.as_view({"get": "list"})),
     path("public/posts/<str:post_id>", DeliveryViewSet.as_view({"get": "retrieve"})),
+    path("feedbacks", FeedbackViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "feedbacks/<str:feedback_id>",
+        FeedbackViewSet.as_view({"patch": "update", "delete": "destroy"}),
+    ),
+    path("url-patterns", UrlPatternViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "url-patterns/<str:pattern_id>",
+        UrlPatternViewSet.as_view({"put": "update", "delete": "destroy"}),
+    ),
 ]

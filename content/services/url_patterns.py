@@ -24,10 +24,7 @@ CHANGED: Final = "urlPattern.changed"
 def create_pattern(*, actor: Actor, type: str, locale: str, pattern: str) -> UrlPattern:
     """Give the posts of a type other addresses in a locale. Raises `RuleViolation` by field; there is one of each."""
     _allow(actor)
-    find_post_type(type)
-    if locale not in settings.CMS_ENV.locales:
-        known = ", ".join(settings.CMS_ENV.locales)
-        raise invalid("locale", f"{locale[:20]!r} is not a locale of this site; known: {known}.")
+    _require_known(type, locale)
     text = clean_pattern(pattern)
     row = UrlPattern.objects.select_for_update().filter(type=type, locale=locale).first()
     if row is not None and not row.is_removed:
@@ -39,12 +36,21 @@ def create_pattern(*, actor: Actor, type: str, locale: str, pattern: str) -> Url
 
 @transaction.atomic
 def change_pattern(
-    *, pattern_id: UUID | str, actor: Actor, pattern: str, expected_version: int | None = None
+    *,
+    pattern_id: UUID | str,
+    actor: Actor,
+    pattern: str,
+    type: str | None = None,
+    locale: str | None = None,
+    expected_version: int | None = None,
 ) -> UrlPattern:
     """Another pattern for the same type and locale. Raises `Conflict` on an old version, else as `create_pattern`."""
     _allow(actor)
     row = _locked(pattern_id)
-    find_post_type(row.type)
+    for name, given in (("type", type), ("locale", locale)):
+        if given is not None and given != getattr(row, name):
+            raise invalid(name, f"The {name} of a pattern cannot change; make another pattern.")
+    _require_known(row.type, row.locale)
     if expected_version is not None and expected_version != row.version:
         raise Conflict(
             "This pattern changed since you read it.", code="stale_version", current=row.version
@@ -57,12 +63,14 @@ def change_pattern(
 
 
 @transaction.atomic
-def delete_pattern(*, pattern_id: UUID | str, actor: Actor) -> None:
-    """Go back to the type's own pattern."""
+def delete_pattern(*, pattern_id: UUID | str, actor: Actor) -> UUID:
+    """Go back to the type's own pattern. Answers the id that is gone."""
     _allow(actor)
     row = _locked(pattern_id)
+    id_ = row.pk
     row.is_removed = True
     _keep(row, actor)
+    return id_
 
 
 def _keep(row: UrlPattern, actor: Actor) -> UrlPattern:
@@ -100,6 +108,13 @@ def _locked(pattern_id: UUID | str) -> UrlPattern:
     if row is None:
         raise _not_found(pattern_id)
     return row
+
+
+def _require_known(type_name: str, locale: str) -> None:
+    find_post_type(type_name)
+    if locale not in settings.CMS_ENV.locales:
+        known = ", ".join(settings.CMS_ENV.locales)
+        raise invalid("locale", f"{locale[:20]!r} is not a locale of this site; known: {known}.")
 
 
 def _not_found(pattern_id: object) -> NotFound:

@@ -17,6 +17,7 @@ from content.services.trash import delete_post
 from core.errors import NotAllowed, RuleViolation
 from core.models import Event
 from seo.models import Redirect
+from seo.services.redirects import create_redirect
 from tests import make
 from tests.api.refusals import refused
 from tests.api_client import ApiClient
@@ -340,8 +341,6 @@ def test_a_redirect_stands_and_falls_with_its_cause() -> None:
 def test_agents_and_translators_change_no_redirects() -> None:
     for actor in (make.mcp_actor("admin"), make.agent_actor(), make.actor("translator")):
         with pytest.raises(NotAllowed):
-            from seo.services.redirects import create_redirect
-
             create_redirect(actor=actor, from_path="/a", to_path="/b")
     assert leads() == {}
 
