@@ -1,6 +1,7 @@
 """The rows of content."""
 
 from content.models.draft import Draft, Layer
+from content.models.feedback import Feedback, FeedbackCategory, FeedbackStatus
 from content.models.menu import Menu
 from content.models.module import ModuleInstance, ModuleRevision, PostModule
 from content.models.module_group import ModuleGroup
@@ -17,6 +18,9 @@ from content.models.url_pattern import UrlPattern
 __all__ = [
     "CopyOrigin",
     "Draft",
+    "Feedback",
+    "FeedbackCategory",
+    "FeedbackStatus",
     "Layer",
     "Menu",
     "ModuleGroup",

@@ -123,7 +123,7 @@ class FormDeletedSchema(serializers.Serializer[object]):
     locale = serializers.CharField()
 
 
-class SubmittedSchema(serializers.Serializer[object]):
+class FormSubmittedSchema(serializers.Serializer[object]):
     """What the visitor is told."""
 
     id = serializers.UUIDField()
@@ -131,7 +131,7 @@ class SubmittedSchema(serializers.Serializer[object]):
     redirectUrl = serializers.CharField(allow_null=True)
 
 
-class SubmissionSchema(serializers.Serializer[object]):
+class FormSubmissionSchema(serializers.Serializer[object]):
     """What a visitor sent."""
 
     id = serializers.UUIDField()
@@ -141,14 +141,14 @@ class SubmissionSchema(serializers.Serializer[object]):
     createdAt = serializers.DateTimeField()
 
 
-class SubmissionListSchema(serializers.Serializer[object]):
+class FormSubmissionListSchema(serializers.Serializer[object]):
     """Submissions, newest first."""
 
-    data = SubmissionSchema(many=True)  # type: ignore[assignment]  # a field of that name
+    data = FormSubmissionSchema(many=True)  # type: ignore[assignment]  # a field of that name
     meta = MetaSchema()
 
 
-class SubmissionDeletedSchema(serializers.Serializer[object]):
+class FormSubmissionDeletedSchema(serializers.Serializer[object]):
     """What was deleted."""
 
     id = serializers.UUIDField()
@@ -165,7 +165,7 @@ ANSWERS: Final = {
     "multipart/form-data": _ANSWERS,
 }
 SUBMITTED: Final = {
-    201: SubmittedSchema,
+    201: FormSubmittedSchema,
     303: OpenApiResponse(
         description="To a plain HTML form of a browser, where the form has a redirectUrl."
     ),

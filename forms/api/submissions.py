@@ -40,7 +40,7 @@ class SubmissionViewSet(ApiViewSet):
         # Who asks for text/csv gets it, though no renderer makes it.
         return super().perform_content_negotiation(request, force or self.action == "export")
 
-    @extend_schema(parameters=schema.SUBMISSIONS, responses=schema.SubmissionListSchema)
+    @extend_schema(parameters=schema.SUBMISSIONS, responses=schema.FormSubmissionListSchema)
     def list(self, request: Request, slug: str) -> Response:
         """Submissions, newest first."""
         page = page_of(request)
@@ -48,12 +48,12 @@ class SubmissionViewSet(ApiViewSet):
         data = [presenters.submission(row) for row in rows[page.slice]]
         return Response(page.envelope(data, rows.count()))
 
-    @extend_schema(responses=schema.SubmissionSchema)
+    @extend_schema(responses=schema.FormSubmissionSchema)
     def retrieve(self, request: Request, slug: str, submission_id: str) -> Response:
         """One submission."""
         return Response(presenters.submission(find_submission(slug, submission_id)))
 
-    @extend_schema(responses=schema.SubmissionDeletedSchema)
+    @extend_schema(responses=schema.FormSubmissionDeletedSchema)
     def destroy(self, request: Request, slug: str, submission_id: str) -> Response:
         """Delete a submission, also from the log of events."""
         deleted = delete_submission(slug=slug, submission_id=submission_id, actor=self.actor)
