@@ -6,32 +6,18 @@ from typing import ClassVar
 
 from django.contrib import auth
 from django.middleware.csrf import get_token
-from drf_spectacular.utils import extend_schema, inline_serializer
-from rest_framework import serializers
+from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.api.schema import LoggedOutSchema, MeSchema
 from accounts.login_tries import count_login_try
 from accounts.models import User
 from core.api.body import Body, Words, read_body
 from core.api.permissions import PUBLIC, SIGNED_IN, Declared
 from core.api.views import ApiViewSet
 from core.errors import NotAuthenticated
-
-ME = inline_serializer(
-    "Me",
-    {
-        "id": serializers.IntegerField(),
-        "email": serializers.EmailField(),
-        "username": serializers.CharField(),
-        "role": serializers.CharField(),
-        "permissions": serializers.ListField(child=serializers.CharField()),
-    },
-)
-CREDENTIALS = inline_serializer(
-    "Credentials", {"email": serializers.CharField(), "password": serializers.CharField()}
-)
 
 
 class Credentials(Body):
@@ -48,7 +34,7 @@ class SessionViewSet(ApiViewSet):
         "me": SIGNED_IN,
     }
 
-    @extend_schema(request=CREDENTIALS, responses=ME, auth=[])
+    @extend_schema(request=Credentials, responses={200: MeSchema})
     def login(self, request: Request) -> Response:
         """Log in with email and password. Unknown, wrong, disabled and agents' accounts get the same answer."""
         body = read_body(request, Credentials)
@@ -60,15 +46,13 @@ class SessionViewSet(ApiViewSet):
         get_token(request._request)
         return Response(me(user))
 
-    @extend_schema(
-        request=None, responses=inline_serializer("LoggedOut", {"ok": serializers.BooleanField()})
-    )
+    @extend_schema(request=None, responses={200: LoggedOutSchema})
     def logout(self, request: Request) -> Response:
         """End the session."""
         auth.logout(request._request)
         return Response({"ok": True})
 
-    @extend_schema(responses=ME)
+    @extend_schema(responses=MeSchema)
     def me(self, request: Request) -> Response:
         """Whose session or token it is, and what it may do."""
         if request.auth is None:  # a token needs no CSRF cookie

@@ -67,6 +67,8 @@ def answer(run: AgentRun, wait: int) -> Response:
 class AgentViewSet(ApiViewSet):
     """Agents and their runs, for people."""
 
+    path_schemas = schema.AGENT_ID
+
     permissions: ClassVar[dict[str, Declared]] = {
         "list": "agents.view",
         "run_on_post": ("agents.dropdown", "agents.field"),
@@ -88,8 +90,8 @@ class AgentViewSet(ApiViewSet):
         return Response(page.envelope(rows, len(found)))
 
     @extend_schema(
-        parameters=schema.WAIT,
-        request=schema.RunInputSchema,
+        parameters=schema.MADE_WAITING,
+        request=PostRun,
         responses={200: schema.RunSchema, 201: schema.RunSchema},
     )
     def run_on_post(self, request: Request, post_id: str, agent_id: str) -> Response:
@@ -108,8 +110,8 @@ class AgentViewSet(ApiViewSet):
         return answer(run, wait)
 
     @extend_schema(
-        parameters=schema.WAIT,
-        request=schema.GlobalRunInputSchema,
+        parameters=schema.MADE_WAITING,
+        request=GlobalRun,
         responses={200: schema.RunSchema, 201: schema.RunSchema},
     )
     def run_globally(self, request: Request, agent_id: str) -> Response:
@@ -132,11 +134,12 @@ class TriggerViewSet(ApiViewSet):
     # No session is looked at, so that no page can make a signed-in browser start an agent.
     authentication_classes = ()
     throttle_scope = "trigger"
+    path_schemas = schema.AGENT_ID
     permissions: ClassVar[dict[str, Declared]] = {"run": SECRET}
 
     @extend_schema(
-        parameters=schema.WAIT,
-        request=schema.TriggerInputSchema,
+        parameters=schema.MADE_WAITING,
+        request=TriggerRun,
         responses={200: schema.RunSchema, 201: schema.RunSchema},
     )
     def run(self, request: Request, agent_id: str) -> Response:

@@ -48,12 +48,12 @@ class RunViewSet(ApiViewSet):
         run = find_run(run_id=run_id, actor=self.actor)
         return Response(presenters.run(wait_for(run, wait) if wait else run))
 
-    @extend_schema(request=None, responses=schema.RunSchema)
+    @extend_schema(request=None, responses={200: schema.RunSchema})
     def cancel(self, request: Request, run_id: str) -> Response:
         """Stop a run that is not finished; nothing of it is staged any more."""
         return Response(presenters.run(cancel_run(run_id=run_id, actor=self.actor)))
 
-    @extend_schema(request=None, responses=schema.RevertedSchema)
+    @extend_schema(request=None, responses={200: schema.RevertedSchema})
     def revert(self, request: Request, run_id: str) -> Response:
         """Take back all that a run brought, live and staged; what people changed since is kept."""
         return Response(presenters.reverted(run_id, undo_run(run_id=run_id, actor=self.actor)))

@@ -2,40 +2,61 @@
 
 from __future__ import annotations
 
-from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
 from agents_app.models import RunStatus
-from agents_app.schema import Scope
-from core.api.schema import MetaSchema
+from agents_app.schema import AGENT_ID_PATTERN, ID_MAX, Scope
+from agents_app.waiting import WAIT_MAX
+from core.api.schema import (
+    LOCATION,
+    PAGES,
+    UUID_TEXT,
+    MetaSchema,
+    PersonSchema,
+    choice,
+    query,
+    whole,
+)
 
 SCOPES = [(scope.value, scope.value) for scope in Scope]
-
-
-def _query(
-    name: str, description: str, *, enum: list[str] | None = None, type_: type = str
-) -> OpenApiParameter:
-    return OpenApiParameter(name, type_, OpenApiParameter.QUERY, description=description, enum=enum)
-
-
-_PAGES = [
-    _query("page", "1-based.", type_=int),
-    _query("per_page", "1 to 100, 20 by default.", type_=int),
-]
-WAIT = [_query("wait", "Seconds to wait for the result, at most 60.", type_=int)]
+AGENT_ID = {
+    "agent_id": {"type": "string", "pattern": AGENT_ID_PATTERN, "maxLength": ID_MAX},
+}
+WAIT = [query("wait", "Seconds to wait for the result.", whole(0, WAIT_MAX, 0))]
+MADE_WAITING = [*WAIT, LOCATION]
 AGENT_PARAMETERS = [
-    _query("scope", "dropdown by default.", enum=[scope.value for scope in Scope]),
-    _query("fieldType", "For the scope field: a field type."),
-    _query("fieldKey", "For the scope field: a field, such as post.title."),
-    _query("formSlug", "For the scope form.submit: a form."),
-    *_PAGES,
+    query("scope", "Where it runs.", {**choice(*Scope), "default": Scope.DROPDOWN.value}),
+    query("fieldType", "For the scope field: a field type."),
+    query("fieldKey", "For the scope field: a field, such as post.title."),
+    query("formSlug", "For the scope form.submit: a form."),
+    *PAGES,
 ]
 RUN_PARAMETERS = [
-    _query("postId", "Runs on a post."),
-    _query("agentId", "Runs of an agent."),
-    _query("status", "Status.", enum=list(RunStatus.values)),
-    *_PAGES,
+    query("postId", "Runs on a post.", UUID_TEXT),
+    query("agentId", "Runs of an agent."),
+    query("status", "Status.", choice(*RunStatus.values)),
+    *PAGES,
 ]
+
+
+class ScopeEntrySchema(serializers.Serializer[object]):
+    """Where an agent runs; a list that is absent does not limit it."""
+
+    scope = serializers.ChoiceField(choices=SCOPES)
+    order = serializers.IntegerField()
+    enabled = serializers.BooleanField()
+    fieldTypes = serializers.ListField(child=serializers.CharField(), required=False)
+    fieldKeys = serializers.ListField(child=serializers.CharField(), required=False)
+    formSlugs = serializers.ListField(child=serializers.CharField(), required=False)
+
+
+class OpenEndedSchema(serializers.Serializer[object]):
+    """Whether an agent takes words of the caller, and how they are asked for."""
+
+    enabled = serializers.BooleanField()
+    label = serializers.CharField(required=False)  # type: ignore[assignment]  # a field of that name
+    placeholder = serializers.CharField(required=False)
+    maxChars = serializers.IntegerField(required=False, min_value=1)
 
 
 class AgentSchema(serializers.Serializer[object]):
@@ -44,8 +65,8 @@ class AgentSchema(serializers.Serializer[object]):
     id = serializers.CharField()
     name = serializers.CharField()
     description = serializers.CharField(allow_blank=True)
-    scopes = serializers.ListField(child=serializers.DictField())
-    openEndedContext = serializers.DictField()  # names of the wire
+    scopes = ScopeEntrySchema(many=True)
+    openEndedContext = OpenEndedSchema()  # names of the wire
 
 
 class AgentListSchema(serializers.Serializer[object]):
@@ -84,7 +105,7 @@ class RunSchema(serializers.Serializer[object]):
     createdAt = serializers.DateTimeField()
     startedAt = serializers.DateTimeField(allow_null=True)
     finishedAt = serializers.DateTimeField(allow_null=True)
-    by = serializers.DictField()
+    by = PersonSchema()
     via = serializers.CharField()
     provider = serializers.CharField(allow_null=True)
     model = serializers.CharField(allow_null=True)
@@ -112,27 +133,3 @@ class RevertedSchema(serializers.Serializer[object]):
     reverted = serializers.ListField(child=serializers.CharField())
     kept = serializers.ListField(child=serializers.CharField())
     unstaged = serializers.ListField(child=serializers.CharField())
-
-
-class RunInputSchema(serializers.Serializer[object]):
-    """What a run on a post starts with."""
-
-    scope = serializers.ChoiceField(choices=["dropdown", "field"], required=False)
-    context = serializers.DictField(required=False)  # type: ignore[assignment]  # likewise
-    openEndedContext = serializers.CharField(required=False)
-    fieldKey = serializers.CharField(required=False)
-    postModuleId = serializers.UUIDField(required=False)
-
-
-class GlobalRunInputSchema(serializers.Serializer[object]):
-    """What a run from anywhere starts with."""
-
-    postId = serializers.UUIDField(required=False)
-    context = serializers.DictField(required=False)  # type: ignore[assignment]  # likewise
-    openEndedContext = serializers.CharField(required=False)
-
-
-class TriggerInputSchema(GlobalRunInputSchema):
-    """What a run from outside starts with."""
-
-    scope = serializers.ChoiceField(choices=SCOPES, required=False)

@@ -9,7 +9,7 @@ from content import edits
 from content.document import PostDocument
 from content.queries import shared_module
 from core.actor import Actor
-from core.api.body import Body, Words, check
+from core.api.body import Body, Whole, Words, check
 from core.errors import RuleViolation, invalid
 
 MOST = 300
@@ -27,8 +27,8 @@ class ModuleEntry(Body):
 class NewModule(ModuleEntry):
     """A module sent to a post that exists."""
 
-    order_index: int | None = None
-    version: int | None = None
+    order_index: Whole | None = None
+    version: Whole | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from content import edits
-from content.api import reading, schema
+from content.api import reading
 from content.api.module_entries import NewModule, add
+from content.api.schema import modules as schema
 from content.document import PostDocument
 from content.layers import open_layers
 from content.models import Post, PostModule
 from content.rules.modules import of_one_module
 from content.services.edit import edit_post
-from core.api.body import Body, Words, body_object, check, read_body
+from core.api.body import Body, Whole, Words, body_object, check, read_body
 from core.api.permissions import Declared
 from core.api.views import ApiViewSet, expected_version
 from core.errors import NotFound, RuleViolation, invalid
@@ -26,10 +27,10 @@ from core.errors import NotFound, RuleViolation, invalid
 class ModulePatch(Body):
     props: dict[str, Any] | None = None
     overrides: dict[str, Any] | None = None
-    order_index: int | None = None
+    order_index: Whole | None = None
     type: Words | None = None
     locked: bool | None = None
-    version: int | None = None
+    version: Whole | None = None
 
 
 ANSWERED = frozenset(
@@ -51,9 +52,9 @@ ANSWERED = frozenset(
 """What a GET of a module answers beside what can be written."""
 
 
-class Order(Body):
+class ModuleOrder(Body):
     order: list[str]
-    version: int | None = None
+    version: Whole | None = None
 
 
 class ModuleViewSet(ApiViewSet):
@@ -67,7 +68,7 @@ class ModuleViewSet(ApiViewSet):
         "reorder": "posts.edit",
     }
 
-    @extend_schema(responses=schema.MODULE_LIST)
+    @extend_schema(responses=schema.ModuleListSchema)
     def list(self, request: Request, post_id: str) -> Response:
         """Every module of a post, with its values in each layer."""
         post = reading.require_post(post_id)
@@ -75,7 +76,7 @@ class ModuleViewSet(ApiViewSet):
         meta = {"total": len(rows), "per_page": len(rows), "current_page": 1, "last_page": 1}
         return Response({"data": rows, "meta": meta, "version": post.version})
 
-    @extend_schema(request=schema.MODULE_INPUT, responses={201: schema.MODULE})
+    @extend_schema(request=NewModule, responses={201: schema.WrittenModuleSchema})
     def create(self, request: Request, post_id: str) -> Response:
         """Add a module to the live post, at `orderIndex` or last."""
         entry = read_body(request, NewModule)
@@ -83,14 +84,14 @@ class ModuleViewSet(ApiViewSet):
         made: list[str] = []
 
         def edit(document: PostDocument) -> PostDocument:
-            document, id_ = add(document, entry, self.actor, _index(entry.order_index))
+            document, id_ = add(document, entry, self.actor, entry.order_index)
             made.append(id_)
             return document
 
         post = _edited(post.pk, made, self, edit, expected_version(request, entry.version))
         return Response(_module(post, made[0]), status=201)
 
-    @extend_schema(request=schema.MODULE_INPUT, responses=schema.MODULE)
+    @extend_schema(request=ModulePatch, responses=schema.WrittenModuleSchema)
     def update(self, request: Request, module_id: str) -> Response:
         """Merge props and overrides into a live module. A global module takes overrides."""
         body = body_object(request)
@@ -114,13 +115,13 @@ class ModuleViewSet(ApiViewSet):
                 id_,
                 props=patch.props if row.instance.scope == "local" else None,
                 overrides=patch.overrides,
-                index=_index(patch.order_index),
+                index=patch.order_index,
             ),
             expected_version(request, patch.version),
         )
         return Response(_module(post, id_))
 
-    @extend_schema(responses=schema.FREE)
+    @extend_schema(responses={200: schema.RemovedModuleSchema})
     def destroy(self, request: Request, module_id: str) -> Response:
         """Remove a module from the live post."""
         row = _require_row(module_id)
@@ -130,10 +131,10 @@ class ModuleViewSet(ApiViewSet):
         )
         return Response({"postModuleId": id_, "removed": True, "version": post.version})
 
-    @extend_schema(request=schema.FREE, responses=schema.FREE)
+    @extend_schema(request=ModuleOrder, responses={200: schema.OrderedModulesSchema})
     def reorder(self, request: Request, post_id: str) -> Response:
         """Put the modules of the live post into an order that names each once."""
-        body = read_body(request, Order)
+        body = read_body(request, ModuleOrder)
         post = reading.require_post(post_id)
         post = edit_post(
             post_id=post.pk,
@@ -142,12 +143,6 @@ class ModuleViewSet(ApiViewSet):
             expected_version=expected_version(request, body.version),
         )
         return Response({"order": list(open_layers(post).live.order), "version": post.version})
-
-
-def _index(value: int | None) -> int | None:
-    if value is not None and value < 0:
-        raise invalid("orderIndex", "orderIndex must be a whole number from 0.")
-    return value
 
 
 def _edited(

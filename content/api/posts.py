@@ -9,8 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from content import edits, presenters, queries
-from content.api import reading, schema
+from content.api import reading
 from content.api.module_entries import build_modules
+from content.api.schema import posts as schema
 from content.layers import open_layers
 from content.models import Post
 from content.services import trash
@@ -36,12 +37,17 @@ class PostViewSet(ApiViewSet):
     }
     conditional = frozenset({"list", "retrieve"})
 
-    @extend_schema(parameters=schema.LIST_PARAMETERS, responses=schema.POST_LIST)
+    @extend_schema(parameters=schema.LIST_PARAMETERS, responses=schema.PostListSchema)
     def list(self, request: Request) -> Response:
         """Posts with their live modules; `layers` says what is staged."""
         return Response(reading.post_list(request, staged=True))
 
-    @extend_schema(request=schema.POST_INPUT, responses={201: schema.POST})
+    @extend_schema(
+        parameters=schema.MADE,
+        request=schema.NewPostSchema,
+        responses={201: schema.PostSchema},
+        examples=[schema.NEW_POST],
+    )
     def create(self, request: Request) -> Response:
         """Create a post. Without `modules`, the default module group is seeded."""
         body = body_object(request)
@@ -62,13 +68,13 @@ class PostViewSet(ApiViewSet):
             reading.present(post), status=201, headers={"Location": f"/api/posts/{post.pk}"}
         )
 
-    @extend_schema(responses=schema.POST)
+    @extend_schema(responses=schema.PostSchema)
     def retrieve(self, request: Request, post_id: str) -> Response:
         """One post with its modules in all three layers."""
         post = reading.require_post(post_id)
         return Response(reading.whole_post(post, open_layers(post), staged=True))
 
-    @extend_schema(request=schema.POST_INPUT, responses=schema.POST)
+    @extend_schema(request=schema.PostChangesSchema, responses=schema.PostSchema)
     def update(self, request: Request, post_id: str) -> Response:
         """Change live fields, status, or both; what is absent stays."""
         body = body_object(request)
@@ -88,19 +94,19 @@ class PostViewSet(ApiViewSet):
         )
         return Response(reading.present(post))
 
-    @extend_schema(responses=schema.DELETED)
+    @extend_schema(responses={200: schema.DeletedSchema})
     def destroy(self, request: Request, post_id: str) -> Response:
         """Put the post into the trash."""
         post = reading.require_post(post_id)
         post = trash.delete_post(post_id=post.pk, actor=self.actor)
         return Response({"id": post.pk, "deletedAt": post.deleted_at})
 
-    @extend_schema(request=None, responses=schema.POST)
+    @extend_schema(request=None, responses={200: schema.PostSchema})
     def restore(self, request: Request, post_id: str) -> Response:
         """Take the post out of the trash."""
         return Response(reading.present(trash.restore_post(post_id=post_id, actor=self.actor)))
 
-    @extend_schema(responses=schema.FREE)
+    @extend_schema(responses=schema.ExportSchema)
     def export(self, request: Request, post_id: str) -> Response:
         """The live post as canonical JSON."""
         post = reading.require_post(post_id)

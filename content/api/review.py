@@ -9,7 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from content import edits, layers, presenters
-from content.api import reading, schema
+from content.api import reading
+from content.api.schema import review as schema
+from content.api.schema.posts import PostSchema
 from content.document import PostDocument
 from content.models import Layer, Post
 from core.api.body import Body, Words, body_object, read_body
@@ -48,7 +50,7 @@ class ReviewViewSet(ApiViewSet):
         "reject_ai_review": "posts.review.approve",
     }
 
-    @extend_schema(parameters=schema.LAYER_PARAMETER, responses=schema.CHANGES)
+    @extend_schema(parameters=schema.LAYER_PARAMETER, responses=schema.ChangesSchema)
     def changes(self, request: Request, post_id: str) -> Response:
         """What a layer changes, with the digest that an approval must send back."""
         layer = _layer(request)
@@ -56,7 +58,7 @@ class ReviewViewSet(ApiViewSet):
         view = layers.open_layers(post).view(layer)
         return Response(presenters.layer_changes(post, view))
 
-    @extend_schema(request=schema.POST_INPUT, responses=schema.STAGED)
+    @extend_schema(request=schema.ReviewInputSchema, responses=schema.StagedSchema)
     def save_review(self, request: Request, post_id: str) -> Response:
         """Stage in Review: post fields flat, `taxonomyTermIds`, and `modules` as a list; what is absent stays."""
         body = body_object(request)
@@ -84,7 +86,7 @@ class ReviewViewSet(ApiViewSet):
             }
         )
 
-    @extend_schema(request=schema.FREE, responses=schema.SUBMITTED)
+    @extend_schema(request=Submission, responses={200: schema.SubmittedSchema})
     def submit(self, request: Request, post_id: str) -> Response:
         """Carry AI Review into Review. What a person staged differently stays behind as a conflict."""
         body = read_body(request, Submission)
@@ -97,7 +99,7 @@ class ReviewViewSet(ApiViewSet):
         )
         return Response(presenters.submitted(done))
 
-    @extend_schema(request=schema.FREE, responses=schema.POST)
+    @extend_schema(request=Approval, responses={200: PostSchema})
     def approve(self, request: Request, post_id: str) -> Response:
         """Bring Review, or `paths` of it, live, for exactly what the digest says was seen."""
         body = read_body(request, Approval)
@@ -110,12 +112,12 @@ class ReviewViewSet(ApiViewSet):
         )
         return Response(reading.present(post))
 
-    @extend_schema(request=schema.FREE, responses=schema.REJECTED)
+    @extend_schema(request=Rejection, responses={200: schema.RejectedSchema})
     def reject_review(self, request: Request, post_id: str) -> Response:
         """Drop Review, or `paths` of it."""
         return self._reject(request, post_id, Layer.REVIEW)
 
-    @extend_schema(request=schema.FREE, responses=schema.REJECTED)
+    @extend_schema(request=Rejection, responses={200: schema.RejectedSchema})
     def reject_ai_review(self, request: Request, post_id: str) -> Response:
         """Drop AI Review, or `paths` of it."""
         return self._reject(request, post_id, Layer.AI_REVIEW)

@@ -10,7 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from content import layers, presenters
-from content.api import reading, schema
+from content.api import reading
+from content.api.schema import revisions as schema
+from content.api.schema.posts import PostSchema
 from content.changes import diff
 from content.document import PostDocument
 from content.models import Post, Provenance, Revision
@@ -22,7 +24,7 @@ from core.api.views import ApiViewSet
 from core.errors import NotFound, invalid
 
 
-class Note(Body):
+class Reversion(Body):
     note: Words = ""
 
 
@@ -37,7 +39,7 @@ class RevisionViewSet(ApiViewSet):
         "provenance": "posts.view",
     }
 
-    @extend_schema(responses=schema.FREE_LIST)
+    @extend_schema(parameters=schema.LIST_PARAMETERS, responses=schema.RevisionListSchema)
     def list(self, request: Request, post_id: str) -> Response:
         """Newest first, without their documents."""
         post = _post(post_id)
@@ -48,13 +50,13 @@ class RevisionViewSet(ApiViewSet):
             page.envelope([presenters.revision(row) for row in rows[page.slice]], total)
         )
 
-    @extend_schema(responses=schema.FREE)
+    @extend_schema(responses=schema.WholeRevisionSchema)
     def retrieve(self, request: Request, post_id: str, revision_id: str) -> Response:
         """One revision with its document."""
         row = _revision(_post(post_id), revision_id, "id")
         return Response(presenters.revision(row, with_document=True))
 
-    @extend_schema(parameters=schema.COMPARE_PARAMETERS, responses=schema.FREE)
+    @extend_schema(parameters=schema.COMPARE_PARAMETERS, responses=schema.ComparisonSchema)
     def compare(self, request: Request, post_id: str) -> Response:
         """What changed between two revisions of the post."""
         post = _post(post_id)
@@ -75,10 +77,10 @@ class RevisionViewSet(ApiViewSet):
         ]
         return Response({"from": one.pk, "to": other.pk, "changes": rows})
 
-    @extend_schema(request=schema.FREE, responses=schema.POST)
+    @extend_schema(request=Reversion, responses={200: PostSchema})
     def revert(self, request: Request, post_id: str, revision_id: str) -> Response:
         """Make the live content what the revision holds; status and drafts stay."""
-        body = read_body(request, Note)
+        body = read_body(request, Reversion)
         post = _post(post_id)
         row = _revision(post, revision_id, "id")
         post = layers.revert_to_revision(
@@ -86,7 +88,7 @@ class RevisionViewSet(ApiViewSet):
         )
         return Response(reading.present(post))
 
-    @extend_schema(responses=schema.FREE_LIST)
+    @extend_schema(parameters=schema.PROVENANCE_PARAMETERS, responses=schema.ProvenanceListSchema)
     def provenance(self, request: Request, post_id: str) -> Response:
         """Who wrote and who approved each path of the live content, the latest first."""
         post = _post(post_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 from rest_framework.request import Request
 
@@ -27,6 +27,8 @@ def _without_nul(value: str) -> str:
 
 
 Words = Annotated[str, AfterValidator(_without_nul)]
+Whole = Annotated[int, Field(ge=0, le=2**53)]
+"""A whole number from 0."""
 
 B = TypeVar("B", bound=BaseModel)
 

@@ -12,7 +12,7 @@ from core.json import JsonObject
 
 PER_PAGE = 20
 MOST_PER_PAGE = 100
-_LAST_PAGE = 10_000_000
+LAST_PAGE = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Page:
 def page_of(request: Request) -> Page:
     """The page that the query asks for; 422 beyond the bounds."""
     return Page(
-        _number(request, "page", 1, _LAST_PAGE),
+        _number(request, "page", 1, LAST_PAGE),
         _number(request, "per_page", PER_PAGE, MOST_PER_PAGE),
     )
 

@@ -1,43 +1,72 @@
-"""The OpenAPI document: who may call, and the one shape of every error, declared once."""
+"""What every part of the OpenAPI document shares: bodies, parameters, the session, and what is added at the end."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
+from drf_spectacular.plumbing import ResolvedComponent
+from drf_spectacular.utils import OpenApiParameter
+from pydantic.json_schema import GenerateJsonSchema
 from rest_framework import serializers
 
-_ERROR: Final = {
-    "type": "object",
-    "description": "What every error answers.",
-    "required": ["error", "code", "details"],
-    "properties": {
-        "error": {"type": "string", "description": "A sentence for a person."},
-        "code": {"type": "string", "description": "A word for a machine."},
-        "details": {
-            "type": "object",
-            "description": "Sentences by the path of the field.",
-            "additionalProperties": {"type": "array", "items": {"type": "string"}},
-        },
-        "version": {
-            "type": "integer",
-            "description": "With stale_version: the version that stands now.",
-        },
-    },
-}
-_REFUSED: Final = {
-    "description": "An error.",
-    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
-}
+from core.api.errors_schema import COMPONENTS
+from core.api.pagination import LAST_PAGE, MOST_PER_PAGE, PER_PAGE
+
+JSON_TYPE: Final = "application/json"
+_METHODS: Final = ("get", "put", "post", "delete", "patch")
 
 
 class MetaSchema(serializers.Serializer[object]):
     """Where a page stands in its list."""
 
-    total = serializers.IntegerField()
-    per_page = serializers.IntegerField()
-    current_page = serializers.IntegerField()
-    last_page = serializers.IntegerField()
+    total = serializers.IntegerField(min_value=0)
+    per_page = serializers.IntegerField(min_value=0)
+    current_page = serializers.IntegerField(min_value=1)
+    last_page = serializers.IntegerField(min_value=1)
+
+
+class PersonSchema(serializers.Serializer[object]):
+    """An account, by name; the id is null where it no longer exists."""
+
+    id = serializers.IntegerField(allow_null=True)
+    username = serializers.CharField(allow_null=True, allow_blank=True)
+
+
+def query(
+    name: str, description: str, schema: dict[str, Any] | None = None, *, required: bool = False
+) -> OpenApiParameter:
+    """A query parameter; without a schema, a text."""
+    shape = schema or {"type": "string", "maxLength": 200}
+    return OpenApiParameter(
+        name, shape, OpenApiParameter.QUERY, description=description, required=required
+    )
+
+
+def choice(*values: str) -> dict[str, Any]:
+    """A text that is one of these."""
+    return {"type": "string", "enum": list(values)}
+
+
+def whole(least: int, most: int, default: int | None = None) -> dict[str, Any]:
+    """A whole number within bounds."""
+    found: dict[str, Any] = {"type": "integer", "minimum": least, "maximum": most}
+    return found if default is None else {**found, "default": default}
+
+
+UUID_TEXT: Final = {"type": "string", "format": "uuid"}
+PAGES: Final = [
+    query("page", "1-based.", whole(1, LAST_PAGE, 1)),
+    query("per_page", "Rows of a page.", whole(1, MOST_PER_PAGE, PER_PAGE)),
+]
+LOCATION: Final = OpenApiParameter(
+    "Location",
+    {"type": "string", "format": "uri-reference"},
+    OpenApiParameter.HEADER,
+    description="The address of what was made.",
+    response=[200, 201],
+)
 
 
 class ManagementSessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself
@@ -55,11 +84,125 @@ class ManagementSessionScheme(OpenApiAuthenticationExtension):  # type: ignore[n
         }
 
 
-def declare_errors(result: dict[str, Any], **_: object) -> dict[str, Any]:
-    """Add the error envelope as the default answer of every operation."""
-    result["components"].setdefault("schemas", {})["Error"] = _ERROR
-    for path in result["paths"].values():
-        for operation in path.values():
-            if isinstance(operation, dict) and "responses" in operation:
-                operation["responses"]["default"] = _REFUSED
+class _Plain(GenerateJsonSchema):
+    """Without the titles and null defaults that pydantic adds and no reader needs."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+    def default_schema(self, schema: Any) -> dict[str, Any]:
+        made = super().default_schema(schema)
+        if made.get("default", 0) is None:
+            del made["default"]
+        return made
+
+
+class BodyDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # likewise
+    """A request body as it is read: the pydantic class is the description."""
+
+    target_class = "core.api.body.Body"
+    match_subclasses = True
+
+    def get_name(self, auto_schema: Any, direction: str) -> str:
+        return str(self.target.__name__)
+
+    def map_serializer(self, auto_schema: Any, direction: str) -> dict[str, Any]:
+        shape: dict[str, Any] = self.target.model_json_schema(
+            ref_template="#/components/schemas/{model}", schema_generator=_Plain
+        )
+        shape.pop("title", None)
+        for name, nested in shape.pop("$defs", {}).items():
+            nested.pop("title", None)
+            auto_schema.registry.register_on_missing(
+                ResolvedComponent(name, ResolvedComponent.SCHEMA, nested, name)
+            )
+        return shape
+
+
+def finish(result: dict[str, Any], **_: object) -> dict[str, Any]:
+    """Add what all operations share, and what only the whole document shows."""
+    components = result["components"]
+    for kind, shared in COMPONENTS.items():
+        components.setdefault(kind, {}).update(shared)
+    _plain_nulls(result)
+    _close_requests(result)
+    _link(result)
+    used = {tag for _, _, operation in operations(result) for tag in operation["tags"]}
+    result["tags"] = [tag for tag in result.get("tags", []) if tag["name"] in used]
     return result
+
+
+def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Every path, method and operation."""
+    for path, item in document["paths"].items():
+        for method in _METHODS:
+            if method in item:
+                yield path, method, item[method]
+
+
+def _close_requests(document: dict[str, Any]) -> None:
+    """Say of objects that are only sent, never answered, that no key beside theirs is taken."""
+    schemas = document["components"]["schemas"]
+    sent: set[str] = set()
+    answered: set[str] = set()
+    for _, _, operation in operations(document):
+        _reach(operation.get("requestBody"), schemas, sent)
+        _reach(operation["responses"], schemas, answered)
+    for name in sent - answered:
+        if "properties" in schemas[name]:
+            schemas[name].setdefault("additionalProperties", False)
+
+
+def _plain_nulls(document: dict[str, Any]) -> None:
+    """Write an enum that may be null without a component for null."""
+    schemas = document["components"]["schemas"]
+    if schemas.pop("NullEnum", None) is not None:
+        for shape in _shapes(schemas):
+            if shape.get("$ref") == "#/components/schemas/NullEnum":
+                shape.clear()
+                shape["type"] = "null"
+
+
+def _shapes(part: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(part, dict):
+        yield part
+    values = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    for value in list(values):
+        yield from _shapes(value)
+
+
+def _reach(part: Any, schemas: dict[str, Any], found: set[str]) -> None:
+    if isinstance(part, dict):
+        name = str(part.get("$ref", "")).removeprefix("#/components/schemas/")
+        if name in schemas and name not in found:
+            found.add(name)
+            _reach(schemas[name], schemas, found)
+        for value in part.values():
+            _reach(value, schemas, found)
+    elif isinstance(part, list):
+        for value in part:
+            _reach(value, schemas, found)
+
+
+def _link(document: dict[str, Any]) -> None:
+    """Link each creation to what can then be done with the id that it answers."""
+    for path, method, operation in list(operations(document)):
+        made = operation["responses"].get("201")
+        if method != "post" or made is None or "content" not in made:
+            continue
+        links = {
+            target["operationId"]: {
+                "operationId": target["operationId"],
+                "parameters": {below.rpartition("{")[2][:-1]: "$response.body#/id"},
+            }
+            for below, _, target in operations(document)
+            if below.rpartition("/")[0] == path and below.endswith("}")
+        }
+        if links and _answers_an_id(made, document):
+            made["links"] = links
+
+
+def _answers_an_id(response: dict[str, Any], document: dict[str, Any]) -> bool:
+    reference = response["content"][JSON_TYPE]["schema"].get("$ref", "")
+    shape = document["components"]["schemas"].get(reference.rpartition("/")[2], {})
+    return "id" in shape.get("properties", {})

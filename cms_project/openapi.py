@@ -1,0 +1,81 @@
+"""The settings of the OpenAPI document: what it says of the whole interface."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+_DESCRIPTION: Final = """\
+One service, two APIs. The **delivery API** (`/api/public/…`) answers published content to anybody. The **management
+API** needs a session (`POST /api/auth/login`) or an API token (`Authorization: Bearer …`). Under a session, unsafe
+methods also send the cookie `csrftoken` in the header `X-CSRFToken`.
+
+**Lists** answer `{data, meta}`; `page` is 1-based, `per_page` 20 and at most 100. A page past the last has no rows.
+
+**Errors** answer `{error, code, details}`: a sentence for a person, a word for a machine, and sentences by the path
+of the field. What is absent and what the caller may not see answer the same 404.
+
+**Bodies** are JSON. An unknown key is 422 on that key; a key that only a GET answers is ignored, so that what was
+read can be put back. What is absent in a `PUT` stays as it is.
+
+**Versions**: a `PUT` may carry the `version` of the last read, or `If-Match` with its ETag; where something else was
+written since it is 409 and nothing is written.
+
+**Rates** are answered in `X-RateLimit-Limit`, `-Remaining` and `-Reset`; beyond them 429 with `Retry-After`.
+"""
+_TAGS: Final = {
+    "posts": "Posts and their modules, what is staged for them, and what they were.",
+    "public": "What frontends read and send without an account.",
+    "auth": "Log in, log out, who am I.",
+    "agents": "Agents, and the ways to run them.",
+    "agent-runs": "What agents did.",
+    "modules": "Module definitions and global modules.",
+    "post-types": "What posts there are.",
+    "module-groups": "Templates of modules for new posts.",
+    "media": "Images and files.",
+    "menus": "Menus.",
+    "taxonomies": "Taxonomies and their terms.",
+    "terms": "Terms of taxonomies.",
+    "forms": "What visitors send by forms.",
+    "forms-definitions": "The forms, as frontends render them.",
+    "redirects": "Redirects.",
+    "url-patterns": "How the addresses of the site are made.",
+    "previews": "Links that show what is not yet live.",
+    "preview-links": "Links that show what is not yet live.",
+    "feedbacks": "Notes that people put on a page.",
+    "database": "Changes over all content.",
+    "analytics": "Views and clicks.",
+    "seo": "The sitemap and canonical addresses.",
+    "webhooks": "Calls to other systems when something happens.",
+    "tokens": "API tokens.",
+    "users": "Accounts.",
+    "schema": "This description.",
+}
+SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
+    "OAS_VERSION": "3.1.0",
+    "TITLE": "CMS",
+    "VERSION": "1",  # of the interface; the software's own is nobody's business
+    "DESCRIPTION": _DESCRIPTION,
+    "TAGS": [{"name": name, "description": text} for name, text in _TAGS.items()],
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/api",
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "ENUM_NAME_OVERRIDES": {
+        "PostStatus": "content.models.Status.choices",
+        "NewPostStatus": ["draft", "published"],
+        "LiveLayer": ["source"],
+        "StagedLayer": "content.api.schema.review.LAYERS",
+        "ChangeKind": "content.api.schema.review.KINDS",
+        "Via": "content.api.schema.review.VIAS",
+        "Role": "accounts.api.schema.ROLES",
+        "RunStatus": "agents_app.models.RunStatus.choices",
+        "AgentScope": "agents_app.api.schema.SCOPES",
+        "FormFieldType": "forms.fields.FIELD_TYPES",
+        "FeedbackStatus": "content.models.FeedbackStatus.choices",
+        "FeedbackCategory": "content.models.FeedbackCategory.choices",
+        "ModuleScope": "content.api.schema.modules.SCOPES",
+    },
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "core.api.schema.finish",
+    ],
+}

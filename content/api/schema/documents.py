@@ -1,0 +1,57 @@
+"""The OpenAPI descriptions of a whole post as one document: in a revision, and exported."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from content.api.schema.modules import LiveModuleSchema
+from content.models import Status
+
+
+class DocumentFieldsSchema(serializers.Serializer[object]):
+    """The fields of a post."""
+
+    type = serializers.CharField()
+    locale = serializers.CharField()
+    title = serializers.CharField(allow_null=True)
+    slug = serializers.CharField(allow_null=True)
+    excerpt = serializers.CharField(allow_null=True, allow_blank=True)
+    metaTitle = serializers.CharField(allow_null=True)  # names of the wire
+    metaDescription = serializers.CharField(allow_null=True)
+    canonicalUrl = serializers.CharField(allow_null=True)
+    robotsJson = serializers.DictField(allow_null=True)
+    jsonldOverrides = serializers.DictField(allow_null=True)
+    featuredMediaId = serializers.UUIDField(allow_null=True)
+    parentId = serializers.UUIDField(allow_null=True)
+    orderIndex = serializers.IntegerField(allow_null=True)
+    publishAt = serializers.DateTimeField(allow_null=True)
+    customFields = serializers.DictField()
+
+
+class DocumentSchema(serializers.Serializer[object]):
+    """The content of a post, as revisions keep it."""
+
+    schemaVersion = serializers.IntegerField(min_value=1)
+    post = DocumentFieldsSchema()
+    taxonomyTermIds = serializers.ListField(child=serializers.UUIDField())
+    modules = LiveModuleSchema(many=True)
+
+
+class ExportFieldsSchema(DocumentFieldsSchema):
+    """The fields of a post, with its status."""
+
+    status = serializers.ChoiceField(choices=Status.choices)
+
+
+class ExportTranslationSchema(serializers.Serializer[object]):
+    """The same post in another language."""
+
+    id = serializers.UUIDField()
+    locale = serializers.CharField()
+
+
+class ExportSchema(DocumentSchema):
+    """The live post as canonical JSON."""
+
+    post = ExportFieldsSchema()
+    translations = ExportTranslationSchema(many=True)

@@ -1,0 +1,212 @@
+"""The OpenAPI descriptions of posts, in the management and the delivery API."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import OpenApiExample
+from rest_framework import serializers
+
+from content.api.module_entries import MOST
+from content.api.schema.documents import ExportSchema
+from content.api.schema.modules import LiveModuleSchema, ModuleEntrySchema, ModuleSchema
+from content.models import Status
+from content.models.post import EXCERPT_MAX, META_MAX, SLUG_MAX, TITLE_MAX, URL_MAX
+from content.queries import ORDERINGS
+from core.api.schema import LOCATION, PAGES, MetaSchema, PersonSchema, choice, query
+
+__all__ = ["ExportSchema"]
+
+_BOOLEAN = choice("true", "false")
+_ORDERINGS = choice(*(sign + name for name in ORDERINGS for sign in ("", "-")))
+LIVE_PARAMETERS = [
+    query("type", "Post type."),
+    query("locale", "Language code; the default locale without it."),
+    query("allLocales", "true: every locale.", _BOOLEAN),
+    query("slug", "Exact slug."),
+    query("taxonomy", "A term's slug, or taxonomySlug:termSlug."),
+    query("search", "Words in title, excerpt or content."),
+    query("ordering", "By what, - before it reversed.", {**_ORDERINGS, "default": "-updatedAt"}),
+    *PAGES,
+]
+LIST_PARAMETERS = [
+    *LIVE_PARAMETERS,
+    query("status", "Status.", choice(*Status.values)),
+    query("hasReview", "Whether something waits in Review.", _BOOLEAN),
+    query("hasAiReview", "Whether something waits in AI Review.", _BOOLEAN),
+]
+PATH_PARAMETER = [
+    query(
+        "path",
+        "A path of the site, like /de/blog/x.",
+        {"type": "string", "maxLength": 2000, "pattern": "^/"},
+        required=True,
+    )
+]
+MADE = [LOCATION]
+NEW_POST = OpenApiExample(
+    "A blog post",
+    {
+        "type": "blog",
+        "title": "How to brew filter coffee",
+        "excerpt": "Three minutes, one filter.",
+        "modules": [{"type": "hero", "props": {"title": "Filter coffee"}}],
+    },
+    request_only=True,
+)
+
+
+class LayerStateSchema(serializers.Serializer[object]):
+    """Whether something waits in a layer, and who was there last."""
+
+    exists = serializers.BooleanField()
+    updatedAt = serializers.DateTimeField(allow_null=True)  # names of the wire
+    updatedBy = PersonSchema(allow_null=True)
+    version = serializers.IntegerField(min_value=0)
+
+
+class LayersSchema(serializers.Serializer[object]):
+    """What waits."""
+
+    review = LayerStateSchema()
+    aiReview = LayerStateSchema()
+
+
+class TranslationSchema(serializers.Serializer[object]):
+    """The same post in another language."""
+
+    id = serializers.UUIDField()
+    locale = serializers.CharField()
+
+
+class _ListedSchema(serializers.Serializer[object]):
+    id = serializers.UUIDField()
+    type = serializers.CharField()
+    locale = serializers.CharField()
+    slug = serializers.CharField(max_length=SLUG_MAX)
+    title = serializers.CharField(max_length=TITLE_MAX)
+    excerpt = serializers.CharField(allow_blank=True, max_length=EXCERPT_MAX)
+    status = serializers.ChoiceField(choices=Status.choices)
+    url = serializers.CharField(allow_blank=True, help_text="The path on the site.")
+    parentId = serializers.UUIDField(allow_null=True)
+    orderIndex = serializers.IntegerField()
+    featuredMediaId = serializers.UUIDField(allow_null=True)
+    createdAt = serializers.DateTimeField()
+    updatedAt = serializers.DateTimeField()
+    publishedAt = serializers.DateTimeField(allow_null=True)
+
+
+class ListedLivePostSchema(_ListedSchema):
+    """A published post in a list."""
+
+    version = serializers.IntegerField(min_value=1)
+    modules = LiveModuleSchema(many=True)
+
+
+class ListedPostSchema(ListedLivePostSchema):
+    """A post in a list, with its live modules."""
+
+    layers = LayersSchema()
+
+
+class LivePostSchema(_ListedSchema):
+    """A published post."""
+
+    metaTitle = serializers.CharField(allow_null=True, allow_blank=True, max_length=TITLE_MAX)
+    metaDescription = serializers.CharField(allow_null=True, allow_blank=True, max_length=META_MAX)
+    canonicalUrl = serializers.CharField(allow_null=True, max_length=URL_MAX)
+    robotsJson = serializers.DictField(allow_null=True)
+    jsonldOverrides = serializers.DictField(allow_null=True)
+    customFields = serializers.DictField(help_text="By the names that the post type gives.")
+    taxonomyTermIds = serializers.ListField(child=serializers.UUIDField())
+    translations = TranslationSchema(many=True)
+    modules = LiveModuleSchema(many=True)
+
+
+class PostSchema(LivePostSchema):
+    """A post with its modules in every layer."""
+
+    version = serializers.IntegerField(min_value=1)
+    publishAt = serializers.DateTimeField(allow_null=True)
+    author = PersonSchema(allow_null=True)
+    modules = ModuleSchema(many=True)
+    isPlaceholder = serializers.BooleanField(
+        help_text="Made by an agent, and nothing of it approved yet."
+    )
+    layers = LayersSchema()
+
+
+class LivePostListSchema(serializers.Serializer[object]):
+    """Published posts."""
+
+    data = ListedLivePostSchema(many=True)  # type: ignore[assignment]  # a field of that name
+    meta = MetaSchema()
+
+
+class PostListSchema(serializers.Serializer[object]):
+    """Posts."""
+
+    data = ListedPostSchema(many=True)  # type: ignore[assignment]  # a field of that name
+    meta = MetaSchema()
+
+
+class PostFieldsSchema(serializers.Serializer[object]):
+    """The fields of a post that can be written."""
+
+    slug = serializers.CharField(
+        required=False, min_length=1, max_length=SLUG_MAX, help_text="Lower-case-with-hyphens."
+    )
+    excerpt = serializers.CharField(required=False, allow_null=True, max_length=EXCERPT_MAX)
+    metaTitle = serializers.CharField(required=False, allow_null=True, max_length=TITLE_MAX)
+    metaDescription = serializers.CharField(required=False, allow_null=True, max_length=META_MAX)
+    canonicalUrl = serializers.CharField(required=False, allow_null=True, max_length=URL_MAX)
+    robotsJson = serializers.DictField(required=False, allow_null=True)
+    jsonldOverrides = serializers.DictField(required=False, allow_null=True)
+    featuredMediaId = serializers.UUIDField(required=False, allow_null=True)
+    parentId = serializers.UUIDField(required=False, allow_null=True)
+    orderIndex = serializers.IntegerField(
+        required=False, allow_null=True, min_value=-1_000_000, max_value=1_000_000
+    )
+    publishAt = serializers.DateTimeField(required=False, allow_null=True)
+    customFields = serializers.DictField(required=False, help_text="Merged name by name.")
+    taxonomyTermIds = serializers.ListField(child=serializers.UUIDField(), required=False)
+
+
+class NewPostSchema(PostFieldsSchema):
+    """A new post. Without `modules`, a module group is seeded."""
+
+    type = serializers.CharField(min_length=1)
+    title = serializers.CharField(min_length=1, max_length=TITLE_MAX)
+    locale = serializers.CharField(required=False, allow_null=True)
+    status = serializers.ChoiceField(
+        choices=["draft", "published"], required=False, allow_null=True
+    )
+    modules = ModuleEntrySchema(many=True, required=False, max_length=MOST)
+    moduleGroup = serializers.CharField(required=False, allow_null=True)
+
+
+class PostChangesSchema(PostFieldsSchema):
+    """What to change of a post; what is absent stays. Other keys that a GET answers are ignored."""
+
+    title = serializers.CharField(required=False, min_length=1, max_length=TITLE_MAX)
+    status = serializers.ChoiceField(choices=Status.choices, required=False, allow_null=True)
+    modules = serializers.ListField(
+        child=serializers.DictField(),
+        required=False,
+        help_text="Only as they were read: they are changed at their own addresses.",
+    )
+    version = serializers.IntegerField(
+        required=False, allow_null=True, min_value=0, help_text="Of the last read."
+    )
+
+
+class DeletedSchema(serializers.Serializer[object]):
+    """What putting a thing into the trash answers."""
+
+    id = serializers.UUIDField()
+    deletedAt = serializers.DateTimeField()
+
+
+class ResolvedSchema(serializers.Serializer[object]):
+    """What stands at a path."""
+
+    type = serializers.ChoiceField(choices=["post"])
+    post = LivePostSchema()

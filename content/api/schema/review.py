@@ -1,0 +1,104 @@
+"""The OpenAPI descriptions of what is staged and of the decisions about it."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from rest_framework import serializers
+
+from content.api.schema.posts import PostFieldsSchema
+from content.changes.values import Kind
+from content.models import Layer
+from content.models.post import TITLE_MAX
+from core.actor import Via
+from core.api.schema import PersonSchema, choice, query
+
+LAYERS = list(Layer.values)
+KINDS = list(get_args(Kind))
+VIAS = list(get_args(Via))
+LAYER_PARAMETER = [query("layer", "The layer.", {**choice(*LAYERS), "default": "review"})]
+
+
+class DifferenceSchema(serializers.Serializer[object]):
+    """One path that differs."""
+
+    path = serializers.CharField(help_text="Like `modules.<postModuleId>.props.title`.")
+    kind = serializers.ChoiceField(choices=KINDS)
+    label = serializers.CharField(help_text="The path in words.")  # type: ignore[assignment]
+    before = serializers.JSONField()
+    after = serializers.JSONField()
+
+
+class ChangeSchema(DifferenceSchema):
+    """One path that a layer changes, and whose hand it is."""
+
+    by = PersonSchema(allow_null=True)
+    agentId = serializers.CharField(allow_null=True)  # names of the wire
+    runId = serializers.CharField(allow_null=True)
+    via = serializers.ChoiceField(choices=VIAS, allow_null=True)
+    editedBy = serializers.CharField(allow_null=True)
+    at = serializers.DateTimeField(allow_null=True)
+    conflict = serializers.BooleanField()
+    flags = serializers.ListField(child=serializers.ChoiceField(choices=["drifted", "edited"]))
+
+
+class ChangesSchema(serializers.Serializer[object]):
+    """What a layer changes. The digest stands for exactly these changes."""
+
+    postId = serializers.UUIDField()
+    layer = serializers.ChoiceField(choices=LAYERS)
+    version = serializers.IntegerField(min_value=0)
+    baseVersion = serializers.IntegerField(min_value=0)
+    digest = serializers.CharField()
+    changes = ChangeSchema(many=True)
+
+
+class StagedModuleSchema(serializers.Serializer[object]):
+    """What to stage of a module."""
+
+    postModuleId = serializers.UUIDField()
+    props = serializers.DictField(required=False, allow_null=True)
+    overrides = serializers.DictField(required=False, allow_null=True)
+    position = serializers.IntegerField(required=False, allow_null=True, min_value=0)
+
+
+class ReviewInputSchema(PostFieldsSchema):
+    """What to stage in Review; what is absent stays as it is there."""
+
+    title = serializers.CharField(required=False, min_length=1, max_length=TITLE_MAX)
+    modules = StagedModuleSchema(many=True, required=False)
+    version = serializers.IntegerField(required=False, allow_null=True, min_value=0)
+
+
+class StagedSchema(serializers.Serializer[object]):
+    """The paths that a save staged."""
+
+    postId = serializers.UUIDField()
+    layer = serializers.ChoiceField(choices=LAYERS)
+    version = serializers.IntegerField(min_value=0)
+    staged = serializers.ListField(child=serializers.CharField())
+
+
+class ConflictSchema(serializers.Serializer[object]):
+    """A path that a person staged differently; both values stay where they are."""
+
+    path = serializers.CharField()
+    review = serializers.JSONField()
+    aiReview = serializers.JSONField()
+
+
+class SubmittedSchema(serializers.Serializer[object]):
+    """What went from AI Review into Review, and what did not."""
+
+    postId = serializers.UUIDField()
+    submitted = serializers.ListField(child=serializers.CharField())
+    conflicts = ConflictSchema(many=True)
+    reviewVersion = serializers.IntegerField(min_value=0)
+
+
+class RejectedSchema(serializers.Serializer[object]):
+    """The paths that were dropped."""
+
+    postId = serializers.UUIDField()
+    layer = serializers.ChoiceField(choices=LAYERS)
+    rejected = serializers.ListField(child=serializers.CharField())
