@@ -31,6 +31,9 @@ READ_ONLY: Final = frozenset(
         "layers",
         "translationGroup",
         "isPlaceholder",
+        "variationOf",
+        "variation",
+        "weight",
     }
 )
 """Keys that a GET answers and a write ignores, so that what was read can be put back."""

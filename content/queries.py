@@ -62,6 +62,11 @@ def reachable_posts() -> QuerySet[Post]:
     return Post.objects.kept()
 
 
+def deleted_posts() -> QuerySet[Post]:
+    """What is in the trash, the last deleted first."""
+    return Post.objects.filter(deleted_at__isnull=False).order_by("-deleted_at", "id")
+
+
 def published_posts() -> QuerySet[Post]:
     """Posts that anybody may see."""
     return visible_posts().filter(status="published", is_placeholder=False)

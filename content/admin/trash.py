@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from content.admin.pages import page, post_page, post_url, read
-from content.models import Post
+from content.queries import deleted_posts
 from content.services.trash import delete_post, restore_post
 from core.admin.rights import actor_of, answers_refusals, refusals_as_messages, require
 from core.errors import NotFound
@@ -50,8 +50,7 @@ def trash(request: HttpRequest) -> HttpResponse:
             )
             messages.success(request, f"“{post.title}” is back.")
         return HttpResponseRedirect(request.path)
-    rows = Post.objects.filter(deleted_at__isnull=False).order_by("-deleted_at")
-    found = Paginator(rows, _PAGE).get_page(request.GET.get("page"))
+    found = Paginator(deleted_posts(), _PAGE).get_page(request.GET.get("page"))
     return page(request, "admin/posts/trash.html", {"posts": found}, title="Trash")
 
 

@@ -66,6 +66,7 @@ def whole_post(post: Post, layers: Layers, *, staged: bool) -> JsonObject:
     wire["translations"] = presenters.translations(queries.translations_of(post))
     wire["modules"] = modules_of(layers, staged=staged)
     if staged:
+        wire |= presenters.standing(post)
         wire["isPlaceholder"] = post.is_placeholder
         wire["layers"] = presenters.layer_states(
             {

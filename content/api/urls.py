@@ -9,16 +9,23 @@ from content.api.delivery import DeliveryViewSet
 from content.api.feedback import FeedbackViewSet
 from content.api.feedback import FeedbackViewSet
 from content.api.globals import GlobalModuleViewSet
+from content.api.imports import ImportViewSet
 from content.api.module_groups import ModuleGroupViewSet
 from content.api.modules import ModuleViewSet
 from content.api.posts import PostViewSet
+from content.api.previews import PreviewLinkViewSet
 from content.api.review import ReviewViewSet
 from content.api.revisions import RevisionViewSet
+from content.api.translations import TranslationViewSet
+from content.api.trash import TrashViewSet
 from content.api.url_patterns import UrlPatternViewSet
+from content.api.variations import VariationViewSet
 
 post = "posts/<str:post_id>"
 shared = "modules/global/<str:global_slug>"
 urlpatterns = [
+    path("posts/trash", TrashViewSet.as_view({"get": "list"})),
+    path("posts/import", ImportViewSet.as_view({"post": "create"})),
     path("posts", PostViewSet.as_view({"get": "list", "post": "create"})),
     path(
         post,
@@ -26,6 +33,12 @@ urlpatterns = [
     ),
     path(f"{post}/restore", PostViewSet.as_view({"post": "restore"})),
     path(f"{post}/export", PostViewSet.as_view({"get": "export"})),
+    path(f"{post}/translations", TranslationViewSet.as_view({"get": "list", "post": "create"})),
+    path(f"{post}/translations/up-to-date", TranslationViewSet.as_view({"post": "up_to_date"})),
+    path(f"{post}/variations", VariationViewSet.as_view({"get": "list", "post": "create"})),
+    path(f"{post}/promote-variation", VariationViewSet.as_view({"post": "promote"})),
+    path(f"{post}/preview-links", PreviewLinkViewSet.as_view({"get": "list", "post": "create"})),
+    path(f"{post}/preview-links/<str:link_id>", PreviewLinkViewSet.as_view({"delete": "destroy"})),
     path(f"{post}/modules", ModuleViewSet.as_view({"get": "list", "post": "create"})),
     path(f"{post}/modules/reorder", ModuleViewSet.as_view({"post": "reorder"})),
     path(

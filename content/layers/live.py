@@ -61,6 +61,8 @@ def write_live(
     if post.is_placeholder and post.publish_at is not None:
         raise invalid("publishAt", "Approve the title first: what an agent made has a placeholder.")
     _save(post)
+    if "post.slug" in changes.paths:
+        post.variations.update(slug=post.slug)
     search.index(post, after)
     if moves:
         moves += follow_path_change(post)

@@ -1,5 +1,6 @@
 """Content as the wire has it. The one place where names turn into camelCase."""
 
+from content.presenters.copies import preview_link, standing, translation, trashed, variation
 from content.presenters.definitions import (
     module_definition,
     module_group,
@@ -35,10 +36,15 @@ __all__ = [
     "module_schema",
     "plain",
     "post_fields",
+    "preview_link",
     "provenance",
     "revision",
+    "standing",
     "static_module",
     "submitted",
+    "translation",
     "translations",
+    "trashed",
+    "variation",
     "whole_definition",
 ]

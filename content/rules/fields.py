@@ -9,6 +9,7 @@ from content.definitions import checking, find_post_type
 from content.document import CUSTOM_PREFIX, FIELD_NAMES, PostDocument
 from content.models import Post, Status
 from content.rules.values import clean_value
+from content.site_links import absolute
 from core.errors import RuleViolation, invalid
 from core.json import JsonObject
 
@@ -48,6 +49,9 @@ def clean_fields(
 
 
 def _check_variation(post: Post, cleaned: JsonObject) -> None:
+    original = post.variation_of
+    if original is not None and cleaned.get("canonicalUrl") == absolute(original.path):
+        cleaned["canonicalUrl"] = None  # it follows the original by itself
     for name in ("slug", "parentId", "publishAt") if post.variation_of_id else ():
         if cleaned.get(name) is not None:
             message = "A variation has the address of its original, and is promoted, not published."

@@ -128,6 +128,11 @@ class PostSchema(LivePostSchema):
     publishAt = serializers.DateTimeField(allow_null=True)
     author = PersonSchema(allow_null=True)
     modules = ModuleSchema(many=True)
+    variationOf = serializers.UUIDField(
+        allow_null=True, help_text="The post that this one is a variation of."
+    )
+    variation = serializers.CharField(allow_null=True)
+    weight = serializers.IntegerField(allow_null=True, min_value=1, max_value=100)
     isPlaceholder = serializers.BooleanField(
         help_text="Made by an agent, and nothing of it approved yet."
     )

@@ -1,0 +1,71 @@
+"""`/api/posts/:id/preview-links`: links that show a layer of a post to whoever has them."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from drf_spectacular.utils import extend_schema
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from content import presenters
+from content.api import reading
+from content.api.schema import copies as schema
+from content.previews import preview_url
+from content.services.previews import (
+    LONGEST_HOURS,
+    USUAL_HOURS,
+    create_preview_link,
+    revoke_preview_link,
+)
+from core.api.body import Body, read_body
+from core.api.pagination import page_of
+from core.api.permissions import Declared
+from core.api.schema import PAGES
+from core.api.views import ApiViewSet
+
+
+class NewPreviewLink(Body):
+    """What it shows, and for how long."""
+
+    layer: Literal["source", "review", "ai-review"] = "ai-review"
+    expires_in_hours: Annotated[int, Field(ge=1, le=LONGEST_HOURS)] = USUAL_HOURS
+
+
+class PreviewLinkViewSet(ApiViewSet):
+    """Preview links of one post."""
+
+    permissions: ClassVar[dict[str, Declared]] = {
+        "list": "posts.preview",
+        "create": "posts.preview",
+        "destroy": "posts.preview",
+    }
+
+    @extend_schema(parameters=PAGES, responses=schema.PreviewLinkListSchema)
+    def list(self, request: Request, post_id: str) -> Response:
+        """The links that were made and not revoked, newest first, without their addresses."""
+        post = reading.require_post(post_id)
+        page = page_of(request)
+        rows = post.preview_links.order_by("-created_at", "id")
+        data = [presenters.preview_link(row) for row in rows[page.slice]]
+        return Response(page.envelope(data, rows.count()))
+
+    @extend_schema(request=NewPreviewLink, responses={201: schema.MadePreviewLinkSchema})
+    def create(self, request: Request, post_id: str) -> Response:
+        """Make a link. Its address is answered this once and kept nowhere."""
+        body = read_body(request, NewPreviewLink)
+        post = reading.require_post(post_id)
+        link, token = create_preview_link(
+            post_id=post.pk, layer=body.layer, hours=body.expires_in_hours, actor=self.actor
+        )
+        made = presenters.preview_link(link)
+        answer = {name: made[name] for name in ("id", "expiresAt", "layer")}
+        return Response({**answer, "url": preview_url(token)}, status=201)
+
+    @extend_schema(responses={200: schema.RevokedSchema})
+    def destroy(self, request: Request, post_id: str, link_id: str) -> Response:
+        """Revoke a link: it opens nothing any more."""
+        post = reading.require_post(post_id)
+        revoke_preview_link(post_id=post.pk, link_id=link_id, actor=self.actor)
+        return Response({"revoked": True})

@@ -1,0 +1,89 @@
+"""`/api/posts/:id/translations`: a post in other languages, and what of them is older than its source."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from drf_spectacular.utils import extend_schema
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from content import presenters, queries
+from content.api import reading
+from content.api.schema import copies as schema
+from content.api.schema.posts import MADE, PostSchema
+from content.models.post import SLUG_MAX, TITLE_MAX
+from content.origins import TranslationState, states_of
+from content.services.translate import create_translation, mark_up_to_date
+from core.api.body import Body, Words, read_body
+from core.api.pagination import page_of
+from core.api.permissions import Declared
+from core.api.schema import PAGES
+from core.api.views import ApiViewSet
+
+_MOST_PATHS = 5_000
+
+
+class NewTranslation(Body):
+    """Without `slug` and `title`, those of the post."""
+
+    locale: Annotated[Words, Field(max_length=12)]
+    slug: Annotated[Words, Field(max_length=SLUG_MAX)] | None = None
+    title: Annotated[Words, Field(max_length=TITLE_MAX)] | None = None
+
+
+class UpToDate(Body):
+    """Stale paths, and `modules.<id>` of what stands in `newModules` or `removedModules`."""
+
+    paths: Annotated[
+        list[Annotated[Words, Field(max_length=300)]],
+        Field(min_length=1, max_length=_MOST_PATHS),
+    ]
+
+
+class TranslationViewSet(ApiViewSet):
+    """Translations of one post."""
+
+    permissions: ClassVar[dict[str, Declared]] = {
+        "list": "posts.view",
+        "create": "posts.translate",
+        "up_to_date": "posts.translate",
+    }
+
+    @extend_schema(parameters=PAGES, responses=schema.TranslationListSchema)
+    def list(self, request: Request, post_id: str) -> Response:
+        """The other languages of a post, each with what is older in it than in its source."""
+        post = reading.require_post(post_id)
+        page = page_of(request)
+        others = queries.visible_posts().filter(translation_group=post.translation_group)
+        rows = others.exclude(pk=post.pk).order_by("locale")
+        shown = list(rows[page.slice])
+        states = states_of(shown)
+        data = [presenters.translation(row, states.get(row.pk, _PLAIN)) for row in shown]
+        return Response(page.envelope(data, rows.count()))
+
+    @extend_schema(parameters=MADE, request=NewTranslation, responses={201: PostSchema})
+    def create(self, request: Request, post_id: str) -> Response:
+        """Make a draft in another language with the content of the post, to be translated there."""
+        body = read_body(request, NewTranslation)
+        post = create_translation(
+            post_id=reading.require_post(post_id).pk,
+            locale=body.locale,
+            slug=body.slug,
+            title=body.title,
+            actor=self.actor,
+        )
+        where = {"Location": f"/api/posts/{post.pk}"}
+        return Response(reading.present(post), status=201, headers=where)
+
+    @extend_schema(request=UpToDate, responses={200: schema.TranslationStateSchema})
+    def up_to_date(self, request: Request, post_id: str) -> Response:
+        """Say that this translation is right although its source changed."""
+        body = read_body(request, UpToDate)
+        post = reading.require_post(post_id)
+        state = mark_up_to_date(post_id=post.pk, actor=self.actor, paths=body.paths)
+        return Response(presenters.translation(post, state))
+
+
+_PLAIN = TranslationState()

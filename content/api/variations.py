@@ -1,0 +1,81 @@
+"""`/api/posts/:id/variations`: other versions of a post's content, and the one that wins."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from drf_spectacular.utils import extend_schema
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from content import presenters, queries
+from content.api import reading
+from content.api.schema import copies as schema
+from content.api.schema.posts import MADE, PostSchema
+from content.models.post import VARIATION_MAX
+from content.services.vary import USUAL_WEIGHT, WEIGHTS, create_variation, promote_variation
+from core.api.body import Body, Words, read_body
+from core.api.pagination import page_of
+from core.api.permissions import Declared
+from core.api.schema import PAGES
+from core.api.views import ApiViewSet
+
+
+class NewVariation(Body):
+    """`weight` is the part of the visitors that whoever shows variations gives it."""
+
+    variation: Annotated[
+        Words,
+        Field(min_length=1, max_length=VARIATION_MAX, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$"),
+    ]
+    weight: Annotated[int, Field(ge=WEIGHTS[0], le=WEIGHTS[-1])] = USUAL_WEIGHT
+
+
+class Promotion(Body):
+    """The winner."""
+
+    variation_id: Annotated[Words, Field(max_length=64, json_schema_extra={"format": "uuid"})]
+
+
+class VariationViewSet(ApiViewSet):
+    """Variations of one post."""
+
+    permissions: ClassVar[dict[str, Declared]] = {
+        "list": "posts.view",
+        "create": "posts.create",
+        "promote": "posts.edit",
+    }
+
+    @extend_schema(parameters=PAGES, responses=schema.VariationListSchema)
+    def list(self, request: Request, post_id: str) -> Response:
+        """The variations of a post, by name. They are in no other list."""
+        post = reading.require_post(post_id)
+        page = page_of(request)
+        rows = queries.reachable_posts().filter(variation_of=post).order_by("variation", "id")
+        data = [presenters.variation(row) for row in rows[page.slice]]
+        return Response(page.envelope(data, rows.count()))
+
+    @extend_schema(parameters=MADE, request=NewVariation, responses={201: PostSchema})
+    def create(self, request: Request, post_id: str) -> Response:
+        """Make a draft with the content of the post, to be changed there."""
+        body = read_body(request, NewVariation)
+        post = create_variation(
+            post_id=reading.require_post(post_id).pk,
+            variation=body.variation,
+            weight=body.weight,
+            actor=self.actor,
+        )
+        where = {"Location": f"/api/posts/{post.pk}"}
+        return Response(reading.present(post), status=201, headers=where)
+
+    @extend_schema(request=Promotion, responses={200: PostSchema})
+    def promote(self, request: Request, post_id: str) -> Response:
+        """Give the post the content of one of its variations. Its address, status and drafts stay."""
+        body = read_body(request, Promotion)
+        post = promote_variation(
+            post_id=reading.require_post(post_id).pk,
+            variation_id=body.variation_id,
+            actor=self.actor,
+        )
+        return Response(reading.present(post))
