@@ -7,7 +7,6 @@ from django.urls import path
 from content.api.definitions import ModuleDefinitionViewSet
 from content.api.delivery import DeliveryViewSet
 from content.api.feedback import FeedbackViewSet
-from content.api.feedback import FeedbackViewSet
 from content.api.globals import GlobalModuleViewSet
 from content.api.imports import ImportViewSet
 from content.api.module_groups import ModuleGroupViewSet
@@ -86,10 +85,5 @@ urlpatterns = [
     path(
         "url-patterns/<str:pattern_id>",
         UrlPatternViewSet.as_view({"put": "update", "delete": "destroy"}),
-    ),
-    path("feedbacks", FeedbackViewSet.as_view({"get": "list", "post": "create"})),
-    path(
-        "feedbacks/<str:feedback_id>",
-        FeedbackViewSet.as_view({"patch": "update", "delete": "destroy"}),
     ),
 ]
