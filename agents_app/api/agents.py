@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 from django.conf import settings
@@ -10,11 +11,12 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.models import User
 from agents_app import presenters
 from agents_app.api import schema
 from agents_app.definitions import agents_for
 from agents_app.models import AgentRun
-from agents_app.runs import create_run
+from agents_app.runs import create_run, find_run
 from agents_app.schema import Scope
 from agents_app.switches import account_of, enabled_agent, only_enabled
 from agents_app.waiting import WAIT_MAX, wait_for
@@ -52,10 +54,17 @@ def wait_of(request: Request) -> int:
     return int(text)
 
 
-def answer(run: AgentRun, wait: int) -> Response:
+def waited(run: AgentRun, wait: int, actor: Actor) -> AgentRun:
+    """The run after the wait, for a caller who may still see it: rights can end meanwhile."""
+    wait_for(run, wait)
+    person = User.objects.get(pk=actor.user.pk)
+    return find_run(run_id=run.pk, actor=replace(actor, user=person))
+
+
+def answer(run: AgentRun, wait: int, actor: Actor) -> Response:
     """201 with the run, or 200 where it finished in the time that the caller waits."""
     if wait:
-        run = wait_for(run, wait)
+        run = waited(run, wait, actor)
     else:
         run.refresh_from_db()
     status = 200 if wait and run.is_finished else 201
@@ -107,7 +116,7 @@ class AgentViewSet(ApiViewSet):
             field_key=body.field_key,
             post_module_id=body.post_module_id,
         )
-        return answer(run, wait)
+        return answer(run, wait, self.actor)
 
     @extend_schema(
         parameters=schema.MADE_WAITING,
@@ -125,7 +134,7 @@ class AgentViewSet(ApiViewSet):
             context=body.context,
             open_ended_context=body.open_ended_context,
         )
-        return answer(run, wait)
+        return answer(run, wait, self.actor)
 
 
 class TriggerViewSet(ApiViewSet):
@@ -150,15 +159,16 @@ class TriggerViewSet(ApiViewSet):
         account = account_of(agent)
         if account is None:
             raise NotAllowed(f"The account of the agent {agent.id} is switched off.")
+        actor = Actor(user=account, via="system", agent_id=agent.id)
         run = create_run(
             agent_id=agent_id,
             scope=body.scope,
-            actor=Actor(user=account, via="system", agent_id=agent.id),
+            actor=actor,
             post_id=body.post_id,
             context=body.context,
             open_ended_context=body.open_ended_context,
         )
-        return answer(run, wait)
+        return answer(run, wait, actor)
 
 
 def require_secret(request: Request) -> None:

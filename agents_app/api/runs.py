@@ -12,11 +12,10 @@ from rest_framework.response import Response
 
 from agents_app import presenters
 from agents_app.api import schema
-from agents_app.api.agents import wait_of
+from agents_app.api.agents import wait_of, waited
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs import cancel_run, find_run
 from agents_app.undo import undo_run
-from agents_app.waiting import wait_for
 from core.api.pagination import page_of
 from core.api.permissions import Declared
 from core.api.views import ApiViewSet
@@ -46,7 +45,9 @@ class RunViewSet(ApiViewSet):
         """One run; with `wait`, answered when it is finished or the time is over."""
         wait = wait_of(request)
         run = find_run(run_id=run_id, actor=self.actor)
-        return Response(presenters.run(wait_for(run, wait) if wait else run))
+        if wait:
+            run = waited(run, wait, self.actor)
+        return Response(presenters.run(run))
 
     @extend_schema(request=None, responses={200: schema.RunSchema})
     def cancel(self, request: Request, run_id: str) -> Response:
