@@ -12,6 +12,10 @@ class ContentConfig(AppConfig):
     def ready(self) -> None:
         from content import checks, tools  # noqa: F401  # both register themselves
         from content.pattern_moves import follow_pattern
-        from core import events
+        from content.replacing.posts import PostSource
+        from content.replacing.shared import MENUS, TERMS, GlobalModuleSource
+        from core import events, replacing
 
         events.subscribe(["urlPattern.changed"], follow_pattern)
+        for source in (PostSource(), GlobalModuleSource(), MENUS, TERMS):
+            replacing.register(source)

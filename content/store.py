@@ -132,7 +132,7 @@ def save(post: Post, document: PostDocument, changes: Changes) -> None:
 
     At most seven statements, however many modules changed.
     """
-    _save_fields(post, document, changes)
+    set_fields(post, document, changes)
     if any(change.path == "post.taxonomyTermIds" for change in changes):
         post.post_terms.exclude(term_id__in=document.taxonomy_term_ids).delete()
         PostTerm.objects.bulk_create(
@@ -143,7 +143,8 @@ def save(post: Post, document: PostDocument, changes: Changes) -> None:
         _save_modules(post, document, changes)
 
 
-def _save_fields(post: Post, document: PostDocument, changes: Changes) -> None:
+def set_fields(post: Post, document: PostDocument, changes: Changes) -> None:
+    """Put the changed fields into the columns of the post, which the caller saves."""
     for change in changes:
         name = change.path.removeprefix("post.")
         if name.startswith(CUSTOM_PREFIX):
@@ -184,7 +185,7 @@ def _save_modules(post: Post, document: PostDocument, changes: Changes) -> None:
                         id=module.instance_id, type=module.type, scope="local", props=module.props
                     )
                 )
-            new_rows.append(_new_row(post, module, index))
+            new_rows.append(placement(post, module, index))
             continue
         if module.id in touched and module.scope == "local":
             row.instance.props = dict(module.props)
@@ -199,7 +200,8 @@ def _save_modules(post: Post, document: PostDocument, changes: Changes) -> None:
     PostModule.objects.bulk_update(changed_rows, ["order_index", "overrides"])
 
 
-def _new_row(post: Post, module: ModuleDocument, index: int) -> PostModule:
+def placement(post: Post, module: ModuleDocument, index: int) -> PostModule:
+    """The row of a module's place on a post."""
     return PostModule(
         id=module.id,
         post=post,

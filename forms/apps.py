@@ -8,3 +8,9 @@ class FormsConfig(AppConfig):
 
     name = "forms"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from core import replacing
+        from forms.replacing import FORMS
+
+        replacing.register(FORMS)

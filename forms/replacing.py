@@ -1,4 +1,4 @@
-"""Find and replace in forms: what visitors read of them. Names and types of fields stay, and so does what was sent."""
+"""Find and replace in forms: what visitors read of them. Names of fields stay, and so does what was sent."""
 
 from __future__ import annotations
 

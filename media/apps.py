@@ -8,3 +8,9 @@ class MediaConfig(AppConfig):
     label = "media"
     verbose_name = "Media"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from core import replacing
+        from media.replacing import MEDIA
+
+        replacing.register(MEDIA)

@@ -13,8 +13,10 @@ class SeoConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from core import events
+        from core import events, replacing
+        from seo.replacing import RedirectSource
         from seo.subscribers import ARRIVED, MOVED, lead_on, make_room
 
         events.subscribe_inside(MOVED, lead_on)
         events.subscribe_inside(ARRIVED, make_room)
+        replacing.register(RedirectSource())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
@@ -100,10 +102,22 @@ def open_layers(post: Post) -> Layers:
 
 def layers_over(post: Post, live: PostDocument) -> Layers:
     """The layers on top of a live document that is known already. One query."""
-    drafts = {draft.layer: draft for draft in _drafts_of(post)}
+    return _layers_with(post, live, _drafts_of(post))
+
+
+def _layers_with(post: Post, live: PostDocument, found: Sequence[Draft]) -> Layers:
+    drafts = {draft.layer: draft for draft in found}
     review = _view(Layer.REVIEW, drafts.get(Layer.REVIEW), live)
     ai_review = _view(Layer.AI_REVIEW, drafts.get(Layer.AI_REVIEW), review.document)
     return Layers(post=post, live=live, review=review, ai_review=ai_review)
+
+
+def drafts_of_many(posts: Sequence[Post]) -> dict[UUID, list[Draft]]:
+    """The drafts that hold something, by post. One query."""
+    found: dict[UUID, list[Draft]] = defaultdict(list)
+    for draft in Draft.objects.filter(post__in=posts, is_empty=False):
+        found[draft.post_id].append(draft)
+    return found
 
 
 def _drafts_of(post: Post) -> list[Draft]:
@@ -190,7 +204,12 @@ def settle(post: Post, live: PostDocument) -> None:
 
     Else it would be staged again as soon as the layer below moved on, and could be neither taken nor rejected.
     """
-    layers = layers_over(post, live)
+    settle_with(post, live, _drafts_of(post))
+
+
+def settle_with(post: Post, live: PostDocument, drafts: Sequence[Draft]) -> None:
+    """`settle` with the drafts of the post at hand: it queries only where there is something to take out."""
+    layers = _layers_with(post, live, drafts)
     for view in (layers.review, layers.ai_review):
         draft = view.draft
         if draft is None or draft.base is None or draft.document is None:

@@ -1,0 +1,179 @@
+"""Find and replace over the whole site, in one transaction, and its undoing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from content.models import ReplacedPlace, Replacement
+from content.replacing.edits import Restoration, Substitution, restoration
+from core import events
+from core.actor import Actor
+from core.errors import Conflict, NotFound, RuleViolation, invalid
+from core.hostile import refuse_unstorable
+from core.replacing import Edit, Place, known_tables, sources
+
+FIND_MAX: Final = 1_000
+REPLACE_MAX: Final = 10_000
+MOST_PLACES: Final = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """What was, or would be, replaced. `row` is None where nothing was written."""
+
+    row: Replacement | None
+    places: Sequence[Place]
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """`kept` are the places that somebody changed since, or whose old value is no longer allowed."""
+
+    row: Replacement
+    restored: int
+    kept: Sequence[tuple[str, str, str]]
+
+
+@transaction.atomic
+def find_and_replace(
+    *,
+    actor: Actor,
+    find: str,
+    replace: str,
+    tables: Collection[str],
+    is_case_sensitive: bool = True,
+    is_dry_run: bool = False,
+) -> Replaced:
+    """Put `replace` for every `find` in the texts of these tables, or say what that would do.
+
+    Every new value passes the rules of its place: where one does not, `RuleViolation` names up to twenty such
+    places by `table.id.field`, and nothing is written. Drafts stay as they are.
+    """
+    _allow(actor)
+    _check(find, replace, tables)
+    edit = Substitution(
+        reason="find-replace",
+        writes=not is_dry_run,
+        old=find,
+        new=replace,
+        is_case_sensitive=is_case_sensitive,
+    )
+    places = _carry_out(edit, tables, actor)
+    found = Counter(place.table for place in places)
+    counts = {table: found[table] for table in known_tables() if table in tables}
+    if is_dry_run or not places:
+        return Replaced(None, places, counts)
+    row = Replacement.objects.create(
+        find=find,
+        replace=replace,
+        case_sensitive=is_case_sensitive,
+        tables=list(counts),
+        counts=counts,
+        total=len(places),
+        by_id=actor.user.pk,
+        by_name=actor.user.username,
+    )
+    _keep(row, places)
+    _tell("replaced", row, actor)
+    return Replaced(row, places, counts)
+
+
+@transaction.atomic
+def undo_replacement(*, actor: Actor, replacement_id: UUID | str) -> Undone:
+    """Put back what stood at each place before. What somebody changed since stays, and is named in the answer.
+
+    Raises `NotFound`, or `Conflict` (`already_undone`).
+    """
+    _allow(actor)
+    row = _lock(replacement_id)
+    if row.undone_at is not None:
+        raise Conflict("This was undone already.", code="already_undone")
+    listed = row.places.values_list("table", "row", "field", "before", "after")
+    edit: Restoration = restoration(listed, "find-replace undone")
+    restored = _carry_out(edit, row.tables, actor)
+    done = {(place.table, place.row, place.field) for place in restored}
+    row.undone_at = timezone.now()
+    row.save(update_fields=["undone_at"])
+    _tell("undone", row, actor)
+    return Undone(row, len(done), sorted(set(edit.places) - done))
+
+
+def _carry_out(edit: Edit, tables: Collection[str], actor: Actor) -> list[Place]:
+    """Let every app change its rows. All rows are locked before the first is written, in the order of the apps:
+    live writers lock a row first too, and the content version last."""
+    wanted = frozenset(tables)
+    found = [(source, source.find(edit, wanted)) for source in sources(wanted)]
+    places: list[Place] = []
+    for source, keys in found:
+        places += source.change(keys, edit, wanted, actor)
+        if len(places) > MOST_PLACES:
+            message = f"There are more than {MOST_PLACES:,} places. Name fewer tables at a time."
+            raise invalid("tables", message, code="too_many")
+    if edit.problems:
+        path, sentences = next(iter(edit.problems.items()))
+        raise RuleViolation(
+            f"Nothing was replaced, for a value would not be valid any more: {path}: {sentences[0]}",
+            details=edit.problems,
+        )
+    return places
+
+
+def _allow(actor: Actor) -> None:
+    actor.require_person("find and replace")
+    actor.require("database.manage")
+
+
+def _check(find: str, replace: str, tables: Collection[str]) -> None:
+    refuse_unstorable(find, "find")
+    refuse_unstorable(replace, "replace")
+    if not 1 <= len(find) <= FIND_MAX:
+        raise invalid("find", f"find has from 1 to {FIND_MAX:,} characters.")
+    if len(replace) > REPLACE_MAX:
+        raise invalid("replace", f"replace has at most {REPLACE_MAX:,} characters.")
+    known = known_tables()
+    unknown = [table for table in tables if table not in known]
+    if unknown or not tables:
+        what = f"There is no table {unknown[0][:80]!r} here" if unknown else "No table is named"
+        raise invalid("tables", f"{what}; known: {', '.join(known)}.")
+
+
+def _keep(row: Replacement, places: Sequence[Place]) -> None:
+    ReplacedPlace.objects.bulk_create(
+        (
+            ReplacedPlace(
+                replacement=row,
+                table=place.table,
+                row=place.row,
+                field=place.field,
+                before=place.before,
+                after=place.after,
+            )
+            for place in places
+        ),
+        batch_size=1000,
+    )
+
+
+def _lock(replacement_id: UUID | str) -> Replacement:
+    try:
+        id_ = UUID(str(replacement_id))
+    except ValueError:
+        id_ = None
+    rows = Replacement.objects.select_for_update(of=("self",))
+    found = rows.filter(pk=id_).first() if id_ is not None else None
+    if found is None:
+        raise NotFound(f"No replacement has the id {str(replacement_id)[:80]}.")
+    return found
+
+
+def _tell(what: str, row: Replacement, actor: Actor) -> None:
+    payload = {"id": str(row.pk), "total": row.total, "tables": row.tables}
+    events.record(f"database.{what}", actor=actor, payload=payload)

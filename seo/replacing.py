@@ -1,0 +1,58 @@
+"""Find and replace in redirects: both addresses, one row at a time, for each can close a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from core.actor import Actor
+from core.errors import RuleViolation
+from core.replacing import Edit, Hand, Place, batches
+from seo.addresses import clean_from, clean_to
+from seo.models import Redirect
+from seo.services.redirects import change_redirect
+
+REDIRECTS: Final = "redirects"
+
+
+class RedirectSource:
+    """Redirects, also those that came with the move of a post."""
+
+    tables: tuple[str, ...] = (REDIRECTS,)
+
+    def find(self, edit: Edit, tables: frozenset[str]) -> list[Any]:
+        keys = edit.keys(REDIRECTS, Redirect.objects.all(), texts=("from_path", "to_path"))
+        found: list[Any] = []
+        for part in batches(keys):
+            rows = Redirect.objects.filter(pk__in=part).order_by("pk")
+            if edit.writes:
+                rows = rows.select_for_update(of=("self",))
+            found += rows.values_list("pk", flat=True)
+        return found
+
+    def change(
+        self, keys: Sequence[Any], edit: Edit, tables: frozenset[str], actor: Actor
+    ) -> list[Place]:
+        places: list[Place] = []
+        for part in batches(keys):
+            for row in Redirect.objects.filter(pk__in=part).order_by("pk"):
+                hand = Hand(edit, REDIRECTS, row.pk)
+                try:
+                    _change(row, hand, actor, writes=edit.writes)
+                except RuleViolation as error:
+                    edit.refuse(f"{REDIRECTS}.{row.pk}", error)
+                    continue
+                places += hand.places
+        return places
+
+
+def _change(row: Redirect, hand: Hand, actor: Actor, *, writes: bool) -> None:
+    from_path = str(hand.take("fromPath", row.from_path))
+    to_path = str(hand.take("toPath", row.to_path))
+    if not hand.places:
+        return
+    if writes:
+        row = change_redirect(redirect_id=row.pk, actor=actor, from_path=from_path, to_path=to_path)
+        hand.settle({"fromPath": row.from_path, "toPath": row.to_path})
+    else:
+        hand.settle({"fromPath": clean_from(from_path), "toPath": clean_to(to_path)})
