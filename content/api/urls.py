@@ -13,6 +13,7 @@ from content.api.module_groups import ModuleGroupViewSet
 from content.api.modules import ModuleViewSet
 from content.api.posts import PostViewSet
 from content.api.previews import PreviewLinkViewSet
+from content.api.replacing import FindReplaceViewSet
 from content.api.review import ReviewViewSet
 from content.api.revisions import RevisionViewSet
 from content.api.translations import TranslationViewSet
@@ -62,6 +63,11 @@ urlpatterns = [
     path(
         "module-groups/<str:name>",
         ModuleGroupViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+    ),
+    path("database/find-replace", FindReplaceViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "database/find-replace/<str:replacement_id>/undo",
+        FindReplaceViewSet.as_view({"post": "undo"}),
     ),
     path(f"{post}/changes", ReviewViewSet.as_view({"get": "changes"})),
     path(f"{post}/review", ReviewViewSet.as_view({"put": "save_review"})),
