@@ -10,7 +10,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path
 from django.utils.translation import ngettext
 
-_ORDER = {"content": 0, "agents_app": 1, "media": 2, "accounts": 3, "core": 4}
+_ORDER = {"content": 0, "forms": 1, "agents_app": 2, "media": 3, "accounts": 4, "core": 5}
 _NAMES = {
     "AgentRun": "Runs",
     "Asset": "Media",

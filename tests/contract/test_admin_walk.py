@@ -45,10 +45,12 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "content/post/trash/": EDITORS,
     "content/post/<post_id>/delete/": EDITORS,
     "content/post/<post_id>/revisions/<revision_id>/restore/": EDITORS,
+    "content/feedback/": PEOPLE,
     "content/menu/": EDITORS,
     "content/moduleinstance/": EDITORS,
     "content/term/": EDITORS,
     "agents_app/agentrun/": EDITORS,
+    "forms/": EDITORS,
 }
 
 

@@ -1,0 +1,93 @@
+"""What visitors sent: to read, and to delete."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin, messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+
+from core.admin.forms import form_page
+from core.admin.rights import PermittedAdmin, actor_of, answers_refusals, require
+from forms.models import FormSubmission
+from forms.queries import columns_of
+from forms.services.submissions import delete_submission
+
+_SHORT = 100
+
+
+@admin.register(FormSubmission)
+class FormSubmissionAdmin(PermittedAdmin[FormSubmission]):
+    view_permission = "forms.submissions"
+    list_display = ("created_at", "form_slug", "locale", "beginning")
+    list_filter = ("form_slug", "locale")
+    ordering = ("-created_at", "-id")
+    list_per_page = 50
+    show_full_result_count = False
+
+    @admin.display(description="Says")
+    def beginning(self, row: FormSubmission) -> str:
+        text = " · ".join(str(value) for value in row.payload.values())
+        return text if len(text) <= _SHORT else f"{text[:_SHORT]}…"
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        title = {"title": "What visitors sent"}
+        return super().changelist_view(request, {**title, **(extra_context or {})})
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        require(request, "forms.submissions")
+        row = _find(object_id)
+        labels = columns_of(row.form_slug, [row.payload])
+        context = {
+            "row": row,
+            "values": [(labels[name], value) for name, value in row.payload.items()],
+            "delete_url": reverse("admin:forms_formsubmission_delete", args=[row.pk]),
+        }
+        template = "admin/site_forms/submission.html"
+        return form_page(
+            request, template, FormSubmission, context, title=f"Sent with {row.form_slug}"
+        )
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """GET asks, POST deletes."""
+        require(request, "forms.submissions")
+        row = _find(object_id)
+        if request.method == "POST":
+            _delete(row, request)
+            messages.success(request, "It is deleted.")
+            return HttpResponseRedirect(reverse("admin:forms_formsubmission_changelist"))
+        context = {
+            "sentence": "What the visitor sent goes for good, also from the activity log.",
+            "button": "Delete it",
+            "back": reverse("admin:forms_formsubmission_change", args=[row.pk]),
+        }
+        title = f"Delete what was sent with {row.form_slug}"
+        return form_page(request, "admin/forms/confirm.html", FormSubmission, context, title=title)
+
+
+def _find(id_: str) -> FormSubmission:
+    try:
+        row = FormSubmission.objects.filter(pk=UUID(id_)).first()
+    except ValueError:
+        row = None
+    if row is None:
+        raise Http404("No such submission.")
+    return row
+
+
+@answers_refusals
+def _delete(row: FormSubmission, request: HttpRequest) -> HttpResponse:
+    delete_submission(slug=row.form_slug, submission_id=row.pk, actor=actor_of(request))
+    return HttpResponse()

@@ -1,0 +1,130 @@
+"""Forms and submissions in the admin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from forms.models import FormDefinition, FormSubmission
+from tests import make
+from tests.admin.pages import fields
+
+pytestmark = pytest.mark.django_db
+SignedIn = Callable[..., Client]
+LIST = "/admin/forms/formdefinition/"
+SENT = "/admin/forms/formsubmission/"
+
+
+def test_a_form_is_made_changed_and_deleted(signed_in: SignedIn) -> None:
+    client = signed_in()
+    blank = fields(client.get(f"{LIST}add/"), having="slug")
+    given = {**blank, "slug": "contact", "locale": "de", "title": "Schreib uns"}
+
+    made = client.post(f"{LIST}add/", given)
+
+    assert made.status_code == 302, made.content
+    form = FormDefinition.objects.get()
+    assert (form.slug, form.locale, form.title) == ("contact", "de", "Schreib uns")
+    assert [row["name"] for row in form.fields] == ["name", "email", "message"]
+    page = client.get(f"{LIST}{form.pk}/change/")
+    assert "/api/forms/contact/submissions/export" in page.content.decode()
+    now = {**fields(page, having="title"), "title": "Kontakt", "redirectUrl": "/danke"}
+    assert client.post(f"{LIST}{form.pk}/change/", now).status_code == 302
+    form.refresh_from_db()
+    assert (form.title, form.redirect_url, form.version) == ("Kontakt", "/danke", 2)
+    assert "goes for good" in client.get(f"{LIST}{form.pk}/delete/").content.decode()
+    assert FormDefinition.objects.count() == 1
+    client.post(f"{LIST}{form.pk}/delete/")
+    assert FormDefinition.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"questions": "{"}, "This is no JSON"),
+        ({"questions": "[" * 100_000}, "This is no JSON"),
+        ({"questions": '[{"name": "a", "label": "A", "type": "color"}]'}, "0.type"),
+        ({"questions": "[]"}, "at least 1 item"),
+        ({"redirectUrl": "javascript:alert(1)"}, "must be a path of this site"),
+        ({"title": ""}, "This field is required"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_what_the_service_refuses_stands_at_its_field(
+    signed_in: SignedIn, change: dict[str, str], says: str
+) -> None:
+    form = make.form()
+    client = signed_in()
+    address = f"{LIST}{form.pk}/change/"
+    given = {**fields(client.get(address), having="title"), **change}
+    before = FormDefinition.objects.values().get()
+
+    page = client.post(address, given)
+
+    assert page.status_code == 422
+    assert says in page.content.decode()
+    assert FormDefinition.objects.values().get() == before
+
+
+def test_a_submission_is_read_and_deleted(signed_in: SignedIn) -> None:
+    make.form()
+    row = make.submission(email="visitor@example.com", message="Hello\nthere")
+    make.submission(email="other@example.com")
+    client = signed_in()
+
+    listed = client.get(f"{SENT}?form_slug=contact").content.decode()
+    page = client.get(f"{SENT}{row.pk}/change/").content.decode()
+
+    assert "visitor@example.com · Hello" in listed
+    assert '<dt>Email</dt><dd class="pre">visitor@example.com</dd>' in page
+    client.post(f"{SENT}{row.pk}/delete/")
+    assert list(FormSubmission.objects.values_list("payload__email", flat=True)) == [
+        "other@example.com"
+    ]
+
+
+def test_threat_31_labels_and_values_are_text(signed_in: SignedIn) -> None:
+    evil = '<img src=x onerror="alert(1)">'
+    field = {"name": "say", "label": evil, "type": "text", "help": evil}
+    form = make.form(title=evil, description=evil, fields=[field])
+    row = make.submission(say=evil)
+    client = signed_in()
+
+    for address in (
+        LIST,
+        f"{LIST}{form.pk}/change/",
+        f"{LIST}{form.pk}/delete/",
+        SENT,
+        f"{SENT}{row.pk}/change/",
+    ):
+        page = client.get(address)
+        assert page.status_code == 200
+        assert "<img src=x" not in page.content.decode(), address
+        assert "&lt;img src=x" in page.content.decode() or address == f"{SENT}{row.pk}/delete/"
+
+
+@pytest.mark.parametrize("address", [LIST, f"{LIST}add/", SENT])
+def test_a_translator_is_not_let_in(signed_in: SignedIn, address: str) -> None:
+    answer: Any = signed_in("translator").get(address)
+
+    assert answer.status_code == 403
+
+
+def test_a_translator_changes_and_deletes_nothing(signed_in: SignedIn) -> None:
+    form = make.form()
+    row = make.submission(email="visitor@example.com")
+    client = signed_in("translator")
+
+    for address in (
+        f"{LIST}{form.pk}/change/",
+        f"{LIST}{form.pk}/delete/",
+        f"{SENT}{row.pk}/change/",
+        f"{SENT}{row.pk}/delete/",
+    ):
+        assert client.get(address).status_code == 403
+        assert client.post(address, {"title": "x"}).status_code == 403
+    assert FormDefinition.objects.get().version == 1
+    assert FormSubmission.objects.count() == 1
