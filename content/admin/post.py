@@ -69,9 +69,9 @@ class PostAdmin(PermittedAdmin[Post]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Post]:
         found: QuerySet[Post] = super().get_queryset(request).filter(STANDS_FOR_ITSELF)
-        return with_proposed_titles(
-            found.defer("jsonld_overrides", "custom_fields")
-        ).annotate(in_review=_waits(Layer.REVIEW), in_ai_review=_waits(Layer.AI_REVIEW))
+        return with_proposed_titles(found.defer("jsonld_overrides", "custom_fields")).annotate(
+            in_review=_waits(Layer.REVIEW), in_ai_review=_waits(Layer.AI_REVIEW)
+        )
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Post], search_term: str

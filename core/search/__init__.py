@@ -22,7 +22,7 @@ RANK: Final = "search_rank"
 """What the rows of `matching` can be ordered by; the best is the greatest."""
 
 M = TypeVar("M", bound=Model)
-_NOTHING: Final = Question(tables=(), where="1 = 0", rank="NULL")
+_NOTHING: Final = Question(tables=(), where="1 = 0", rank="(SELECT 0)")
 
 
 def put(table: SearchTable, entries: Iterable[Entry]) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-WEIGHTS: Final = (1000, 100, 10, 1)
-"""What a word counts in each of the four texts of an entry: one title beats a hundred mentions further down."""
+WEIGHTS: Final = (1_000_000, 10_000, 100, 1)
+"""What a word counts in each of the four texts of an entry: once in the first beats a thousand times below."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,18 @@
+"""`manage.py reindex_search`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management import BaseCommand
+
+from content import search
+from content.models import Post
+
+
+class Command(BaseCommand):
+    help = "Keep the words of every post for search anew: after rows came in past the services."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        count = search.reindex(Post.objects.order_by("id").values_list("id", flat=True))
+        self.stdout.write(f"Search knows {count} post{'' if count == 1 else 's'}.")

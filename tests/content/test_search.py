@@ -1,0 +1,250 @@
+"""Search over posts: what is found, in which order, and what never is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+
+from content import edits, search
+from content.document import PostDocument
+from content.layers import approve, digest_of
+from content.models import Layer, ModuleInstance, Post
+from content.services.create import create_post, propose_post
+from content.services.edit import edit_post
+from content.services.trash import delete_post, restore_post
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+needs_stems = pytest.mark.skipif(
+    "connection.vendor != 'postgresql'", reason="only PostgreSQL knows stems"
+)
+
+
+def page(title: str, body: str = "", excerpt: str = "", locale: str = "en") -> Post:
+    """A post of nothing but these words."""
+
+    def fill(document: PostDocument) -> PostDocument:
+        return edits.add_module(document, type="prose", content_markdown=body or "Nothing")[0]
+
+    return create_post(
+        actor=make.actor("admin"),
+        type="blog",
+        fields={"title": title, "excerpt": excerpt, "slug": f"post-{Post.objects.count()}"},
+        status="published",
+        edit=fill,
+        locale=locale,
+    )
+
+
+def found(words: str, locale: str | None = "en") -> list[str]:
+    posts = search.matching(Post.objects.filter(deleted_at=None), words, locale)
+    return [post.title for post in search.by_rank(posts)]
+
+
+def test_a_title_comes_before_an_excerpt_before_a_module() -> None:
+    page("Deep", body="kettle " * 60)
+    page("Between", excerpt="Every kettle boils.", body="water " * 60)
+    page("The kettle and a longer title than the others have")
+    page("Nowhere")
+
+    assert found("kettle") == [
+        "The kettle and a longer title than the others have",
+        "Between",
+        "Deep",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("title", "words"),
+    [
+        ("Café au lait", "cafe"),
+        ("Cafe au lait", "CAFÉ"),
+        ("Die Straße", "strasse"),
+        ("Die Strasse", "straße"),
+        ("Frühstück", "fruhstuck"),
+        ("Łódź", "lodz"),
+        ("Кофейня", "кофеиня"),
+        ("東京の喫茶店", "喫茶"),
+    ],
+)
+def test_case_and_accents_do_not_count(title: str, words: str) -> None:
+    page(title)
+
+    assert found(words) == [title]
+
+
+def test_german_is_found_by_two_letters_for_an_umlaut() -> None:
+    page("Die Mühle", locale="de")
+
+    assert found("muehle", "de") == found("mühle", "de") == found("muhle", "de") == ["Die Mühle"]
+
+
+def test_all_words_must_be_there_and_the_last_may_be_a_beginning() -> None:
+    page("Brewing filter coffee")
+    page("Brewing tea")
+
+    assert found("brewing coffee") == ["Brewing filter coffee"]
+    assert found("coffee brew") == ["Brewing filter coffee"]
+    assert found("brewing filt cof") == []
+    assert sorted(found("brewi")) == ["Brewing filter coffee", "Brewing tea"]
+    assert found("offee") == []
+    assert found("coffee wine") == []
+
+
+@needs_stems
+@pytest.mark.parametrize(
+    ("locale", "title", "words"),
+    [
+        ("en", "Grinders compared", "comparing grinder"),
+        ("en", "The knives", "the knife"),
+        ("de", "Die Bücher der Häuser", "buch haus"),
+        ("de", "Zubereitungen", "zubereitung tasse"),
+    ],
+)
+def test_other_forms_of_a_word_are_found(locale: str, title: str, words: str) -> None:
+    page(title, locale=locale, body="Knife und Tassen")
+
+    assert found(words, locale) == [title]
+    assert found(words, None) == [title]
+
+
+@pytest.mark.parametrize("words", ["kettle", "Kettle'", '"kettle', "kettle*", "-kettle", "(kettle"])
+def test_signs_around_a_word_are_none_of_it(words: str) -> None:
+    page("A kettle")
+
+    assert found(words) == ["A kettle"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "kettle OR tea",
+        "kettle NOT teapot",
+        "kettle NEAR(pot, 2)",
+        "title:kettle",
+        "b:kettle",
+        "kettle & !teapot",
+        "kettle <-> pot",
+        "' OR 1=1 --",
+        '"; DROP TABLE content_post; --',
+        "kettle:*B",
+        "🦆",
+        "!!!",
+        "\\",
+        "%",
+        "_",
+        "\x00",
+        "\ud800",
+        "x" * 100_000,
+        "(" * 100_000,
+        "'" * 100_000,
+        "kettle " * 30_000 + "absent",
+    ],
+)
+def test_threat_25_operators_are_words_and_signs_are_nothing(words: str) -> None:
+    page("A kettle")
+
+    # What is cut off a question of thousands of words does not keep the rest from being found.
+    assert found(words) == (["A kettle"] if words.startswith("kettle kettle") else [])
+    assert Post.objects.count() == 1
+
+
+def test_what_is_written_is_found_at_once_and_what_it_replaced_no_more() -> None:
+    post = page("A kettle")
+    edit_post(
+        post_id=post.pk,
+        actor=make.actor("editor"),
+        edit=lambda document: edits.patch_fields(document, {"title": "A teapot"}),
+    )
+
+    assert found("kettle") == []
+    assert found("teapot") == ["A teapot"]
+
+
+def test_staged_words_are_found_by_nobody_until_they_are_approved() -> None:
+    post = page("A kettle", body="Steel")
+    make.staged(post, {"title": "A zeppelin"})
+    make.staged(post, {"excerpt": "Of zirconium"}, layer=Layer.REVIEW)
+    proposed = propose_post(
+        actor=make.agent_actor(), type="blog", fields={"title": "Zoology of kettles"}
+    ).post
+
+    for words in ("zeppelin", "zirconium", "zoology"):
+        assert found(words) == []
+        search.reindex([post.pk, proposed.pk])
+        assert found(words) == []
+
+    changes = make.layers(post).review.changes
+    approve(post_id=post.pk, actor=make.actor("editor"), digest=digest_of(changes))
+
+    assert found("zirconium") == ["A kettle"]
+    assert found("zeppelin") == []
+
+
+def test_words_come_and_go_with_their_module_and_shared_ones_count() -> None:
+    shared = make.global_module(title="Letters on Sunday")
+    post = page("A kettle", body="Steel")
+
+    def place(document: PostDocument) -> PostDocument:
+        there = ("newsletter", str(shared.pk))
+        return edits.add_module(document, type="callout", shared=there)[0]
+
+    edit_post(post_id=post.pk, actor=make.actor("editor"), edit=place)
+    assert found("sunday") == ["A kettle"]
+
+    ModuleInstance.objects.filter(pk=shared.pk).update(props={**shared.props, "title": "Monday"})
+    search.reindex([post.pk])
+
+    assert found("sunday") == []
+    assert found("monday") == found("steel") == ["A kettle"]
+
+
+def test_a_post_in_the_trash_comes_back_with_its_words_and_one_deleted_leaves_none() -> None:
+    post = page("A kettle")
+    delete_post(post_id=post.pk, actor=make.actor("admin"))
+    assert found("kettle") == []
+    restore_post(post_id=post.pk, actor=make.actor("admin"))
+    assert found("kettle") == ["A kettle"]
+
+    Post.objects.get(pk=post.pk).delete()
+
+    kept = "_words" if connection.vendor == "sqlite" else ""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT count(*) FROM content_searchentry{kept}")  # noqa: S608
+        assert cursor.fetchone() == (0,)
+
+
+def test_texts_of_any_size_can_be_kept() -> None:
+    words = " ".join(f"wört{number}" for number in range(100_000))
+    post = page("Long")
+    for body in (words, "ß" * 1_000_000, "\U0001d538 " * 300_000, "a b " * 300_000):
+        ModuleInstance.objects.update(props={"title": body})
+        assert search.reindex([post.pk]) == 1
+
+    ModuleInstance.objects.update(props={"title": words})
+    search.reindex([post.pk])
+    assert found("wört7") == found("wort7") == ["Long"]
+
+
+def test_the_command_fills_what_is_missing(capsys: Any) -> None:
+    page("A kettle")
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM content_searchentry")
+    assert found("kettle") == []
+
+    call_command("reindex_search")
+
+    assert found("kettle") == ["A kettle"]
+    assert "1 post" in capsys.readouterr().out
+
+
+def test_a_search_is_one_query(django_assert_num_queries: Any) -> None:
+    for number in range(30):
+        page(f"Kettle {number}")
+
+    with django_assert_num_queries(1):
+        assert len(found("kettle")) == 30
