@@ -26,8 +26,7 @@ class NewVariation(Body):
     """`weight` is the part of the visitors that whoever shows variations gives it."""
 
     variation: Annotated[
-        Words,
-        Field(min_length=1, max_length=VARIATION_MAX, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$"),
+        str, Field(min_length=1, max_length=VARIATION_MAX, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")
     ]
     weight: Annotated[int, Field(ge=WEIGHTS[0], le=WEIGHTS[-1])] = USUAL_WEIGHT
 

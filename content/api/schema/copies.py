@@ -8,14 +8,14 @@ from content.models import Status
 from core.api.schema import MetaSchema, PersonSchema
 
 
-class NewModuleSchema(serializers.Serializer[object]):
+class UntranslatedModuleSchema(serializers.Serializer[object]):
     """A module of the source that the translation has none for."""
 
     sourcePostModuleId = serializers.UUIDField()  # names of the wire
     type = serializers.CharField()
 
 
-class RemovedModuleSchema(serializers.Serializer[object]):
+class OrphanedModuleSchema(serializers.Serializer[object]):
     """A module of the translation whose source is gone."""
 
     postModuleId = serializers.UUIDField()
@@ -38,8 +38,8 @@ class TranslationStateSchema(serializers.Serializer[object]):
         child=serializers.CharField(),
         help_text="Its values whose source changed since they were written.",
     )
-    newModules = NewModuleSchema(many=True)
-    removedModules = RemovedModuleSchema(many=True)
+    newModules = UntranslatedModuleSchema(many=True)
+    removedModules = OrphanedModuleSchema(many=True)
 
 
 class TranslationListSchema(serializers.Serializer[object]):
