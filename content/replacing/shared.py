@@ -8,9 +8,9 @@ from typing import Any, Final
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from content import search
 from content.definitions import checking, modules
-from content.models import Menu, ModuleInstance, ModuleRevision, PostModule, Term
+from content.global_search import follow_at_once
+from content.models import Menu, ModuleInstance, ModuleRevision, Term
 from content.replacing.documents import props_of_places
 from content.replacing.props import edit_props
 from content.richtext.links import safe_href
@@ -98,8 +98,8 @@ def _write(
     names = ["label", "props", "version", "updated_at"]
     ModuleInstance.objects.bulk_update(rows, names, batch_size=100)
     ModuleRevision.objects.bulk_create(revisions, batch_size=500)
-    placed = PostModule.objects.filter(instance__in=rows).values_list("post_id", flat=True)
-    search.reindex(placed.distinct())
+    for row in rows:
+        follow_at_once(row.pk)
     payloads: list[tuple[None, JsonObject]] = [
         (None, {"what": "global-module", "id": str(row.pk), "slug": row.global_slug})
         for row in rows

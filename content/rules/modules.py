@@ -159,10 +159,10 @@ def _check_global(added: list[ModuleDocument]) -> None:
     wanted = {module.global_slug: module for module in added if module.scope == "global"}
     if not wanted:
         return
-    found = {
-        row.global_slug: row
-        for row in ModuleInstance.objects.filter(scope="global", global_slug__in=wanted)
-    }
+    # Locked, so that it cannot be deleted before the post that places it is written.
+    shared = ModuleInstance.objects.select_for_update(of=("self",), no_key=True)
+    shared = shared.filter(scope="global")
+    found = {row.global_slug: row for row in shared.filter(global_slug__in=wanted).order_by("pk")}
     for slug, module in wanted.items():
         row = found.get(slug)
         if row is None or str(row.pk) != module.instance_id or row.type != module.type:

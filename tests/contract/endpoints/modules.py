@@ -24,7 +24,13 @@ def scene() -> Names:
     )
     oldest = module.revisions.order_by("version").first()
     assert oldest is not None
-    return {"slug": "letter", "unused": "unused", "revision": str(oldest.pk), "group": "landing", "module_type": "callout"}
+    return {
+        "slug": "letter",
+        "unused": "unused",
+        "revision": str(oldest.pk),
+        "group": "landing",
+        "module_type": "callout",
+    }
 
 
 def grow_globals(number: int) -> None:
