@@ -63,6 +63,7 @@ SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
         "PostStatus": "content.models.Status.choices",
         "NewPostStatus": ["draft", "published"],
         "LiveLayer": ["source"],
+        "AnyLayer": ["source", "review", "ai-review"],
         "StagedLayer": "content.api.schema.review.LAYERS",
         "ChangeKind": "content.api.schema.review.KINDS",
         "Via": "content.api.schema.review.VIAS",
@@ -72,6 +73,8 @@ SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
         "FormFieldType": "forms.fields.FIELD_TYPES",
         "FeedbackStatus": "content.models.FeedbackStatus.choices",
         "FeedbackCategory": "content.models.FeedbackCategory.choices",
+        "RedirectType": "seo.models.RedirectType.choices",
+        "ResolvedType": ["post", "redirect"],
         "ModuleScope": "content.api.schema.modules.SCOPES",
     },
     "POSTPROCESSING_HOOKS": [

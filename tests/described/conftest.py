@@ -1,0 +1,46 @@
+"""A live server that answers as described, and the description as strictly as it can be read."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from django.core.management import call_command
+
+from core.api.schema import operations
+
+
+@pytest.fixture(scope="session")
+def described() -> Any:
+    """The document as the code makes it."""
+    made = StringIO()
+    call_command("spectacular", stdout=made)
+    return yaml.safe_load(made.getvalue())
+
+
+@pytest.fixture
+def strict_document(described: Any, tmp_path: Path) -> Path:
+    """The document with every object closed: an answer with a key that is not described is a failure.
+
+    Frontends must take such a key, so the published document leaves objects open.
+    """
+    closed = json.loads(json.dumps(described))
+    for shape in closed["components"]["schemas"].values():
+        if "properties" in shape:
+            shape.setdefault("additionalProperties", False)
+    assert sum(1 for _ in operations(closed)) > 40
+    path = tmp_path / "openapi.json"
+    path.write_text(json.dumps(closed))
+    return path
+
+
+@pytest.fixture
+def freely_called(settings: Any) -> None:
+    """The server on this machine may be called without end, by the setting that is there for it."""
+    settings.CMS_ENV = settings.CMS_ENV.model_copy(
+        update={"throttle_allow_ips": ("127.0.0.0/8", "::1/128")}
+    )
