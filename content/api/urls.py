@@ -9,6 +9,7 @@ from content.api.delivery import DeliveryViewSet
 from content.api.feedback import FeedbackViewSet
 from content.api.globals import GlobalModuleViewSet
 from content.api.imports import ImportViewSet
+from content.api.menus import MenusViewSet, MenuViewSet
 from content.api.module_groups import ModuleGroupViewSet
 from content.api.modules import ModuleViewSet
 from content.api.posts import PostViewSet
@@ -16,6 +17,7 @@ from content.api.previews import PreviewLinkViewSet
 from content.api.replacing import FindReplaceViewSet
 from content.api.review import ReviewViewSet
 from content.api.revisions import RevisionViewSet
+from content.api.taxonomies import TaxonomyViewSet
 from content.api.translations import TranslationViewSet
 from content.api.trash import TrashViewSet
 from content.api.url_patterns import UrlPatternViewSet
@@ -91,5 +93,19 @@ urlpatterns = [
     path(
         "url-patterns/<str:pattern_id>",
         UrlPatternViewSet.as_view({"put": "update", "delete": "destroy"}),
+    ),
+    path("menus", MenusViewSet.as_view({"get": "list", "post": "create"})),
+    path("menus/by-slug/<str:menu>", MenuViewSet.as_view({"get": "retrieve"})),
+    path(
+        "menus/<str:menu>",
+        MenuViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+    ),
+    path("taxonomies", TaxonomyViewSet.as_view({"get": "list"})),
+    path(
+        "taxonomies/<str:slug>/terms", TaxonomyViewSet.as_view({"get": "terms", "post": "create"})
+    ),
+    path(
+        "taxonomy-terms/<str:term_id>",
+        TaxonomyViewSet.as_view({"patch": "update", "delete": "destroy"}),
     ),
 ]

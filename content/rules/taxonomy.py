@@ -1,0 +1,86 @@
+"""What a taxonomy term may be, and where it may stand."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from uuid import UUID
+
+from content.definitions import taxonomies
+from content.models import Term
+from core.errors import RuleViolation, invalid
+
+TOP: Final = object()
+"""Stands for "leave the parent as it is"."""
+DEEPEST: Final = 8
+NAME_MAX: Final = 200
+SLUG_MAX: Final = 100
+ORDER_MAX: Final = 1_000_000
+_SLUG: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")
+
+
+def clean_name(value: str) -> str:
+    name = value.strip()
+    if not name or len(name) > NAME_MAX or not name.isprintable():
+        raise invalid("name", f"name is one line of 1 to {NAME_MAX} characters.")
+    return name
+
+
+def clean_slug(value: str) -> str:
+    if len(value) > SLUG_MAX or not _SLUG.match(value) or value != value.lower():
+        raise invalid(
+            "slug",
+            f"A slug is made of at most {SLUG_MAX} lower-case letters and digits, joined by hyphens.",
+        )
+    return value
+
+
+def clean_order(value: int) -> int:
+    if not -ORDER_MAX <= value <= ORDER_MAX:
+        raise invalid("orderIndex", f"orderIndex is at most {ORDER_MAX:,} from 0.")
+    return value
+
+
+def parent_of(term: Term, parent_id: object) -> Term | None:
+    """The parent that a term is to have, which fits it; None for a root."""
+    if parent_id is None:
+        return None
+    definition = taxonomies.get(term.taxonomy)
+    if definition is None or not definition.hierarchical:
+        raise _refused(f"Terms of {term.taxonomy} have no hierarchy.")
+    try:
+        parent = Term.objects.filter(pk=UUID(str(parent_id))).first()
+    except ValueError:
+        parent = None
+    # A term of another taxonomy is as absent as one that never was.
+    if parent is None or parent.taxonomy != term.taxonomy:
+        raise _refused(f"No term of {term.taxonomy} has the id {str(parent_id)[:80]!r}.")
+    if parent.locale != term.locale:
+        raise _refused("The parent must be of the same language.")
+    above = _ancestors(parent)
+    if term.pk in {parent.pk, *(row.pk for row in above)}:
+        raise _refused("A term cannot stand below itself.", code="parent_cycle")
+    if len(above) + 1 + _levels_of(term) > DEEPEST:
+        raise _refused(f"A taxonomy is at most {DEEPEST} levels deep.")
+    return parent
+
+
+def _ancestors(term: Term) -> list[Term]:
+    found: list[Term] = []
+    while term.parent is not None and len(found) <= DEEPEST:
+        term = term.parent
+        found.append(term)
+    return found
+
+
+def _levels_of(term: Term) -> int:
+    """How many levels a term has with those below it."""
+    level, depth = [term.pk], 0
+    while level and depth <= DEEPEST:
+        level = list(Term.objects.filter(parent_id__in=level).values_list("pk", flat=True))
+        depth += 1
+    return depth
+
+
+def _refused(message: str, code: str = "invalid") -> RuleViolation:
+    return invalid("parentId", message, code=code)

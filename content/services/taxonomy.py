@@ -1,0 +1,159 @@
+"""Taxonomy terms: a tree where the taxonomy is hierarchical. The taxonomies themselves are code."""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from content.definitions import find_taxonomy
+from content.models import Term
+from content.rules.taxonomy import TOP, clean_name, clean_order, clean_slug, parent_of
+from content.services.create import slug_of
+from content.term_uses import drop_from_drafts, drop_from_posts, posts_with, waiting_with
+from core import events
+from core.actor import Actor
+from core.errors import Conflict, NotFound, RuleViolation, invalid
+
+MOST_AT_ONCE: Final = 200
+"""Live posts that one deletion changes, each with a revision of its own."""
+
+
+@transaction.atomic
+def create_term(
+    *,
+    actor: Actor,
+    taxonomy: str,
+    name: str,
+    slug: str | None = None,
+    locale: str | None = None,
+    parent_id: UUID | str | None = None,
+    order_index: int = 0,
+) -> Term:
+    """Make a term; the slug comes from the name where none is given. Raises `RuleViolation` by field, `NotFound`."""
+    _allow(actor)
+    require_taxonomy(taxonomy)
+    name = clean_name(name)
+    term = Term(
+        taxonomy=taxonomy,
+        name=name,
+        slug=clean_slug(slug_of(name)[:100].strip("-") if slug is None else slug),
+        locale=_clean_locale(locale),
+        order_index=clean_order(order_index),
+    )
+    _record(term, actor, "created")
+    term.parent = parent_of(term, parent_id)
+    _save(term)
+    return term
+
+
+@transaction.atomic
+def change_term(
+    *,
+    term_id: UUID | str,
+    actor: Actor,
+    name: str | None = None,
+    slug: str | None = None,
+    parent_id: object = TOP,
+    order_index: int | None = None,
+) -> Term:
+    """Change what is given. `parent_id` None makes it a root; `TOP` leaves it where it is."""
+    _allow(actor)
+    term = _locked(term_id)
+    # First, because it locks the content version: two moves at once cannot close a circle.
+    _record(term, actor, "changed")
+    term.name = term.name if name is None else clean_name(name)
+    term.slug = term.slug if slug is None else clean_slug(slug)
+    term.order_index = term.order_index if order_index is None else clean_order(order_index)
+    if parent_id is not TOP:
+        term.parent = parent_of(term, parent_id)
+    _save(term)
+    return term
+
+
+@transaction.atomic
+def delete_term(*, term_id: UUID | str, actor: Actor, force: bool = False) -> UUID:
+    """Delete a term; those below it move up to its parent. Answers the id that is gone.
+
+    Where posts carry it, or drafts propose it, that needs `force`, else it is `Conflict` (`in_use`): it is taken
+    off them then, live ones with a revision. Posts in the trash lose it without one.
+    """
+    _allow(actor)
+    term = _locked(term_id)
+    id_ = term.pk
+    posts, waiting = posts_with(id_), waiting_with(id_)
+    number = len(set(posts) | {draft.post_id for draft in waiting})
+    if number and not force:
+        raise _in_use(term, number, "Take it off them first, or delete it with force=true.")
+    if len(posts) > MOST_AT_ONCE:
+        raise _in_use(term, number, f"More than {MOST_AT_ONCE} are too many to change at once.")
+    drop_from_drafts(id_, posts)
+    drop_from_posts(id_, posts, actor)
+    _record(term, actor, "deleted")
+    Term.objects.filter(parent=term).update(parent=term.parent_id)
+    term.delete()
+    return id_
+
+
+def require_taxonomy(slug: str) -> None:
+    """Raise `NotFound` unless there is a taxonomy of that slug."""
+    try:
+        find_taxonomy(slug)
+    except RuleViolation as error:
+        raise NotFound(error.message, code=error.code) from None
+
+
+def _save(term: Term) -> None:
+    try:
+        with transaction.atomic():
+            term.save()
+    except IntegrityError:
+        raise invalid(
+            "slug",
+            f"Another term of {term.taxonomy} has the slug {term.slug!r} in this language.",
+            code="slug_taken",
+        ) from None
+
+
+def _clean_locale(value: str | None) -> str:
+    """A locale of the site; empty for a term of every language."""
+    locale: str = settings.CMS_ENV.default_locale if value is None else value
+    if locale and locale not in settings.CMS_ENV.locales:
+        known = ", ".join(settings.CMS_ENV.locales)
+        raise invalid("locale", f"{locale[:20]!r} is not a locale of this site; known: {known}.")
+    return locale
+
+
+def _locked(term_id: UUID | str) -> Term:
+    try:
+        rows = Term.objects.select_for_update(of=("self",), no_key=True)
+        term = rows.filter(pk=UUID(str(term_id))).first()
+    except ValueError:
+        term = None
+    if term is None:
+        raise NotFound(f"No taxonomy term has the id {str(term_id)[:80]}.")
+    return term
+
+
+def _in_use(term: Term, number: int, what_to_do: str) -> Conflict:
+    posts = "1 post carries or proposes" if number == 1 else f"{number} posts carry or propose"
+    return Conflict(
+        f"{posts} the term {term.name!r}. {what_to_do}",
+        code="in_use",
+        details={"posts": [str(number)]},
+    )
+
+
+def _record(term: Term, actor: Actor, did: str) -> None:
+    events.record(
+        "content.changed",
+        actor=actor,
+        payload={"what": "term", "id": str(term.pk), "did": did, "taxonomy": term.taxonomy},
+    )
+
+
+def _allow(actor: Actor) -> None:
+    actor.require_person("change taxonomies")
+    actor.require("taxonomies.edit")
