@@ -13,8 +13,8 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from core.admin.forms import form_page, saved
-from core.admin.rights import PermittedAdmin, actor_of, may, require
+from core.admin.forms import FormAdmin, form_page, saved
+from core.admin.rights import actor_of, may, require
 from media.models import Asset
 from media.presenters import site_image
 from media.services.store import store_image
@@ -52,16 +52,27 @@ class UploadForm(DescriptionForm):
 
 
 @admin.register(Asset)
-class AssetAdmin(PermittedAdmin[Asset]):
+class AssetAdmin(FormAdmin[Asset]):
     view_permission = "media.view"
+    list_title = "Media"
+    add_permission = "media.upload"
+    add_title = "New image"
+    add_button = "Upload"
+    add_form = UploadForm
     list_display = ("thumbnail", "filename", "alt_text", "dimensions", "kilobytes", "created_at")
     list_display_links = ("filename",)
     list_filter = ("mime",)
     search_fields = ("filename", "alt_text")
     list_per_page = 50
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return may(request, "media.upload")
+    def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
+        actor = actor_of(request)
+        # `store_image` also takes what agents generate; a file that a caller sends comes from a person.
+        actor.require_person("upload files")
+        name = form.cleaned_data["file"].name
+        asset = store_image(**form.cleaned_data, filename=name, actor=actor)
+        messages.success(request, f"{asset} is there.")
+        return HttpResponseRedirect(_address(asset))
 
     def has_change_permission(self, request: HttpRequest, obj: Asset | None = None) -> bool:
         return may(request, "media.edit")
@@ -82,25 +93,6 @@ class AssetAdmin(PermittedAdmin[Asset]):
     @admin.display(description="Size", ordering="size")
     def kilobytes(self, asset: Asset) -> str:
         return f"{max(1, round(asset.size / 1000)):,} kB"
-
-    def changelist_view(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        return super().changelist_view(request, {"title": "Media", **(extra_context or {})})
-
-    def add_view(
-        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        require(request, "media.upload")
-        form = UploadForm(*(request.POST, request.FILES) if request.method == "POST" else ())
-        made: list[Asset] = []
-        if request.method == "POST" and saved(form, lambda: made.append(_upload(request, form))):
-            messages.success(request, f"{made[0]} is there.")
-            return HttpResponseRedirect(_address(made[0]))
-        context = {"button": "Upload"}
-        return form_page(
-            request, "admin/forms/one.html", Asset, context, title="New image", form=form
-        )
 
     def change_view(
         self,
@@ -146,13 +138,6 @@ def _description(asset: Asset, data: Any) -> DescriptionForm:
     return DescriptionForm(
         data, initial={"alt_text": asset.alt_text, "categories": asset.categories}
     )
-
-
-def _upload(request: HttpRequest, form: UploadForm) -> Asset:
-    actor = actor_of(request)
-    # `store_image` also takes what agents generate; a file that a caller sends comes from a person.
-    actor.require_person("upload files")
-    return store_image(**form.cleaned_data, filename=form.cleaned_data["file"].name, actor=actor)
 
 
 def _update(request: HttpRequest, asset: Asset, form: DescriptionForm) -> Asset:

@@ -1,19 +1,22 @@
-"""A page with a form whose answer a service gives: its refusals stand at the fields that they are about."""
+"""Pages with a form whose answer a service gives: its refusals stand at the fields that they are about."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model
 from django.forms import Form
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
+from core.admin.rights import PermittedAdmin, may, require
 from core.errors import CmsError, NotAllowed, NotFound
+
+M = TypeVar("M", bound=Model)
 
 
 @contextmanager
@@ -42,6 +45,15 @@ def saved(form: Form, save: Callable[[], object]) -> bool:
     return not form.errors
 
 
+def answered(form: Form, answer: Callable[[], HttpResponse]) -> HttpResponse | None:
+    """Check the form, call the service and answer. None where something did not go well, which the form says."""
+    if not form.is_valid():
+        return None
+    with refusals_at_fields(form):
+        return answer()
+    return None
+
+
 def form_page(
     request: HttpRequest,
     template: str,
@@ -61,3 +73,41 @@ def form_page(
     }
     status = 422 if form is not None and form.is_bound and form.errors else 200
     return TemplateResponse(request, template, frame, status=status)
+
+
+class FormAdmin(PermittedAdmin[M]):
+    """A list with a page where a thing is added by one form, through a service.
+
+    Only whoever has `add_permission` adds; `add` calls the service and says where to go.
+    """
+
+    list_title: ClassVar[str]
+    add_permission: ClassVar[str]
+    add_title: ClassVar[str]
+    add_button: ClassVar[str]
+    add_form: ClassVar[type[Form]]
+
+    def add(self, request: HttpRequest, form: Form) -> HttpResponse:
+        """Make what the form describes."""
+        raise NotImplementedError
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return may(request, self.add_permission)
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return super().changelist_view(request, {"title": self.list_title, **(extra_context or {})})
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        require(request, self.add_permission)
+        form = self.add_form(*(request.POST, request.FILES) if request.method == "POST" else ())
+        done = answered(form, lambda: self.add(request, form)) if form.is_bound else None
+        if done is not None:
+            return done
+        context = {"button": self.add_button}
+        return form_page(
+            request, "admin/forms/one.html", self.model, context, title=self.add_title, form=form
+        )

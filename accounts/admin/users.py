@@ -13,8 +13,8 @@ from django.urls import reverse
 from accounts.models import User
 from accounts.roles import GRANTS, Role
 from accounts.services import change_user, create_user, set_password
-from core.admin.forms import form_page, saved
-from core.admin.rights import PermittedAdmin, actor_of, may, require
+from core.admin.forms import FormAdmin, form_page, saved
+from core.admin.rights import actor_of, may, require
 
 _ROLES = [(role.value, role.value.capitalize()) for role in GRANTS if role != Role.AI_AGENT]
 _ACTIVE_HELP = "An account that is off can do nothing, and is logged out everywhere."
@@ -55,8 +55,12 @@ class NewUserForm(forms.Form):
 
 
 @admin.register(User)
-class UserAdmin(PermittedAdmin[User]):
-    view_permission = "users.manage"
+class UserAdmin(FormAdmin[User]):
+    view_permission = add_permission = "users.manage"
+    list_title = "Accounts"
+    add_title = "New account"
+    add_button = "Add the account"
+    add_form = NewUserForm
     list_display = ("username", "email", "kind", "is_active")
     list_filter = ("role", "is_active")
     search_fields = ("username", "email")
@@ -67,31 +71,13 @@ class UserAdmin(PermittedAdmin[User]):
         """In words. Which agent an account writes for, its page says: the list has no room for it."""
         return "AI agent" if user.role == Role.AI_AGENT else str(user.role).replace("_", " ")
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return may(request, "users.manage")
+    def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
+        create_user(**form.cleaned_data, actor=actor_of(request))
+        messages.success(request, f"{form.cleaned_data['username']} can log in now.")
+        return HttpResponseRedirect(reverse("admin:accounts_user_changelist"))
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         return may(request, "users.manage")
-
-    def changelist_view(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        return super().changelist_view(request, {"title": "Accounts", **(extra_context or {})})
-
-    def add_view(
-        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        require(request, "users.manage")
-        form = NewUserForm(request.POST or None)
-        if request.method == "POST" and saved(
-            form, lambda: create_user(**form.cleaned_data, actor=actor_of(request))
-        ):
-            messages.success(request, f"{form.cleaned_data['username']} can log in now.")
-            return HttpResponseRedirect(reverse("admin:accounts_user_changelist"))
-        context = {"button": "Add the account"}
-        return form_page(
-            request, "admin/forms/one.html", User, context, title="New account", form=form
-        )
 
     def change_view(
         self,
