@@ -8,11 +8,13 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
 from django.db import models
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
 from core.actor import Actor
@@ -42,7 +44,15 @@ _LIVE = frozenset(
 MAX_ATTEMPTS = 20
 _PER_MESSAGE = 100
 """Events that one message to a worker names."""
-_VERSION = Statement(lambda: ContentVersion.objects.filter(pk=1).values("number"))
+_STATE = Statement(lambda: ContentVersion.objects.filter(pk=1).values("number", "moved_at"))
+
+
+@dataclass(frozen=True, slots=True)
+class LiveState:
+    """Which state live content is in, and since when; None where nothing was ever written."""
+
+    version: int
+    moved_at: datetime | None
 
 
 def subscribe(names: Iterable[str], subscriber: Subscriber) -> None:
@@ -117,15 +127,24 @@ def forget(event_ids: Iterable[int]) -> None:
 
 def bump_content_version() -> None:
     """Make every answer cached for the live content old."""
-    changed = ContentVersion.objects.filter(pk=1).update(number=models.F("number") + 1)
+    a_second_on = models.F("moved_at") + timedelta(seconds=1)
+    changed = ContentVersion.objects.filter(pk=1).update(
+        number=models.F("number") + 1,
+        moved_at=Greatest(models.Value(timezone.now()), a_second_on),
+    )
     if not changed:
         ContentVersion.objects.get_or_create(pk=1)
 
 
 def content_version() -> int:
     """The number that caches of live content are keyed by."""
-    rows = _VERSION.rows()
-    return int(rows[0]["number"]) if rows else 0
+    return live_state().version
+
+
+def live_state() -> LiveState:
+    """The version with the moment of its making. One query."""
+    rows = _STATE.rows()
+    return LiveState(rows[0]["number"], rows[0]["moved_at"]) if rows else LiveState(0, None)
 
 
 def _send(event_id: int) -> None:

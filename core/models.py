@@ -7,6 +7,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 
 class Event(models.Model):
@@ -43,10 +44,14 @@ class Event(models.Model):
 
 
 class ContentVersion(models.Model):
-    """One row that grows with every change of live content; caches and ETags are keyed by it."""
+    """One row that grows with every change of live content; caches and ETags are keyed by it.
+
+    `moved_at` grows with it, by a second at least: HTTP dates tell nothing finer apart.
+    """
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     number = models.PositiveBigIntegerField(default=1)
+    moved_at = models.DateTimeField(default=timezone.now)
 
     def __str__(self) -> str:
         return str(self.number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema
@@ -11,9 +12,12 @@ from rest_framework.response import Response
 from content import presenters, queries
 from content.api import reading
 from content.api.delivered import DeliveredViewSet
+from content.api.schema import delivery
 from content.api.schema import posts as schema
+from content.api.schema.delivery import FIELDS_MAX
 from content.models import Post
 from core.api.permissions import PUBLIC, Declared
+from core.errors import invalid
 
 
 class DeliveryViewSet(DeliveredViewSet):
@@ -24,27 +28,44 @@ class DeliveryViewSet(DeliveredViewSet):
         "retrieve": PUBLIC,
     }
 
-    @extend_schema(parameters=schema.LIVE_PARAMETERS, responses=schema.LivePostListSchema)
-    def list(self, request: Request) -> Response:
-        """Published posts with their modules."""
-        return Response(reading.post_list(request, staged=False))
-
-    @extend_schema(responses=schema.LivePostSchema)
-    def retrieve(self, request: Request, post_id: str) -> Response:
-        """One published post."""
-        return Response(delivered_post(reading.require_post(post_id, only_published=True)))
-
-
-def delivered_post(post: Post) -> dict[str, Any]:
-    """A published post as frontends get it."""
-    wire = presenters.post_fields(post)
-    for name in ("publishAt", "version"):
-        wire.pop(name)
-    wire["modules"] = [
-        presenters.live_module(row) for row in queries.module_rows([post.pk]).get(post.pk, [])
-    ]
-    wire["taxonomyTermIds"] = queries.term_ids(post.pk)
-    wire["translations"] = presenters.translations(
-        queries.translations_of(post, only_published=True)
+    @extend_schema(
+        parameters=[*schema.LIVE_PARAMETERS, delivery.LIST_FIELDS],
+        responses=delivery.SparseLivePostListSchema,
     )
+    def list(self, request: Request) -> Response:
+        """Published posts with their modules, or of each the `fields` that are asked for."""
+        fields = fields_of(request, delivery.LISTED)
+        return Response(reading.post_list(request, staged=False, fields=fields))
+
+    @extend_schema(parameters=[delivery.FIELDS], responses=delivery.SparseLivePostSchema)
+    def retrieve(self, request: Request, post_id: str) -> Response:
+        """One published post, or the `fields` of it that are asked for."""
+        post = reading.require_post(post_id, only_published=True)
+        return Response(delivered_post(post, fields_of(request, delivery.WHOLE)))
+
+
+def delivered_post(post: Post, fields: Collection[str] | None = None) -> dict[str, Any]:
+    """A published post as frontends get it. What `fields` leave out is not read."""
+    fields = delivery.WHOLE if fields is None else fields
+    wire = reading.only(presenters.post_fields(post), fields)
+    if "modules" in fields:
+        rows = queries.module_rows([post.pk]).get(post.pk, [])
+        wire["modules"] = [presenters.live_module(row) for row in rows]
+    if "taxonomyTermIds" in fields:
+        wire["taxonomyTermIds"] = queries.term_ids(post.pk)
+    if "translations" in fields:
+        others = queries.translations_of(post, only_published=True)
+        wire["translations"] = presenters.translations(others)
     return wire
+
+
+def fields_of(request: Request, known: Collection[str]) -> Collection[str] | None:
+    """What the query asks for of a post; None for all of it. 422 where a name is not one of `known`."""
+    text = request.query_params.get("fields")
+    if text is None:
+        return None
+    wanted = {name.strip() for name in text[:FIELDS_MAX].split(",")}
+    unknown = sorted(wanted.difference(known))
+    if unknown or len(text) > FIELDS_MAX:
+        raise invalid("fields", f"fields names some of: {', '.join(sorted(known))}; with commas.")
+    return wanted

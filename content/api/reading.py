@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
@@ -17,10 +18,12 @@ from core.api.pagination import page_of
 from core.json import JsonObject
 
 
-def post_list(request: Request, *, staged: bool) -> JsonObject:
+def post_list(
+    request: Request, *, staged: bool, fields: Collection[str] | None = None
+) -> JsonObject:
     """A page of posts with their live modules; all with `staged`, else those that are published.
 
-    Three statements, four with what is staged.
+    With `fields`, only those of each post. Three statements, four with what is staged.
     """
     page = page_of(request)
     if is_filtered(request, staged=staged):
@@ -33,17 +36,23 @@ def post_list(request: Request, *, staged: bool) -> JsonObject:
         total = queries.count(locale, only_published=not staged)
         rows = queries.page_of(locale, ordering_of(request), page.slice, only_published=not staged)
     ids = [row["id"] for row in rows]
-    modules = queries.module_rows(ids) if ids else {}
+    has_modules = fields is None or "modules" in fields
+    modules = queries.module_rows(ids) if ids and has_modules else {}
     layers = queries.layer_rows(ids) if ids and staged else {}
-    return page.envelope(
-        [
-            presenters.listed_post(
-                row, modules.get(row["id"], []), layers.get(row["id"], {}) if staged else None
-            )
-            for row in rows
-        ],
-        total,
-    )
+    posts_on_wire = [
+        presenters.listed_post(
+            row, modules.get(row["id"], []), layers.get(row["id"], {}) if staged else None
+        )
+        for row in rows
+    ]
+    if fields is not None:
+        posts_on_wire = [only(wire, fields) for wire in posts_on_wire]
+    return page.envelope(posts_on_wire, total)
+
+
+def only(wire: presenters.Wire, fields: Collection[str]) -> presenters.Wire:
+    """A post without what was not asked for."""
+    return {name: value for name, value in wire.items() if name in fields}
 
 
 def require_post(post_id: UUID | str, *, only_published: bool = False) -> Post:
