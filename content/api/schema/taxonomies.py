@@ -58,21 +58,14 @@ class TermSchema(serializers.Serializer[object]):
     orderIndex = serializers.IntegerField()
 
 
-@extend_schema_field(
-    {
-        "type": "array",
-        "items": {"type": "object", "additionalProperties": True},
-        "description": "Terms of the same shape.",
-    }
-)
-class BelowField(serializers.ListField):
-    """Terms below a term."""
-
-
 class TermNodeSchema(TermSchema):
     """A term with those below it."""
 
-    children = BelowField()
+    children = serializers.SerializerMethodField()
+
+    @extend_schema_field({"type": "array", "items": {"$ref": "#/components/schemas/TermNode"}})
+    def get_children(self, node: object) -> None:
+        """Only describes; presenters answer."""
 
 
 class TermListSchema(serializers.Serializer[object]):
