@@ -135,8 +135,8 @@ def test_threat_40_every_unsafe_address_wants_the_token_and_no_get_writes() -> N
 
     for address in addresses():
         for method in address.methods - {"GET", "HEAD", "OPTIONS"}:
-            if address.path.startswith("/api/public/") or address.path == "/api/auth/login":
-                continue
+            if not address.view.authentication_classes or address.path == "/api/auth/login":
+                continue  # no session is looked at, so that a forged request has nothing to use
             response = editor.generic(
                 method, filled(address.path), b"{}", content_type="application/json"
             )
@@ -184,3 +184,48 @@ def test_a_slug_taken_between_check_and_write_is_422_too(monkeypatch: pytest.Mon
     assert Post.objects.get(pk=other.pk).title == "Other"
     assert Post.objects.count() == 2
     assert one.slug == "one"
+
+
+def test_a_body_is_not_read_before_the_csrf_token(settings: Any) -> None:
+    """Neither what is wrong with it nor a token in it is looked at for a forged request."""
+    editor = ApiClient("editor")
+    token = editor.cookies["csrftoken"].value
+
+    for kind, body in (
+        ("application/json", b"{"),
+        ("application/json", b"x" * 6_000_000),
+        ("text/csv", b"x"),
+        ("application/x-www-form-urlencoded", f"csrfmiddlewaretoken={token}".encode()),
+    ):
+        answer = editor.generic("POST", "/api/posts", body, content_type=kind)
+        error(answer, 403, "csrf_failed")
+
+
+@pytest.mark.parametrize("kind", ["text/html", "text/csv", "application/xml;q=1"])
+def test_an_answer_of_another_kind_is_406(kind: str) -> None:
+    error(ApiClient("editor").get("/api/posts", HTTP_ACCEPT=kind), 406, "not_acceptable")
+
+
+@pytest.mark.parametrize(
+    "kind", ["*/*", "application/*", "text/html, */*;q=0.1", "application/json"]
+)
+def test_who_takes_json_gets_it(kind: str) -> None:
+    assert ApiClient("editor").get("/api/posts", HTTP_ACCEPT=kind).status_code == 200
+
+
+def test_a_method_that_is_not_there_tells_nothing_to_strangers() -> None:
+    for path in ("/api/posts", "/api/users", "/api/tokens"):
+        error(ApiClient().send("PATCH", path), 401, "not_authenticated")
+        error(ApiClient().options(path), 401, "not_authenticated")
+        assert ApiClient("editor").options(path).status_code == 200
+
+
+def test_head_is_get_without_its_body() -> None:
+    post = make.post()
+    editor = ApiClient("editor")
+
+    for path in ("/api/posts", f"/api/posts/{post.pk}", "/api/public/posts"):
+        got, asked = editor.get(path), editor.head(path)
+        assert (asked.status_code, asked.content) == (200, b"")
+        assert asked["Content-Type"] == got["Content-Type"]
+        assert asked.get("ETag") == got.get("ETag")
