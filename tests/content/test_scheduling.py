@@ -11,6 +11,8 @@ from django.utils import timezone
 
 from cms_project.celery import app
 from content.models import Layer, Post
+from content.services import publish
+from core.errors import RuleViolation
 from core.models import Event
 from tests import make
 from tests.api.refusals import refused
@@ -141,9 +143,6 @@ def test_archiving_takes_the_date_back() -> None:
 def test_one_that_cannot_be_published_stalls_no_other_and_is_said(
     caplog: Any, monkeypatch: Any
 ) -> None:
-    from content.services import publish
-    from core.errors import RuleViolation
-
     first, second = make.post(status="draft"), make.post("Second", slug="second", status="draft")
     overdue(first, minutes=2)
     overdue(second)

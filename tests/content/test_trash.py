@@ -10,6 +10,7 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
+from accounts.models import User
 from cms_project.celery import app
 from content import edits, tasks
 from content.models import Draft, ModuleInstance, Post, PostModule, PreviewLink, Revision
@@ -244,8 +245,6 @@ def test_the_scheduler_knows_the_work_by_its_name_and_does_it(monkeypatch: Any) 
 def test_without_an_admin_nothing_is_emptied() -> None:
     trash(make.post(), days=400)
     Post.objects.update(author=None)
-    from accounts.models import User
-
     User.objects.filter(role="admin").update(is_active=False)
 
     assert app.tasks["content.tasks.purge_trash"].apply().get() == 0
