@@ -48,6 +48,7 @@ _TAGS: Final = {
     "webhooks": "Calls to other systems when something happens.",
     "tokens": "API tokens.",
     "users": "Accounts.",
+    "roles": "What each role may do.",
     "schema": "This description.",
 }
 SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
@@ -75,6 +76,7 @@ SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
         "FeedbackCategory": "content.models.FeedbackCategory.choices",
         "RedirectType": "seo.models.RedirectType.choices",
         "ResolvedType": ["post", "redirect"],
+        "MenuItemType": ["custom", "post"],
         "ModuleScope": "content.api.schema.modules.SCOPES",
     },
     "POSTPROCESSING_HOOKS": [

@@ -108,11 +108,13 @@ class BodyDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-ca
 
     def map_serializer(self, auto_schema: Any, direction: str) -> dict[str, Any]:
         shape: dict[str, Any] = self.target.model_json_schema(
-            ref_template="#/components/schemas/{model}", schema_generator=_Plain
+            ref_template="#/components/schemas/{model}Input", schema_generator=_Plain
         )
         shape.pop("title", None)
         for name, nested in shape.pop("$defs", {}).items():
             nested.pop("title", None)
+            # What is answered may have the plain name.
+            name = f"{name}Input"
             auto_schema.registry.register_on_missing(
                 ResolvedComponent(name, ResolvedComponent.SCHEMA, nested, name)
             )
@@ -127,8 +129,13 @@ def finish(result: dict[str, Any], **_: object) -> dict[str, Any]:
     _plain_nulls(result)
     _close_requests(result)
     _link(result)
+    described = {tag["name"]: tag for tag in result.get("tags", [])}
     used = {tag for _, _, operation in operations(result) for tag in operation["tags"]}
-    result["tags"] = [tag for tag in result.get("tags", []) if tag["name"] in used]
+    result["tags"] = [described[name] for name in described if name in used]
+    # An endpoint of an app that the project does not know still has its place.
+    result["tags"] += [
+        {"name": name, "description": ""} for name in sorted(used - described.keys())
+    ]
     return result
 
 

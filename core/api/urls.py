@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from django.urls import path
-from drf_spectacular.views import SpectacularAPIView
 
-from core.api.counted import CountedFirst
+from core.api.document import ReferenceView, SchemaView
 
-
-class SchemaView(CountedFirst, SpectacularAPIView):
-    """The OpenAPI document. Making it is work, so it is counted like any other anonymous call."""
-
-
-urlpatterns = [path("schema/", SchemaView.as_view(), name="openapi")]
+urlpatterns = [
+    path("schema/", SchemaView.as_view(), name="openapi"),
+    path("docs/", ReferenceView.as_view(), name="api-reference"),
+]

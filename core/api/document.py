@@ -1,0 +1,61 @@
+"""`/api/schema/` and `/api/docs/`: the description of the API, for machines and for people. Both are public."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import HttpResponse
+from django.template.loader import render_to_string
+from drf_spectacular.utils import extend_schema
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+
+from core.api.counted import CountedFirst
+from core.api.reference import document, document_text, page
+from core.api.renderers import dumps
+
+CACHE_CONTROL = "public, max-age=300"
+
+
+class _OneAnswer(BaseContentNegotiation):
+    """There is one form, whatever the caller accepts; refusals are JSON."""
+
+    def select_renderer(
+        self, request: Request, renderers: Sequence[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        return renderers[0], str(renderers[0].media_type)
+
+
+class _DescriptionView(CountedFirst):
+    # No account is looked at: what is answered is the same for all.
+    authentication_classes = ()
+    permission_classes = ()
+    content_negotiation_class = _OneAnswer
+
+
+@extend_schema(exclude=True)
+class SchemaView(_DescriptionView):
+    """The OpenAPI document: YAML, or JSON with `?format=json`."""
+
+    def get(self, request: Request) -> HttpResponse:
+        if request.query_params.get("format") == "json":
+            return _answer(dumps(document()), "application/vnd.oai.openapi+json")
+        return _answer(document_text(), "application/vnd.oai.openapi")
+
+
+@extend_schema(exclude=True)
+class ReferenceView(_DescriptionView):
+    """The reference as a page."""
+
+    def get(self, request: Request) -> HttpResponse:
+        return _answer(render_to_string("reference/index.html", page()), "text/html")
+
+
+def _answer(body: Any, content_type: str) -> HttpResponse:
+    return HttpResponse(
+        body,
+        content_type=f"{content_type}; charset=utf-8",
+        headers={"Cache-Control": CACHE_CONTROL},
+    )

@@ -1,0 +1,68 @@
+"""The reference of the API as a page: readable in any light, at any width, by keyboard and without scripts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import OpenPage
+
+
+@pytest.fixture(autouse=True, scope="module")
+def made_once() -> None:
+    """The first call of a process makes the document, which is no matter of looks."""
+    from core.api.reference import page
+
+    page()
+
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_it_is_readable_in_any_light_and_width(open_page: OpenPage, dark: bool, width: int) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = open_page(None, dark=dark, width=width)
+    page.goto("/api/docs/")
+    page.locator("details.operation").first.locator("summary").click()
+
+    assert page.locator("details.operation[open]").count() == 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]})
+    assert found.response["violations"] == []
+
+
+def test_an_operation_is_found_by_keyboard_and_leads_to_its_types(open_page: OpenPage) -> None:
+    page = open_page(None)
+    page.goto("/api/docs/#posts_create")
+    operation = page.locator("details", has=page.locator("#posts_create"))
+
+    assert operation.get_attribute("open") is not None  # its address opens it
+    assert operation.locator("summary code").text_content() == "/api/posts"
+    assert "Needs posts.create." in operation.inner_text()
+
+    operation.locator("summary").focus()
+    page.keyboard.press("Enter")
+    assert operation.get_attribute("open") is None
+    page.keyboard.press("Enter")
+    operation.get_by_role("link", name="NewPost").press("Enter")
+
+    assert page.url.endswith("#type-NewPost")
+    assert page.locator("#type-NewPost").is_visible()
+    assert _names(page, "#type-NewPost") >= {"title", "type", "modules", "moduleGroup"}
+
+
+def test_it_needs_no_script(open_page: OpenPage) -> None:
+    page = open_page(None, scripts=False)
+    page.goto("/api/docs/")
+    summary = page.locator("details.operation summary").filter(has_text="/api/public/posts").first
+    summary.click()
+
+    assert page.get_by_text("Credentials: anybody.").first.is_visible()
+
+
+def _names(page: Any, where: str) -> set[str]:
+    return set(page.locator(f"{where} dt > code").all_text_contents())
