@@ -5,9 +5,12 @@ from __future__ import annotations
 import ipaddress
 import time
 from argparse import ArgumentParser
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.apps import apps
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError
 
@@ -54,11 +57,19 @@ class Command(BaseCommand):
                 if locale in locales:
                     seeding.ensure_menu(slug, locale, items)
         waiting = sum(seeding.ensure_staged(one, people["editor"]) for one in site.staged)
+        _seed_other_apps(actor)
         seeding.make_seen()
         self.stdout.write(
             f"Sample content: {made} posts made, {len(posts) - made} were there, "
             f"{waiting} proposals wait for review ({time.monotonic() - begin:.1f} s)."
         )
+
+
+def _seed_other_apps(actor: Actor) -> None:
+    """Have every app that has a file `sample.py` make its part."""
+    for app in apps.get_app_configs():
+        if find_spec(f"{app.name}.sample"):
+            import_module(f"{app.name}.sample").seed(actor=actor)
 
 
 def _is_of_this_machine() -> bool:

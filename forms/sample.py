@@ -1,0 +1,51 @@
+"""The sample form of the demo, in two languages. The command `seed` finds it here."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.conf import settings
+
+from core.actor import Actor
+from core.json import Json
+from forms.models import FormDefinition
+from forms.services.definitions import create_form
+
+SLUG: Final = "contact"
+_WORDS: Final[dict[str, dict[str, str]]] = {
+    "en": {
+        "title": "Write to us",
+        "description": "We answer within two days.",
+        "name": "Name",
+        "email": "Email",
+        "message": "Message",
+        "submitLabel": "Send",
+        "successMessage": "Thank you. We will write back.",
+    },
+    "de": {
+        "title": "Schreiben Sie uns",
+        "description": "Wir antworten innerhalb von zwei Tagen.",
+        "name": "Name",
+        "email": "E-Mail",
+        "message": "Nachricht",
+        "submitLabel": "Senden",
+        "successMessage": "Danke. Wir melden uns bei Ihnen.",
+    },
+}
+
+
+def seed(*, actor: Actor) -> None:
+    """Make the form in the site's languages. What is there stays as it is."""
+    for locale, words in _WORDS.items():
+        there = FormDefinition.objects.filter(slug=SLUG, locale=locale).exists()
+        if locale in settings.CMS_ENV.locales and not there:
+            create_form(slug=SLUG, locale=locale, values=_values(words), actor=actor)
+
+
+def _values(words: dict[str, str]) -> dict[str, Json]:
+    fields: list[Json] = [
+        {"name": name, "label": words[name], "type": type_, "required": True}
+        for name, type_ in (("name", "text"), ("email", "email"), ("message", "textarea"))
+    ]
+    texts = {name: words[name] for name in words if name not in ("name", "email", "message")}
+    return {**texts, "fields": fields}
