@@ -10,12 +10,13 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path
 from django.utils.translation import ngettext
 
-_ORDER = {"content": 0, "forms": 1, "agents_app": 2, "media": 3, "accounts": 4, "core": 5}
+_ORDER = {"content": 0, "seo": 1, "forms": 1, "agents_app": 2, "media": 3, "accounts": 4, "core": 5}
 _NAMES = {
     "AgentRun": "Runs",
     "Asset": "Media",
     "Event": "Activity log",
     "ModuleInstance": "Global modules",
+    "UrlPattern": "URL patterns",
     "User": "Accounts",
 }
 """What people call the lists, where the model's name is the database's."""

@@ -1,24 +1,78 @@
-"""Taxonomy terms, to read."""
+"""Taxonomy terms: made, moved, renamed and deleted."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.conf import settings
 from django.contrib import admin
 from django.db.models import Count, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 
+from content.definitions import taxonomies
 from content.models import Term
-from core.admin.rights import PermittedAdmin
+from content.rules.taxonomy import NAME_MAX, ORDER_MAX, SLUG_MAX
+from content.services.taxonomy import change_term, create_term, delete_term
+from core.admin.edits import EditAdmin
+from core.admin.rights import actor_of
+
+_ABOVE = "Id of the term that this one stands below; empty for none."
+
+
+class TermForm(forms.Form):
+    """Named as on the wire, as the refusals of the service are."""
+
+    name = forms.CharField(label="Name", max_length=NAME_MAX)
+    slug = forms.CharField(label="Slug", max_length=SLUG_MAX)
+    parentId = forms.CharField(label="Below", max_length=80, required=False, help_text=_ABOVE)
+    orderIndex = forms.IntegerField(
+        label="Place", min_value=-ORDER_MAX, max_value=ORDER_MAX, initial=0
+    )
+
+
+class NewTermForm(TermForm):
+    taxonomy = forms.ChoiceField(label="Taxonomy")
+    locale = forms.ChoiceField(label="Language", required=False)
+    field_order = ("taxonomy", "locale")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        slug = self.fields["slug"]
+        slug.required, slug.help_text = False, "Empty: made from the name."
+        _choose(self, "taxonomy", [(found.name, found.label) for found in taxonomies])
+        locales = [(locale, locale) for locale in settings.CMS_ENV.locales]
+        _choose(self, "locale", [*locales, ("", "Every language")])
+
+
+def _choose(form: forms.Form, name: str, choices: list[tuple[str, str]]) -> None:
+    field = form.fields[name]
+    if isinstance(field, forms.ChoiceField):
+        field.choices = choices
+
+
+class DeleteTermForm(forms.Form):
+    force = forms.BooleanField(
+        label="Also where posts carry it",
+        required=False,
+        help_text="It is taken off them, and out of what waits in a layer.",
+    )
 
 
 @admin.register(Term)
-class TermAdmin(PermittedAdmin[Term]):
-    view_permission = "taxonomies.edit"
+class TermAdmin(EditAdmin[Term]):
+    view_permission = add_permission = "taxonomies.edit"
+    list_title = "Terms"
+    add_title, add_button, add_form = "New term", "Add the term", NewTermForm
+    change_form, delete_form = TermForm, DeleteTermForm
+    delete_sentence = "The term goes for good. Terms below it move up to its parent."
     list_display = ("name", "taxonomy", "slug", "locale", "parent", "uses")
     list_filter = ("taxonomy", "locale")
     list_select_related = ("parent",)
     search_fields = ("name", "slug")
     ordering = ("taxonomy", "order_index", "name")
-    fields = ("name", "taxonomy", "slug", "locale", "parent", "order_index")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Term]:
         return super().get_queryset(request).annotate(number=Count("post_terms"))
@@ -26,3 +80,38 @@ class TermAdmin(PermittedAdmin[Term]):
     @admin.display(description="Posts", ordering="number")
     def uses(self, term: Term) -> int:
         return int(getattr(term, "number", 0))
+
+    def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
+        values = form.cleaned_data
+        create_term(
+            actor=actor_of(request),
+            taxonomy=values["taxonomy"],
+            name=values["name"],
+            slug=values["slug"] or None,
+            locale=values["locale"],
+            parent_id=values["parentId"] or None,
+            order_index=values["orderIndex"],
+        )
+        return HttpResponseRedirect(reverse("admin:content_term_changelist"))
+
+    def initial(self, row: Term) -> Mapping[str, object]:
+        return {
+            "name": row.name,
+            "slug": row.slug,
+            "parentId": row.parent_id or "",
+            "orderIndex": row.order_index,
+        }
+
+    def change(self, request: HttpRequest, row: Term, form: forms.Form) -> None:
+        values = form.cleaned_data
+        change_term(
+            term_id=row.pk,
+            actor=actor_of(request),
+            name=values["name"],
+            slug=values["slug"],
+            parent_id=values["parentId"] or None,
+            order_index=values["orderIndex"],
+        )
+
+    def remove(self, request: HttpRequest, row: Term, form: forms.Form) -> None:
+        delete_term(term_id=row.pk, actor=actor_of(request), force=form.cleaned_data["force"])

@@ -49,6 +49,8 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "content/menu/": EDITORS,
     "content/moduleinstance/": EDITORS,
     "content/term/": EDITORS,
+    "content/urlpattern/": EDITORS,
+    "seo/": EDITORS,
     "agents_app/agentrun/": EDITORS,
     "forms/": EDITORS,
 }
