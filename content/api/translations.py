@@ -28,9 +28,9 @@ _MOST_PATHS = 5_000
 class NewTranslation(Body):
     """Without `slug` and `title`, those of the post."""
 
-    locale: Annotated[Words, Field(max_length=12)]
-    slug: Annotated[Words, Field(max_length=SLUG_MAX)] | None = None
-    title: Annotated[Words, Field(max_length=TITLE_MAX)] | None = None
+    locale: Annotated[Words, Field(min_length=1, max_length=12)]
+    slug: Annotated[Words, Field(min_length=1, max_length=SLUG_MAX)] | None = None
+    title: Annotated[Words, Field(min_length=1, max_length=TITLE_MAX)] | None = None
 
 
 class UpToDate(Body):

@@ -86,8 +86,7 @@ def create_post(
         edit(document) if edit else seed_group(document, _group(module_group), shared_modules())
     )
     document = check_changes(post=post, before=empty, after=document, actor=actor)
-    if not document.fields.get("title"):
-        raise invalid("title", "title is required.")
+    require_names(document)
     if status == Status.PUBLISHED and document.fields.get("publishAt") is not None:
         raise invalid("publishAt", "Only a draft waits for its publication.", code="not_a_draft")
     insert(post, document, status)
@@ -96,6 +95,13 @@ def create_post(
         remember(post, source, paired(source, document))
     record_created(post, empty, document, actor, source=translation_of)
     return post
+
+
+def require_names(document: PostDocument) -> None:
+    """A new post has a title and a slug, which no comparison with an empty one asks for."""
+    for name in ("title", "slug"):
+        if not document.fields.get(name):
+            raise invalid(name, f"{name} is required.")
 
 
 def record_created(

@@ -25,6 +25,7 @@ from content.services.create import (
     new_row,
     record_created,
     record_translation,
+    require_names,
 )
 from core import events
 from core.actor import Actor
@@ -73,6 +74,7 @@ def create_translation(
     own: JsonObject = {"title": title} if title is not None else {}
     own["slug"] = slug if slug is not None else str(document.fields["slug"])
     copy = check_changes(post=post, before=copy, after=edits.patch_fields(copy, own), actor=actor)
+    require_names(copy)
     insert(post, copy)
     remember(post, document, ids)
     record_created(post, empty, copy, actor, source=source)
@@ -131,6 +133,8 @@ def _source(post_id: UUID | str, *, needs_title: bool = True) -> Post:
 
 def _row(actor: Actor, source: Post, locale: str) -> Post:
     """The translation, unsaved, where the source stands: below the translation of its parent."""
+    if not locale:
+        raise invalid("locale", "locale must be a language of this site.")
     post = new_row(actor, source.type, locale, source)
     post.order_index = source.order_index
     if source.parent is not None:

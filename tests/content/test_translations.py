@@ -364,3 +364,21 @@ def test_publishing_one_language_publishes_no_other() -> None:
 
     assert Post.objects.get(pk=post.pk).status == "draft"
     assert Post.objects.get(pk=made.pk).status == "published"
+
+
+@pytest.mark.parametrize("words", [{"slug": ""}, {"title": ""}, {"locale": ""}])
+def test_no_translation_is_without_name_or_language(words: dict[str, str]) -> None:
+    post = make.post()
+
+    with pytest.raises(RuleViolation) as refusal:
+        create_translation(post_id=post.pk, actor=make.actor(), **{"locale": "de", **words})
+
+    assert list(refusal.value.details) == list(words)
+    assert Post.objects.count() == 1
+
+
+def test_no_post_is_without_a_slug() -> None:
+    with pytest.raises(RuleViolation) as refusal:
+        create_post(actor=make.actor(), type="blog", fields={"title": "T", "slug": ""})
+
+    assert list(refusal.value.details) == ["slug"]
