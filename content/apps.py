@@ -10,14 +10,13 @@ class ContentConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from content import checks, tools  # noqa: F401  # both register themselves
-        from content.global_search import follow_later
+        from content import checks, search_following, tools  # noqa: F401  # both register themselves
         from content.pattern_moves import follow_pattern
         from content.replacing.posts import PostSource
         from content.replacing.shared import MENUS, TERMS, GlobalModuleSource
         from core import events, replacing
 
         events.subscribe(["urlPattern.changed"], follow_pattern)
-        events.subscribe(["content.changed"], follow_later)
+        events.subscribe([search_following.STALE], search_following.follow)
         for source in (PostSource(), GlobalModuleSource(), MENUS, TERMS):
             replacing.register(source)

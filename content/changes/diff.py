@@ -42,7 +42,7 @@ def _module_changes(base: PostDocument, other: PostDocument) -> Iterator[Change]
             continue
         if before.identity != module.identity:
             yield Change(path, "replaced", before, module)
-        else:
+        elif before is not module:
             yield from _part_changes(path, "props", before, module)
             yield from _part_changes(path, "overrides", before, module)
         if module.id in moved:

@@ -87,6 +87,8 @@ def part_of(module: ModuleDocument, part: str) -> Mapping[str, Json]:
 
 def same(one: Value, other: Value) -> bool:
     """Equality as JSON sees it (true is not 1, 1 is 1.0), and of whole modules."""
+    if one is other:
+        return True
     if isinstance(one, ModuleDocument) and isinstance(other, ModuleDocument):
         return (
             one.identity == other.identity

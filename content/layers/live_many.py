@@ -13,12 +13,13 @@ from uuid import UUID
 from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
-from content import search, store
+from content import store
 from content.changes import Changes
 from content.document import PostDocument
 from content.layers.live import event_payload, provenance_rows, revision_row
 from content.layers.state import drafts_of_many, settle_with
 from content.models import ModuleInstance, Post, PostModule, Provenance, Revision
+from content.search_following import keep_words
 from core import events
 from core.actor import Actor
 from core.json import JsonObject
@@ -58,7 +59,6 @@ def write_many(written: Sequence[Written], *, actor: Actor, reason: str) -> None
         item.post.version += 1
     _save_posts(written)
     _save_modules(written)
-    search.reindex([item.post.pk for item in written])
     revisions = Revision.objects.bulk_create(
         [revision_row(item.post, item.after, item.changes, actor, reason) for item in written],
         batch_size=_ROWS,
@@ -78,8 +78,9 @@ def write_many(written: Sequence[Written], *, actor: Actor, reason: str) -> None
 
 
 def tell_many(things: Sequence[tuple[UUID, JsonObject]], *, actor: Actor) -> None:
-    """Record the events of posts that were written, by id and payload: the last of the writes, for live writers
-    queue up at them."""
+    """Record the events of posts that were written, by id and payload, and have search follow: the last of the
+    writes, for live writers queue up at the events."""
+    keep_words([post_id for post_id, _ in things], actor)
     for name in ("post.updated", "post.approve"):
         events.record_all(name, things, actor=actor)
 

@@ -9,12 +9,12 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from content.definitions import checking, modules
-from content.global_search import follow_at_once
 from content.models import Menu, ModuleInstance, ModuleRevision, Term
 from content.replacing.documents import props_of_places
 from content.replacing.props import edit_props
 from content.richtext.links import safe_href
 from content.rules.values import clean_line
+from content.search_following import keep_words_of_global
 from core import events
 from core.actor import Actor
 from core.errors import RuleViolation, invalid
@@ -99,7 +99,7 @@ def _write(
     ModuleInstance.objects.bulk_update(rows, names, batch_size=100)
     ModuleRevision.objects.bulk_create(revisions, batch_size=500)
     for row in rows:
-        follow_at_once(row.pk)
+        keep_words_of_global(row.pk, actor)
     payloads: list[tuple[None, JsonObject]] = [
         (None, {"what": "global-module", "id": str(row.pk), "slug": row.global_slug})
         for row in rows

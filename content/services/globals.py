@@ -11,10 +11,10 @@ from django.db import IntegrityError, transaction
 
 from content.definitions import checking, find_module, validate_props
 from content.global_queries import find_global, placements_of
-from content.global_search import follow_at_once
 from content.layers.state import check_version
 from content.models import ModuleInstance, ModuleRevision
 from content.rules.values import clean_line
+from content.search_following import keep_words_of_global
 from core import events
 from core.actor import Actor
 from core.errors import Conflict, NotFound, invalid
@@ -173,7 +173,7 @@ def _write(
     module.version += 1
     module.save(update_fields=["label", "props", "version", "updated_at"])
     _keep(module, reason, actor)
-    follow_at_once(module.pk)
+    keep_words_of_global(module.pk, actor)
     _tell(module, actor)
 
 
