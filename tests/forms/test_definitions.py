@@ -26,7 +26,7 @@ def stored() -> tuple[list[Any], int]:
 def test_a_form_is_made_and_read_by_anybody() -> None:
     editor = ApiClient("editor")
     before = content_version()
-    fields = [
+    fields: list[dict[str, Any]] = [
         {**EMAIL, "placeholder": "you@example.com", "help": "Where we answer."},
         {"name": "size", "label": "Size", "type": "select", "options": ["S", "M"]},
         {"name": "code", "label": "Code", "type": "text", "pattern": "[A-Z]{2}[0-9]{4}"},
