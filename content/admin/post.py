@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 
 from content import search
 from content.admin.add import add
+from content.admin.copies import VIEWS as COPIES
 from content.admin.edit import edit
 from content.admin.pages import post_url, review_url
 from content.admin.review import review
@@ -131,6 +132,10 @@ class PostAdmin(PermittedAdmin[Post]):
             path("<uuid:post_id>/change/", wrap(edit), name="content_post_change"),
             path("<uuid:post_id>/review/", wrap(review), name="content_post_review"),
             path("<uuid:post_id>/delete/", wrap(delete), name="content_post_delete"),
+            *[
+                path(f"<uuid:post_id>/{name}/", wrap(view), name=f"content_post_{name}")
+                for name, view in COPIES.items()
+            ],
             path("<uuid:post_id>/history/", wrap(_history), name="content_post_history"),
             path("<uuid:post_id>/revisions/", wrap(revisions), name="content_post_revisions"),
             path("<uuid:post_id>/revisions/compare/", wrap(compare), name="content_post_compare"),

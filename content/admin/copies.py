@@ -1,0 +1,251 @@
+"""The pages of what belongs to a post: its translations, its variations, its preview links."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+
+from content.admin.pages import post_page, post_url, read
+from content.admin.panels import register_panel
+from content.models import Post, PreviewLink
+from content.models.preview import PREVIEW_LAYERS
+from content.origins import TranslationState, states_of
+from content.previews import preview_url
+from content.services.previews import (
+    LONGEST_HOURS,
+    USUAL_HOURS,
+    create_preview_link,
+    revoke_preview_link,
+)
+from content.services.translate import create_translation, mark_up_to_date
+from content.services.vary import USUAL_WEIGHT, create_variation, promote_variation
+from core.admin.forms import saved
+from core.admin.rights import actor_of, answers_refusals, may, refusals_as_messages, require
+
+
+@dataclass(slots=True)
+class Line:
+    """A copy in its list: where it leads, what is said of it, and the button that it has."""
+
+    title: str
+    facts: list[str]
+    url: str = ""
+    status: str = ""
+    do: str = ""
+    value: str = ""
+    button: str = ""
+    details: list[str] = field(default_factory=list)
+
+
+class TranslationForm(forms.Form):
+    locale = forms.ChoiceField(label="Language")
+    slug = forms.CharField(
+        label="Slug", max_length=200, required=False, help_text="Empty: the same."
+    )
+
+    def __init__(self, *args: Any, taken: set[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        found = self.fields["locale"]
+        if isinstance(found, forms.ChoiceField):
+            free = [locale for locale in settings.CMS_ENV.locales if locale not in taken]
+            found.choices = [(locale, locale) for locale in free]
+
+
+class VariationForm(forms.Form):
+    variation = forms.CharField(label="Name", max_length=40, help_text="Like B.")
+    weight = forms.IntegerField(label="Weight", initial=USUAL_WEIGHT, min_value=1, max_value=100)
+
+
+class PreviewForm(forms.Form):
+    layer = forms.ChoiceField(label="Layer", choices=PREVIEW_LAYERS)
+    expiresInHours = forms.IntegerField(
+        label="Hours", initial=USUAL_HOURS, min_value=1, max_value=LONGEST_HOURS
+    )
+
+
+@answers_refusals
+def translations(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """GET lists the languages, POST makes one, or says that this one is up to date."""
+    require(request, "posts.view")
+    post, _ = read(post_id)
+    group = Post.objects.alive().filter(translation_group=post.translation_group)
+    rows = list(group.order_by("locale"))
+    form = TranslationForm(_data(request, "create"), taken={row.locale for row in rows})
+
+    def create() -> None:
+        words = form.cleaned_data
+        made = create_translation(
+            post_id=post.pk,
+            locale=words["locale"],
+            slug=words["slug"] or None,
+            actor=actor_of(request),
+        )
+        messages.success(request, f"“{made.title}” is a draft in {made.locale}.")
+
+    states = states_of(rows)
+    if form.is_bound and saved(form, create):
+        return HttpResponseRedirect(request.path)
+    if request.POST.get("do") == "checked" and post.pk in states:
+        with refusals_as_messages(request):
+            paths = _open_paths(states[post.pk])
+            mark_up_to_date(post_id=post.pk, actor=actor_of(request), paths=paths)
+        return HttpResponseRedirect(request.path)
+    may_write = may(request, "posts.translate")
+    lines = [_translation(row, states.get(row.pk), post, may_write) for row in rows]
+    is_full = not form.fields["locale"].choices or post.variation_of_id is not None  # type: ignore[attr-defined]
+    shown = form if may_write and not is_full else None
+    return _page(request, post_id, "Translations", lines, shown, "Translate")
+
+
+def _open_paths(state: TranslationState) -> list[str]:
+    new = [f"modules.{module.id}" for module in state.new_modules]
+    return [*state.stale_paths, *new, *(f"modules.{own}" for own, _ in state.removed_modules)]
+
+
+def _translation(row: Post, state: TranslationState | None, post: Post, may_write: bool) -> Line:
+    details = _open_paths(state) if state else []
+    facts = [row.locale, "this post"] if row.pk == post.pk else [row.locale]
+    if details:
+        facts.append(f"{len(details)} older than the source")
+    line = Line(row.title, facts, post_url("change", row), row.status)
+    if row.pk == post.pk and details:
+        line.details = details
+        if may_write:
+            line.do, line.button = "checked", "It is right as it is"
+    return line
+
+
+@answers_refusals
+def variations(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """GET lists the variations, POST makes one or promotes one."""
+    require(request, "posts.view")
+    post, _ = read(post_id)
+    form = VariationForm(_data(request, "create"))
+
+    def create() -> None:
+        create_variation(post_id=post.pk, actor=actor_of(request), **form.cleaned_data)
+        messages.success(request, f"Variation {form.cleaned_data['variation']} is a draft.")
+
+    if form.is_bound and saved(form, create):
+        return HttpResponseRedirect(request.path)
+    if request.POST.get("do") == "promote":
+        with refusals_as_messages(request):
+            chosen = request.POST.get("value", "")
+            promote_variation(post_id=post.pk, variation_id=chosen, actor=actor_of(request))
+            messages.success(request, "The post has the content of the variation now.")
+        return HttpResponseRedirect(request.path)
+    if post.variation_of is not None:
+        original = post.variation_of
+        lines = [Line(original.title, ["the original"], post_url("variations", original))]
+        return _page(request, post_id, "Variations", lines, None, "")
+    rows = Post.objects.kept().filter(variation_of=post).order_by("variation")
+    button = "Promote" if may(request, "posts.edit") else ""
+    lines = [_variation(row, button) for row in rows]
+    shown = form if may(request, "posts.create") else None
+    return _page(request, post_id, "Variations", lines, shown, "Make a variation")
+
+
+def _variation(row: Post, button: str) -> Line:
+    return Line(
+        row.title,
+        [row.variation, f"weight {row.variation_weight}"],
+        post_url("change", row),
+        row.status,
+        "promote" if button else "",
+        str(row.pk),
+        button,
+    )
+
+
+@answers_refusals
+def previews(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """GET lists the preview links, POST makes one, whose address is shown this once, or revokes one."""
+    require(request, "posts.preview")
+    post, _ = read(post_id)
+    form = PreviewForm(_data(request, "create"))
+    made: list[str] = []
+
+    def create() -> None:
+        words = form.cleaned_data
+        _, token = create_preview_link(
+            post_id=post.pk,
+            layer=words["layer"],
+            hours=words["expiresInHours"],
+            actor=actor_of(request),
+        )
+        made.append(preview_url(token))
+
+    if form.is_bound:
+        saved(form, create)
+    if request.POST.get("do") == "revoke":
+        with refusals_as_messages(request):
+            chosen = request.POST.get("value", "")
+            revoke_preview_link(post_id=post.pk, link_id=chosen, actor=actor_of(request))
+        return HttpResponseRedirect(request.path)
+    rows = post.preview_links.order_by("-created_at")[:100]
+    lines = [_link(row) for row in rows]
+    return _page(request, post_id, "Preview links", lines, form, "Make a link", made)
+
+
+def _link(row: PreviewLink) -> Line:
+    facts = [
+        f"until {row.expires_at:%Y-%m-%d %H:%M} UTC",
+        f"{row.views} views",
+        f"by {row.created_by_name}",
+    ]
+    return Line(row.get_layer_display(), facts, do="revoke", value=str(row.pk), button="Revoke")
+
+
+def _data(request: HttpRequest, do: str) -> Any:
+    return request.POST if request.method == "POST" and request.POST.get("do") == do else None
+
+
+def _page(
+    request: HttpRequest,
+    post_id: UUID,
+    title: str,
+    lines: list[Line],
+    form: forms.Form | None,
+    button: str,
+    made: list[str] | None = None,
+) -> HttpResponse:
+    post, layers = read(post_id)
+    context = {"lines": lines, "form": form, "button": button, "made": made or []}
+    status = 422 if form is not None and form.errors else 200
+    return post_page(
+        request,
+        "admin/posts/copies.html",
+        post,
+        layers,
+        context,
+        title=f"{title}: {post.title}",
+        tab=title,
+        status=status,
+    )
+
+
+def copies_panel(request: HttpRequest, post: Post) -> SafeString:
+    """Links to the pages above. No query."""
+    pages = [("Translations", "translations"), ("Variations", "variations")]
+    if may(request, "posts.preview"):
+        pages.append(("Preview links", "previews"))
+    links = [(label, post_url(name, post)) for label, name in pages]
+    return SafeString(render_to_string("admin/posts/copies_panel.html", {"links": links}))
+
+
+VIEWS: dict[str, Callable[..., HttpResponse]] = {
+    "translations": translations,
+    "variations": variations,
+    "previews": previews,
+}
+
+register_panel(copies_panel)
