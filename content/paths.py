@@ -85,7 +85,7 @@ def path_by(pattern: str, post: Post, slugs: Sequence[str]) -> str:
 def slugs_in(tree: Tree, post: Post) -> list[str]:
     """The slugs from the root down to the post, without a query."""
     slugs, parent, depth = [post.slug], post.parent_id, 0
-    while parent in tree and depth < _DEEPEST:
+    while parent is not None and parent in tree and depth < _DEEPEST:
         slug, above = tree[parent]
         slugs.insert(0, slug)
         parent, depth = above, depth + 1

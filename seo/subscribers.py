@@ -15,7 +15,7 @@ ARRIVED: Final = ("post.published", "post.restored")
 def lead_on(event: Event) -> None:
     """The old address of a post that was published once leads to the new one."""
     before, after = str(event.payload["from"]), str(event.payload["to"])
-    known = Post.objects.filter(pk=event.post_id, published_at__isnull=False)
+    known = Post.objects.filter(pk=str(event.payload["id"]), published_at__isnull=False)
     if before and after and known.exists():
         follow_move(before=before, after=after)
 

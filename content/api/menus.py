@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final, Literal, cast
+from typing import Any, ClassVar, Final, Literal
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
@@ -29,6 +29,7 @@ from core.api.schema import LOCATION
 from core.api.views import ApiViewSet, expected_version
 from core.errors import NotFound, invalid
 
+READS: Final = ("GET", "HEAD")
 _READ_ONLY: Final = ("id", "updatedAt")
 _ITEMS: Final = f"A tree, at most {DEEPEST} levels deep."
 
@@ -106,25 +107,27 @@ class MenuViewSet(DeliveredViewSet):
         "update": "menus.edit",
         "destroy": "menus.edit",
     }
-    authentication_classes = tuple(api_settings.DEFAULT_AUTHENTICATION_CLASSES)
-    throttle_classes = tuple(api_settings.DEFAULT_THROTTLE_CLASSES)
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """What is shown is kept and counted as the delivery API's answers are; what is written is neither."""
-        if request.method in ("GET", "HEAD"):
+        if request.method in READS:
             return super().dispatch(request, *args, **kwargs)
-        self.cache_control = ApiViewSet.cache_control
-        return ApiViewSet.dispatch(self, request, *args, **kwargs)
+        response = ApiViewSet.dispatch(self, request, *args, **kwargs)
+        response["Cache-Control"] = ApiViewSet.cache_control
+        return response
 
     def get_authenticators(self) -> list[BaseAuthentication]:
-        return [] if self._is_read else super().get_authenticators()
+        return (
+            [] if self._reads else [found() for found in _classes("DEFAULT_AUTHENTICATION_CLASSES")]
+        )
 
     def get_throttles(self) -> list[BaseThrottle]:
-        return [] if self._is_read else cast(list[BaseThrottle], super().get_throttles())
+        return [] if self._reads else [found() for found in _classes("DEFAULT_THROTTLE_CLASSES")]
 
     @property
-    def _is_read(self) -> bool:
-        return self.request is None or self.request.method in ("GET", "HEAD")
+    def _reads(self) -> bool:
+        request: HttpRequest | None = self.request  # none while the address is only described
+        return request is not None and request.method in READS
 
     @extend_schema(parameters=schema.SHOWN_PARAMETERS, responses=schema.ShownMenuSchema)
     def retrieve(self, request: Request, menu: str) -> Response:
@@ -151,10 +154,16 @@ class MenuViewSet(DeliveredViewSet):
         )
         return Response(presenters.menu(row))
 
-    @extend_schema(responses=schema.MenuGoneSchema)
+    @extend_schema(responses={200: schema.MenuGoneSchema})
     def destroy(self, request: Request, menu: str) -> Response:
         """Delete the menu of an id."""
         return Response({"id": delete_menu(menu_id=menu, actor=self.actor)})
+
+
+def _classes(setting: str) -> tuple[type[Any], ...]:
+    """The classes that every endpoint has, which delivered ones go without."""
+    found: tuple[type[Any], ...] = tuple(getattr(api_settings, setting))
+    return found
 
 
 def locale_asked(request: Request) -> str:

@@ -58,7 +58,7 @@ class TaxonomyViewSet(ApiViewSet):
     }
     conditional = frozenset({"list", "terms"})
 
-    @extend_schema(parameters=schema.PAGES, responses=schema.TaxonomyListSchema)
+    @extend_schema(parameters=schema.TAXONOMY_PARAMETERS, responses=schema.TaxonomyListSchema)
     def list(self, request: Request) -> Response:
         """The taxonomies, and the post types that use each."""
         page = page_of(request)
@@ -115,7 +115,7 @@ class TaxonomyViewSet(ApiViewSet):
         )
         return Response(presenters.term(term))
 
-    @extend_schema(parameters=schema.FORCE, responses=schema.TermGoneSchema)
+    @extend_schema(parameters=schema.FORCE, responses={200: schema.TermGoneSchema})
     def destroy(self, request: Request, term_id: str) -> Response:
         """Delete a term; those below it move up. 409 `in_use` where posts carry it, unless forced."""
         force = request.query_params.get("force", "false")

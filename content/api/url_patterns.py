@@ -85,7 +85,7 @@ class UrlPatternViewSet(ApiViewSet):
         )
         return Response(url_pattern(row))
 
-    @extend_schema(responses=schema.UrlPatternGoneSchema)
+    @extend_schema(responses={200: schema.UrlPatternGoneSchema})
     def destroy(self, request: Request, pattern_id: str) -> Response:
         """Go back to the type's own pattern. Addresses that visitors know lead on."""
         row = delete_pattern(pattern_id=pattern_id, actor=self.actor)

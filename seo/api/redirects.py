@@ -108,7 +108,7 @@ class RedirectViewSet(ApiViewSet):
         )
         return Response(presenters.redirect(row))
 
-    @extend_schema(responses=schema.RedirectGoneSchema)
+    @extend_schema(responses={200: schema.RedirectGoneSchema})
     def destroy(self, request: Request, redirect_id: str) -> Response:
         """Delete a redirect: its address leads nowhere again."""
         row = find_redirect(redirect_id)

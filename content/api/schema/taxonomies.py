@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from core.api.schema import PAGES, MetaSchema, choice, query
 
+TAXONOMY_PARAMETERS = PAGES
 TERM_PARAMETERS = [
     query(
         "locale",

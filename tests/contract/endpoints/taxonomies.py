@@ -14,7 +14,7 @@ def scene() -> Names:
 
 def grow(number: int) -> None:
     begin = Term.objects.count()
-    root = Term.objects.filter(parent=None).order_by("slug").first()
+    root = Term.objects.filter(parent=None).earliest("slug")
     made = make.copies(root, number, slug=lambda place: f"root-{begin + place}")
     make.copies(
         root,
