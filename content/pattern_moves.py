@@ -48,7 +48,9 @@ def move_all(type_name: str, locale: str, actor: Actor) -> int:
 def _move_batch(type_name: str, locale: str, actor: Actor, after: UUID) -> tuple[UUID | None, int]:
     """Move the next batch; the last id, None at the end, and how many moved."""
     rows = Post.objects.select_for_update(of=("self",), no_key=True)
-    rows = rows.filter(type=type_name, locale=locale, pk__gt=after).order_by("pk")
+    rows = rows.filter(type=type_name, locale=locale, variation_of=None, pk__gt=after).order_by(
+        "pk"
+    )
     posts = list(rows[:MOST_AT_ONCE])
     # Read when the posts are locked: a pattern that changed again since is the one to follow.
     pattern, tree = pattern_of(type_name, locale), _tree(type_name, locale)

@@ -11,9 +11,9 @@ from django.conf import settings
 from django.utils.encoding import iri_to_uri
 from django.utils.translation import get_language_info
 
+from content.richtext.links import safe_href
+from content.rules.menus import DEEPEST
 from content.site_queries import MenuItems, Neighbour
-
-_DEEPEST = 4
 
 
 class Crumb(TypedDict):
@@ -22,6 +22,8 @@ class Crumb(TypedDict):
 
 
 class MenuLink(TypedDict):
+    id: str
+    type: str
     label: str
     url: str
     current: bool
@@ -125,7 +127,7 @@ def menu_post_ids(items: MenuItems) -> set[UUID]:
 
 
 def _walk(items: MenuItems, depth: int = 0) -> Iterator[Mapping[str, object]]:
-    for item in items if depth < _DEEPEST else ():
+    for item in items if depth < DEEPEST else ():
         yield item
         yield from _walk(_children(item), depth + 1)
 
@@ -151,10 +153,12 @@ def _links(
     depth: int,
 ) -> list[MenuLink]:
     links: list[MenuLink] = []
-    for item in items if depth < _DEEPEST else ():
+    for item in items if depth < DEEPEST else ():
         children = _links(_children(item), place, posts, found, depth + 1)
-        label, url = str(item.get("label") or ""), str(item.get("url") or "")
-        if item.get("type") == "post":
+        # Checked when it was written; what was stored otherwise is no less dangerous.
+        label, url = str(item.get("label") or ""), safe_href(item.get("url")) or ""
+        is_post = item.get("type") == "post"
+        if is_post:
             target = _target(posts.get(str(item.get("postId")).lower()), place.locale, found)
             if target is None and not children:
                 continue
@@ -162,8 +166,16 @@ def _links(
             url = target.path if target else ""
             label = label or (target.title if target else "")
         if label:
-            current = url == place.path
-            links.append(MenuLink(label=label, url=url, current=current, children=children))
+            links.append(
+                MenuLink(
+                    id=str(item.get("id") or ""),
+                    type="post" if is_post else "custom",
+                    label=label,
+                    url=url,
+                    current=url == place.path,
+                    children=children,
+                )
+            )
     return links
 
 

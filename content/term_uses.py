@@ -18,8 +18,8 @@ from core.actor import Actor
 
 
 def posts_with(term_id: UUID) -> list[UUID]:
-    """The posts, not in the trash, that carry a term live."""
-    rows = Post.objects.alive().filter(post_terms__term=term_id)
+    """The posts, not in the trash and with their variations, that carry a term live."""
+    rows = Post.objects.kept().filter(post_terms__term=term_id)
     return list(rows.order_by("pk").values_list("pk", flat=True))
 
 

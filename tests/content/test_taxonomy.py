@@ -14,6 +14,7 @@ from content.post_types.blog import Blog
 from content.services import taxonomy
 from content.services.taxonomy import change_term, create_term, delete_term
 from content.services.trash import delete_post
+from content.services.vary import create_variation
 from core.errors import CmsError, Conflict, NotAllowed
 from core.events import content_version
 from core.models import Event
@@ -373,3 +374,15 @@ def test_max_selections_hold_for_ai_clients() -> None:
 
     assert code == "invalid"
     assert "At most 3 terms of 'topics' are allowed; these are 4." in text
+
+
+def test_a_variation_loses_a_deleted_term_with_a_revision() -> None:
+    coffee = term("Coffee")
+    post = make.post(taxonomyTermIds=[str(coffee.pk)])
+    other = create_variation(post_id=post.pk, variation="B", actor=make.actor())
+    before = other.version
+
+    delete_term(term_id=coffee.pk, actor=make.actor(), force=True)
+
+    assert make.layers(other).live.taxonomy_term_ids == ()
+    assert Post.objects.get(pk=other.pk).version == before + 1

@@ -13,6 +13,7 @@ from content.models import Post, UrlPattern
 from content.services import url_patterns
 from content.services.trash import delete_post, restore_post
 from content.services.url_patterns import change_pattern, create_pattern, delete_pattern
+from content.services.vary import create_variation
 from core.errors import NotAllowed, RuleViolation
 from core.events import content_version
 from core.models import Event
@@ -325,3 +326,12 @@ def test_threat_26_a_hostile_pattern_is_refused_at_once() -> None:
     for text in ("/" + "{" * 100_000, "/{slug}" * 20_000, "/" + "a-" * 50_000 + "{slug}"):
         body = {"type": "blog", "locale": "en", "pattern": text}
         refused("POST", "/api/url-patterns", body, 422, "invalid", "pattern")
+
+
+def test_a_variation_has_no_address_of_its_own() -> None:
+    post = make.post(slug="tea")
+    other = create_variation(post_id=post.pk, variation="B", actor=make.actor())
+
+    pattern("/news/{slug}")
+
+    assert (path_of(post), path_of(other)) == ("/news/tea", "")

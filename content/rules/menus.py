@@ -1,0 +1,153 @@
+"""What may stand in a menu."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+from uuid import UUID, uuid4
+
+from content.models import Post
+from content.richtext.links import safe_href
+from core.errors import RuleViolation, invalid
+from core.hostile import refuse_unstorable
+from core.json import Json, JsonObject
+
+DEEPEST: Final = 5
+MOST_ITEMS: Final = 500
+LABEL_MAX: Final = 200
+ITEM_URL_MAX: Final = 2000
+ITEM_TYPES: Final = ("custom", "post")
+_KEYS: Final = frozenset({"id", "label", "type", "url", "postId", "children"})
+_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
+
+
+def clean_items(value: object, kept: frozenset[str] = frozenset()) -> list[Json]:
+    """The items as they are stored; `RuleViolation` keyed by path, like `items.0.children.1.url`.
+
+    `kept` are ids of posts that the menu names already: one that went since does not block another change.
+    """
+    refuse_unstorable(value, "items")
+    seen: set[str] = set()
+    items = _clean_level(value, "items", 1, seen)
+    _follow_posts(items, kept)
+    return items
+
+
+def _clean_level(value: object, path: str, depth: int, seen: set[str]) -> list[Json]:
+    if not isinstance(value, list):
+        raise invalid(path, f"{path} must be a list of items.")
+    if value and depth > DEEPEST:
+        raise invalid(path, f"A menu is at most {DEEPEST} levels deep.")
+    return [_clean_item(item, f"{path}.{place}", depth, seen) for place, item in enumerate(value)]
+
+
+def _clean_item(item: object, path: str, depth: int, seen: set[str]) -> Json:
+    if not isinstance(item, Mapping):
+        raise invalid(path, f"{path} must be an object.")
+    for name in item:
+        if name not in _KEYS:
+            known = ", ".join(sorted(_KEYS))
+            raise invalid(f"{path}.{name}"[:200], f"An item has no key {name[:80]!r}; {known}.")
+    id_ = _id_of(item.get("id"), path, seen)
+    type_ = item.get("type", "custom")
+    if type_ not in ITEM_TYPES:
+        raise invalid(f"{path}.type", f"type is one of: {', '.join(ITEM_TYPES)}.")
+    cleaned: JsonObject = {
+        "id": id_,
+        "label": _label_of(item.get("label", ""), path, required=type_ == "custom"),
+        "type": str(type_),
+        "url": "",
+    }
+    if type_ == "post":
+        cleaned["postId"] = _post_id_of(item.get("postId"), path)
+    else:
+        cleaned["url"] = _url_of(item.get("url", ""), path)
+    cleaned["children"] = _clean_level(
+        item.get("children", []), f"{path}.children", depth + 1, seen
+    )
+    return cleaned
+
+
+def _id_of(value: object, path: str, seen: set[str]) -> str:
+    id_ = str(uuid4()) if value is None else value
+    if not isinstance(id_, str) or not _ID.match(id_):
+        raise invalid(
+            f"{path}.id", "An id is made of letters, digits, - and _; without one, one is made."
+        )
+    if id_ in seen:
+        raise invalid(f"{path}.id", f"Another item of the menu has the id {id_!r}.")
+    seen.add(id_)
+    if len(seen) > MOST_ITEMS:
+        raise invalid("items", f"A menu has at most {MOST_ITEMS} items.")
+    return id_
+
+
+def _label_of(value: object, path: str, *, required: bool) -> str:
+    if not isinstance(value, str):
+        raise invalid(f"{path}.label", "label must be text.")
+    label = value.strip()
+    if required and not label:
+        raise invalid(f"{path}.label", "label must not be empty.")
+    if len(label) > LABEL_MAX or not label.isprintable():
+        raise invalid(
+            f"{path}.label",
+            f"label is one line of at most {LABEL_MAX} characters, without control characters.",
+        )
+    return label
+
+
+def _url_of(value: object, path: str) -> str:
+    """Where a custom item leads; empty for a heading over other items."""
+    if value == "":
+        return ""
+    address = safe_href(value)
+    if address is None or len(address) > ITEM_URL_MAX:
+        raise invalid(
+            f"{path}.url",
+            "url is a path, an http(s), mailto or tel address of at most "
+            f"{ITEM_URL_MAX:,} characters.",
+        )
+    return address
+
+
+def _post_id_of(value: object, path: str) -> str:
+    try:
+        return str(UUID(value)) if isinstance(value, str) else _no_post(path, value)
+    except ValueError:
+        return _no_post(path, value)
+
+
+def _no_post(path: str, value: object) -> str:
+    raise invalid(f"{path}.postId", f"No post has the id {str(value)[:80]!r}.")
+
+
+def _follow_posts(items: list[Json], kept: frozenset[str]) -> None:
+    """Check that the posts are there, and note their present addresses. One query."""
+    wanted = list(_post_items(items, "items"))
+    if not wanted:
+        return
+    ids = {str(item["postId"]) for _, item in wanted}
+    rows = Post.objects.alive().filter(pk__in=ids).values_list("pk", "path")
+    paths = {str(pk): path for pk, path in rows}
+    for path, item in wanted:
+        id_ = str(item["postId"])
+        if id_ not in paths and id_ not in kept:
+            _no_post(path, id_)
+        item["url"] = paths.get(id_, "")
+
+
+def _post_items(items: list[Json], path: str) -> Iterator[tuple[str, JsonObject]]:
+    for place, item in enumerate(items):
+        if not isinstance(item, dict):
+            continue
+        here = f"{path}.{place}"
+        if item["type"] == "post":
+            yield here, item
+        children = item["children"]
+        if isinstance(children, list):
+            yield from _post_items(children, f"{here}.children")
+
+
+def slug_taken(slug: str, locale: str) -> RuleViolation:
+    return invalid("slug", f"There is a menu {slug!r} in {locale} already.", code="slug_taken")
