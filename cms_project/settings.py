@@ -52,6 +52,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "core.csp.ContentSecurityPolicyMiddleware",
+    "core.cors.PublicOriginsMiddleware",
     "core.middleware.ManagementSessionMiddleware",
     "core.middleware.ManagementLocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
