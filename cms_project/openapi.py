@@ -34,7 +34,7 @@ _TAGS: Final = {
     "media": "Images and files.",
     "menus": "Menus.",
     "taxonomies": "Taxonomies and their terms.",
-    "terms": "Terms of taxonomies.",
+    "taxonomy-terms": "Terms of taxonomies.",
     "forms": "What visitors send by forms.",
     "forms-definitions": "The forms, as frontends render them.",
     "redirects": "Redirects.",

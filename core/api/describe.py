@@ -51,6 +51,13 @@ class DescribedSchema(AutoSchema):
         """Never: every list says itself that it is `{data, meta}`."""
         return False
 
+    def _get_response_bodies(self, direction: Any = "response") -> Any:
+        found = self.get_response_serializers()
+        if self.method != "DELETE" or isinstance(found, dict):
+            return super()._get_response_bodies(direction)
+        # A deletion answers 200 with a small body.
+        return {"200": self._get_response_for_code(found, "200", direction=direction)}
+
     def _resolve_path_parameters(self, variables: list[str]) -> list[dict[str, Any]]:
         shapes: dict[str, Any] = getattr(self.view, "path_schemas", {})
         return [self._path_parameter(name, shapes.get(name)) for name in variables]

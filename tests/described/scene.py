@@ -1,0 +1,83 @@
+"""Something for every address to find: the scenes of the table of endpoints, all in one database."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+from content.models import Post
+from core.api.schema import operations
+from tests.contract.endpoint import Area, Endpoint, Names, areas, filled
+
+
+@dataclass
+class Scene:
+    """Ids by the names of parameters, and a good body for each operation that takes one."""
+
+    ids: dict[str, list[str]] = field(default_factory=dict)
+    bodies: dict[str, Any] = field(default_factory=dict)
+
+
+def everything(document: Any) -> Scene:
+    """Build all scenes one after the other."""
+    by_address = {
+        f"{method.upper()} {_plain(path)}": (path, operation)
+        for path, method, operation in operations(document)
+    }
+    made = Scene()
+    for area in areas():
+        _add(made, area, area.scene(), by_address)
+        # The next scene makes posts of the same names.
+        for post in Post.objects.all():
+            Post.objects.filter(pk=post.pk).update(slug=uuid4().hex, translation_group=uuid4())
+    return made
+
+
+def config(scene: Scene) -> str:
+    """The scene's ids as schemathesis reads them: most calls take one of them, the others anything."""
+    lines = ["", "[parameters]"]
+    lines += [
+        f'"path.{name}" = {{ dictionary = "{name}", probability = 0.8 }}' for name in scene.ids
+    ]
+    lines += ["", "[dictionaries]"]
+    lines += [f"{name} = {{ values = {json.dumps(ids)} }}" for name, ids in scene.ids.items()]
+    return "\n".join([*lines, ""])
+
+
+def with_examples(document: Any, scene: Scene) -> Any:
+    """The document with the scene's bodies as examples."""
+    for _, _, operation in operations(document):
+        body = scene.bodies.get(operation["operationId"])
+        content = operation.get("requestBody", {}).get("content", {}).get("application/json")
+        if body is not None and content is not None:
+            content["examples"] = {"scene": {"value": body}}
+    return document
+
+
+def _add(made: Scene, area: Area, names: Names, by_address: dict[str, Any]) -> None:
+    for endpoint in area.endpoints:
+        found = by_address.get(f"{endpoint.method} {_plain(endpoint.path)}")
+        if found is None:  # the description itself
+            continue
+        path, operation = found
+        if endpoint.body is not None:
+            made.bodies[operation["operationId"]] = filled(endpoint.body, names)
+        for name, value in _gaps(path, endpoint, names):
+            ids = made.ids.setdefault(name, [])
+            if value not in ids:
+                ids.append(value)
+
+
+def _gaps(path: str, endpoint: Endpoint, names: Names) -> list[tuple[str, str]]:
+    pairs = zip(path.split("/"), endpoint.path.split("/"), strict=True)
+    return [
+        (parameter[1:-1], str(names[gap[1:-1]]))
+        for parameter, gap in pairs
+        if parameter.startswith("{")
+    ]
+
+
+def _plain(path: str) -> str:
+    return "/".join("<>" if part[:1] in ("{", "<") else part for part in path.split("/"))
