@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from agents_app.bulk import BulkRuns
 from agents_app.models import AgentRun
 from agents_app.schema import AgentDefinition, OpenEndedContext, ScopeEntry
 from content.layers.revert import Reverted
@@ -46,6 +47,16 @@ def _open_ended(rule: OpenEndedContext) -> JsonObject:
         }
         wire |= {name: value for name, value in given.items() if value is not None}
     return wire
+
+
+def bulk_runs(made: BulkRuns) -> JsonObject:
+    """The runs on several posts, and the posts that got none."""
+    ids = [row.pk for row in made.runs]
+    rows = {row.pk: row for row in with_steps(AgentRun.objects.filter(pk__in=ids))}
+    return {
+        "data": [run(rows[id_]) for id_ in ids],
+        "rejected": [{"id": item.id, "error": item.error} for item in made.rejected],
+    }
 
 
 def with_steps(runs: QuerySet[AgentRun]) -> QuerySet[AgentRun]:

@@ -56,8 +56,7 @@ def create_run(
         raise invalid("scope", f"{scope!r} is no scope; known: {', '.join(Scope)}.")
     _check_right(actor, scope, event, has_post=post_id is not None)
     agent = enabled_agent(agent_id)
-    if not agent.entries(scope):
-        raise _not_in_scope(agent, scope)
+    check_scope(agent, scope)
     post = _post(post_id, scope)
     post_module_id = module_id_of(post_module_id)
     check_field(agent, scope, post, field_key, post_module_id)
@@ -112,9 +111,12 @@ def _check_right(actor: Actor, scope: str, event: Event | None, *, has_post: boo
         actor.require("posts.edit")
 
 
-def _not_in_scope(agent: AgentDefinition, scope: str) -> NotAllowed:
+def check_scope(agent: AgentDefinition, scope: str) -> None:
+    """Raise `NotAllowed` (`agent_not_in_scope`) unless the agent runs in the scope."""
+    if agent.entries(scope):
+        return
     known = ", ".join(dict.fromkeys(entry.scope for entry in agent.scopes if entry.enabled))
-    return NotAllowed(
+    raise NotAllowed(
         f"The agent {agent.id} does not run in the scope {scope}; its scopes are: {known or 'none'}.",
         code="agent_not_in_scope",
     )

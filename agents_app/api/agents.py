@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hmac
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from django.conf import settings
 from drf_spectacular.utils import extend_schema
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import User
 from agents_app import presenters
 from agents_app.api import schema
+from agents_app.bulk import MOST, create_bulk_runs
 from agents_app.definitions import agents_for
 from agents_app.models import AgentRun
 from agents_app.runs import create_run, find_run
@@ -39,6 +41,11 @@ class PostRun(Body):
 class GlobalRun(Body):
     post_id: Words | None = None
     context: dict[str, Any] | None = None
+    open_ended_context: Words | None = None
+
+
+class BulkRun(Body):
+    ids: Annotated[list[Words], Field(min_length=1, max_length=MOST)]
     open_ended_context: Words | None = None
 
 
@@ -82,6 +89,7 @@ class AgentViewSet(ApiViewSet):
         "list": "agents.view",
         "run_on_post": ("agents.dropdown", "agents.field"),
         "run_globally": "agents.global",
+        "run_in_bulk": "agents.edit",
     }
 
     @extend_schema(parameters=schema.AGENT_PARAMETERS, responses=schema.AgentListSchema)
@@ -135,6 +143,18 @@ class AgentViewSet(ApiViewSet):
             open_ended_context=body.open_ended_context,
         )
         return answer(run, wait, self.actor)
+
+    @extend_schema(request=BulkRun, responses={201: schema.BulkRunsSchema})
+    def run_in_bulk(self, request: Request, agent_id: str) -> Response:
+        """Run an agent on up to a hundred posts, one run each. Posts that get none are named under `rejected`."""
+        body = read_body(request, BulkRun)
+        made = create_bulk_runs(
+            agent_id=agent_id,
+            post_ids=body.ids,
+            actor=self.actor,
+            open_ended_context=body.open_ended_context,
+        )
+        return Response(presenters.bulk_runs(made), status=201)
 
 
 class TriggerViewSet(ApiViewSet):

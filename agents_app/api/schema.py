@@ -126,6 +126,20 @@ class RunListSchema(serializers.Serializer[object]):
     meta = MetaSchema()
 
 
+class RejectedPostSchema(serializers.Serializer[object]):
+    """A post that got no run."""
+
+    id = serializers.CharField()
+    error = serializers.CharField()
+
+
+class BulkRunsSchema(serializers.Serializer[object]):
+    """The runs on several posts, and the posts that got none."""
+
+    data = RunSchema(many=True)  # type: ignore[assignment]  # a field of that name
+    rejected = RejectedPostSchema(many=True)
+
+
 class RevertedSchema(serializers.Serializer[object]):
     """What reverting a run did: paths taken back, kept because people changed them, and no longer staged."""
 

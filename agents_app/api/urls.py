@@ -14,6 +14,7 @@ urlpatterns = [
         "posts/<str:post_id>/agents/<str:agent_id>/run",
         AgentViewSet.as_view({"post": "run_on_post"}),
     ),
+    path("posts/bulk-agents/<str:agent_id>/run", AgentViewSet.as_view({"post": "run_in_bulk"})),
     path("public/agents/<str:agent_id>/run", TriggerViewSet.as_view({"post": "run"})),
     path("agent-runs", RunViewSet.as_view({"get": "list"})),
     path("agent-runs/<str:run_id>", RunViewSet.as_view({"get": "retrieve"})),

@@ -191,7 +191,7 @@ def test_the_shipped_agents_are_sound() -> None:
     specialist = get_agent("seo-specialist")
     assert specialist is not None
     assert specialist.open_ended_context.enabled
-    assert {"dropdown", "field"} == {entry.scope for entry in specialist.scopes}
+    assert {"dropdown", "field", "posts.bulk"} == {entry.scope for entry in specialist.scopes}
 
 
 def test_a_folder_that_is_not_there_is_no_error(settings: Any, tmp_path: Path) -> None:

@@ -42,6 +42,13 @@ ENDPOINTS = [
         body={},
         invalid=({"scope": "global"}, "scope"),
     ),
+    Endpoint(
+        "POST /api/posts/bulk-agents/<agent_id>/run",
+        ADMIN,
+        201,
+        body={"ids": ["<post_id>"]},
+        invalid=({"ids": []}, "ids"),
+    ),
     Endpoint("POST /api/public/agents/<agent_id>/run", SECRETS, None, is_missing_404=False),
     Endpoint("GET /api/agent-runs", EDITORS, invalid=("?status=no", "status"), grow=grow),
     Endpoint("GET /api/agent-runs/<run_id>", EDITORS),
