@@ -1,0 +1,102 @@
+"""Two at once: one translation per language, one variation per name, one end of a post. Real threads."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from content import edits
+from content.models import Post, PreviewLink
+from content.services.edit import edit_post
+from content.services.previews import create_preview_link, open_preview
+from content.services.translate import create_translation
+from content.services.trash import delete_post, purge_trash, restore_post
+from content.services.vary import create_variation, promote_variation
+from core.errors import RuleViolation
+from tests import make
+from tests.content.at_once import at_once
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.services]
+
+
+def refusals(results: list[object]) -> list[str]:
+    assert all(isinstance(item, RuleViolation | Post) for item in results), results
+    return [item.code for item in results if isinstance(item, RuleViolation)]
+
+
+def test_one_translation_per_language() -> None:
+    post, actor = make.post(), make.actor("editor")
+    german = create_translation(post_id=post.pk, locale="de", actor=actor)
+    delete_post(post_id=german.pk, actor=actor)
+
+    def translate() -> Post:
+        return create_translation(post_id=post.pk, locale="de", actor=actor)
+
+    def restore() -> Post:
+        return restore_post(post_id=german.pk, actor=actor)
+
+    results = at_once(translate, translate, restore, translate)
+
+    assert refusals(results) == ["translation_exists"] * 3
+    assert Post.objects.alive().filter(locale="de").count() == 1
+
+
+def test_one_variation_per_name() -> None:
+    post, actor = make.post(), make.actor("editor")
+
+    def vary() -> Post:
+        return create_variation(post_id=post.pk, variation="B", actor=actor)
+
+    assert refusals(at_once(vary, vary, vary)) == ["variation_exists"] * 2
+    assert Post.objects.filter(variation_of=post).count() == 1
+
+
+def test_an_edit_and_a_promotion_follow_each_other() -> None:
+    post, actor = make.post(), make.actor("editor")
+    made = create_variation(post_id=post.pk, variation="B", actor=actor)
+    edit_post(
+        post_id=made.pk,
+        actor=actor,
+        edit=lambda document: edits.patch_fields(document, {"title": "Won"}),
+    )
+
+    def edit() -> Post:
+        return edit_post(
+            post_id=post.pk,
+            actor=actor,
+            edit=lambda document: edits.patch_fields(document, {"slug": "moved"}),
+        )
+
+    def promote() -> Post:
+        return promote_variation(post_id=post.pk, variation_id=made.pk, actor=actor)
+
+    assert refusals(at_once(edit, promote)) == []
+    after = Post.objects.get(pk=post.pk)
+    assert (after.slug, after.title, after.version) == ("moved", "Won", 3)
+    assert list(post.revisions.order_by("version").values_list("version", flat=True)) == [1, 2, 3]
+    assert Post.objects.get(pk=made.pk).slug == "moved"
+
+
+def test_the_trash_is_emptied_once() -> None:
+    admin = make.actor("admin")
+    for number in range(6):
+        post = make.post(f"No. {number}", slug=f"no-{number}")
+        delete_post(post_id=post.pk, actor=admin)
+    Post.objects.update(deleted_at=timezone.now() - timedelta(days=40))
+
+    results = at_once(*[lambda: purge_trash(actor=admin, days=30)] * 3)
+
+    assert sum(int(str(item)) for item in results) == 6
+    assert not Post.objects.exists()
+
+
+def test_every_view_is_counted() -> None:
+    _, token = create_preview_link(
+        post_id=make.post().pk, layer="source", actor=make.actor("editor")
+    )
+
+    at_once(*[lambda: open_preview(token)] * 6)
+
+    assert PreviewLink.objects.get().views == 6
