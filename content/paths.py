@@ -53,6 +53,15 @@ def pattern_of(type_name: str, locale: str) -> str:
     return str(rows[0]["pattern"]) if rows else definition.url_pattern
 
 
+def patterns_of(type_name: str) -> list[str]:
+    """The patterns that a type's paths follow, in the order of the locales, each once. One query."""
+    stored = UrlPattern.objects.filter(type=type_name, is_removed=False)
+    by_locale = dict(stored.values_list("locale", "pattern"))
+    definition = post_types.get(type_name)
+    own = definition.url_pattern if definition else f"/{type_name}/{{slug}}"
+    return list(dict.fromkeys(by_locale.get(locale, own) for locale in settings.CMS_ENV.locales))
+
+
 def path_for(post: Post, pattern: str | None = None) -> str:
     """The path of a post: the default locale without prefix, others with theirs; none of a variation."""
     if post.variation_of_id is not None:

@@ -19,6 +19,7 @@ from content.definitions import (
 )
 from content.models import Term
 from content.module_group_queries import Group, all_groups
+from content.paths import patterns_of
 from content.tools.arguments import Paged
 from content.tools.names import require_module_type
 from content.tools.paging import page
@@ -93,7 +94,7 @@ def get_post_type_config(actor: Actor, arguments: OfPostType) -> JsonObject:
             {"slug": use.slug, "maxSelections": use.max_selections} for use in found.taxonomies
         ],
         "seoDefaults": found.seo(),  # type: ignore[dict-item]  # a TypedDict of JSON
-        "urlPatterns": [found.url_pattern],
+        "urlPatterns": [*patterns_of(found.name)],
         "allowedModules": [module.name for module in allowed_modules(found.name)],
         "moduleGroups": [
             {"id": str(group.id), "name": group.name, "description": group.description}

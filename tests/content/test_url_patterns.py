@@ -22,6 +22,7 @@ from tests import make
 from tests.api.refusals import refused
 from tests.api_client import ApiClient
 from tests.conftest import RunOnCommit
+from tests.mcp.calling import done
 
 pytestmark = pytest.mark.django_db
 
@@ -335,3 +336,14 @@ def test_a_variation_has_no_address_of_its_own() -> None:
     pattern("/news/{slug}")
 
     assert (path_of(post), path_of(other)) == ("/news/tea", "")
+
+
+def test_ai_clients_are_told_the_patterns_that_stand() -> None:
+    assert done("get_post_type_config", postType="blog")["urlPatterns"] == ["/blog/{slug}"]
+
+    pattern("/neues/{slug}", locale="de")
+
+    assert done("get_post_type_config", postType="blog")["urlPatterns"] == [
+        "/blog/{slug}",
+        "/neues/{slug}",
+    ]

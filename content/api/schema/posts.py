@@ -208,10 +208,3 @@ class DeletedSchema(serializers.Serializer[object]):
 
     id = serializers.UUIDField()
     deletedAt = serializers.DateTimeField()
-
-
-class ResolvedSchema(serializers.Serializer[object]):
-    """What stands at a path."""
-
-    type = serializers.ChoiceField(choices=["post"])
-    post = LivePostSchema()
