@@ -11,6 +11,7 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
@@ -242,7 +243,7 @@ def copies_panel(request: HttpRequest, post: Post) -> SafeString:
     return SafeString(render_to_string("admin/posts/copies_panel.html", {"links": links}))
 
 
-VIEWS: dict[str, Callable[..., HttpResponse]] = {
+VIEWS: dict[str, Callable[..., HttpResponseBase]] = {
     "translations": translations,
     "variations": variations,
     "previews": previews,

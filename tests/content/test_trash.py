@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from cms_project.celery import app
-from content import edits, tasks
+from content import edits
 from content.models import Draft, ModuleInstance, Post, PostModule, PreviewLink, Revision
 from content.services.create import create_post
 from content.services.edit import edit_post
@@ -232,7 +232,7 @@ def test_the_scheduler_knows_the_work_by_its_name_and_does_it(monkeypatch: Any) 
     )
     PreviewLink.objects.filter(pk=link.pk).update(expires_at=timezone.now() - timedelta(days=31))
     env = SimpleNamespace(**{**settings.CMS_ENV.model_dump(), "trash_days": 7})
-    monkeypatch.setattr(tasks.settings, "CMS_ENV", env)
+    monkeypatch.setattr(settings, "CMS_ENV", env)
     entry = settings.CELERY_BEAT_SCHEDULE["content.tasks.purge_trash"]
 
     app.tasks[entry["task"]].apply().get()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,8 +12,8 @@ from django.test import Client
 from django.utils import timezone
 
 from content import edits
+from content.document import PostDocument
 from content.models import Layer, Post, PreviewLink
-from content.services import previews
 from content.services.create import propose_post
 from content.services.edit import edit_post
 from content.services.previews import create_preview_link, open_preview, revoke_preview_link
@@ -46,15 +47,12 @@ def test_a_link_shows_each_layer_as_it_stands() -> None:
     post = make.post("Live title", status="draft")
     prose = make.module_id(post, "prose")
     for layer, word in ((Layer.REVIEW, "Reviewword"), (Layer.AI_REVIEW, "Agentword")):
-        make.staged(
-            post,
-            layer=layer,
-            edit=lambda document, word=word: edits.update_module(
-                edits.patch_fields(document, {"title": f"{word} title"}),
-                prose,
-                content_markdown=f"{word} body",
-            ),
-        )
+
+        def write(document: PostDocument, word: str = word) -> PostDocument:
+            document = edits.patch_fields(document, {"title": f"{word} title"})
+            return edits.update_module(document, prose, content_markdown=f"{word} body")
+
+        make.staged(post, layer=layer, edit=write)
     make.staged(
         post,
         edit=lambda document: edits.add_module(
@@ -166,7 +164,7 @@ def test_threat_47_what_opens_a_link_is_long_random_and_kept_nowhere() -> None:
 
 def test_threat_47_hashes_are_compared_in_constant_time(monkeypatch: Any) -> None:
     _, token = create_preview_link(post_id=make.post().pk, layer="source", actor=make.actor())
-    monkeypatch.setattr(previews.hmac, "compare_digest", lambda one, other: False)
+    monkeypatch.setattr(hmac, "compare_digest", lambda one, other: False)
 
     assert open_preview(token) is None
 
