@@ -16,6 +16,7 @@ _NAMES = {
     "Asset": "Media",
     "Event": "Activity log",
     "ModuleInstance": "Global modules",
+    "Replacement": "Find and replace",
     "UrlPattern": "URL patterns",
     "User": "Accounts",
 }

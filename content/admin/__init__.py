@@ -1,5 +1,23 @@
 """The admin of content. Importing it registers every class."""
 
-from content.admin import feedback, menu, post, shared, term, url_pattern
+from content.admin import (
+    feedback,
+    menu,
+    module_group,
+    post,
+    replacement,
+    shared,
+    term,
+    url_pattern,
+)
 
-__all__ = ["feedback", "menu", "post", "shared", "term", "url_pattern"]
+__all__ = [
+    "feedback",
+    "menu",
+    "module_group",
+    "post",
+    "replacement",
+    "shared",
+    "term",
+    "url_pattern",
+]

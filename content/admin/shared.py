@@ -1,34 +1,162 @@
-"""Global modules, to read: what is shared, and by how many posts."""
+"""Global modules: made, changed on every post at once, and deleted where nothing places them."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
+from typing import Any, cast
 
+from django import forms
 from django.contrib import admin
-from django.db.models import Count, QuerySet
-from django.http import HttpRequest
+from django.db.models import Count, Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 
+from content.admin.forms import FormField, fields_of, typed_of, value_of
+from content.definitions import modules
+from content.global_queries import affected_posts
 from content.models import ModuleInstance
-from core.admin.rights import PermittedAdmin
+from content.services.globals import (
+    LABEL_MAX,
+    SLUG_MAX,
+    create_global,
+    delete_global,
+    edit_global,
+)
+from core.admin.edits import EditAdmin
+from core.admin.rights import actor_of
+from core.hostile import refuse_unstorable
+from core.json import JsonObject
+
+_STRUCTURED = frozenset({"object", "repeater"})
+
+
+class NewGlobalForm(forms.Form):
+    """Named as on the wire, as the refusals of the service are."""
+
+    type = forms.ChoiceField(label="Module", help_text="It cannot change later.")
+    globalSlug = forms.CharField(label="Slug", max_length=SLUG_MAX, help_text="It stays, too.")
+    label = forms.CharField(label="Name", max_length=LABEL_MAX, required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        types = [(row.name, row.label) for row in modules if "global" in row.allowed_scopes]
+        cast(forms.ChoiceField, self.fields["type"]).choices = types
+
+
+class GlobalForm(forms.Form):
+    """A field for each prop, made from the definition; what has parts is typed as JSON."""
+
+    label = forms.CharField(label="Name", max_length=LABEL_MAX, required=False)
+    version = forms.IntegerField(widget=forms.HiddenInput, min_value=1, max_value=2**31 - 1)
+
+    def __init__(self, data: Any = None, *, initial: dict[str, Any]) -> None:
+        super().__init__(data, initial=initial)
+        self.stored: JsonObject = initial["props"]
+        definition = modules.get(initial["type"])
+        self.props = fields_of(definition.Props) if definition is not None else ()
+        for prop in self.props:
+            name = f"props.{prop.name}"
+            shown = typed_of(_flat(prop), self.stored.get(prop.name))
+            self.fields[name] = _field(prop)
+            self.initial[name] = shown
+        self.fields["label"].help_text = initial["sentence"]
+
+    def values(self) -> JsonObject:
+        """The props as they were typed; `RuleViolation` at the field that is no JSON."""
+        return {
+            prop.name: value_of(
+                _flat(prop),
+                self.cleaned_data[f"props.{prop.name}"],
+                self.stored.get(prop.name),
+                f"props.{prop.name}",
+            )
+            for prop in self.props
+        }
+
+
+def _flat(prop: FormField) -> FormField:
+    """What has parts stands in one field, as JSON."""
+    if prop.kind in _STRUCTURED or prop.is_list:
+        return FormField(prop.name, prop.label, "json", prop.help)
+    return prop
+
+
+def _field(prop: FormField) -> forms.Field:
+    if prop.kind == "boolean":
+        return forms.BooleanField(label=prop.label, required=False, help_text=prop.help)
+    if prop.choices and not prop.is_list:
+        return forms.ChoiceField(label=prop.label, choices=prop.choices, help_text=prop.help)
+    is_long = prop.kind in ("textarea", "richtext") or _flat(prop).kind == "json"
+    helps = {"richtext": "Markdown.", "json": "JSON."}.get(_flat(prop).kind, "")
+    return forms.CharField(
+        label=prop.label,
+        required=False,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 6}) if is_long else forms.TextInput,
+        help_text=f"{prop.help} {helps}".strip(),
+    )
 
 
 @admin.register(ModuleInstance)
-class SharedModuleAdmin(PermittedAdmin[ModuleInstance]):
-    view_permission = "globals.edit"
+class SharedModuleAdmin(EditAdmin[ModuleInstance]):
+    view_permission = add_permission = "globals.edit"
+    list_title = "Global modules"
+    add_title, add_button, add_form = "New global module", "Add the module", NewGlobalForm
+    change_form = GlobalForm
+    delete_sentence = "The module goes for good, with its revisions. One that a post places stays."
     list_display = ("__str__", "type", "global_slug", "uses", "updated_at")
     search_fields = ("label", "global_slug")
     ordering = ("global_slug",)
-    fields = ("label", "global_slug", "type", "values", "updated_at")
-    readonly_fields = ("values", "updated_at")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ModuleInstance]:
         shared = super().get_queryset(request).filter(scope="global")
-        return shared.annotate(number=Count("placements"))
+        alive = Q(placements__post__deleted_at__isnull=True)
+        return shared.annotate(number=Count("placements__post", distinct=True, filter=alive))
 
     @admin.display(description="Posts", ordering="number")
     def uses(self, module: ModuleInstance) -> int:
         return int(getattr(module, "number", 0))
 
-    @admin.display(description="Props")
-    def values(self, module: ModuleInstance) -> str:
-        return json.dumps(module.props, indent=2, ensure_ascii=False)
+    def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
+        values = form.cleaned_data
+        made = create_global(
+            actor=actor_of(request),
+            slug=values["globalSlug"],
+            type=values["type"],
+            label=values["label"],
+        )
+        return HttpResponseRedirect(reverse("admin:content_moduleinstance_change", args=[made.pk]))
+
+    def initial(self, row: ModuleInstance) -> Mapping[str, object]:
+        number = affected_posts(row)
+        posts = "1 post" if number == 1 else f"{number} posts"
+        return {
+            "label": row.label,
+            "version": row.version,
+            "type": row.type,
+            "props": row.props,
+            "sentence": f"A {row.type}, placed as {row.global_slug}. "
+            f"A change shows on {posts} at once.",
+        }
+
+    def change(self, request: HttpRequest, row: ModuleInstance, form: forms.Form) -> None:
+        if not isinstance(form, GlobalForm):
+            raise TypeError(form)
+        props = form.values()
+        refuse_unstorable(props, "props")
+        edit_global(
+            actor=actor_of(request),
+            slug=str(row.global_slug),
+            label=form.cleaned_data["label"],
+            props=props,
+            expected_version=form.cleaned_data["version"],
+        )
+
+    def remove(self, request: HttpRequest, row: ModuleInstance, form: forms.Form) -> None:
+        delete_global(actor=actor_of(request), slug=str(row.global_slug))
+
+    def _find(self, id_: str) -> ModuleInstance:
+        row = super()._find(id_)
+        if row.scope != "global":
+            raise Http404("There is no such thing.")
+        return row

@@ -18,7 +18,7 @@ from content.definitions import (
 from content.layers.state import check_version
 from content.models import ModuleGroup, ModuleInstance
 from content.module_group_queries import place_json, read_places
-from content.rules.modules import MODULES_MAX
+from content.rules.places import check_places
 from content.rules.values import clean_line
 from core import events
 from core.actor import Actor
@@ -53,7 +53,7 @@ def create_group(
     if name in module_groups:
         message = f"The module group {name!r} is code, and stays as it is. Choose another name."
         raise invalid("name", message, code="name_taken")
-    find_post_type(post_type)
+    _require_post_type(post_type)
     group = ModuleGroup(
         name=name,
         label=clean_line("label", label, LABEL_MAX, required=True),
@@ -129,10 +129,15 @@ def _lock(name: str) -> ModuleGroup:
     return found
 
 
+def _require_post_type(name: str) -> None:
+    try:
+        find_post_type(name)
+    except RuleViolation as error:
+        raise invalid("postType", error.message, code=error.code) from None
+
+
 def _checked(post_type: str, entries: Places) -> list[JsonObject]:
-    if len(entries) > MODULES_MAX:
-        raise invalid("modules", f"A group has at most {MODULES_MAX} modules.")
-    places = read_places(entries)
+    places = read_places(check_places(entries))
     slugs = {place.global_slug for place in places if place.global_slug}
     rows = ModuleInstance.objects.filter(scope="global", global_slug__in=slugs)
     shared = {str(slug): str(type_) for slug, type_ in rows.values_list("global_slug", "type")}

@@ -1,0 +1,112 @@
+"""Find and replace: tried without writing first, done, listed, and undone."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+from uuid import UUID
+
+from django import forms
+from django.contrib import admin, messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+
+from content.models import Replacement
+from content.presenters.replacing import replaced
+from content.services.find_replace import (
+    FIND_MAX,
+    REPLACE_MAX,
+    find_and_replace,
+    undo_replacement,
+)
+from core.admin.forms import FormAdmin, form_page
+from core.admin.rights import actor_of, refusals_as_messages, require
+from core.replacing import known_tables
+
+_SHOWN = 10
+
+
+class ReplaceForm(forms.Form):
+    find = forms.CharField(label="Find", max_length=FIND_MAX, strip=False)
+    replace = forms.CharField(
+        label="Replace with", max_length=REPLACE_MAX, required=False, strip=False
+    )
+    tables = forms.MultipleChoiceField(label="In", widget=forms.CheckboxSelectMultiple)
+    case_sensitive = forms.BooleanField(
+        label="Upper and lower case count", required=False, initial=True
+    )
+    dry_run = forms.BooleanField(label="Only show what would change", required=False, initial=True)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choices = [(table, table.replace("_", " ").capitalize()) for table in known_tables()]
+        cast(forms.MultipleChoiceField, self.fields["tables"]).choices = choices
+
+
+@admin.register(Replacement)
+class ReplacementAdmin(FormAdmin[Replacement]):
+    view_permission = add_permission = "database.manage"
+    list_title = "Find and replace"
+    add_title, add_button, add_form = "Find and replace", "Find and replace", ReplaceForm
+    list_display = ("__str__", "total", "by_name", "created_at", "undone_at")
+    search_fields = ("find", "replace")
+    ordering = ("-created_at",)
+
+    def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
+        values = form.cleaned_data
+        done = find_and_replace(
+            actor=actor_of(request),
+            find=values["find"],
+            replace=values["replace"],
+            tables=values["tables"],
+            is_case_sensitive=values["case_sensitive"],
+            is_dry_run=values["dry_run"],
+        )
+        if done.row is not None:
+            messages.success(request, f"Replaced in {len(done.places):,} places.")
+            return HttpResponseRedirect(reverse("admin:content_replacement_changelist"))
+        messages.info(request, f"It would be replaced in {len(done.places):,} places.")
+        for place in replaced(done, is_dry_run=True)["sample"][:_SHOWN]:
+            where = f"{place['table']}, {place['field']}"
+            messages.info(request, f"{where}: {place['before']} → {place['after']}")
+        return form_page(
+            request,
+            "admin/forms/one.html",
+            Replacement,
+            {"button": self.add_button},
+            title=self.add_title,
+            form=form,
+        )
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """GET asks whether to undo it, POST does."""
+        require(request, self.add_permission)
+        row = _find(object_id)
+        back = reverse("admin:content_replacement_changelist")
+        if request.method == "POST":
+            with refusals_as_messages(request):
+                done = undo_replacement(actor=actor_of(request), replacement_id=row.pk)
+                text = f"{done.restored:,} places are as they were; {len(done.kept):,} were kept."
+                messages.success(request, text)
+            return HttpResponseRedirect(back)
+        sentence = (
+            f"“{row.find}” was replaced by “{row.replace}” in {row.total:,} places. "
+            "What somebody changed since stays as it is."
+        )
+        context = {"sentence": sentence, "button": "Undo it", "back": back}
+        return form_page(request, "admin/forms/confirm.html", Replacement, context, title=str(row))
+
+
+def _find(id_: str) -> Replacement:
+    try:
+        row = Replacement.objects.filter(pk=UUID(id_)).first()
+    except ValueError:
+        row = None
+    if row is None:
+        raise Http404("There is no such replacement.")
+    return row

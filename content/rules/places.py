@@ -1,0 +1,40 @@
+"""What may stand in the list of modules of a stored group, whatever a door let through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from content.rules.modules import MODULES_MAX
+from core.errors import invalid
+from core.hostile import refuse_unstorable
+from core.json import Json
+
+_TYPES: Final[Mapping[str, type]] = {
+    "type": str,
+    "scope": str,
+    "locked": bool,
+    "props": dict,
+    "globalSlug": str,
+    "orderIndex": int,
+}
+
+
+def check_places(entries: object) -> list[Mapping[str, Json]]:
+    """The entries, each an object of the known keys. Raises `RuleViolation` by path."""
+    refuse_unstorable(entries, "modules")
+    if not isinstance(entries, list | tuple) or len(entries) > MODULES_MAX:
+        raise invalid("modules", f"modules must be a list of at most {MODULES_MAX} modules.")
+    for number, entry in enumerate(entries):
+        where = f"modules.{number}"
+        if not isinstance(entry, Mapping):
+            raise invalid(where, "A module must be an object.")
+        for key, value in entry.items():
+            if key not in _TYPES:
+                known = ", ".join(_TYPES)
+                raise invalid(f"{where}.{key}"[:90], f"There is no such key; known: {known}.")
+            if value is not None and not isinstance(value, _TYPES[key]):
+                raise invalid(f"{where}.{key}", f"{key} is not of the right type.")
+        if not entry.get("type"):
+            raise invalid(f"{where}.type", "type is required.")
+    return list(entries)

@@ -1,0 +1,131 @@
+"""The pages of global modules, module groups, and find and replace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from content.models import ModuleGroup, ModuleInstance, Replacement
+from content.services.globals import create_global
+from tests import make
+
+pytestmark = pytest.mark.django_db
+SignedIn = Callable[..., Client]
+GLOBALS = "/admin/content/moduleinstance/"
+GROUPS = "/admin/content/modulegroup/"
+REPLACE = "/admin/content/replacement/"
+
+
+def test_a_global_module_is_made_changed_and_deleted(signed_in: SignedIn) -> None:
+    client = signed_in()
+    made = client.post(
+        f"{GLOBALS}add/", {"type": "callout", "globalSlug": "letter", "label": "Letter"}
+    )
+    module = ModuleInstance.objects.get(global_slug="letter")
+    assert (made.status_code, made["Location"]) == (302, f"{GLOBALS}{module.pk}/change/")
+    make.placed(make.post(), module)
+    page = client.get(made["Location"]).content.decode()
+    assert "A change shows on 1 post at once." in page
+    assert 'name="props.title"' in page
+    form = {
+        "label": "Letter", "version": 1, "props.title": "Subscribe", "props.body": "**Monthly**",
+        "props.tone": "info", "props.ctaLabel": "", "props.ctaUrl": "javascript:alert(1)",
+    }  # fmt: skip
+
+    refused = client.post(made["Location"], form)
+    module.refresh_from_db()
+    assert (refused.status_code, module.version) == (422, 1)
+    assert "Use a path that begins with" in refused.content.decode()
+    assert client.post(made["Location"], {**form, "props.ctaUrl": "/about"}).status_code == 302
+    module.refresh_from_db()
+    assert (module.version, module.props["title"], module.props["ctaUrl"]) == (
+        2,
+        "Subscribe",
+        "/about",
+    )
+    assert "Monthly" in json.dumps(module.props["body"])
+    stale = client.post(made["Location"], {**form, "props.ctaUrl": "/late"})
+    assert stale.status_code == 422
+    assert "changed since you read it" in stale.content.decode()
+    in_use = client.post(f"{GLOBALS}{module.pk}/delete/")
+    assert in_use.status_code == 422
+    assert ModuleInstance.objects.filter(pk=module.pk).exists()
+
+
+def test_an_unused_global_module_is_deleted_and_local_ones_have_no_page(
+    signed_in: SignedIn,
+) -> None:
+    client = signed_in()
+    module = create_global(actor=make.actor("admin"), slug="unused", type="callout")
+    make.post()
+    local = ModuleInstance.objects.filter(scope="local").first()
+    assert local is not None
+
+    assert client.post(f"{GLOBALS}{module.pk}/delete/").status_code == 302
+    assert not ModuleInstance.objects.filter(pk=module.pk).exists()
+    assert client.get(f"{GLOBALS}{local.pk}/change/").status_code == 404
+    assert client.post(f"{GLOBALS}{local.pk}/delete/").status_code == 404
+
+
+def test_a_module_group_is_made_changed_and_deleted(signed_in: SignedIn) -> None:
+    client = signed_in("admin")
+    form = {"name": "landing", "label": "Landing", "postType": "page", "modules": "[1]"}
+    assert client.post(f"{GROUPS}add/", form).status_code == 422
+    assert client.post(f"{GROUPS}add/", {**form, "modules": "nonsense"}).status_code == 422
+    assert not ModuleGroup.objects.exists()
+
+    modules = json.dumps([{"type": "hero", "locked": True}])
+    assert client.post(f"{GROUPS}add/", {**form, "modules": modules}).status_code == 302
+    group = ModuleGroup.objects.get()
+    assert group.modules[0]["locked"] is True
+    page = f"{GROUPS}{group.pk}/change/"
+    assert client.get(page).status_code == 200
+    changed = {"label": "Start", "modules": modules, "version": 1}
+    assert client.post(page, changed).status_code == 302
+    group.refresh_from_db()
+    assert (group.label, group.version) == ("Start", 2)
+    assert client.post(page, changed).status_code == 422
+    assert client.post(f"{GROUPS}{group.pk}/delete/", {"x": "1"}).status_code == 302
+    assert not ModuleGroup.objects.exists()
+
+
+def test_find_and_replace_is_tried_done_and_undone(signed_in: SignedIn) -> None:
+    client, post = signed_in("admin"), make.post("Coffee <script>")
+    form = {"find": "Coffee", "replace": "Tea", "tables": ["posts"], "case_sensitive": "on"}
+
+    tried = client.post(f"{REPLACE}add/", {**form, "dry_run": "on"})
+    post.refresh_from_db()
+    assert (tried.status_code, post.title) == (200, "Coffee <script>")
+    page = tried.content.decode()
+    assert "It would be replaced in 1 places." in page
+    assert "Tea &lt;script&gt;" in page
+    assert "Tea <script>" not in page
+
+    assert client.post(f"{REPLACE}add/", form).status_code == 302
+    post.refresh_from_db()
+    row = Replacement.objects.get()
+    assert (post.title, row.total) == ("Tea <script>", 1)
+    assert client.get(f"{REPLACE}{row.pk}/change/").status_code == 200
+    assert client.post(f"{REPLACE}{row.pk}/change/").status_code == 302
+    post.refresh_from_db()
+    assert post.title == "Coffee <script>"
+    again = client.post(f"{REPLACE}{row.pk}/change/", follow=True)
+    assert "undone already" in again.content.decode()
+
+
+def test_who_has_no_right_changes_nothing(signed_in: SignedIn) -> None:
+    module = create_global(actor=make.actor("admin"), slug="letter", type="callout")
+    before = make.live_hash()
+
+    for role, address in (
+        ("translator", f"{GLOBALS}add/"),
+        ("translator", f"{GLOBALS}{module.pk}/change/"),
+        ("translator", f"{GLOBALS}{module.pk}/delete/"),
+        ("editor", f"{GROUPS}add/"),
+        ("editor", f"{REPLACE}add/"),
+    ):
+        assert signed_in(role).post(address, {"label": "Mine"}).status_code == 403
+    assert make.live_hash() == before
