@@ -13,6 +13,7 @@ from django.db import connection, models
 
 from accounts.models import User
 from accounts.roles import Role
+from content import search
 from content.models import ModuleInstance, Post, PostModule, PostTerm, Term
 from content.paths import path_for
 from content.richtext.markdown_reader import from_markdown
@@ -58,6 +59,7 @@ def seed(posts: int) -> Seeded:
     for begin in range(0, posts, BATCH):
         _add_modules(rows[begin : begin + BATCH])
     in_batches([PostTerm(post=post, term=term) for post in rows for term in _dice.sample(terms, 2)])
+    search.reindex([post.pk for post in rows])
     # The model sets these to the moment of the insert, which is the same for a whole batch.
     bump_content_version()
     with connection.cursor() as cursor:

@@ -62,12 +62,12 @@ def question(table: SearchTable, words: Sequence[Word], locales: Iterable[str]) 
                 forms.append(f"to_tsquery('{language}', %s)")
                 parameters.append(f"'{spelling}'")
         wanted.append(f"({' || '.join(forms)})")
-    query = " && ".join(wanted)
     document = f'"{table.name}".document'
+    # Ranked word by word, as bm25 does: how near they stand to one another costs all pairs of their places.
     return Question(
         tables=[table.name],
-        where=f"{document} @@ ({query})",
-        rank=f"ts_rank('{{{_RANKS}}}', {document}, ({query}))",
+        where=f"{document} @@ ({' && '.join(wanted)})",
+        rank=f"ts_rank('{{{_RANKS}}}', {document}, ({' || '.join(wanted)}))",
         parameters=parameters,
         rank_parameters=parameters,
     )
