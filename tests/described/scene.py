@@ -30,8 +30,9 @@ def everything(document: Any) -> Scene:
     for area in areas():
         _add(made, area, area.scene(), by_address)
         # The next scene makes posts of the same names.
-        for post in Post.objects.all():
-            Post.objects.filter(pk=post.pk).update(slug=uuid4().hex, translation_group=uuid4())
+        for id_ in Post.objects.values_list("pk", flat=True):
+            name = uuid4().hex
+            Post.objects.filter(pk=id_).update(slug=name, path=f"/blog/{name}")
     return made
 
 
