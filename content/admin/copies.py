@@ -8,27 +8,21 @@ from typing import Any
 from uuid import UUID
 
 from django import forms
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
+from content.admin.copy_forms import PreviewForm, TranslationForm, VariationForm
 from content.admin.pages import post_page, post_url, read
 from content.admin.panels import register_panel
 from content.models import Post, PreviewLink
-from content.models.preview import PREVIEW_LAYERS
 from content.origins import TranslationState, states_of
 from content.previews import preview_url
-from content.services.previews import (
-    LONGEST_HOURS,
-    USUAL_HOURS,
-    create_preview_link,
-    revoke_preview_link,
-)
+from content.services.previews import create_preview_link, revoke_preview_link
 from content.services.translate import create_translation, mark_up_to_date
-from content.services.vary import USUAL_WEIGHT, create_variation, promote_variation
+from content.services.vary import create_variation, promote_variation
 from core.admin.forms import saved
 from core.admin.rights import actor_of, answers_refusals, may, refusals_as_messages, require
 
@@ -45,32 +39,6 @@ class Line:
     value: str = ""
     button: str = ""
     details: list[str] = field(default_factory=list)
-
-
-class TranslationForm(forms.Form):
-    locale = forms.ChoiceField(label="Language")
-    slug = forms.CharField(
-        label="Slug", max_length=200, required=False, help_text="Empty: the same."
-    )
-
-    def __init__(self, *args: Any, taken: set[str], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        found = self.fields["locale"]
-        if isinstance(found, forms.ChoiceField):
-            free = [locale for locale in settings.CMS_ENV.locales if locale not in taken]
-            found.choices = [(locale, locale) for locale in free]
-
-
-class VariationForm(forms.Form):
-    variation = forms.CharField(label="Name", max_length=40, help_text="Like B.")
-    weight = forms.IntegerField(label="Weight", initial=USUAL_WEIGHT, min_value=1, max_value=100)
-
-
-class PreviewForm(forms.Form):
-    layer = forms.ChoiceField(label="Layer", choices=PREVIEW_LAYERS)
-    expiresInHours = forms.IntegerField(
-        label="Hours", initial=USUAL_HOURS, min_value=1, max_value=LONGEST_HOURS
-    )
 
 
 @answers_refusals

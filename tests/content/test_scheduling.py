@@ -35,6 +35,7 @@ def overdue(post: Post, minutes: int = 1) -> None:
 
 def tick() -> int:
     make.user("admin")
+    app.loader.import_default_modules()  # as a worker does
     entry = settings.CELERY_BEAT_SCHEDULE["content.tasks.publish_due_posts"]
     assert entry["schedule"] <= 60
     return int(app.tasks[entry["task"]].apply().get())

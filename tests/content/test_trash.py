@@ -20,6 +20,7 @@ from content.services.previews import create_preview_link
 from content.services.publish import publish_due_posts
 from content.services.trash import delete_post, purge_trash, restore_post
 from content.services.vary import create_variation
+from content.tasks import purge_trash as purge_trash_task
 from core.errors import NotAllowed
 from core.json import Json
 from core.models import Event
@@ -235,6 +236,8 @@ def test_the_scheduler_knows_the_work_by_its_name_and_does_it(monkeypatch: Any) 
     monkeypatch.setattr(settings, "CMS_ENV", env)
     entry = settings.CELERY_BEAT_SCHEDULE["content.tasks.purge_trash"]
 
+    app.loader.import_default_modules()  # as a worker does
+
     app.tasks[entry["task"]].apply().get()
     app.tasks[entry["task"]].apply().get()
 
@@ -247,5 +250,5 @@ def test_without_an_admin_nothing_is_emptied() -> None:
     Post.objects.update(author=None)
     User.objects.filter(role="admin").update(is_active=False)
 
-    assert app.tasks["content.tasks.purge_trash"].apply().get() == 0
+    assert purge_trash_task.apply().get() == 0
     assert Post.objects.count() == 1
