@@ -18,6 +18,7 @@ from accounts.roles import Role, permissions_of
 from core import events
 from core.actor import Actor
 from core.errors import NotFound, invalid
+from core.json import JsonObject
 
 PREFIX: Final = "cms_"
 _LAST_USE_EVERY: Final = timedelta(minutes=1)
@@ -59,7 +60,11 @@ def create_token(
         made_by_id=actor.user.pk,
         expires_at=expires_at,
     )
-    payload = {"id": str(token.pk), "userId": owner.pk, "permissions": [*token.permissions]}
+    payload: JsonObject = {
+        "id": str(token.pk),
+        "userId": owner.pk,
+        "permissions": [*token.permissions],
+    }
     events.record("token.created", actor=actor, payload=payload)
     return token, secret
 
@@ -75,7 +80,7 @@ def revoke_token(*, token_id: UUID, actor: Actor) -> ApiToken:
     if token.revoked_at is None:
         token.revoked_at = timezone.now()
         token.save(update_fields=["revoked_at"])
-        payload = {"id": str(token.pk), "userId": token.user_id}
+        payload: JsonObject = {"id": str(token.pk), "userId": token.user_id}
         events.record("token.revoked", actor=actor, payload=payload)
     return token
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from rest_framework.authentication import CSRFCheck, SessionAuthentication
@@ -34,7 +34,7 @@ class ManagementSession(SessionAuthentication):
     def enforce_csrf(self, request: HttpRequest) -> None:
         check = CSRFCheck(lambda _: None)  # type: ignore[arg-type]  # it only checks
         # The token comes in the header; a body is not read for whoever has not shown it.
-        bare = copy(getattr(request, "_request", request))
+        bare: Any = copy(getattr(request, "_request", request))
         bare._post = QueryDict()
         check.process_request(bare)
         if check.process_view(bare, lambda _: HttpResponse(), (), {}):

@@ -32,10 +32,10 @@ class CountedFirst(APIView):
     def finalize_response(
         self, request: Request, response: Any, *args: Any, **kwargs: Any
     ) -> Response:
-        response = super().finalize_response(request, response, *args, **kwargs)
+        final: Response = super().finalize_response(request, response, *args, **kwargs)
         for name, value in getattr(request._request, "rate_limit_headers", {}).items():
-            response[name] = value
-        return response
+            final[name] = value
+        return final
 
 
 def _wrong_credential(request: Request) -> APIException | None:
