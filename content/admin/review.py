@@ -9,10 +9,10 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
-from content.admin.decisions import Decided, decide
 from content.admin.pages import post_page, read, review_url
 from content.admin.review_cards import Shown, shown_cards
 from content.layers import Layers, LayerView, digest_of
+from content.layers.decide import Decided, decide
 from content.models import Layer, Post
 from content.review.labels import label_of, module_names
 from core.admin.rights import actor_of, answers_refusals, may, require

@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from content import edits
-from content.admin import decisions
+from content.layers import decide as decisions
 from content.layers import digest_of
 from content.models import Draft, Layer, Post, Provenance, Revision
 from content.services.edit import edit_post
@@ -172,7 +172,7 @@ def test_a_stale_rejection_in_ai_review_is_refused_too(signed_in: SignedIn) -> N
 def test_a_rejection_that_fails_takes_the_approval_back(monkeypatch: pytest.MonkeyPatch) -> None:
     post = staged()
     before = make.live_hash()
-    monkeypatch.setattr("content.admin.decisions.reject", lambda **_: 1 / 0)
+    monkeypatch.setattr("content.layers.decide.reject", lambda **_: 1 / 0)
 
     with pytest.raises(ZeroDivisionError):
         decisions.decide(

@@ -302,6 +302,8 @@ def test_forms_and_redirects_are_reached_and_keep_their_rules() -> None:
     assert (after["fromPath"], after["toPath"]) == ("/old-tea", "/blog/tea")
     loop = {"find": "/blog/tea", "replace": "/old-tea", "tables": ["redirects"]}
     client.write("POST", URL, loop, expect=422)
+    script = {"find": "/blog/tea", "replace": "javascript:x", "tables": ["redirects"]}
+    client.write("POST", URL, script, expect=422)
     assert client.read("/api/forms-definitions/contact")["fields"][0]["name"] == "coffee"
 
 

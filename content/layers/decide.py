@@ -15,8 +15,11 @@ from uuid import UUID
 
 from django.db import transaction
 
-from content.layers import LayerView, approve, lock_post, open_layers, reject, submit
+from content.layers.approve import approve
 from content.layers.digest import read_digest, was_seen
+from content.layers.reject import reject
+from content.layers.state import LayerView, lock_post, open_layers
+from content.layers.submit import submit
 from content.models import Layer
 from core.actor import Actor
 from core.errors import Conflict
