@@ -16,6 +16,7 @@ from content.models import Post, UrlPattern
 from core import events
 from core.actor import Actor
 from core.errors import RuleViolation, invalid
+from core.json import JsonObject
 from core.statements import Statement
 
 HOME_SLUG: Final = "home"
@@ -140,18 +141,19 @@ def set_path(post: Post, path: str) -> list[Move]:
 
 def record_moves(moves: Iterable[Move], actor: Actor) -> None:
     """Tell of each changed path. Only after every row is locked: the content version is locked from here on."""
-    for move in moves:
-        events.record(
-            "post.moved",
-            actor=actor,
-            post_id=move.post.pk,
-            payload={
+    things: list[tuple[UUID, JsonObject]] = [
+        (
+            move.post.pk,
+            {
                 "id": str(move.post.pk),
                 "locale": move.post.locale,
                 "from": move.before,
                 "to": move.post.path,
             },
         )
+        for move in moves
+    ]
+    events.record_all("post.moved", things, actor=actor)
 
 
 def check_paths_are_free(posts: Iterable[Post]) -> None:

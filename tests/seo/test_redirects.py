@@ -14,13 +14,14 @@ from content.models import Post
 from content.services.create import create_post
 from content.services.edit import edit_post
 from content.services.trash import delete_post
-from core.errors import NotAllowed, RuleViolation
+from core.errors import CmsError, NotAllowed, RuleViolation
 from core.models import Event
 from seo.models import Redirect
 from seo.services.redirects import create_redirect
 from tests import make
 from tests.api.refusals import refused
 from tests.api_client import ApiClient
+from tests.content.at_once import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -354,3 +355,34 @@ def test_threat_16_a_redirect_to_what_is_not_published_shows_nothing_of_it(clien
 
     assert response.status_code == 404
     assert b"A secret title" not in response.content
+
+
+def test_find_and_replace_reaches_where_redirects_lead() -> None:
+    make.redirect("/a", "https://old.example/x")
+    make.redirect("/b", "/old.example/b")
+    body = {"find": "old.example", "replace": "new.example", "tables": ["redirects"]}
+
+    answer = ApiClient("admin").write("POST", "/api/database/find-replace", body)
+
+    assert answer["tables"] == {"redirects": 2}
+    assert leads() == {"/a": "https://new.example/x", "/b": "/new.example/b"}
+    wrong = {"find": "https:", "replace": "javascript:", "tables": ["redirects"]}
+    ApiClient("admin").write("POST", "/api/database/find-replace", wrong, expect=422)
+    loop = {"find": "/new.example/b", "replace": "/b", "tables": ["redirects"]}
+    ApiClient("admin").write("POST", "/api/database/find-replace", loop, expect=422)
+    assert leads() == {"/a": "https://new.example/x", "/b": "/new.example/b"}
+
+
+@pytest.mark.services
+@pytest.mark.django_db(transaction=True)
+def test_two_redirects_made_at_once_close_no_loop() -> None:
+    actor = make.actor()
+
+    results = at_once(
+        lambda: create_redirect(actor=actor, from_path="/a", to_path="/b"),
+        lambda: create_redirect(actor=actor, from_path="/b", to_path="/a"),
+    )
+
+    codes = [result.code for result in results if isinstance(result, CmsError)]
+    assert codes == ["redirect_loop"]
+    assert Redirect.objects.count() == 1
