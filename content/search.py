@@ -8,12 +8,13 @@ from uuid import UUID
 
 import orjson
 from django.conf import settings
+from django.db import transaction
 from django.db.models import QuerySet
 
 from content import queries
 from content.definitions import custom_text_of, text_of
 from content.document import PostDocument
-from content.models import ModuleInstance, Post
+from content.models import ModuleInstance, Post, SearchEntry
 from core import search
 from core.json import JsonObject
 
@@ -51,23 +52,24 @@ def index(post: Post, document: PostDocument) -> None:
 def reindex(post_ids: Iterable[UUID]) -> int:
     """Keep the words of posts anew, from their live rows: of a shared module's posts, or of all. How many there were.
 
-    In batches of a hundred, of two queries each.
+    In batches of a hundred, each with three queries and a transaction of its own where there is none around.
     """
     ids = list(post_ids)
-    count = 0
-    for begin in range(0, len(ids), _BATCH):
-        part = ids[begin : begin + _BATCH]
-        posts = Post.objects.filter(pk__in=part)
-        modules = queries.module_rows(part)
-        entries = [
-            _entry(
-                post, post.custom_fields, [_text_of_row(row) for row in modules.get(post.pk, [])]
-            )
-            for post in posts
-        ]
-        search.put(TABLE, entries)
-        count += len(entries)
-    return count
+    return sum(_reindex(ids[begin : begin + _BATCH]) for begin in range(0, len(ids), _BATCH))
+
+
+@transaction.atomic
+def _reindex(post_ids: Sequence[UUID]) -> int:
+    kept = SearchEntry.objects.filter(post_id__in=post_ids).order_by("id")
+    # A live write holds its entry until it commits: what is read from here on is what it wrote.
+    list(kept.select_for_update().values_list("id"))
+    modules = queries.module_rows(post_ids)
+    entries = [
+        _entry(post, post.custom_fields, [_text_of_row(row) for row in modules.get(post.pk, [])])
+        for post in Post.objects.filter(pk__in=post_ids)
+    ]
+    search.put(TABLE, entries)
+    return len(entries)
 
 
 def _text_of_row(row: Mapping[str, str]) -> str:

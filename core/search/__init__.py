@@ -40,8 +40,7 @@ def matching(
     words = asked_for(text)
     found = _backend().question(table, words, locales) if words else _NOTHING
     model = rows.model._meta
-    pk = model.pk.column if model.pk else ""
-    joined = f'"{table.name}"."{table.key}" = "{model.db_table}"."{pk}"'
+    joined = f'"{table.name}"."{table.key}" = "{model.db_table}"."{model.pk.column}"'
     # The ORM has no way to join a table that ranks: names are ours, words are parameters.
     return rows.extra(  # noqa: S610
         tables=list(found.tables),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import connection
+from django.db import connection, connections, transaction
 
 from content import edits, search
 from content.document import PostDocument
@@ -248,3 +249,36 @@ def test_a_search_is_one_query(django_assert_num_queries: Any) -> None:
 
     with django_assert_num_queries(1):
         assert len(found("kettle")) == 30
+
+
+@pytest.mark.services
+@pytest.mark.django_db(transaction=True)
+def test_two_at_once_words_kept_anew_wait_for_a_write_that_is_under_way() -> None:
+    post = page("A kettle")
+
+    def again() -> int:
+        try:
+            return search.reindex([post.pk])
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            edit_post(
+                post_id=post.pk,
+                actor=make.actor("admin"),
+                edit=lambda document: edits.patch_fields(document, {"title": "A teapot"}),
+            )
+            waiting = pool.submit(again)
+            while not _somebody_waits() and not waiting.done():
+                pass
+        assert waiting.result(timeout=60) == 1
+
+    assert found("teapot") == ["A teapot"]
+    assert found("kettle") == []
+
+
+def _somebody_waits() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return bool(cursor.fetchone()[0])
