@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from django.db.models import F, QuerySet
@@ -12,12 +12,13 @@ from content.definitions import checking, modules
 from content.models import Menu, ModuleInstance, ModuleRevision, Term
 from content.replacing.documents import props_of_places
 from content.replacing.props import edit_props
-from content.richtext.links import safe_href
+from content.rules.menus import clean_items
 from content.rules.values import clean_line
 from content.search_following import keep_words_of_global
+from content.site_links import menu_post_ids
 from core import events
 from core.actor import Actor
-from core.errors import RuleViolation, invalid
+from core.errors import RuleViolation
 from core.json import Json, JsonObject
 from core.replacing import Edit, Hand, Place, batches
 from core.replacing_rows import RowSource
@@ -128,40 +129,40 @@ def _change_term(term: Term, hand: Hand) -> None:
 
 def _change_menu(menu: Menu, hand: Hand) -> None:
     name = hand.take("name", menu.name)
-    items = [
-        _item(item, hand, f"items.{place}") if isinstance(item, Mapping) else item
-        for place, item in enumerate(menu.items)
-    ]
-    if hand.places:
-        menu.name = clean_line("name", name, _LINE, required=True)
-        hand.settle({"name": menu.name})
-        menu.items = items
-        menu.version += 1
+    items = _edit_items(menu.items, hand, "items")
+    if not hand.places:
+        return
+    menu.name = clean_line("name", name, _LINE, required=True)
+    menu.items = clean_items(items, frozenset(map(str, menu_post_ids(menu.items))))
+    menu.version += 1
+    hand.settle({"name": menu.name, **dict(_texts_of(menu.items, "items"))})
 
 
-def _item(item: Mapping[str, Json], hand: Hand, path: str) -> JsonObject:
-    """An item of a menu: its label, and the address of one that leads to no post."""
-    edited = dict(item)
-    label, url = item.get("label"), item.get("url")
-    if isinstance(label, str):
-        wanted = hand.take(f"{path}.label", label)
-        if wanted != label:
-            wanted = clean_line(f"{path}.label", wanted, _LINE, required=True)
-            hand.settle({f"{path}.label": wanted})
-        edited["label"] = wanted
-    if isinstance(url, str) and item.get("type") != "post":
-        edited["url"] = hand.take(f"{path}.url", url)
-        if edited["url"] != url and safe_href(edited["url"]) is None:
-            raise invalid(
-                f"{path}.url", "This is no path, and no http, https, mailto or tel address."
-            )
-    children = item.get("children")
-    if isinstance(children, list):
-        edited["children"] = [
-            _item(child, hand, f"{path}.children.{place}") if isinstance(child, Mapping) else child
-            for place, child in enumerate(children)
-        ]
+def _edit_items(items: Json, hand: Hand, path: str) -> list[Json]:
+    """Items of a menu: their labels, and the addresses of those that lead to no post."""
+    edited: list[Json] = []
+    for place, item in enumerate(items if isinstance(items, list) else []):
+        if isinstance(item, Mapping):
+            here = f"{path}.{place}"
+            taken = {name: hand.take(f"{here}.{name}", item[name]) for name in _names_of(item)}
+            children = _edit_items(item.get("children"), hand, f"{here}.children")
+            item = {**item, **taken, "children": children}
+        edited.append(item)
     return edited
+
+
+def _texts_of(items: Json, path: str) -> Iterator[tuple[str, Json]]:
+    """What can be replaced in items, by its path."""
+    for place, item in enumerate(items if isinstance(items, list) else []):
+        if isinstance(item, Mapping):
+            here = f"{path}.{place}"
+            yield from ((f"{here}.{name}", item[name]) for name in _names_of(item))
+            yield from _texts_of(item.get("children"), f"{here}.children")
+
+
+def _names_of(item: Mapping[str, Json]) -> list[str]:
+    names = ("label",) if item.get("type") == "post" else ("label", "url")
+    return [name for name in names if isinstance(item.get(name), str)]
 
 
 TERMS: Final = RowSource(

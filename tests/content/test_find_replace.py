@@ -271,7 +271,9 @@ def test_overrides_global_modules_menus_and_terms_are_reached() -> None:
     assert menu.items[0]["label"] == "Cocoa"
     assert menu.items[0]["url"] == "/Cocoa"
     assert menu.items[0]["children"][0]["label"] == "More Cocoa"
-    assert menu.items[0]["children"][0]["url"] == "/blog/Coffee"
+    assert menu.items[0]["children"][0]["url"] == Post.objects.get(pk=post.pk).path
+    script = {"find": "/Cocoa", "replace": "javascript:x", "tables": ["menus"]}
+    refused("POST", URL, script, 422, "invalid", f"menus.{menu.pk}.items.0.url", role="admin")
     ApiClient("admin").write("POST", f"{URL}/{answer['id']}/undo")
     for row in (module, term, menu):
         row.refresh_from_db()
