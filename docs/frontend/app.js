@@ -1,0 +1,88 @@
+// Reads the delivery API: a menu, the list of articles, and whatever stands at a path.
+import { richText } from "./richtext.js";
+
+const query = new URLSearchParams(location.search);
+const cms = query.get("cms") ?? document.documentElement.dataset.cms;
+const locale = document.documentElement.dataset.locale;
+const main = document.querySelector("main");
+
+/** The answer of the CMS. An error is thrown with the sentence that it gives. */
+async function read(path, parameters) {
+  const address = new URL(path, cms);
+  address.search = new URLSearchParams(parameters);
+  const answer = await fetch(address);
+  const body = await answer.json();
+  if (!answer.ok) throw Object.assign(new Error(body.error), { status: answer.status });
+  return body;
+}
+
+function element(name, ...children) {
+  const made = document.createElement(name);
+  made.append(...children);
+  return made;
+}
+
+/** A link to a page of this frontend, or to another site. */
+function link(url, ...children) {
+  const made = element("a", ...children);
+  made.href = url;
+  if (url.startsWith("/")) {
+    const here = new URLSearchParams(query);
+    here.set("path", url);
+    made.href = `?${here}`;
+  }
+  return made;
+}
+
+function menuList(items) {
+  const entries = items.map((item) =>
+    element("li", link(item.url, item.label), ...(item.children.length ? [menuList(item.children)] : [])),
+  );
+  return element("ul", ...entries);
+}
+
+async function showMenu() {
+  const menu = await read("/api/menus/by-slug/main", { locale });
+  document.querySelector("nav").replaceChildren(menuList(menu.items));
+}
+
+async function showList() {
+  const { data } = await read("/api/public/posts", { type: "blog", locale, ordering: "-publishedAt" });
+  const entries = data.map((post) =>
+    element("li", element("h2", link(post.url, post.title)), element("p", post.excerpt)),
+  );
+  main.replaceChildren(element("h1", "Articles"), element("ul", ...entries));
+}
+
+/** How each type of module looks here; the others are left out. Overrides stand on top of shared props. */
+const modules = {
+  prose: (props) => richText(props.content, link),
+  faq: (props) =>
+    props.items.map((item) => element("details", element("summary", item.question), ...richText(item.answer, link))),
+};
+
+async function showPath(path) {
+  const found = await read("/api/public/resolve", { path });
+  if (found.type === "redirect") {
+    location.replace(link(found.redirect.toPath));
+    return;
+  }
+  const { post } = found;
+  document.title = post.metaTitle ?? post.title;
+  document.documentElement.lang = post.locale;
+  const parts = post.modules.flatMap(
+    (module) => modules[module.type]?.({ ...module.props, ...module.overrides }) ?? [],
+  );
+  main.replaceChildren(element("article", element("h1", post.title), ...parts));
+}
+
+async function show() {
+  const path = query.get("path");
+  try {
+    await (path ? showPath(path) : showList());
+  } catch (error) {
+    main.replaceChildren(element("h1", error.status === 404 ? "Not found" : "Error"), element("p", error.message));
+  }
+}
+
+await Promise.all([showMenu().catch(() => {}), show()]);

@@ -1,0 +1,68 @@
+// A rich-text document as elements. Nothing is ever read as markup: texts stay texts.
+
+const MARKS = { bold: "strong", italic: "em", strike: "s", code: "code" };
+const BLOCKS = {
+  paragraph: "p",
+  bulletList: "ul",
+  orderedList: "ol",
+  listItem: "li",
+  blockquote: "blockquote",
+  table: "table",
+  tableRow: "tr",
+  tableHeader: "th",
+  tableCell: "td",
+};
+
+/** The nodes of a document. `link(url, ...children)` makes the links. */
+export function richText(document, link) {
+  return (document?.content ?? []).map((node) => block(node, link));
+}
+
+function block(node, link) {
+  switch (node.type) {
+    case "text":
+    case "image":
+    case "hardBreak":
+      return inline(node, link);
+    case "horizontalRule":
+      return window.document.createElement("hr");
+    case "heading":
+      return filled(`h${Math.min(Math.max(Number(node.attrs?.level) || 2, 2), 6)}`, node, link);
+    case "codeBlock": {
+      const outer = window.document.createElement("pre");
+      outer.append(filled("code", node, link));
+      return outer;
+    }
+    default:
+      return filled(BLOCKS[node.type] ?? "div", node, link);
+  }
+}
+
+function filled(name, node, link) {
+  const made = window.document.createElement(name);
+  made.append(...richText(node, link));
+  return made;
+}
+
+function inline(node, link) {
+  if (node.type === "hardBreak") return window.document.createElement("br");
+  if (node.type === "image") {
+    const image = window.document.createElement("img");
+    image.src = safe(node.attrs?.src) ?? "";
+    image.alt = node.attrs?.alt ?? "";
+    return image;
+  }
+  return (node.marks ?? []).reduceRight((inner, mark) => {
+    const url = mark.type === "link" ? safe(mark.attrs?.href) : null;
+    if (url) return link(url, inner);
+    if (!MARKS[mark.type]) return inner;
+    const made = window.document.createElement(MARKS[mark.type]);
+    made.append(inner);
+    return made;
+  }, window.document.createTextNode(node.text ?? ""));
+}
+
+/** An address that may be followed: of this site, of the web or of a mailbox. */
+function safe(url) {
+  return /^(https?:\/\/|mailto:|\/(?!\/)|#)/i.test(url ?? "") ? url : null;
+}

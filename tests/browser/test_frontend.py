@@ -1,0 +1,81 @@
+"""The example frontend, on another origin, in a browser, against a live server."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from content.models import Post
+from content.services.menus import create_menu
+from tests import make
+from tests.browser.conftest import OpenPage
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+MARKDOWN = """## Water
+
+Soft water, *never* [boiling](/blog/kettles).
+
+- one
+- <b>two</b>
+"""
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def frontend() -> Iterator[str]:
+    """The address of the example, served as it lies."""
+    handler = partial(_Quiet, directory=str(Path(settings.BASE_DIR, "docs", "frontend")))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+def menu_of(post: Post) -> None:
+    items = [{"label": "Coffee", "type": "post", "postId": str(post.pk)}]
+    create_menu(actor=make.actor(), name="Main", slug="main", locale="en", items=items)
+
+
+def test_it_shows_a_menu_the_list_and_a_post(
+    open_page: OpenPage, frontend: str, live_server: Any
+) -> None:
+    post = make.post(markdown=MARKDOWN, excerpt="Three minutes.")
+    make.post("Not yet", slug="not-yet", status="draft")
+    menu_of(post)
+    page = open_page(None)
+
+    page.goto(f"{frontend}?cms={live_server.url}")
+    page.get_by_role("heading", name="Articles").wait_for()
+    titles = page.locator("main h2").all_text_contents()
+    page.get_by_role("navigation").get_by_role("link", name="Coffee").click()
+    page.get_by_role("heading", name="How to brew filter coffee", level=1).wait_for()
+
+    assert titles == ["How to brew filter coffee"]
+    assert page.title() == "How to brew filter coffee"
+    assert page.locator("article h2").all_text_contents() == ["Water"]
+    assert page.locator("article li").all_text_contents() == ["one", "<b>two</b>"]
+    assert page.locator("article em").text_content() == "never"
+    assert "path=%2Fblog%2Fkettles" in str(page.locator("article p a").get_attribute("href"))
+
+
+def test_it_follows_a_redirect(open_page: OpenPage, frontend: str, live_server: Any) -> None:
+    menu_of(make.post())
+    make.redirect("/old", "/blog/how-to-brew-filter-coffee")
+    page = open_page(None)
+
+    page.goto(f"{frontend}?cms={live_server.url}&path=/old")
+    page.get_by_role("heading", name="How to brew filter coffee", level=1).wait_for()
+
+    assert "old" not in page.url
