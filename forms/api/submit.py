@@ -24,7 +24,6 @@ from forms.api import schema
 from forms.services.submissions import submit_form
 
 MOST_BYTES = 256 * 1024
-_TOO_BIG = f"A submission may have at most {MOST_BYTES:,} bytes."
 
 
 class SeeOther(HttpResponseRedirect):
@@ -43,7 +42,8 @@ class SubmitViewSet(ApiViewSet):
     @extend_schema(parameters=schema.LOCALE, request=schema.ANSWERS, responses=schema.SUBMITTED)
     def submit(self, request: Request, slug: str) -> HttpResponseBase:
         """Send a form. Only what is accepted counts against the limit of submissions an hour."""
-        is_page = isinstance(request.data, QueryDict) if _is_small(request) else False
+        _refuse_large(request)
+        is_page = isinstance(request.data, QueryDict)
         told = submit_form(
             slug=slug,
             locale=request.query_params.get("locale"),
@@ -63,10 +63,10 @@ class SubmitViewSet(ApiViewSet):
         )
 
 
-def _is_small(request: Request) -> bool:
+def _refuse_large(request: Request) -> None:
+    """Before anything of the body is read."""
     if int(request.META.get("CONTENT_LENGTH") or 0) > MOST_BYTES:
-        raise RequestDataTooBig(_TOO_BIG)
-    return True
+        raise RequestDataTooBig
 
 
 def _values(request: Request) -> dict[str, Any]:
