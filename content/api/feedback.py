@@ -36,9 +36,11 @@ class NewFeedback(Body):
 
 
 class FeedbackChange(Body):
-    status: Words | None = None
-    category: Words | None = None
-    content: Words | None = None
+    """What is absent stays; null is no value of any."""
+
+    status: Words = ""
+    category: Words = ""
+    content: Words = ""
 
 
 class FeedbackViewSet(ApiViewSet):
@@ -71,7 +73,8 @@ class FeedbackViewSet(ApiViewSet):
     def update(self, request: Request, feedback_id: str) -> Response:
         """Resolve it or open it again, sort it, or change one's own words."""
         given = check(_without(request, _PLACED), FeedbackChange)
-        row = change_feedback(feedback_id=feedback_id, **given.model_dump(), actor=self.actor)
+        changes = given.model_dump(exclude_unset=True)
+        row = change_feedback(feedback_id=feedback_id, **changes, actor=self.actor)
         return Response(_present(row))
 
     @extend_schema(responses=schema.FeedbackDeletedSchema)

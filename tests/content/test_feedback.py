@@ -215,7 +215,15 @@ def test_what_does_not_fit_is_refused_by_name(change: dict[str, Any], key: str) 
 
 
 @pytest.mark.parametrize(
-    "body", [{"status": "done"}, {"status": 1}, {"content": ""}, {"category": "x"}, {"posts": 1}]
+    "body",
+    [
+        {"status": "done"},
+        {"status": 1},
+        {"content": ""},
+        {"category": "x"},
+        {"posts": 1},
+        {"content": None},
+    ],
 )
 def test_a_change_that_does_not_fit_is_refused(body: dict[str, Any]) -> None:
     made = give(postId=str(make.post().pk))
