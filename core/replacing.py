@@ -89,7 +89,8 @@ class Hand:
 class Source(Protocol):
     """Tables of an app whose texts can be replaced."""
 
-    tables: tuple[str, ...]
+    @property
+    def tables(self) -> tuple[str, ...]: ...
 
     def find(self, edit: Edit, tables: frozenset[str]) -> list[Any]:
         """The keys of the rows that may change, which are locked where the edit writes."""

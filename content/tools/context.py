@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from pydantic import Field
 
 from content.definitions import (
@@ -63,7 +65,7 @@ def list_post_types(actor: Actor, arguments: Paged) -> JsonObject:
     rows, groups = list(post_types), all_groups()
     return page(
         rows,
-        lambda row: _post_type(row, groups),
+        partial(_post_type, groups=groups),
         total=len(rows),
         limit=arguments.limit,
         cursor=arguments.cursor,

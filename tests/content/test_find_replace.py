@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from uuid import uuid4
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from content import edits
 from content.models import (
@@ -39,7 +42,7 @@ def send(find: str, replace: str, *tables: str, **more: Any) -> Any:
 
 
 def words_of(post: Post, type: str = "prose") -> str:
-    return json.dumps(make.layers(post).live.module(make.module_id(post, type)).props)  # type: ignore[union-attr]  # it is there
+    return json.dumps(make.layers(post).live.module(make.module_id(post, type)).props)
 
 
 def test_a_word_is_replaced_in_fields_and_modules_with_revision_provenance_and_events() -> None:
@@ -123,7 +126,7 @@ def test_threat_25_every_character_stands_for_itself(
 
     post.refresh_from_db()
     assert post.excerpt == after
-    assert make.layers(post).live.module(by_hand).props["subtitle"] == after  # type: ignore[union-attr]  # it is there
+    assert make.layers(post).live.module(by_hand).props["subtitle"] == after
     assert answer["total"] == 2
 
 
@@ -387,14 +390,29 @@ def test_agents_and_programs_without_the_right_cannot() -> None:
     assert stored() == before
 
 
-def test_a_thousand_posts_take_as_many_statements_as_ten(
-    django_assert_max_num_queries: Any,
-) -> None:
+def test_many_posts_take_as_many_statements_as_few() -> None:
     first = make.post("Coffee", markdown="Coffee")
-    many = make.copies(
-        first, 120, slug=lambda n: f"s{n}", translation_group=lambda _: __import__("uuid").uuid4()
-    )
-    assert len(many) == 120
-    with django_assert_max_num_queries(60):
-        send("Coffee", "Cocoa", "posts")
-    assert Post.objects.filter(title="Cocoa").count() == 121
+    place = first.placements.select_related("instance")[1]
+    counts = []
+
+    for number in (10, 80):
+        posts = make.copies(
+            first, number, slug=lambda _: uuid4().hex, translation_group=lambda _: uuid4()
+        )
+        instances = make.copies(place.instance, number)
+        make.copies(
+            place,
+            number,
+            post_id=lambda n, posts=posts: posts[n].pk,
+            instance_id=lambda n, instances=instances: instances[n].pk,
+        )
+        with CaptureQueriesContext(connection) as caught:
+            answer = send("Coffee", "Cocoa")
+        # The words of search are put row by row; beyond a hundred posts in a task.
+        counts.append(len([row for row in caught if "searchentry" not in row["sql"]]))
+        assert answer["total"] >= 2 * number
+        send("Cocoa", "Coffee")
+
+    # Some batches more, for SQLite takes few parameters at a time; never one for each of the 70 rows more.
+    assert counts[1] - counts[0] < 15
+    assert Post.objects.filter(title="Coffee").count() == 91

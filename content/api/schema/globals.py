@@ -9,6 +9,16 @@ from rest_framework import serializers
 from content.models import Status
 from core.api.schema import PAGES, MetaSchema, PersonSchema, query
 
+__all__ = [
+    "GLOBAL_PARAMETERS",
+    "PAGES",
+    "WORD_MAX",
+    "GlobalModuleDeletedSchema",
+    "GlobalModuleListSchema",
+    "GlobalModuleSchema",
+    "GlobalModuleUsageListSchema",
+    "ModuleRevisionListSchema",
+]
 WORD_MAX: Final = 200
 GLOBAL_PARAMETERS: Final = [
     query("q", "Part of a label or slug."),
@@ -23,7 +33,7 @@ class GlobalModuleSchema(serializers.Serializer[object]):
     id = serializers.UUIDField()
     globalSlug = serializers.CharField()  # names of the wire
     type = serializers.CharField()
-    label = serializers.CharField(allow_blank=True)
+    label = serializers.CharField(allow_blank=True)  # type: ignore[assignment]  # a field of that name
     props = serializers.DictField()
     version = serializers.IntegerField(min_value=1)
     affectedPosts = serializers.IntegerField(min_value=0, help_text="Posts that show it.")
@@ -72,7 +82,7 @@ class ModuleRevisionSchema(serializers.Serializer[object]):
 
     id = serializers.UUIDField()
     version = serializers.IntegerField(min_value=1)
-    label = serializers.CharField(allow_blank=True)
+    label = serializers.CharField(allow_blank=True)  # type: ignore[assignment]  # a field of that name
     props = serializers.DictField()
     reason = serializers.ChoiceField(
         choices=["before", "created", "edited", "reverted", "find-replace"]
