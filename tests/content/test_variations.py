@@ -288,6 +288,8 @@ def test_promote_rewrites_no_sibling_no_translation_and_no_draft() -> None:
     assert layers.review.changes.paths == ("post.metaTitle",)
     assert layers.ai_review.changes.paths == ("post.excerpt",)
     assert now(german).translated_from_id == post.pk
+    edit(post, title="Another one")
+    assert make.layers(now(post)).review.changes.paths == ("post.metaTitle",)
 
 
 def test_promoting_can_be_reverted_and_promoted_again() -> None:
