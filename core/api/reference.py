@@ -27,7 +27,7 @@ def document() -> dict[str, Any]:
 @cache
 def document_text() -> bytes:
     """The same as YAML."""
-    return bytes(OpenApiYamlRenderer().render(document(), renderer_context={}))
+    return bytes(OpenApiYamlRenderer().render(document(), renderer_context={}))  # type: ignore[no-untyped-call]  # nor here
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,9 +115,8 @@ class BodyDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-ca
             nested.pop("title", None)
             # What is answered may have the plain name.
             name = f"{name}Input"
-            auto_schema.registry.register_on_missing(
-                ResolvedComponent(name, ResolvedComponent.SCHEMA, nested, name)
-            )
+            component = ResolvedComponent(name, ResolvedComponent.SCHEMA, nested, name)  # type: ignore[no-untyped-call]  # it has no types
+            auto_schema.registry.register_on_missing(component)
         return shape
 
 

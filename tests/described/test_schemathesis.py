@@ -48,6 +48,7 @@ def test_every_operation_does_what_its_description_says(
         check=False,
     )
 
+    (tmp_path / "report.txt").write_text(done.stdout)
     if done.returncode != 0:
         pytest.fail(f"{done.stdout[-25_000:]}\n{done.stderr[-2_000:]}", pytrace=False)
 

@@ -184,7 +184,7 @@ class NewPostSchema(PostFieldsSchema):
     status = serializers.ChoiceField(
         choices=["draft", "published"], required=False, allow_null=True
     )
-    modules = ModuleEntrySchema(many=True, required=False, max_length=MOST)
+    modules = serializers.ListField(child=ModuleEntrySchema(), required=False, max_length=MOST)
     moduleGroup = serializers.CharField(required=False, allow_null=True)
 
 
