@@ -143,14 +143,18 @@ def save(post: Post, document: PostDocument, changes: Changes) -> None:
         _save_modules(post, document, changes)
 
 
-def set_fields(post: Post, document: PostDocument, changes: Changes) -> None:
-    """Put the changed fields into the columns of the post, which the caller saves."""
+def set_fields(post: Post, document: PostDocument, changes: Changes) -> set[str]:
+    """Put the changed fields into the columns of the post, which the caller saves. Answers which columns."""
+    columns: set[str] = set()
     for change in changes:
         name = change.path.removeprefix("post.")
         if name.startswith(CUSTOM_PREFIX):
             post.custom_fields = document.custom_fields
+            columns.add("custom_fields")
         elif name in COLUMNS:
             setattr(post, COLUMNS[name], column_value(name, document.fields.get(name)))
+            columns.add(COLUMNS[name])
+    return columns
 
 
 def column_value(name: str, value: Json) -> object:
