@@ -6,10 +6,13 @@ import os
 from importlib import import_module
 from importlib.util import find_spec
 
-from django.core.asgi import get_asgi_application
+import django
+
+from cms_project.requests import Utf8ASGIHandler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
-http = get_asgi_application()
+django.setup(set_prefix=False)
+http = Utf8ASGIHandler()  # type: ignore[no-untyped-call]
 
 from channels.auth import AuthMiddlewareStack  # noqa: E402  # needs the apps, which the line above loads
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402

@@ -2,8 +2,11 @@
 
 import os
 
-from django.core.wsgi import get_wsgi_application
+import django
+
+from cms_project.requests import Utf8WSGIHandler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
 
-application = get_wsgi_application()
+django.setup(set_prefix=False)
+application = Utf8WSGIHandler()
