@@ -44,6 +44,8 @@ def clean_changes(post: Post, before: PostDocument, after: PostDocument) -> Post
 def _check_who(post: Post, changes: Changes, before: PostDocument, actor: Actor) -> None:
     if not actor.is_person:
         _agents_fields_only(changes)
+    elif post._state.adding and actor.can("posts.create"):
+        return  # what is new is its author's, whether or not they may change what is there
     elif not actor.can("posts.edit"):
         _translation_only(post, changes, before)
 

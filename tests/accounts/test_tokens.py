@@ -50,6 +50,29 @@ def test_a_token_narrows_and_never_widens() -> None:
     assert stored() == before
 
 
+def test_a_token_that_may_only_create_creates_and_changes_nothing() -> None:
+    _, secret = token_of(make.user("editor"), "posts.view", "posts.create")
+    client, original = program(secret), make.post()
+
+    made = client.write("POST", "/api/posts", {"type": "blog", "title": "New"}, expect=201)
+    document = client.read(f"/api/posts/{made['id']}/export")
+    for module in document["modules"]:
+        module["locked"] = False
+    imported = {"document": document, "slug": "imported"}
+    client.write("POST", "/api/posts/import", imported, expect=201)
+    client.write("POST", f"/api/posts/{original.pk}/variations", {"variation": "B"}, expect=201)
+
+    before = stored()
+    locked = [{"type": "hero", "locked": True}]
+    for method, path, body in (
+        ("PUT", f"/api/posts/{made['id']}", {"title": "x"}),
+        ("POST", "/api/posts", {"type": "blog", "title": "x", "status": "published"}),
+        ("POST", "/api/posts", {"type": "blog", "title": "x", "modules": locked}),
+    ):
+        error(client.send(method, path, body), 403, "not_allowed")
+    assert stored() == before
+
+
 def test_reading_is_narrowed_as_well() -> None:
     """Where no service asks, the endpoint's own question is about the token too."""
     _, secret = token_of(make.user("admin"), "posts.view")
