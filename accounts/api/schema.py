@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from drf_spectacular.utils import OpenApiExample
 from rest_framework import serializers
 
 from accounts.roles import Role
 
 ROLES = [role.value for role in Role]
+
+CREDENTIALS = OpenApiExample(
+    "An editor",
+    {"email": "editor@example.com", "password": "your password"},
+    request_only=True,
+)
 
 
 class MeSchema(serializers.Serializer[object]):

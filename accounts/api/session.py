@@ -11,7 +11,7 @@ from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.schema import LoggedOutSchema, MeSchema
+from accounts.api.schema import CREDENTIALS, LoggedOutSchema, MeSchema
 from accounts.login_tries import count_login_try
 from accounts.models import User
 from core.api.body import Body, Words, read_body
@@ -34,7 +34,7 @@ class SessionViewSet(ApiViewSet):
         "me": SIGNED_IN,
     }
 
-    @extend_schema(request=Credentials, responses={200: MeSchema})
+    @extend_schema(request=Credentials, responses={200: MeSchema}, examples=[CREDENTIALS])
     def login(self, request: Request) -> Response:
         """Log in with email and password. Unknown, wrong, disabled and agents' accounts get the same answer."""
         body = read_body(request, Credentials)

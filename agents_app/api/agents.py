@@ -110,6 +110,7 @@ class AgentViewSet(ApiViewSet):
         parameters=schema.MADE_WAITING,
         request=PostRun,
         responses={200: schema.RunSchema, 201: schema.RunSchema},
+        examples=[schema.RUN_EXAMPLE],
     )
     def run_on_post(self, request: Request, post_id: str, agent_id: str) -> Response:
         """Run an agent on a post, or on one field of it. What it proposes goes to AI Review."""

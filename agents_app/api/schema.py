@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from drf_spectacular.utils import OpenApiExample
 from rest_framework import serializers
 
 from agents_app.models import RunStatus
@@ -24,6 +25,11 @@ AGENT_ID = {
 }
 WAIT = [query("wait", "Seconds to wait for the result.", whole(0, WAIT_MAX, 0))]
 MADE_WAITING = [*WAIT, LOCATION]
+RUN_EXAMPLE = OpenApiExample(
+    "With words of the caller",
+    {"openEndedContext": "Make the title shorter."},
+    request_only=True,
+)
 AGENT_PARAMETERS = [
     query("scope", "Where it runs.", {**choice(*Scope), "default": Scope.DROPDOWN.value}),
     query("fieldType", "For the scope field: a field type."),

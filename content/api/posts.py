@@ -74,7 +74,11 @@ class PostViewSet(ApiViewSet):
         post = reading.require_post(post_id)
         return Response(reading.whole_post(post, open_layers(post), staged=True))
 
-    @extend_schema(request=schema.PostChangesSchema, responses=schema.PostSchema)
+    @extend_schema(
+        request=schema.PostChangesSchema,
+        responses=schema.PostSchema,
+        examples=[schema.CHANGED_POST],
+    )
     def update(self, request: Request, post_id: str) -> Response:
         """Change live fields, status, or both; what is absent stays."""
         body = body_object(request)

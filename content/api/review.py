@@ -58,7 +58,11 @@ class ReviewViewSet(ApiViewSet):
         view = layers.open_layers(post).view(layer)
         return Response(presenters.layer_changes(post, view))
 
-    @extend_schema(request=schema.ReviewInputSchema, responses=schema.StagedSchema)
+    @extend_schema(
+        request=schema.ReviewInputSchema,
+        responses=schema.StagedSchema,
+        examples=[schema.STAGED_EXAMPLE],
+    )
     def save_review(self, request: Request, post_id: str) -> Response:
         """Stage in Review: post fields flat, `taxonomyTermIds`, and `modules` as a list; what is absent stays."""
         body = body_object(request)
@@ -99,7 +103,7 @@ class ReviewViewSet(ApiViewSet):
         )
         return Response(presenters.submitted(done))
 
-    @extend_schema(request=Approval, responses={200: PostSchema})
+    @extend_schema(request=Approval, responses={200: PostSchema}, examples=[schema.APPROVED])
     def approve(self, request: Request, post_id: str) -> Response:
         """Bring Review, or `paths` of it, live, for exactly what the digest says was seen."""
         body = read_body(request, Approval)

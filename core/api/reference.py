@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -58,6 +59,7 @@ class Operation:
     access: str
     parameters: tuple[Entry, ...]
     body: tuple[Kind, ...]
+    example: str
     answers: tuple[Entry, ...]
 
 
@@ -132,10 +134,18 @@ def _operation(whole: Shape, path: str, method: str, given: Shape) -> Operation:
         access=" or ".join(schemes) or "anybody",
         parameters=tuple(_parameter(item) for item in given.get("parameters", [])),
         body=tuple(kind for item in content.values() for kind in kinds_of(item["schema"])),
+        example=_example(content),
         answers=tuple(
             _answer(status, _resolved(whole, item)) for status, item in given["responses"].items()
         ),
     )
+
+
+def _example(content: Shape) -> str:
+    """The first example of a JSON body, if one is given."""
+    examples = content.get(JSON_TYPE, {}).get("examples", {})
+    value = next((item["value"] for item in examples.values()), None)
+    return "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def _parameter(given: Shape) -> Entry:

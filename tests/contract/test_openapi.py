@@ -83,7 +83,8 @@ def says_something(shape: Any, document: Any) -> bool:
     if choices:
         return all(says_something(item, document) for item in choices)
     is_open = bool(shape.get("additionalProperties")) and "description" in shape
-    return bool(shape.get("properties") or shape.get("items") or is_open)
+    is_empty = shape.get("additionalProperties") is False
+    return bool(shape.get("properties") or shape.get("items") or is_open or is_empty)
 
 
 def test_a_body_takes_no_unknown_key_and_a_list_is_an_envelope(document: Any) -> None:

@@ -53,6 +53,12 @@ NEW_POST = OpenApiExample(
     request_only=True,
 )
 
+CHANGED_POST = OpenApiExample(
+    "Publish with a new title",
+    {"title": "Filter coffee, step by step", "status": "published", "version": 3},
+    request_only=True,
+)
+
 
 class LayerStateSchema(serializers.Serializer[object]):
     """Whether something waits in a layer, and who was there last."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
+from drf_spectacular.utils import OpenApiExample
 from rest_framework import serializers
 
 from content.api.schema.posts import PostFieldsSchema
@@ -17,6 +18,25 @@ LAYERS = list(Layer.values)
 KINDS = list(get_args(Kind))
 VIAS = list(get_args(Via))
 LAYER_PARAMETER = [query("layer", "The layer.", {**choice(*LAYERS), "default": "review"})]
+
+STAGED_EXAMPLE = OpenApiExample(
+    "A title and the text of one module",
+    {
+        "title": "Filter coffee, step by step",
+        "modules": [
+            {
+                "postModuleId": "5b0e0f5e-9d3c-4f0e-8f5d-0c2a1f6f7a10",
+                "props": {"title": "Three minutes, one filter"},
+            }
+        ],
+    },
+    request_only=True,
+)
+APPROVED = OpenApiExample(
+    "One path of what was seen",
+    {"digest": "d1.…", "paths": ["post.title"], "note": "Agreed."},
+    request_only=True,
+)
 
 
 class DifferenceSchema(serializers.Serializer[object]):
