@@ -136,6 +136,14 @@ def bump_content_version() -> None:
         ContentVersion.objects.get_or_create(pk=1)
 
 
+def lock_content_version() -> None:
+    """Wait for a live write that is under way, and keep others waiting until the transaction ends.
+
+    For writers that read what another live write may change, before they record their own.
+    """
+    ContentVersion.objects.select_for_update().filter(pk=1).first()
+
+
 def content_version() -> int:
     """The number that caches of live content are keyed by."""
     return live_state().version

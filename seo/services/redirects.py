@@ -67,7 +67,8 @@ def delete_redirect(*, redirect_id: UUID | str, actor: Actor) -> None:
 def follow_move(*, before: str, after: str) -> None:
     """A post that visitors knew moved. Inside the transaction of the move, which locks the content version."""
     drop_at(after)
-    row = Redirect.objects.filter(from_key=key_of(before)).first() or Redirect()
+    standing = Redirect.objects.select_for_update().filter(from_key=key_of(before)).first()
+    row = standing or Redirect()
     row.type, row.is_active, row.is_automatic = RedirectType.PERMANENT, True, True
     _aim(row, before, after)
     _save(row)
@@ -160,11 +161,14 @@ def _known(type_: int) -> int:
 
 
 def _locked(redirect_id: UUID | str) -> Redirect:
+    """The redirect as it stands behind every other live write, and behind the hits that are counted."""
     try:
         id_ = UUID(str(redirect_id))
     except ValueError:
         raise _not_found(redirect_id) from None
-    row = Redirect.objects.filter(pk=id_).first()
+    # In the order of posts that move: the content version, then redirects.
+    events.lock_content_version()
+    row = Redirect.objects.select_for_update().filter(pk=id_).first()
     if row is None:
         raise _not_found(redirect_id)
     return row

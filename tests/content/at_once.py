@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from django.db import connections
+from django.db import connection, connections, transaction
 
 from core.errors import CmsError
 
@@ -26,3 +26,32 @@ def at_once(*works: Callable[[], object]) -> list[object]:
 
     with ThreadPoolExecutor(len(works)) as pool:
         return [future.result(timeout=120) for future in [pool.submit(run, work) for work in works]]
+
+
+def while_under_way(first: Callable[[], object], second: Callable[[], object]) -> object:
+    """Start `second` while the transaction of `first` is open, and commit that once `second` waits for it or is done.
+
+    What `second` answers, or its refusal. On PostgreSQL only.
+    """
+
+    def run() -> object:
+        try:
+            return second()
+        except CmsError as error:
+            return error
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            first()
+            waiting = pool.submit(run)
+            while not _somebody_waits() and not waiting.done():
+                pass
+        return waiting.result(timeout=60)
+
+
+def _somebody_waits() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return bool(cursor.fetchone()[0])
