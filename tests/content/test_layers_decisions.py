@@ -148,7 +148,7 @@ def test_a_person_who_writes_first_is_the_author() -> None:
 
 
 def test_the_rest_of_review_stands_on_just_what_the_rows_hold() -> None:
-    post = make.post()
+    post = make.post(status="draft")
     term = str(make.term("Coffee").pk)
     make.staged(
         post,
