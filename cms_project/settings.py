@@ -65,7 +65,7 @@ MIDDLEWARE = [
 ]
 # Where `core.middleware` runs sessions and the rest, and the exceptions.
 MANAGEMENT_PREFIXES = ("/admin/", "/api/", "/preview/")
-PUBLIC_PREFIXES = ("/api/public/",)
+PUBLIC_PREFIXES = ("/api/public/", "/api/menus/by-slug/")
 
 ROOT_URLCONF = "cms_project.urls"
 WSGI_APPLICATION = "cms_project.wsgi.application"
