@@ -31,12 +31,13 @@ def test_every_operation_does_what_its_description_says(
     document, configuration = tmp_path / "openapi.json", tmp_path / "schemathesis.toml"
     document.write_text(json.dumps(with_examples(strict_document, scene)))
     configuration.write_text(CONFIG.read_text() + config(scene))
+    client = ApiClient(role)
     arguments = [
         *("--config-file", str(configuration), "run", str(document), "--url", live_server.url),
         *("--max-examples", os.environ.get("SCHEMATHESIS_EXAMPLES", "3")),
         *("--seed", os.environ.get("SCHEMATHESIS_SEED", "1")),
         *("--phases", f"examples,{'coverage,' if role == 'admin' else ''}fuzzing,stateful"),
-        *(_credentials(role) if role is not None else ()),
+        *_credentials(client, role),
     ]
 
     done = subprocess.run(
@@ -51,13 +52,16 @@ def test_every_operation_does_what_its_description_says(
     (tmp_path / "report.txt").write_text(done.stdout)
     if done.returncode != 0:
         pytest.fail(f"{done.stdout[-25_000:]}\n{done.stderr[-2_000:]}", pytrace=False)
+    # Were the session gone, everything after would only have been refused.
+    assert client.get("/api/auth/me").status_code == (401 if role is None else 200)
 
 
-def _credentials(role: str) -> list[str]:
-    client = ApiClient(role)
+def _credentials(client: ApiClient, role: str | None) -> list[str]:
+    if role is None:
+        return []
     cookies = "; ".join(f"{name}={morsel.value}" for name, morsel in client.cookies.items())
     return [
         *("-H", f"Cookie: {cookies}", "-H", f"X-CSRFToken: {client.cookies['csrftoken'].value}"),
-        # A session that ends itself proves nothing more.
-        *("--exclude-operation-id", "auth_logout"),
+        # A session that ends itself, or becomes another person's, proves nothing more.
+        *("--exclude-operation-id", "auth_logout", "--exclude-operation-id", "auth_login"),
     ]
