@@ -12,7 +12,7 @@ from cms_project.requests import Utf8ASGIHandler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
 django.setup(set_prefix=False)
-http = Utf8ASGIHandler()  # type: ignore[no-untyped-call]
+http = Utf8ASGIHandler()
 
 from channels.auth import AuthMiddlewareStack  # noqa: E402  # needs the apps, which the line above loads
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402

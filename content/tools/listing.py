@@ -25,7 +25,9 @@ Row = dict[str, Any]
 
 
 class ListPosts(Paged):
-    q: str | None = Field(None, max_length=200, description="Words in title or content, all of them.")
+    q: str | None = Field(
+        None, max_length=200, description="Words in title or content, all of them."
+    )
     type: str | None = Field(None, max_length=80)
     locale: str | None = Field(None, max_length=12)
     status: Literal["draft", "published", "archived"] | None = None

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # has no stubs
+from jsonschema import Draft202012Validator
 
 from content.definitions import (
     Module,

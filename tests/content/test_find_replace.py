@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -390,6 +391,10 @@ def test_agents_and_programs_without_the_right_cannot() -> None:
     assert stored() == before
 
 
+def keys_of(rows: Sequence[Post | ModuleInstance]) -> Callable[[int], object]:
+    return lambda number: rows[number].pk
+
+
 def test_many_posts_take_as_many_statements_as_few() -> None:
     first = make.post("Coffee", markdown="Coffee")
     place = first.placements.select_related("instance")[1]
@@ -403,8 +408,8 @@ def test_many_posts_take_as_many_statements_as_few() -> None:
         make.copies(
             place,
             number,
-            post_id=lambda n, posts=posts: posts[n].pk,
-            instance_id=lambda n, instances=instances: instances[n].pk,
+            post_id=keys_of(posts),
+            instance_id=keys_of(instances),
         )
         with CaptureQueriesContext(connection) as caught:
             answer = send("Coffee", "Cocoa")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from accounts.models import User
-from agents_app import waiting
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs import create_run
 from content.models import Post
@@ -162,7 +161,7 @@ def test_threat_15_an_answer_that_was_waited_for_asks_for_the_right_again(
         User.objects.filter(username="editor").update(**change)
         AgentRun.objects.filter(pk=run.pk).update(status=RunStatus.SUCCEEDED, summary="For editors")
 
-    monkeypatch.setattr(waiting.time, "sleep", meanwhile)
+    monkeypatch.setattr("agents_app.waiting.time.sleep", meanwhile)
 
     response = editor.get(f"/api/agent-runs/{run.pk}?wait=5")
 
