@@ -37,10 +37,10 @@ def read_answers(fields: Sequence[Field], given: Mapping[str, Json]) -> JsonObje
     """The values to store, by name; what was left empty has no key. Raises `RuleViolation` by name."""
     refuse_unstorable(given)
     known = {field.name: field for field in fields}
+    strange = [name for name in given if name not in known][:_MOST_REFUSALS]
     details: dict[str, list[str]] = {
         name[:80]: [f"There is no field {name[:80]!r} in this form; known: {', '.join(known)}."]
-        for name in given
-        if name not in known
+        for name in strange
     }
     values: JsonObject = {}
     for field in fields:

@@ -61,6 +61,7 @@ def change_feedback(
 ) -> Feedback:
     """Resolve a note or open it again, sort it, or change one's own words. None leaves what is there."""
     actor.require_person("change feedback")
+    actor.require("feedback.view")  # the answer shows it
     row = _locked(feedback_id)
     before = (row.status, row.category, row.content)
     if status is not None:
@@ -75,7 +76,6 @@ def change_feedback(
         message = "Only who wrote feedback changes its words."
         raise NotAllowed(message, code="not_the_author", details={"content": [message]})
     if (row.status, row.category, row.content) != before:
-        actor.require("feedback.view")
         row.save()
         _record("feedback.changed", row, actor)
     return row

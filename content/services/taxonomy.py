@@ -92,6 +92,9 @@ def delete_term(*, term_id: UUID | str, actor: Actor, force: bool = False) -> UU
     drop_from_drafts(id_, posts)
     drop_from_posts(id_, posts, actor)
     _record(term, actor, "deleted")
+    # Live writes wait from here on: what one of them gave the term to meanwhile is seen now.
+    if late := posts_with(id_):
+        raise _in_use(term, len(late), "One got it just now; try again.")
     Term.objects.filter(parent=term).update(parent=term.parent_id)
     term.delete()
     return id_

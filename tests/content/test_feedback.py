@@ -12,6 +12,7 @@ from content.services.trash import delete_post
 from core.errors import NotAllowed
 from core.models import Event
 from tests import make
+from tests.accounts.bearer import program, token_of
 from tests.api_client import ApiClient
 
 pytestmark = pytest.mark.django_db
@@ -248,4 +249,15 @@ def test_agents_and_their_clients_give_no_feedback() -> None:
         ):
             with pytest.raises(NotAllowed):
                 write()
+    assert stored() == before
+
+
+def test_who_may_not_read_feedback_is_not_shown_it_by_changing_nothing() -> None:
+    made = give(postId=str(make.post().pk))
+    _, secret = token_of(make.user("editor"), "feedback.create", "feedback.resolve", "posts.view")
+    before = stored()
+
+    for body in ({}, {"status": "pending"}, {"content": "A typo"}):
+        answer = program(secret).write("PATCH", f"{URL}/{made['id']}", body, expect=403)
+        assert answer["details"] == {"permission": ["feedback.view"]}
     assert stored() == before

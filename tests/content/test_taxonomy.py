@@ -12,6 +12,7 @@ from content.layers import approve, digest_of
 from content.models import Draft, Layer, Post, PostTerm, Term
 from content.post_types.blog import Blog
 from content.services import taxonomy
+from content.services.edit import edit_post
 from content.services.taxonomy import change_term, create_term, delete_term
 from content.services.trash import delete_post
 from content.services.vary import create_variation
@@ -22,7 +23,7 @@ from tests import make
 from tests.admin.pages import fields, url
 from tests.api.refusals import refused
 from tests.api_client import ApiClient
-from tests.content.at_once import at_once
+from tests.content.at_once import at_once, while_under_way
 from tests.mcp.calling import refused as tool_refused
 
 pytestmark = pytest.mark.django_db
@@ -299,6 +300,25 @@ def test_two_terms_put_below_each_other_at_once_are_no_circle() -> None:
     codes = [result.code for result in results if isinstance(result, CmsError)]
     assert codes == ["parent_cycle"]
     assert Term.objects.filter(parent__isnull=True).count() == 1
+
+
+@pytest.mark.services
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("force", [False, True])
+def test_two_at_once_a_post_does_not_lose_the_term_that_it_just_got(force: bool) -> None:
+    coffee, post = term("Coffee"), make.post()
+
+    answer = while_under_way(
+        lambda: edit_post(
+            post_id=post.pk,
+            actor=make.actor(),
+            edit=lambda document: document.with_terms([str(coffee.pk)]),
+        ),
+        lambda: delete_term(term_id=coffee.pk, actor=make.actor("admin"), force=force),
+    )
+
+    assert isinstance(answer, Conflict)
+    assert make.layers(post).live.taxonomy_term_ids == (str(coffee.pk),)
 
 
 @pytest.mark.services

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import threading
+import tracemalloc
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test import Client
 
+from core.errors import RuleViolation
+from core.json import Json
 from core.models import Event
+from forms.answers import read_answers
 from forms.models import FormSubmission
+from forms.queries import fields_of
 from tests import make
 from tests.api_client import ApiClient
 
@@ -177,6 +182,23 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
     }
     many = ApiClient().write("POST", URL, {f"f{n}": 1 for n in range(5000)}, expect=422)
     assert len(many["details"]) == 50
+
+
+def test_what_is_said_of_unknown_names_is_made_for_the_first_of_them_only() -> None:
+    fields = fields_of(
+        make.form(
+            fields=[{"name": "n" * 55 + str(n), "label": "N", "type": "text"} for n in range(100)]
+        )
+    )
+    given: dict[str, Json] = {f"f{n}": 1 for n in range(10_000)}
+
+    tracemalloc.start()
+    with pytest.raises(RuleViolation):
+        read_answers(fields, given)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert peak < 5_000_000
 
 
 @pytest.mark.parametrize("value", ["", "   ", None])
