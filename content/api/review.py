@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from drf_spectacular.utils import extend_schema
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,29 +14,33 @@ from content.api import reading
 from content.api.schema import review as schema
 from content.api.schema.posts import PostSchema
 from content.document import PostDocument
+from content.layers.marks import NOTE_MAX
 from content.models import Layer, Post
 from core.api.body import Body, Words, body_object, read_body
 from core.api.permissions import Declared
 from core.api.views import ApiViewSet, whole_version
 from core.errors import invalid
 
+Note = Annotated[Words, Field(max_length=NOTE_MAX)]
+Paths = Annotated[list[Annotated[Words, Field(max_length=300)]], Field(max_length=20_000)]
+
 
 class Approval(Body):
     digest: Words
-    paths: list[Words] | None = None
-    note: Words = ""
+    paths: Paths | None = None
+    note: Note = ""
 
 
 class Rejection(Body):
-    paths: list[Words] | None = None
-    note: Words = ""
+    paths: Paths | None = None
+    note: Note = ""
     digest: Words | None = None
 
 
 class Submission(Body):
-    paths: list[Words] | None = None
-    overwrite: list[Words] = []
-    note: Words = ""
+    paths: Paths | None = None
+    overwrite: Paths = []
+    note: Note = ""
 
 
 class ReviewViewSet(ApiViewSet):

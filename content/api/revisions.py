@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -15,6 +16,7 @@ from content.api.schema import revisions as schema
 from content.api.schema.posts import PostSchema
 from content.changes import diff
 from content.document import PostDocument
+from content.layers.marks import NOTE_MAX
 from content.models import Post, Provenance, Revision
 from content.review.labels import label_of, module_names
 from core.api.body import Body, Words, read_body
@@ -25,7 +27,7 @@ from core.errors import NotFound, invalid
 
 
 class Reversion(Body):
-    note: Words = ""
+    note: Annotated[Words, Field(max_length=NOTE_MAX)] = ""
 
 
 class RevisionViewSet(ApiViewSet):

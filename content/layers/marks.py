@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import cast
+from typing import Final, cast
 
 from django.utils import timezone
 
 from content.store import iso
 from core.actor import Actor
 from core.json import Json, JsonObject
+
+NOTE_MAX: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)

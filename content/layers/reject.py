@@ -43,8 +43,9 @@ def reject(
         raise RuleViolation(f"Nothing is staged in {layer} of this post.", code="nothing_staged")
     if digest is not None:
         paths = seen_changes(view, read_digest(digest), paths).paths
-    dropped = tuple(view.changes.paths if paths is None else require_paths(view, paths))
-    rest = view.changes.only([path for path in view.changes.paths if path not in dropped])
+    wanted = set(view.changes.paths if paths is None else require_paths(view, paths))
+    dropped = tuple(path for path in view.changes.paths if path in wanted)
+    rest = view.changes.only([path for path in view.changes.paths if path not in wanted])
     save_draft(view, post, apply(view.below, rest), view.marks, actor.user.pk)
     settle(post, layers.live)
     events.record(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from content.models import Layer, Post
+from core.models import Event
 from tests import make
 from tests.api.refusals import refused, stored
 from tests.api_client import ApiClient
@@ -95,6 +96,26 @@ def test_unknown_paths_are_refused_by_every_decision() -> None:
     refused("POST", f"{url}/review/reject", {"path": ["x"]}, 422, "invalid", "path")
     refused("POST", f"{url}/review/reject", {"note": "nul\x00"}, 422, "invalid", "note")
     refused("POST", f"{url}/review/reject", {"paths": "post.title"}, 422, "invalid", "paths")
+
+
+def test_a_decision_holds_so_many_paths_and_words_and_names_each_path_once() -> None:
+    post = make.post()
+    make.staged(post, {"title": "Staged", "excerpt": "Staged"}, layer=Layer.REVIEW)
+    url = f"/api/posts/{post.pk}"
+    digest = ApiClient("editor").read(f"{url}/changes")["digest"]
+    revision = ApiClient("editor").read(f"{url}/revisions")["data"][0]["id"]
+
+    for name in ("review/reject", "ai-review/reject", "ai-review/submit", "review/approve"):
+        extra = {"digest": digest} if name == "review/approve" else {}
+        for key, value in (("note", "n" * 2_001), ("paths", ["post.title"] * 20_001)):
+            refused("POST", f"{url}/{name}", {key: value, **extra}, 422, "invalid", key)
+    long = {"note": "n" * 2_001}
+    refused("POST", f"{url}/revisions/{revision}/revert", long, 422, "invalid", "note")
+
+    twice = {"paths": ["post.title", "post.title"], "note": "n" * 2_000}
+    answer = ApiClient("editor").write("POST", f"{url}/review/reject", twice)
+    assert answer["rejected"] == ["post.title"]
+    assert Event.objects.get(name="post.review.reject").payload["paths"] == ["post.title"]
 
 
 def test_what_a_get_answers_can_be_put_back_whole() -> None:
