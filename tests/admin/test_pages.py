@@ -3,7 +3,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -16,6 +15,7 @@ from content.services.edit import edit_post
 from content.services.trash import delete_post
 from tests import make
 from tests.admin.pages import review, url
+from tests.contract.endpoint import NOBODY
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
@@ -133,7 +133,7 @@ def test_restoring_onto_a_taken_slug_says_so(signed_in: SignedIn) -> None:
     assert Post.objects.get(pk=post.pk).deleted_at is not None
 
 
-@pytest.mark.parametrize("bad", ["", "nonsense", str(uuid4())])
+@pytest.mark.parametrize("bad", ["", "nonsense", NOBODY])
 def test_restoring_what_is_not_there_is_no_error(signed_in: SignedIn, bad: str) -> None:
     assert signed_in().post("/admin/content/post/trash/", {"post": bad}).status_code == 302
 
