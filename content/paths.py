@@ -13,6 +13,7 @@ from django.conf import settings
 
 from content.definitions import post_types
 from content.models import Post, UrlPattern
+from content.rules.url_patterns import RESERVED
 from core import events
 from core.actor import Actor
 from core.errors import RuleViolation, invalid
@@ -157,11 +158,27 @@ def record_moves(moves: Iterable[Move], actor: Actor) -> None:
 
 
 def check_paths_are_free(posts: Iterable[Post]) -> None:
-    """Raise `RuleViolation` on `slug` where another post, not in the trash, has the path of one of these."""
-    wanted = {post.path: post.pk for post in posts if post.path and post.deleted_at is None}
+    """Raise `RuleViolation` on `slug` where the path of one of these is another's: a post's that is not in the
+    trash, or no page's at all."""
+    shown = [post for post in posts if post.path and post.deleted_at is None]
+    for post in shown:
+        refuse_reserved("slug", post)
+    wanted = {post.path: post.pk for post in shown}
     for other in holders(wanted):
         if wanted[other.path] != other.pk:
             raise path_taken("slug", other)
+
+
+def refuse_reserved(field: str, post: Post) -> None:
+    """Raise `RuleViolation` where the path of a post is below what answers before any page does."""
+    default = settings.CMS_ENV.default_locale
+    first = post.path.split("/")[1]
+    if post.locale == default and (first in RESERVED or first in settings.CMS_ENV.locales):
+        raise invalid(
+            field,
+            f"Addresses below /{first} are not for pages: {post.path} would never be shown.",
+            code="path_reserved",
+        )
 
 
 def holders(paths: Iterable[str]) -> Iterator[Post]:

@@ -21,6 +21,7 @@ from content.paths import (
     path_taken,
     pattern_of,
     record_moves,
+    refuse_reserved,
     set_path,
     slugs_in,
 )
@@ -76,6 +77,7 @@ def check_addresses(type_name: str, locale: str, pattern: str) -> None:
     for post, path in _addresses(type_name, locale, pattern):
         if path in wanted:
             raise path_taken("pattern", post)
+        refuse_reserved("pattern", post)
         wanted[path] = post.pk
     for other in holders(wanted):
         if (other.type, other.locale) != (type_name, locale):

@@ -273,6 +273,32 @@ def test_a_slug_or_parent_that_would_take_an_address_is_refused() -> None:
     assert path_of(child) == before
 
 
+@pytest.mark.parametrize("slug", ["admin", "api", "health", "mcp", "de", "en"])
+def test_no_post_comes_to_an_address_that_would_never_show_it(slug: str) -> None:
+    child = page("Kettle", slug="kettle")
+    german = page("Kessel", slug="kessel", locale="de")
+
+    body = {"type": "page", "title": "A page", "slug": slug}
+    refused("POST", "/api/posts", body, 422, "path_reserved", "slug")
+    refused("PUT", f"/api/posts/{child.pk}", {"slug": slug}, 422, "path_reserved", "slug")
+
+    assert path_of(child) == "/kettle"
+    # Behind the prefix of another language, and below another page, the address is free.
+    ApiClient("editor").write("PUT", f"/api/posts/{german.pk}", {"slug": slug})
+    below = page("Below", slug=slug, parentId=str(child.pk))
+    assert (path_of(german), path_of(below)) == (f"/de/{slug}", f"/kettle/{slug}")
+
+
+def test_a_pattern_brings_no_post_to_an_address_that_would_never_show_it() -> None:
+    post = make.post(slug="admin")
+
+    with pytest.raises(RuleViolation) as refusal:
+        pattern("/{slug}")
+
+    assert (refusal.value.code, list(refusal.value.details)) == ("path_reserved", ["pattern"])
+    assert (path_of(post), UrlPattern.objects.count()) == ("/blog/admin", 0)
+
+
 def test_a_post_in_the_trash_comes_back_to_a_free_address_only() -> None:
     gone = make.post(slug="tea")
     delete_post(post_id=gone.pk, actor=make.actor("admin"))
