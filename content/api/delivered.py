@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from content.api.answer_cache import Answer, answers
 from core.api import exceptions
+from core.api.negotiation import OneAnswer
 from core.api.renderers import dumps
 from core.api.throttles import Count, client_address, is_allowed_freely
 from core.api.views import ApiViewSet
@@ -25,6 +26,7 @@ class DeliveredViewSet(ApiViewSet):
 
     authentication_classes = ()
     throttle_classes = ()  # `dispatch` counts, hits included
+    content_negotiation_class = OneAnswer
     cache_control = CACHE_CONTROL
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:

@@ -81,7 +81,10 @@ def filtered(request: Request, posts: QuerySet[Post], *, staged: bool) -> QueryS
     """
     params = request.query_params
     found = _shape(staged)(params, queryset=posts)
-    errors = {name: [str(text) for text in texts] for name, texts in found.form.errors.items()}
+    errors = {
+        name: _allowed(found, name) or [str(text) for text in texts]
+        for name, texts in found.form.errors.items()
+    }
     ordering = ordering_of(request, errors)
     posts = found.qs
     locale = locale_of(params)
@@ -90,6 +93,13 @@ def filtered(request: Request, posts: QuerySet[Post], *, staged: bool) -> QueryS
     if found.form.cleaned_data["search"] and "ordering" not in params:
         return search.by_rank(posts)
     return queries.ordered(posts, ordering)
+
+
+def _allowed(found: PublicPostFilter, name: str) -> list[str]:
+    """The sentence that names what is allowed, where that can be named."""
+    choices = getattr(found.form.fields[name], "choices", ())
+    named = ", ".join(str(value) for value, _ in choices if value)
+    return [f"{name} must be one of: {named}."] if named else []
 
 
 def locale_of(params: Mapping[str, str]) -> str | None:
@@ -109,7 +119,8 @@ def ordering_of(request: Request, errors: Mapping[str, list[str]] | None = None)
         ]
     if found:
         name, sentences = next(iter(found.items()))
-        raise RuleViolation(f"{name}: {sentences[0]}", details=found)
+        said = sentences[0]
+        raise RuleViolation(said if said.startswith(name) else f"{name}: {said}", details=found)
     return ordering
 
 

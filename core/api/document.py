@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from django.http import HttpResponse
 from django.template.loader import render_to_string
 from drf_spectacular.utils import extend_schema
-from rest_framework.negotiation import BaseContentNegotiation
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from core.api.counted import CountedFirst
+from core.api.negotiation import OneAnswer
 from core.api.reference import document, document_text, page
 from core.api.renderers import dumps
 
 CACHE_CONTROL = "public, max-age=300"
 
 
-class _OneAnswer(BaseContentNegotiation):
-    """There is one form, whatever the caller accepts; refusals are JSON."""
-
-    def select_renderer(
-        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
-    ) -> tuple[BaseRenderer, str]:
-        first = next(iter(renderers))
-        return first, str(first.media_type)
-
-
 class _DescriptionView(CountedFirst):
     # No account is looked at: what is answered is the same for all.
     authentication_classes = ()
     permission_classes = ()
-    content_negotiation_class = _OneAnswer
+    content_negotiation_class = OneAnswer
 
 
 @extend_schema(exclude=True)

@@ -18,6 +18,9 @@ from core.api.permissions import Declared, DeclaredPermission
 from core.api.renderers import dumps
 from core.errors import invalid
 
+_SAME_FOR_ALL = frozenset({200, 304, 404, 422})
+"""What an address answers every caller; other refusals are about one call, and no cache may tell them on."""
+
 
 class ApiViewSet(CountedFirst, ViewSet):
     """Management endpoints: declared permissions, rate-limit headers, `no-store`, ETags where asked for.
@@ -41,7 +44,8 @@ class ApiViewSet(CountedFirst, ViewSet):
             response = self._conditional(request, response)
         response = super().finalize_response(request, response, *args, **kwargs)
         if not response.has_header("Cache-Control"):
-            response["Cache-Control"] = self.cache_control
+            is_told_again = response.status_code in _SAME_FOR_ALL
+            response["Cache-Control"] = self.cache_control if is_told_again else "no-store"
         return response
 
     def _conditional(self, request: Request, response: Response) -> HttpResponseBase:

@@ -15,6 +15,7 @@ from rest_framework.response import Response
 
 from core.actor import Actor, Visitor
 from core.api.body import body_object
+from core.api.negotiation import OneAnswer
 from core.api.parsers import StrictJsonParser
 from core.api.permissions import PUBLIC, Declared
 from core.api.throttles import Count, client_address, is_allowed_freely
@@ -35,6 +36,7 @@ class SubmitViewSet(ApiViewSet):
 
     authentication_classes = ()
     parser_classes = (StrictJsonParser, FormParser, MultiPartParser)
+    content_negotiation_class = OneAnswer  # a browser that accepts pages alone is sent on
     throttle_scope = "public"
     permissions: ClassVar[dict[str, Declared]] = {"submit": PUBLIC}
     path_schemas = schema.PATHS

@@ -47,6 +47,21 @@ def test_a_query_parameter_with_a_bad_value(path: str, query: str, key: str) -> 
     assert answer["code"] == "invalid"
 
 
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("type=recipe", "type must be one of: blog, company, page, profile, testimonial."),
+        ("locale=xx", "locale must be one of: en, de."),
+        ("status=live", "status must be one of: draft, published, archived."),
+        ("hasReview=1", "hasReview must be one of: true, false."),
+    ],
+)
+def test_a_bad_value_is_told_which_ones_there_are(query: str, sentence: str) -> None:
+    answer = ApiClient("editor").read(f"/api/posts?{query}", expect=422)
+
+    assert (answer["error"], list(answer["details"].values())) == (sentence, [[sentence]])
+
+
 @pytest.mark.parametrize("name", ["status", "hasReview", "hasAiReview"])
 def test_filters_of_people_are_checked_for_people_and_ignored_in_public(name: str) -> None:
     make.post()

@@ -222,3 +222,44 @@ def test_head_answers_the_headers_of_a_get(query: str) -> None:
         assert (head.status_code, head.content, told(head)) == (200, b"", told(whole))
         assert head["Content-Length"] == str(len(whole.content))
         assert again.status_code == 304
+
+
+@pytest.mark.parametrize("accepted", ["text/html", "application/xml", "text/csv;q=1"])
+def test_what_one_caller_accepts_decides_nothing_for_the_next_one_of_a_cache(accepted: str) -> None:
+    post = make.post()
+
+    for path in (LIST, one(post), f"/api/public/resolve?path=/blog/{post.slug}"):
+        answer = ApiClient().get(path, HTTP_ACCEPT=accepted)
+        assert (answer.status_code, answer["Content-Type"]) == (200, "application/json")
+
+
+def test_only_what_an_address_answers_everybody_is_kept_by_caches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    post = make.post()
+    client = ApiClient()
+    client.raise_request_exception = False
+
+    for path, status in ((one(post), 200), (f"{LIST}/none", 404), (f"{LIST}?page=0", 422)):
+        answer = client.get(path)
+        assert (answer.status_code, answer["Cache-Control"]) == (status, "public, max-age=60")
+    refused = client.send("POST", LIST, {})
+    monkeypatch.setattr("content.api.delivery.reading.post_list", lambda *_, **__: 1 / 0)
+    broken = client.get(f"{LIST}?type=blog")
+
+    assert (refused.status_code, refused["Cache-Control"]) == (405, "no-store")
+    assert (broken.status_code, broken["Cache-Control"]) == (500, "no-store")
+
+
+def test_a_list_and_a_post_tell_a_time_alike() -> None:
+    post = make.post()
+    editor = ApiClient("editor")
+    Post.objects.filter(pk=post.pk).update(
+        updated_at=datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
+    )
+
+    whole, listed = editor.read(f"/api/posts/{post.pk}"), editor.read("/api/posts")["data"][0]
+
+    for name in ("createdAt", "updatedAt", "publishedAt"):
+        assert whole[name] == listed[name]
+    assert listed["updatedAt"] == "2026-01-02T03:04:05.678Z"

@@ -206,6 +206,37 @@ def test_an_answer_of_another_kind_is_406(kind: str) -> None:
     error(ApiClient("editor").get("/api/posts", HTTP_ACCEPT=kind), 406, "not_acceptable")
 
 
+def test_a_page_that_accepts_pages_alone_is_sent_on_by_its_form() -> None:
+    make.form(fields=[{"name": "name", "label": "Name", "type": "text"}], redirectUrl="/thanks")
+
+    answer = ApiClient().post("/api/forms/contact/submit", {"name": "Ada"}, HTTP_ACCEPT="text/html")
+
+    assert (answer.status_code, answer["Location"]) == (303, "/thanks")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"name": ""}, {"name": ["must not be empty."]}),
+        ({"name": "x" * 1000}, {"name": ["must have at most 100 characters."]}),
+        ({"permissions": []}, {"permissions": ["must not be empty."]}),
+        ({"permissions": "posts.view"}, {"permissions": ["must be a valid list."]}),
+        ({"name": None}, {"name": ["must be a valid string."]}),
+        ({"colour": 1}, {"colour": ["There is no key 'colour' here; known: "]}),
+    ],
+)
+def test_a_refusal_says_what_to_send_and_nothing_of_python(
+    change: dict[str, Any], said: dict[str, list[str]]
+) -> None:
+    body = {"name": "Builds", "permissions": ["posts.view"], **change}
+
+    details = ApiClient("admin").write("POST", "/api/tokens", body, expect=422)["details"]
+
+    assert list(details) == list(said)
+    for name, sentences in said.items():
+        assert details[name][0].startswith(sentences[0])
+
+
 @pytest.mark.parametrize(
     "kind", ["*/*", "application/*", "text/html, */*;q=0.1", "application/json"]
 )
