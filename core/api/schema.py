@@ -38,7 +38,7 @@ def query(
     name: str, description: str, schema: dict[str, Any] | None = None, *, required: bool = False
 ) -> OpenApiParameter:
     """A query parameter; without a schema, a text."""
-    shape = schema or {"type": "string", "maxLength": 200}
+    shape = schema or {"type": "string"}
     return OpenApiParameter(
         name, shape, OpenApiParameter.QUERY, description=description, required=required
     )

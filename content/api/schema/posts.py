@@ -16,14 +16,15 @@ from core.api.schema import LOCATION, PAGES, MetaSchema, PersonSchema, choice, q
 __all__ = ["ExportSchema"]
 
 _BOOLEAN = choice("true", "false")
+_WORDS = {"type": "string", "maxLength": 200}
 _ORDERINGS = choice(*(sign + name for name in ORDERINGS for sign in ("", "-")))
 LIVE_PARAMETERS = [
     query("type", "Post type."),
     query("locale", "Language code; the default locale without it."),
     query("allLocales", "true: every locale.", _BOOLEAN),
-    query("slug", "Exact slug."),
-    query("taxonomy", "A term's slug, or taxonomySlug:termSlug."),
-    query("search", "Words in title, excerpt or content."),
+    query("slug", "Exact slug.", _WORDS),
+    query("taxonomy", "A term's slug, or taxonomySlug:termSlug.", _WORDS),
+    query("search", "Words in title, excerpt or content.", _WORDS),
     query("ordering", "By what, - before it reversed.", {**_ORDERINGS, "default": "-updatedAt"}),
     *PAGES,
 ]
