@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -23,7 +24,15 @@ from content.services.module_groups import (
 from core.admin.edits import EditAdmin
 from core.admin.rights import actor_of
 
+_EXAMPLE = [{"type": "hero", "locked": True}, {"type": "prose"}]
 _MODULES = "JSON: a list of {type, scope, locked, props, globalSlug}; all but type may be left out."
+
+
+class _LegibleJson(forms.JSONField):
+    def prepare_value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return super().prepare_value(value)
+        return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 class GroupForm(forms.Form):
@@ -31,10 +40,11 @@ class GroupForm(forms.Form):
 
     label = forms.CharField(label="Name", max_length=LABEL_MAX)
     description = forms.CharField(label="Description", max_length=DESCRIPTION_MAX, required=False)
-    modules = forms.JSONField(
+    modules = _LegibleJson(
         label="Modules",
         required=False,
-        widget=forms.Textarea(attrs={"rows": 14}),
+        initial=_EXAMPLE,
+        widget=forms.Textarea(attrs={"rows": 14, "class": "json", "spellcheck": "false"}),
         help_text=_MODULES,
     )
 

@@ -18,8 +18,9 @@ from content.rules.taxonomy import NAME_MAX, ORDER_MAX, SLUG_MAX
 from content.services.taxonomy import change_term, create_term, delete_term
 from core.admin.edits import EditAdmin
 from core.admin.rights import actor_of
+from core.errors import invalid
 
-_ABOVE = "Id of the term that this one stands below; empty for none."
+_ABOVE = "Slug of the term that this one stands below, of the same taxonomy and language; empty for none."
 
 
 class TermForm(forms.Form):
@@ -27,7 +28,7 @@ class TermForm(forms.Form):
 
     name = forms.CharField(label="Name", max_length=NAME_MAX)
     slug = forms.CharField(label="Slug", max_length=SLUG_MAX)
-    parentId = forms.CharField(label="Below", max_length=80, required=False, help_text=_ABOVE)
+    parentId = forms.CharField(label="Below", max_length=SLUG_MAX, required=False, help_text=_ABOVE)
     orderIndex = forms.IntegerField(
         label="Place", min_value=-ORDER_MAX, max_value=ORDER_MAX, initial=0
     )
@@ -51,6 +52,16 @@ def _choose(form: forms.Form, name: str, choices: list[tuple[str, str]]) -> None
     field = form.fields[name]
     if isinstance(field, forms.ChoiceField):
         field.choices = choices
+
+
+def _parent(taxonomy: str, locale: str, slug: str) -> str | None:
+    """The id of the term above; people know it by its slug."""
+    if not slug:
+        return None
+    found = Term.objects.filter(taxonomy=taxonomy, locale=locale, slug=slug).first()
+    if found is None:
+        raise invalid("parentId", f"No term of {taxonomy} has the slug {slug!r} in this language.")
+    return str(found.pk)
 
 
 class DeleteTermForm(forms.Form):
@@ -89,7 +100,7 @@ class TermAdmin(EditAdmin[Term]):
             name=values["name"],
             slug=values["slug"] or None,
             locale=values["locale"],
-            parent_id=values["parentId"] or None,
+            parent_id=_parent(values["taxonomy"], values["locale"], values["parentId"]),
             order_index=values["orderIndex"],
         )
         return HttpResponseRedirect(reverse("admin:content_term_changelist"))
@@ -98,7 +109,7 @@ class TermAdmin(EditAdmin[Term]):
         return {
             "name": row.name,
             "slug": row.slug,
-            "parentId": row.parent_id or "",
+            "parentId": row.parent.slug if row.parent else "",
             "orderIndex": row.order_index,
         }
 
@@ -109,7 +120,7 @@ class TermAdmin(EditAdmin[Term]):
             actor=actor_of(request),
             name=values["name"],
             slug=values["slug"],
-            parent_id=values["parentId"] or None,
+            parent_id=_parent(row.taxonomy, row.locale, values["parentId"]),
             order_index=values["orderIndex"],
         )
 

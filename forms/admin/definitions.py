@@ -61,6 +61,10 @@ class DefinitionForm(forms.Form):
         return found
 
 
+class ChangeDefinitionForm(DefinitionForm):
+    version = forms.IntegerField(widget=forms.HiddenInput, min_value=1, max_value=2**31 - 1)
+
+
 class NewDefinitionForm(DefinitionForm):
     slug = forms.CharField(label="Slug", max_length=100, help_text="Stays as it is.")
     locale = forms.ChoiceField(label="Language")
@@ -116,7 +120,7 @@ class FormDefinitionAdmin(PermittedAdmin[FormDefinition]):
     ) -> HttpResponse:
         require(request, "forms.edit")
         row = _find(object_id)
-        form = DefinitionForm(request.POST or None, initial=_initial(row))
+        form = ChangeDefinitionForm(request.POST or None, initial=_initial(row))
         if request.method == "POST" and saved(form, lambda: _update(request, row, form)):
             messages.success(request, f"{form.cleaned_data['title']} is saved.")
             return HttpResponseRedirect(request.path)
@@ -178,7 +182,7 @@ def _json(value: object) -> str:
 def _initial(row: FormDefinition) -> dict[str, object]:
     wire = presenters.definition(row)
     values = {name: wire[name] or "" for name in _NAMES}
-    return {**values, "questions": _json(row.fields)}
+    return {**values, "questions": _json(row.fields), "version": row.version}
 
 
 def _values(form: DefinitionForm) -> dict[str, Any]:
@@ -196,8 +200,16 @@ def _create(request: HttpRequest, form: NewDefinitionForm) -> None:
 
 
 def _update(request: HttpRequest, row: FormDefinition, form: DefinitionForm) -> None:
+    values = _values(form)
+    version = values.pop("version")
     try:
-        update_form(slug=row.slug, locale=row.locale, values=_values(form), actor=actor_of(request))
+        update_form(
+            slug=row.slug,
+            locale=row.locale,
+            values=values,
+            actor=actor_of(request),
+            expected_version=version,
+        )
     except RuleViolation as error:
         raise _at_fields(error) from None
 

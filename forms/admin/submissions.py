@@ -29,7 +29,7 @@ class FormSubmissionAdmin(PermittedAdmin[FormSubmission]):
 
     @admin.display(description="Says")
     def beginning(self, row: FormSubmission) -> str:
-        text = " · ".join(str(value) for value in row.payload.values())
+        text = " · ".join(_said(value) for value in row.payload.values())
         return text if len(text) <= _SHORT else f"{text[:_SHORT]}…"
 
     def changelist_view(
@@ -50,7 +50,7 @@ class FormSubmissionAdmin(PermittedAdmin[FormSubmission]):
         labels = columns_of(row.form_slug, [row.payload])
         context = {
             "row": row,
-            "values": [(labels[name], value) for name, value in row.payload.items()],
+            "values": [(labels[name], _said(value)) for name, value in row.payload.items()],
             "delete_url": reverse("admin:forms_formsubmission_delete", args=[row.pk]),
         }
         template = "admin/site_forms/submission.html"
@@ -75,6 +75,13 @@ class FormSubmissionAdmin(PermittedAdmin[FormSubmission]):
         }
         title = f"Delete what was sent with {row.form_slug}"
         return form_page(request, "admin/forms/confirm.html", FormSubmission, context, title=title)
+
+
+def _said(value: object) -> str:
+    """An answer as people say it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
 
 
 def _find(id_: str) -> FormSubmission:

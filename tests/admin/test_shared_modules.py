@@ -72,6 +72,7 @@ def test_an_unused_global_module_is_deleted_and_local_ones_have_no_page(
 
 def test_a_module_group_is_made_changed_and_deleted(signed_in: SignedIn) -> None:
     client = signed_in("admin")
+    assert "&quot;type&quot;: &quot;hero&quot;" in client.get(f"{GROUPS}add/").content.decode()
     form = {"name": "landing", "label": "Landing", "postType": "page", "modules": "[1]"}
     assert client.post(f"{GROUPS}add/", form).status_code == 422
     assert client.post(f"{GROUPS}add/", {**form, "modules": "nonsense"}).status_code == 422

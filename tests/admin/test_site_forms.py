@@ -35,6 +35,11 @@ def test_a_form_is_made_changed_and_deleted(signed_in: SignedIn) -> None:
     assert client.post(f"{LIST}{form.pk}/change/", now).status_code == 302
     form.refresh_from_db()
     assert (form.title, form.redirect_url, form.version) == ("Kontakt", "/danke", 2)
+    stale = client.post(f"{LIST}{form.pk}/change/", {**now, "title": "Of another window"})
+    assert stale.status_code == 422
+    assert "read it again" in stale.content.decode()
+    form.refresh_from_db()
+    assert (form.title, form.version) == ("Kontakt", 2)
     assert "goes for good" in client.get(f"{LIST}{form.pk}/delete/").content.decode()
     assert FormDefinition.objects.count() == 1
     client.post(f"{LIST}{form.pk}/delete/")
@@ -84,6 +89,17 @@ def test_a_submission_is_read_and_deleted(signed_in: SignedIn) -> None:
     assert list(FormSubmission.objects.values_list("payload__email", flat=True)) == [
         "other@example.com"
     ]
+
+
+def test_a_ticked_box_is_told_in_words(signed_in: SignedIn) -> None:
+    boxes = [{"name": name, "label": name, "type": "checkbox"} for name in ("agree", "news")]
+    make.form(fields=boxes)
+    row = make.submission(agree=True)
+    client = signed_in()
+
+    assert "yes · no" in client.get(SENT).content.decode()
+    page = client.get(f"{SENT}{row.pk}/change/").content.decode()
+    assert '<dd class="pre">yes</dd>' in page
 
 
 def test_threat_31_labels_and_values_are_text(signed_in: SignedIn) -> None:

@@ -35,11 +35,14 @@ def test_a_term_is_added_moved_and_deleted(signed_in: SignedIn) -> None:
     drinks, coffee = Term.objects.get(slug="drinks"), Term.objects.get(slug="coffee")
     page = f"{list_}{coffee.pk}/change/"
     form = fields(client.get(page), "parentId")
-    refused = client.post(page, {**form, "parentId": str(coffee.pk)})
-    moved = client.post(page, {**form, "parentId": str(drinks.pk)})
+    refused: Any = client.post(page, {**form, "parentId": "coffee"})
+    unknown: Any = client.post(page, {**form, "parentId": "tea"})
+    moved = client.post(page, {**form, "parentId": "drinks"})
 
-    assert (refused.status_code, moved.status_code) == (422, 302)
+    assert (refused.status_code, unknown.status_code, moved.status_code) == (422, 422, 302)
     assert "A term cannot stand below itself." in text(refused)
+    assert "No term of topics has the slug &#x27;tea&#x27; in this language." in text(unknown)
+    assert fields(client.get(page), "parentId")["parentId"] == ["drinks"]
     coffee.refresh_from_db()
     assert coffee.parent_id == drinks.pk
     make.post(taxonomyTermIds=[str(drinks.pk)])
@@ -65,6 +68,7 @@ def test_a_menu_is_made_changed_and_deleted(signed_in: SignedIn) -> None:
     menu = Menu.objects.get()
     assert [item["label"] for item in menu.items] == ["Home"]
     page = f"{list_}{menu.pk}/change/"
+    assert ">Version:<" not in text(client.get(page))
     form = fields(client.get(page), "items")
     items = json.dumps([*menu.items, {"label": "Blog", "url": "/blog"}])
     assert client.post(page, {**form, "items": items}).status_code == 302
