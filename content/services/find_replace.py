@@ -112,11 +112,12 @@ def _carry_out(edit: Edit, tables: Collection[str], actor: Actor) -> list[Place]
     wanted = frozenset(tables)
     found = [(source, source.find(edit, wanted)) for source in sources(wanted)]
     places: list[Place] = []
-    for source, keys in found:
-        places += source.change(keys, edit, wanted, actor)
-        if len(places) > MOST_PLACES:
-            message = f"There are more than {MOST_PLACES:,} places. Name fewer tables at a time."
-            raise invalid("tables", message, code="too_many")
+    with events.version_last():
+        for source, keys in found:
+            places += source.change(keys, edit, wanted, actor)
+            if len(places) > MOST_PLACES:
+                sentence = f"There are more than {MOST_PLACES:,} places. Name fewer tables."
+                raise invalid("tables", sentence, code="too_many")
     if edit.problems:
         path, sentences = next(iter(edit.problems.items()))
         raise RuleViolation(

@@ -421,3 +421,23 @@ def test_many_posts_take_as_many_statements_as_few() -> None:
     # Some batches more, for SQLite takes few parameters at a time; never one for each of the 70 rows more.
     assert counts[1] - counts[0] < 15
     assert Post.objects.filter(title="Coffee").count() == 91
+
+
+def test_the_content_version_is_the_last_that_is_locked() -> None:
+    """Live writers hold the words of a post and wait at the version: nothing waits for words behind it."""
+    shared = make.global_module(title="Coffee")
+    post, other = make.post("Coffee", slug="coffee"), make.post("Tea", slug="tea")
+    for of in (post, other):
+        make.placed(of, shared)
+
+    with CaptureQueriesContext(connection) as caught:
+        answer = send("Coffee", "Cocoa", "posts", "global_modules")
+
+    assert answer["tables"] == {"posts": 1, "global_modules": 1}
+    statements = [query["sql"] for query in caught]
+    raised = [
+        n for n, sql in enumerate(statements) if sql.startswith('UPDATE "core_contentversion"')
+    ]
+    words = [n for n, sql in enumerate(statements) if '"content_searchentry' in sql]
+    assert len(raised) == 1
+    assert words[-1] < raised[0]
