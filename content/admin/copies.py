@@ -17,9 +17,11 @@ from django.utils.safestring import SafeString
 from content.admin.copy_forms import PreviewForm, TranslationForm, VariationForm
 from content.admin.pages import post_page, post_url, read
 from content.admin.panels import register_panel
+from content.document import PostDocument
 from content.models import Post, PreviewLink
 from content.origins import TranslationState, states_of
 from content.previews import preview_url
+from content.review.labels import label_of, module_label, module_names
 from content.services.previews import create_preview_link, revoke_preview_link
 from content.services.translate import create_translation, mark_up_to_date
 from content.services.vary import create_variation, promote_variation
@@ -45,7 +47,7 @@ class Line:
 def translations(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """GET lists the languages, POST makes one, or says that this one is up to date."""
     require(request, "posts.view")
-    post, _ = read(post_id)
+    post, layers = read(post_id)
     group = Post.objects.alive().filter(translation_group=post.translation_group)
     rows = list(group.order_by("locale"))
     form = TranslationForm(_data(request, "create"), taken={row.locale for row in rows})
@@ -70,6 +72,9 @@ def translations(request: HttpRequest, post_id: UUID) -> HttpResponse:
         return HttpResponseRedirect(request.path)
     may_write = may(request, "posts.translate")
     lines = [_translation(row, states.get(row.pk), post, may_write) for row in rows]
+    if post.pk in states:
+        own = next(line for line, row in zip(lines, rows, strict=True) if row.pk == post.pk)
+        own.details = _named(states[post.pk], layers.live)
     is_full = not form.fields["locale"].choices or post.variation_of_id is not None  # type: ignore[attr-defined]
     shown = form if may_write and not is_full else None
     return _page(request, post_id, "Translations", lines, shown, "Translate")
@@ -80,16 +85,24 @@ def _open_paths(state: TranslationState) -> list[str]:
     return [*state.stale_paths, *new, *(f"modules.{own}" for own, _ in state.removed_modules)]
 
 
+def _named(state: TranslationState, document: PostDocument) -> list[str]:
+    """What is older than the source, in the words of the review."""
+    names = module_names(document)
+    return [
+        *(label_of(path, document, names) for path in state.stale_paths),
+        *(f"{module_label(new.type)}: new in the source" for new in state.new_modules),
+        *(f"{names.get(own, own)}: gone from the source" for own, _ in state.removed_modules),
+    ]
+
+
 def _translation(row: Post, state: TranslationState | None, post: Post, may_write: bool) -> Line:
     details = _open_paths(state) if state else []
     facts = [row.locale, "this post"] if row.pk == post.pk else [row.locale]
     if details:
         facts.append(f"{len(details)} older than the source")
     line = Line(row.title, facts, post_url("change", row), row.status)
-    if row.pk == post.pk and details:
-        line.details = details
-        if may_write:
-            line.do, line.button = "checked", "It is right as it is"
+    if row.pk == post.pk and details and may_write:
+        line.do, line.button = "checked", "It is right as it is"
     return line
 
 

@@ -75,7 +75,9 @@ def test_what_is_older_than_its_source_is_named_and_can_be_left(signed_in: Signe
 
     assert "2 older than the source" in client.get(url(post, "translations")).content.decode()
     page = client.get(url(made, "translations")).content.decode()
-    assert "post.title" in page
+    for label in ("Title", "Excerpt"):
+        assert f'<li class="path">{label}</li>' in page
+    assert "post.title" not in page
     client.post(url(made, "translations"), {"do": "checked"})
 
     assert states_of([Post.objects.get(pk=made.pk)])[made.pk] == TranslationState()
