@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Annotated, Final
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
@@ -42,9 +43,16 @@ def _safe_target(address: str) -> str:
     if not address:
         return ""
     safe = safe_href(address)
-    if safe is None or not (is_external(safe) or safe.startswith("/")):
+    if safe is None or not (safe.startswith("/") or _names_a_host(safe)):
         raise ValueError("must be a path of this site that begins with /, or http(s)://…")
     return safe
+
+
+def _names_a_host(address: str) -> bool:
+    try:
+        return is_external(address) and bool(urlsplit(address).hostname)
+    except ValueError:
+        return False
 
 
 def _lines(most: int, least: int = 0) -> StringConstraints:
