@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from content import queries
 from content.api.delivered import DeliveredViewSet
 from content.api.delivery import delivered_post
+from content.site import canonical_form
 from core.api.permissions import PUBLIC, Declared
 from core.errors import NotFound, invalid
 from seo.api import schema
@@ -31,8 +32,7 @@ class ResolveViewSet(DeliveredViewSet):
             raise invalid(
                 "path", f"path must begin with / and have at most {ADDRESS_MAX:,} characters."
             )
-        bare = path.rstrip("/")
-        found = queries.published_posts().filter(path__in=[bare or "/", f"{bare}/"]).first()
+        found = queries.published_posts().filter(path=canonical_form(path)).first()
         if found is not None:
             return Response({"type": "post", "post": delivered_post(found)})
         target = target_of(path)

@@ -94,6 +94,24 @@ def test_resolve_answers_the_post_then_the_redirect() -> None:
     client.read("/api/public/resolve?path=/nowhere", expect=404)
 
 
+def test_resolve_finds_a_post_by_every_form_of_its_address() -> None:
+    tea = make.post(slug="tea", status="published")
+    home = page("Home", "home")
+    tee = make.post("Tee", slug="tee", locale="de", status="published")
+
+    for path, post in (
+        ("/blog/tea", tea),
+        ("/blog/tea/", tea),
+        ("/en/blog/tea", tea),
+        ("/de/blog/tee/", tee),
+        ("/", home),
+        ("/en", home),
+        ("/en/", home),
+    ):
+        answer = ApiClient().read(f"/api/public/resolve?path={path}")
+        assert (path, answer["post"]["id"]) == (path, str(post.pk))
+
+
 def test_resolve_forgets_a_redirect_that_was_deleted() -> None:
     row = make.redirect("/there", "/here")
     client = ApiClient()
