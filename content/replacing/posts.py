@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, Final
 from uuid import UUID
 
@@ -39,8 +40,10 @@ class PostSource:
             ids.update(edit.keys(MODULES, local, documents=("instance__props",), key="post_id"))
             own = places.exclude(overrides={})
             ids.update(edit.keys(MODULES, own, documents=("overrides",), key="post_id"))
+        variations = set(_variations().values_list("pk", flat=True))
         found: list[UUID] = []
-        for part in batches(sorted(ids)):
+        # A promotion and a change of slug lock the original first, and then its variations.
+        for part in chain(batches(sorted(ids - variations)), batches(sorted(ids & variations))):
             posts = _posts().filter(pk__in=part).order_by("pk")
             if edit.writes:
                 posts = posts.select_for_update(of=("self",), no_key=True)
@@ -68,6 +71,10 @@ class PostSource:
 
 def _posts() -> QuerySet[Post]:
     return Post.objects.filter(deleted_at__isnull=True, is_placeholder=False)
+
+
+def _variations() -> QuerySet[Post]:
+    return _posts().filter(variation_of__isnull=False)
 
 
 def _judged(

@@ -23,8 +23,11 @@ from content.models import (
     Replacement,
     Revision,
 )
+from content.replacing.edits import Substitution
+from content.replacing.posts import PostSource
 from content.services.edit import edit_post
 from content.services.trash import delete_post
+from content.services.vary import create_variation
 from core.events import content_version
 from core.models import Event
 from media.models import Asset
@@ -441,3 +444,17 @@ def test_the_content_version_is_the_last_that_is_locked() -> None:
     words = [n for n, sql in enumerate(statements) if '"content_searchentry' in sql]
     assert len(raised) == 1
     assert words[-1] < raised[0]
+
+
+def test_variations_are_locked_behind_their_originals() -> None:
+    """As a promotion and a change of slug do, which would else wait for us while we wait for them."""
+    originals = [make.post("Coffee", slug=f"coffee-{n}") for n in range(3)]
+    for post in originals:
+        for name in "BCD":
+            create_variation(post_id=post.pk, variation=name, actor=make.actor("admin"))
+    edit = Substitution(reason="", old="Coffee", new="Cocoa")
+
+    found = PostSource().find(edit, frozenset({"posts"}))
+
+    assert found[:3] == sorted(post.pk for post in originals)
+    assert len(found) == 12
