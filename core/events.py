@@ -162,8 +162,11 @@ def bump_content_version() -> None:
 def lock_content_version() -> None:
     """Wait for a live write that is under way, and keep others waiting until the transaction ends.
 
-    For writers that read what another live write may change, before they record their own.
+    For writers that read what another live write may change, before they record their own. Inside `version_last`
+    the rows are locked already, and nothing waits here.
     """
+    if _asked_for.get() is not None:
+        return
     ContentVersion.objects.select_for_update().filter(pk=1).first()
 
 
