@@ -23,6 +23,7 @@ from core.admin.rights import actor_of, refusals_as_messages, require
 from core.replacing import known_tables
 
 _SHOWN = 10
+_DRY_RUN = "Only show what would change"
 
 
 class ReplaceForm(forms.Form):
@@ -34,7 +35,7 @@ class ReplaceForm(forms.Form):
     case_sensitive = forms.BooleanField(
         label="Upper and lower case count", required=False, initial=True
     )
-    dry_run = forms.BooleanField(label="Only show what would change", required=False, initial=True)
+    dry_run = forms.BooleanField(label=_DRY_RUN, required=False, initial=True)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -62,17 +63,18 @@ class ReplacementAdmin(FormAdmin[Replacement]):
             is_dry_run=values["dry_run"],
         )
         if done.row is not None:
-            messages.success(request, f"Replaced in {len(done.places):,} places.")
+            messages.success(request, f"Replaced in {_places(len(done.places))}.")
             return HttpResponseRedirect(reverse("admin:content_replacement_changelist"))
-        messages.info(request, f"It would be replaced in {len(done.places):,} places.")
-        for place in replaced(done, is_dry_run=True)["sample"][:_SHOWN]:
-            where = f"{place['table']}, {place['field']}"
-            messages.info(request, f"{where}: {place['before']} → {place['after']}")
+        context = {
+            "button": self.add_button,
+            "said": _said(len(done.places)),
+            "places": replaced(done, is_dry_run=True)["sample"][:_SHOWN],
+        }
         return form_page(
             request,
-            "admin/forms/one.html",
+            "admin/forms/tried.html",
             Replacement,
-            {"button": self.add_button},
+            context,
             title=self.add_title,
             form=form,
         )
@@ -100,6 +102,19 @@ class ReplacementAdmin(FormAdmin[Replacement]):
         )
         context = {"sentence": sentence, "button": "Undo it", "back": back}
         return form_page(request, "admin/forms/confirm.html", Replacement, context, title=str(row))
+
+
+def _places(number: int) -> str:
+    return "1 place" if number == 1 else f"{number:,} places"
+
+
+def _said(places: int) -> str:
+    if not places:
+        return "It is found nowhere in these tables. Nothing was changed."
+    return (
+        f"It would be replaced in {_places(places)}. Nothing was changed yet: "
+        f"untick “{_DRY_RUN}” to replace it."
+    )
 
 
 def _find(id_: str) -> Replacement:

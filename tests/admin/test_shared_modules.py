@@ -101,9 +101,13 @@ def test_find_and_replace_is_tried_done_and_undone(signed_in: SignedIn) -> None:
     post.refresh_from_db()
     assert (tried.status_code, post.title) == (200, "Coffee <script>")
     page = tried.content.decode()
-    assert "It would be replaced in 1 places." in page
+    assert "It would be replaced in 1 place. Nothing was changed yet" in page
+    assert 'value="Coffee"' in page
     assert "Tea &lt;script&gt;" in page
     assert "Tea <script>" not in page
+
+    nowhere = client.post(f"{REPLACE}add/", {**form, "find": "Cocoa", "dry_run": "on"})
+    assert "It is found nowhere in these tables." in nowhere.content.decode()
 
     assert client.post(f"{REPLACE}add/", form).status_code == 302
     post.refresh_from_db()
