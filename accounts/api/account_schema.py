@@ -14,7 +14,7 @@ from core.api.schema import MetaSchema
 ROLES: Final = [role.value for role in Role]
 STATES: Final = ["active", "expired", "revoked"]
 _BOOLEAN: Final = {"type": "string", "enum": ["true", "false"]}
-_ACCOUNT_ID: Final = {"type": "integer", "minimum": 1, "maximum": 2**53}
+_ACCOUNT_ID: Final = {"type": "integer", "minimum": 0, "maximum": 2**53}
 PATHS: Final = {"user_id": {"type": "integer", "minimum": 1}}
 
 
