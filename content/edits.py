@@ -205,9 +205,7 @@ def seed_group(
     if isinstance(group, str):
         group = find_module_group(group)
     if group.post_type != document.type:
-        raise invalid(
-            "moduleGroupName", f"{group.name} is for {group.post_type}, not {document.type}."
-        )
+        raise invalid("moduleGroup", f"{group.name} is for {group.post_type}, not {document.type}.")
     for place in group.modules:
         if place.global_slug is not None and place.global_slug not in shared:
             continue

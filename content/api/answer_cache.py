@@ -10,12 +10,18 @@ from typing import Final
 
 MOST_BYTES: Final = 32 * 1024 * 1024
 LONGEST_KEY: Final = 500
+_EACH: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     body: bytes
     etag: str
+
+
+def _size(key: str, answer: Answer) -> int:
+    """What an answer takes, with its address: of empty answers there could else be any number."""
+    return len(answer.body) + len(key) + _EACH
 
 
 class AnswerCache:
@@ -49,11 +55,10 @@ class AnswerCache:
                 self._kept.clear()
                 self._size, self._version = 0, version
             replaced = self._kept.pop(key, None)
-            self._size += len(body) - (len(replaced.body) if replaced else 0)
+            self._size += _size(key, answer) - (_size(key, replaced) if replaced else 0)
             self._kept[key] = answer
             while self._size > self._most and self._kept:
-                _, oldest = self._kept.popitem(last=False)
-                self._size -= len(oldest.body)
+                self._size -= _size(*self._kept.popitem(last=False))
         return answer
 
     def clear(self) -> None:

@@ -204,3 +204,9 @@ def test_only_people_with_the_right_change_groups() -> None:
             with pytest.raises(NotAllowed):
                 call(actor)
     assert ModuleGroup.objects.count() == 0
+
+
+def test_a_group_of_another_post_type_is_refused_by_the_key_that_was_sent() -> None:
+    body = {"type": "page", "title": "New", "moduleGroup": "blog-default"}
+
+    refused("POST", "/api/posts", body, 422, "invalid", "moduleGroup")

@@ -1,0 +1,26 @@
+"""What is kept of whole answers stays within its bounds."""
+
+from __future__ import annotations
+
+from content.api.answer_cache import AnswerCache
+
+
+def test_addresses_count_as_well_as_bodies() -> None:
+    """Else answers without posts, each at an address of its own, were kept without end."""
+    cache = AnswerCache(most_bytes=10_000)
+
+    for number in range(1_000):
+        cache.put(1, f"/api/public/posts?x={number}", b"{}")
+
+    kept = [n for n in range(1_000) if cache.get(1, f"/api/public/posts?x={n}") is not None]
+    assert 10 <= len(kept) <= 40
+    assert kept == list(range(1_000 - len(kept), 1_000))
+
+
+def test_an_answer_in_place_of_another_counts_once() -> None:
+    cache = AnswerCache(most_bytes=1_000)
+
+    for number in range(50):
+        cache.put(1, "/a", b"x" * number)
+
+    assert cache.get(1, "/a") is not None
