@@ -76,7 +76,7 @@ def test_submissions_are_listed_newest_first() -> None:
         "formSlug": "contact",
         "locale": "en",
         "payload": {"email": "a@example.com", "message": "First"},
-        "createdAt": "2026-01-01T12:00:00Z",
+        "createdAt": "2026-01-01T12:00:00.000Z",
     }
     assert ApiClient("editor").read(f"{URL}/{older.pk}") == listed["data"][1]
 
