@@ -31,6 +31,12 @@ atexit.register(shutil.rmtree, _data_dir, ignore_errors=True)
 os.environ["CMS_DATA_DIR"] = _data_dir
 os.environ["SECRET_KEY"] = "only-for-tests-" + "k" * 50
 
+# The processes of one run share nothing: each has a Redis database of its own, as each has one of PostgreSQL.
+_worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+if os.environ.get("REDIS_URL"):
+    _redis, _, _number = os.environ["REDIS_URL"].rpartition("/")
+    os.environ["REDIS_URL"] = f"{_redis}/{int(_number) + _worker}"
+
 django.setup()
 
 # A busy machine is no defect of the code under test.
