@@ -38,6 +38,8 @@ if os.environ.get("REDIS_URL"):
     os.environ["REDIS_URL"] = f"{_redis}/{int(_number) + _worker}"
 
 django.setup()
+# Not for the processes that this one starts: they would read the settings before they get here.
+del os.environ["DJANGO_SETTINGS_MODULE"]
 
 # A busy machine is no defect of the code under test.
 hypothesis_settings.register_profile("project", deadline=None)
