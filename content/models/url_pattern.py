@@ -31,6 +31,7 @@ class UrlPattern(models.Model):
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
+        verbose_name = "URL pattern"
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.UniqueConstraint(fields=["type", "locale"], name="url_pattern_once"),
         ]
