@@ -70,6 +70,7 @@ class Mark:
 
 
 Marks = dict[str, Mark]
+_POSITION: Final = ".position"
 
 
 def read_marks(value: Mapping[str, Mapping[str, Json]]) -> Marks:
@@ -77,17 +78,22 @@ def read_marks(value: Mapping[str, Mapping[str, Json]]) -> Marks:
 
 
 def mark_of(marks: Marks, path: str) -> Mark | None:
-    """The mark at a path; a whole module answers with the mark of any of its parts, and the other way round."""
+    """The mark at a path; a whole module answers with the mark of any of its parts, and the other way round.
+
+    A position without a mark answers with the latest mark of another one.
+    """
     if path in marks:
         return marks[path]
-    return next(
-        (
-            mark
-            for known, mark in marks.items()
-            if known.startswith(path + ".") or path.startswith(known + ".")
-        ),
-        None,
-    )
+    near = [
+        mark
+        for known, mark in marks.items()
+        if known.startswith(path + ".") or path.startswith(known + ".")
+    ]
+    if not near and path.endswith(_POSITION):
+        # An order is one thing: on an order that moved below, other modules may be those out of place.
+        orders = [mark for known, mark in marks.items() if known.endswith(_POSITION)]
+        near = sorted(orders, key=lambda mark: mark.at, reverse=True)
+    return near[0] if near else None
 
 
 def parts_of(marks: Marks, path: str) -> Marks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -17,6 +18,7 @@ from content.layers import (
     revert_to_revision,
     submit,
 )
+from content.layers.marks import Mark, mark_of
 from content.models import Layer, Post, Provenance
 from content.services.create import propose_post
 from content.services.edit import edit_post
@@ -239,3 +241,15 @@ def test_a_rejection_under_an_old_digest_drops_nothing() -> None:
 
     assert error.value.code == "stale_review"
     assert len(make.layers(post).review.changes) == 2
+
+
+def test_a_position_that_nobody_marked_is_the_latest_orders() -> None:
+    """An order that moved below may put other modules out of place than those that were staged."""
+    earlier, later = (replace(Mark.of(make.agent_actor()), at=f"2026-01-0{day}") for day in (1, 2))
+    marks = {"modules.a.position": earlier, "modules.b.position": later, "post.title": earlier}
+
+    assert mark_of(marks, "modules.c.position") == later
+    assert mark_of(marks, "modules.a.position") == earlier
+    assert mark_of({**marks, "modules.c": earlier}, "modules.c.position") == earlier
+    assert mark_of(marks, "modules.c.props.title") is None
+    assert mark_of({"post.title": later}, "modules.c.position") is None
