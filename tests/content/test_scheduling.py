@@ -155,6 +155,8 @@ def test_one_that_cannot_be_published_stalls_no_other_and_is_said(
         original(post=post, status=status, actor=actor)
 
     monkeypatch.setattr(publish, "move_status", failing)
+    # A worker sets its logs up anew when it starts, which takes pytest's handler off the root.
+    monkeypatch.setattr(publish.logger, "handlers", [caplog.handler])
 
     assert tick() == 1
 

@@ -45,6 +45,7 @@ def test_a_policy_is_written_as_browsers_read_it(config, text):
     assert build_policy(config) == text
 
 
+@pytest.mark.django_db  # what is not there may have been redirected
 @pytest.mark.parametrize("path", ["/health", "/api/nothing", "/media/nothing.png"])
 def test_every_answer_carries_a_policy(client: Client, path: str):
     policy = client.get(path).headers["Content-Security-Policy"]

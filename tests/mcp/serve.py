@@ -16,14 +16,11 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
 
 
 def prepare() -> None:
-    """The tables, straight from the models (migrations are tested elsewhere); the agents' accounts
+    """The tables, by the migrations, which make more than models tell; the agents' accounts
     come with them. `agent@example.com` is the one that AI clients write as."""
-    from django.apps import apps
-    from django.conf import settings
     from django.core.management import call_command
 
-    settings.MIGRATION_MODULES = {app.label: None for app in apps.get_app_configs()}
-    call_command("migrate", run_syncdb=True, verbosity=0, skip_checks=True)
+    call_command("migrate", verbosity=0, skip_checks=True)
 
     from accounts.models import User
 
