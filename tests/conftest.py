@@ -89,15 +89,20 @@ def no_network() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def fresh_surroundings(tmp_path: Any, settings: Any) -> Iterator[None]:
+def fresh_surroundings(
+    tmp_path: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
     """Own media folder, empty cache, tasks that run where they are called, cheap password hashes."""
     from django.core.cache import cache
 
+    from agents_app import heartbeat
     from cms_project.celery import app
     from content.api.answer_cache import answers
 
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    # A run in a test's transaction is nowhere to the connection of its heartbeat, which would call it lost.
+    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 600.0)
     before = app.conf.task_always_eager, app.conf.task_eager_propagates
     app.conf.task_always_eager = app.conf.task_eager_propagates = True
     cache.clear()
