@@ -7,6 +7,8 @@ from io import BytesIO
 from typing import Any
 
 import pytest
+from django.core.signals import request_started
+from django.db import close_old_connections
 from django.test import RequestFactory
 
 from cms_project.requests import Utf8ASGIRequest
@@ -30,7 +32,12 @@ def _answer(method: str, path: str, content_type: str, body: bytes = b"") -> tup
     environ = RequestFactory().generic(method, path, body, content_type="text/plain").environ
     environ["CONTENT_TYPE"] = content_type
     found: list[str] = []
-    text = b"".join(application(environ, lambda status, _: found.append(status)))
+    # As Django's own test client: the connection belongs to the test.
+    request_started.disconnect(close_old_connections)
+    try:
+        text = b"".join(application(environ, lambda status, _: found.append(status)))
+    finally:
+        request_started.connect(close_old_connections)
     return int(found[0][:3]), json.loads(text)
 
 
