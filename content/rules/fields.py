@@ -60,8 +60,12 @@ def _check_variation(post: Post, cleaned: JsonObject) -> None:
 
 def _check_slug_is_free(post: Post, slug: str) -> None:
     same = Post.objects.alive().filter(type=post.type, locale=post.locale, slug=slug)
-    if same.exclude(pk=post.pk).exists():
-        raise slug_taken(slug, post.type, post.locale)
+    other = same.exclude(pk=post.pk).first()
+    if other is None:
+        return
+    if other.translation_group == post.translation_group:  # restored while this one was made
+        raise translation_taken(other)
+    raise slug_taken(slug, post.type, post.locale)
 
 
 def slug_taken(slug: str, type_name: str, locale: str) -> RuleViolation:
