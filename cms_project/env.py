@@ -112,6 +112,13 @@ class Environment(BaseSettings):
         description="Waits before each retry of a webhook, in seconds.",
     )
 
+    webhook_delivery_days: int = Field(
+        30, ge=1, le=3650, description="Days that finished deliveries are kept."
+    )
+    activity_days: int = Field(
+        0, ge=0, le=36_500, description="Days that the activity log is kept. 0: for ever."
+    )
+
     form_retention_days: int = Field(
         0, ge=0, le=36_500, description="Days that form submissions are kept. 0: for ever."
     )
@@ -125,15 +132,25 @@ class Environment(BaseSettings):
 
     agent_trigger_secret: str | None = _secret("Secret of the public agent trigger.")
     agent_secret: str | None = _secret("Signs outgoing webhooks.")
+    agent_secret_previous: str | None = _secret(
+        "The AGENT_SECRET before it was changed: signs along, while receivers learn the new one."
+    )
     agent_users_bootstrap_disabled: bool = Field(
         False, description="1: user accounts of agents are not created at start."
     )
     cms_agents_dir: Folder | None = Field(
         None, description="Folder with further agent definitions."
     )
+    cms_workflows_dir: Folder | None = Field(
+        None, description="Folder with further workflow definitions."
+    )
     agent_run_timeout: int = Field(300, ge=1, description="Longest agent run, in seconds.")
     agent_step_cap: int = Field(20, ge=1, description="Most steps of an agent run.")
-    chat_webhook_url: Url | None = _secret("Target of a chat reaction.")
+    chat_webhook_url: Url | None = _secret("Where notices for a chat go, and chat reactions.")
+    chat_events: Words = Field(
+        ("post.published", "post.ai-review.save", "webhook.disabled"),
+        description="Events that the chat is told of.",
+    )
 
     mcp_auth_token: str | None = _secret(
         "Bearer token of the MCP server; stands in for AGENT_TRIGGER_SECRET."

@@ -40,6 +40,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "core",
     "accounts",
+    "webhooks",
     "media",
     "content",
     "forms",
@@ -238,6 +239,9 @@ CELERY_BEAT_SCHEDULE = {
     name: {"task": name, "schedule": seconds, "options": {"expires": seconds}}
     for name, seconds in (
         ("core.tasks.sweep_events", 30.0),
+        ("core.tasks.seal_events", 10.0),
+        ("webhooks.tasks.sweep_deliveries", 10.0),
+        ("webhooks.tasks.prune_deliveries", 86_400.0),
         ("agents_app.tasks.sweep_runs", 30.0),
         ("content.tasks.publish_due_posts", 60.0),
         ("content.tasks.purge_trash", 3_600.0),

@@ -13,7 +13,17 @@ from cms_project import errors
 from cms_project.media_files import media_file
 
 # Content comes last: its pages answer every address that nothing else does.
-APPS = ("core", "accounts", "media", "forms", "seo", "agents_app", "mcp_bridge", "content")
+APPS = (
+    "core",
+    "accounts",
+    "webhooks",
+    "media",
+    "forms",
+    "seo",
+    "agents_app",
+    "mcp_bridge",
+    "content",
+)
 
 handler400 = errors.bad_request
 handler403 = errors.permission_denied

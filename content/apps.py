@@ -16,7 +16,7 @@ class ContentConfig(AppConfig):
         from content.replacing.shared import MENUS, TERMS, GlobalModuleSource
         from core import events, replacing
 
-        events.subscribe(["urlPattern.changed"], follow_pattern)
-        events.subscribe([search_following.STALE], search_following.follow)
+        events.subscribe(["urlPattern.changed"], follow_pattern, apart=True)
+        events.subscribe([search_following.STALE], search_following.follow, apart=True)
         for source in (PostSource(), GlobalModuleSource(), MENUS, TERMS):
             replacing.register(source)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from core.errors import NotAllowed
@@ -41,8 +41,9 @@ class Actor:
     """A user acting through a door.
 
     `agent_id` and `run_id` name the agent and its run where the words come from one. `token_id` names the API
-    token that a program calls with in a person's name. `permissions`, where set, narrows the user's own rights
-    and never widens them. `event_id` and `hop` carry the cause chain of work that an event started.
+    token that a program calls with in a person's name, `principal` the credential of an AI client. `permissions`,
+    where set, narrows the user's own rights and never widens them. `event_id` and `hop` carry the cause chain of
+    work that an event started.
     """
 
     user: Person
@@ -53,7 +54,14 @@ class Actor:
     permissions: frozenset[str] | None = None
     event_id: int | None = None
     hop: int = 0
-    extra: dict[str, str] = field(default_factory=dict)
+    principal: str = ""
+
+    @property
+    def credential(self) -> str:
+        """What opened the door, where it was no session: never the secret itself."""
+        if self.token_id is not None:
+            return f"token:{self.token_id}"
+        return f"mcp:{self.principal}"[:100] if self.principal else ""
 
     @property
     def is_person(self) -> bool:

@@ -1,8 +1,9 @@
-"""The outbox: every event, written in the transaction of its cause."""
+"""The outbox, which is the activity log too: every event, written in the transaction of its cause."""
 
 from __future__ import annotations
 
 from typing import ClassVar
+from uuid import uuid4
 
 from django.conf import settings
 from django.db import models
@@ -11,36 +12,90 @@ from django.utils import timezone
 
 
 class Event(models.Model):
-    """Something that happened. `dispatched_at` is set when every subscriber has been told.
+    """Something that happened.
 
-    `cause` and `hop` are the cause chain: an event that a run caused, which another event started, and so on.
+    `uid` is its name for others, who drop doubles by it. `dispatched_at` is set when every subscriber has been told;
+    `told` names those who were, where others still have to be, which happens again from `next_at` on. `cause` and
+    `hop` are the cause chain: an event that a run caused, which another event started, and so on.
     """
 
+    uid = models.UUIDField(default=uuid4, unique=True, editable=False)
     name = models.CharField(max_length=60)
+    version = models.PositiveSmallIntegerField(default=1, help_text="Of the payload's shape.")
     post_id = models.UUIDField(null=True, blank=True)
     payload = models.JSONField(default=dict)
     actor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        db_index=False,  # the index below serves
     )
+    actor_name = models.CharField(max_length=150, blank=True, help_text="What it was called then.")
     via = models.CharField(max_length=10)
+    credential = models.CharField(
+        max_length=100, blank=True, help_text="The token or client that came through the door."
+    )
     agent_id = models.CharField(max_length=80, blank=True)
     run_id = models.CharField(max_length=40, blank=True)
-    cause = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
+    # Kept as it was, also where the cause itself is too old to be kept.
+    cause = models.ForeignKey(
+        "self", null=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
+    )
     hop = models.PositiveSmallIntegerField(default=0)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    forgotten_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When its words were deleted, as whoever wrote them may ask.",
+    )
     dispatched_at = models.DateTimeField(null=True, blank=True)
     attempts = models.PositiveSmallIntegerField(default=0)
+    next_at = models.DateTimeField(null=True, blank=True)
+    told = models.JSONField(default=list)
+    is_sealed = models.BooleanField(default=False, help_text="Whether the chain of the log has it.")
 
     class Meta:
         indexes: ClassVar[list[models.Index]] = [
             models.Index(
                 fields=["id"], name="event_waiting", condition=Q(dispatched_at__isnull=True)
             ),
+            models.Index(
+                fields=["post_id", "id"],
+                name="event_waiting_of_post",
+                condition=Q(dispatched_at__isnull=True),
+            ),
+            models.Index(fields=["id"], name="event_unsealed", condition=Q(is_sealed=False)),
             models.Index(fields=["post_id", "id"], name="event_of_post"),
+            models.Index(fields=["name", "id"], name="event_of_name"),
+            models.Index(fields=["actor", "id"], name="event_of_actor"),
+            models.Index(fields=["created_at"], name="event_at"),
         ]
 
     def __str__(self) -> str:
         return f"{self.name} #{self.pk}"
+
+
+class Seal(models.Model):
+    """One link of the activity log's chain: what an event said when it was sealed.
+
+    `hash` covers `before`, the hash of the link before it, and both digests. The payload's digest is salted, so
+    that it tells nothing of words that were forgotten: `salt` goes with them.
+    """
+
+    seq = models.PositiveBigIntegerField(primary_key=True)
+    event = models.OneToOneField(
+        Event, on_delete=models.DO_NOTHING, db_constraint=False, related_name="seal"
+    )
+    facts = models.CharField(max_length=64)
+    payload = models.CharField(max_length=64)
+    salt = models.CharField(max_length=32, blank=True)
+    before = models.CharField(max_length=64)
+    hash = models.CharField(max_length=64)
+    made_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"{self.seq}: {self.hash[:12]}"
 
 
 class ContentVersion(models.Model):

@@ -203,7 +203,6 @@ def ensure_staged(staged: DemoStaged, editor: User) -> bool:
         user=writer,
         via="agent" if staged.agent else "command",
         agent_id=staged.agent or None,
-        extra={"note": "Sample content: written by hand, no model was asked."},
     )
     stage(post_id=post.pk, layer=layer, actor=actor, edit=edit)
     return True

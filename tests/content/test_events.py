@@ -11,6 +11,7 @@ from content import edits
 from content.models import Post
 from content.services.edit import edit_post
 from core import events
+from core.events.subscribers import _subscribers
 from core.models import Event
 from core.tasks import dispatch_event, sweep_events
 from tests import make
@@ -37,10 +38,10 @@ class Listener:
 @pytest.fixture
 def names() -> Iterator[tuple[str, ...]]:
     """Events to subscribe to; the subscriptions end with the test."""
-    before = {name: list(found) for name, found in events._subscribers.items()}
+    before = {name: list(found) for name, found in _subscribers.items()}
     yield ("post.updated",)
-    events._subscribers.clear()
-    events._subscribers.update(before)
+    _subscribers.clear()
+    _subscribers.update(before)
 
 
 def rename(post: Post, title: str = "New") -> None:

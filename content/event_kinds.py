@@ -1,0 +1,46 @@
+"""What is recorded of posts and of everything that pages are made of."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from core.events.kinds import EventKind
+
+_VIEW: Final = "posts.view"
+
+KINDS = (
+    # Webhooks
+    EventKind("post.created", "Post created", _VIEW, is_live=True, is_webhook=True),
+    EventKind("post.updated", "Post updated", _VIEW, is_live=True, is_webhook=True),
+    EventKind("post.published", "Post published", _VIEW, is_live=True, is_webhook=True),
+    EventKind("post.deleted", "Post moved to the trash", _VIEW, is_live=True, is_webhook=True),
+    # Scopes of agents
+    EventKind("post.publish", "Publishing", _VIEW, is_trigger=True),
+    EventKind("post.approve", "Changes went live", _VIEW, is_trigger=True),
+    EventKind("post.review.save", "Saved for Review", _VIEW, is_trigger=True),
+    EventKind("post.review.approve", "Review approved", _VIEW, is_trigger=True),
+    EventKind("post.ai-review.save", "Proposed in AI Review", _VIEW, is_trigger=True),
+    EventKind("post.ai-review.approve", "AI Review submitted to Review", _VIEW, is_trigger=True),
+    EventKind("post.create-translation", "Translation made", _VIEW, is_trigger=True),
+    # What else people do
+    EventKind("post.review.reject", "Review rejected", _VIEW),
+    EventKind("post.ai-review.reject", "AI Review rejected", _VIEW),
+    EventKind("post.restored", "Post restored", _VIEW, is_live=True),
+    EventKind("post.purged", "Post deleted for good", "posts.delete"),
+    EventKind("post.moved", "Address changed", _VIEW, is_live=True),
+    EventKind("post.translation-checked", "Translation called up to date", _VIEW),
+    EventKind("post.exported", "Post exported", _VIEW),
+    EventKind("post.preview-link.created", "Preview link made", "posts.preview"),
+    EventKind("post.preview-link.revoked", "Preview link revoked", "posts.preview"),
+    EventKind("content.changed", "Content changed", _VIEW, is_live=True),
+    EventKind("feedback.created", "Note put on a page", "feedback.view"),
+    EventKind("feedback.changed", "Note on a page changed", "feedback.view"),
+    EventKind("feedback.deleted", "Note on a page deleted", "feedback.view"),
+    EventKind("module-group.created", "Module group made", _VIEW),
+    EventKind("module-group.updated", "Module group changed", _VIEW),
+    EventKind("module-group.deleted", "Module group deleted", _VIEW),
+    EventKind("database.replaced", "Found and replaced", "database.manage"),
+    EventKind("database.undone", "Replacement undone", "database.manage"),
+    EventKind("urlPattern.changed", "URL pattern changed", "urlPatterns.edit"),
+    EventKind("search.stale", "Search follows", "settings.manage", is_internal=True),
+)

@@ -1,0 +1,122 @@
+"""Writing events, in the transaction of their cause."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from functools import partial
+from uuid import UUID
+
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from core.actor import Actor
+from core.events.kinds import EventKind, kind_of
+from core.events.subscribers import Subscriber, subscribers_of
+from core.events.versions import bump_content_version
+from core.json import JsonObject
+from core.models import Event
+from core.waking import after_commit
+
+Forgotten = Callable[[list[int]], None]
+_inside: dict[str, list[Subscriber]] = defaultdict(list)
+_forgotten: list[Forgotten] = []
+_PER_MESSAGE = 100
+"""Events that one message to a worker names."""
+
+
+def subscribe_inside(names: Iterable[str], subscriber: Subscriber) -> None:
+    """Have `subscriber(event)` called in the transaction of each event of these names.
+
+    For what must stand or fall with its cause, like the redirect of an address that moved. What the subscriber
+    raises undoes the cause.
+    """
+    for name in names:
+        if subscriber not in _inside[name]:
+            _inside[name].append(subscriber)
+
+
+def subscribe_forgotten(subscriber: Forgotten) -> None:
+    """Have `subscriber(ids)` called, in the same transaction, with the events whose words must be gone."""
+    if subscriber not in _forgotten:
+        _forgotten.append(subscriber)
+
+
+def record(
+    name: str, *, actor: Actor, payload: JsonObject, post_id: UUID | str | None = None
+) -> Event:
+    """Write the event with its cause, in the caller's transaction, and wake a worker after the commit."""
+    kind = kind_of(name)
+    event = _event(kind, actor, payload, post_id)
+    event.save(force_insert=True)
+    if kind.is_live:
+        bump_content_version()
+    for subscriber in _inside[name]:
+        subscriber(event)
+    if event.dispatched_at is None:
+        after_commit(lambda: _send(event.pk), f"event {event.pk}")
+    return event
+
+
+def record_all(
+    name: str, things: Iterable[tuple[UUID | str | None, JsonObject]], *, actor: Actor
+) -> list[Event]:
+    """Write one event for each pair of post id and payload, in few statements and messages; else like `record`."""
+    kind = kind_of(name)
+    made = [_event(kind, actor, payload, post_id) for post_id, payload in things]
+    Event.objects.bulk_create(made, batch_size=1000)
+    if made and kind.is_live:
+        bump_content_version()
+    for subscriber in _inside[name]:
+        for event in made:
+            subscriber(event)
+    if not subscribers_of(name):
+        return made
+    for begin in range(0, len(made), _PER_MESSAGE):
+        ids = [event.pk for event in made[begin : begin + _PER_MESSAGE]]
+        after_commit(partial(_send_all, ids), f"events {ids[0]} to {ids[-1]}")
+    return made
+
+
+def _event(kind: EventKind, actor: Actor, payload: JsonObject, post_id: UUID | str | None) -> Event:
+    now = timezone.now()
+    return Event(
+        name=kind.name,
+        version=kind.version,
+        post_id=post_id,
+        payload=payload,
+        actor_id=actor.user.pk,
+        actor_name=actor.user.username,
+        via=actor.via,
+        credential=actor.credential,
+        agent_id=actor.agent_id or "",
+        run_id=actor.run_id or "",
+        cause_id=actor.event_id,
+        hop=actor.hop,
+        created_at=now,
+        # Nobody waits to be told of most of them.
+        dispatched_at=None if subscribers_of(kind.name) else now,
+    )
+
+
+def forget(event_ids: Iterable[int]) -> None:
+    """Empty the payloads of events whose words must be gone; nobody is told of them any more."""
+    ids = list(event_ids)
+    now = timezone.now()
+    Event.objects.filter(pk__in=ids).update(
+        payload={}, forgotten_at=now, dispatched_at=Coalesce("dispatched_at", now)
+    )
+    for subscriber in _forgotten:
+        subscriber(ids)
+
+
+def _send(event_id: int) -> None:
+    from core.tasks import dispatch_event
+
+    dispatch_event.delay(event_id)
+
+
+def _send_all(event_ids: list[int]) -> None:
+    from core.tasks import dispatch_events
+
+    dispatch_events.delay(event_ids)

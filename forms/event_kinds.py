@@ -1,0 +1,16 @@
+"""What is recorded of forms."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from core.events.kinds import EventKind
+
+_SEE: Final = "forms.submissions"
+
+KINDS = (
+    EventKind("form.submitted", "Form submitted", _SEE, is_webhook=True, is_private=True),
+    EventKind("form.submit", "Form submission", _SEE, is_trigger=True, is_private=True),
+    EventKind("form.submission.deleted", "Submission deleted", _SEE),
+    EventKind("form.submissions.exported", "Submissions exported", _SEE),
+)

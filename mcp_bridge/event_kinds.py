@@ -1,0 +1,7 @@
+"""What is recorded of AI clients."""
+
+from __future__ import annotations
+
+from core.events.kinds import EventKind
+
+KINDS = (EventKind("mcp.called", "Tool called over MCP", "settings.manage"),)

@@ -1,0 +1,10 @@
+"""Registers the app with Django."""
+
+from django.apps import AppConfig
+
+
+class WebhooksConfig(AppConfig):
+    name = "webhooks"
+    label = "webhooks"
+    verbose_name = "Webhooks"
+    default_auto_field = "django.db.models.BigAutoField"
