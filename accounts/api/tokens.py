@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Annotated, ClassVar
 
 from drf_spectacular.utils import extend_schema
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts import presenters, queries
 from accounts.api import account_schema as schema
 from accounts.services.tokens import create_token, revoke_token
-from core.api.body import Body, Words, read_body
+from core.api.body import Body, Moment, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
 from core.api.query import WholeNumber, YesOrNo, is_yes, read_query
@@ -23,24 +22,12 @@ from core.errors import RuleViolation
 _ON_THE_WIRE = {"expires_at": "expiresAt", "user_id": "userId"}
 
 
-def _moment(value: object) -> datetime | None:
-    """A time with its zone. Only texts: a number would be taken for seconds since 1970."""
-    try:
-        found = datetime.fromisoformat(value) if isinstance(value, str) else None
-        found = found.astimezone(UTC) if found is not None and found.tzinfo else None
-    except (ValueError, OverflowError):
-        found = None
-    if found is None and value is not None:
-        raise ValueError("must be a time with a zone, like 2030-01-31T12:00:00Z")
-    return found
-
-
 class NewToken(Body):
     name: Annotated[Words, Field(min_length=1, max_length=100)]
     permissions: Annotated[
         list[Annotated[Words, Field(max_length=100)]], Field(min_length=1, max_length=100)
     ]
-    expires_at: Annotated[datetime | None, BeforeValidator(_moment)] = None
+    expires_at: Moment | None = None
     user_id: Annotated[int | None, Field(ge=1, le=2**53)] = None
 
 

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+)
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 from rest_framework.request import Request
@@ -27,7 +35,21 @@ def _without_nul(value: str) -> str:
     return value
 
 
+def _moment(value: object) -> datetime | None:
+    """Only texts: a number would be taken for seconds since 1970."""
+    try:
+        found = datetime.fromisoformat(value) if isinstance(value, str) else None
+        found = found.astimezone(UTC) if found is not None and found.tzinfo else None
+    except (ValueError, OverflowError):
+        found = None
+    if found is None and value is not None:
+        raise ValueError("must be a time with a zone, like 2030-01-31T12:00:00Z")
+    return found
+
+
 Words = Annotated[str, AfterValidator(_without_nul)]
+Moment = Annotated[datetime, BeforeValidator(_moment)]
+"""A time with its zone, in UTC."""
 Whole = Annotated[int, Field(ge=0, le=2**53)]
 """A whole number from 0."""
 
