@@ -30,7 +30,7 @@ def check_agents(
     ]
     autodiscover_modules("tools")
     known = {tool.name for tool in all_tools()}
-    for agent in found.agents.values():
+    for agent in found.definitions.values():
         named = [("llmConfig.allowedMCPTools", name) for name in agent.llm_config.allowed_mcp_tools]
         for number, reaction in enumerate(agent.reactions):
             if reaction.type == "mcp_tool":

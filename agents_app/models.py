@@ -9,8 +9,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from agents_app.schema import ID_MAX
 from content.models import Post
+from core.definition_files import ID_MAX
 from core.models import Event
 
 

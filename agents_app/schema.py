@@ -6,8 +6,6 @@ from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     JsonValue,
     SecretStr,
@@ -15,12 +13,12 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic.alias_generators import to_camel
+
+from core.conditions import Condition
+from core.definition_files import Definition, DefinitionPart
 
 TextProvider = Literal["openai", "anthropic", "google", "ollama", "demo"]
 MediaProvider = Literal["openai", "google", "demo"]
-AGENT_ID_PATTERN = r"^[a-z0-9]+(?:-[a-z0-9]+)*$"
-ID_MAX = 80
 
 
 class Scope(StrEnum):
@@ -45,23 +43,12 @@ EVENT_SCOPES = tuple(scope for scope in Scope if scope not in MANUAL_SCOPES)
 """Scopes that an event of the same name triggers."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        alias_generator=to_camel,
-        # Only the names of the specification: a snake_case key in a file is a mistake to point out.
-        populate_by_name=False,
-        hide_input_in_errors=True,
-    )
-
-
-class Options(_Part):
+class Options(DefinitionPart):
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_tokens: int | None = Field(default=None, ge=1, le=200_000)
 
 
-class LlmConfig(_Part):
+class LlmConfig(DefinitionPart):
     """Providers and prompt. `provider`/`model` serve where the Text or Media pair is missing."""
 
     provider_text: TextProvider | None = None
@@ -77,7 +64,7 @@ class LlmConfig(_Part):
     allowed_mcp_tools: tuple[str, ...] = Field(default=(), alias="allowedMCPTools")
 
 
-class ScopeEntry(_Part):
+class ScopeEntry(DefinitionPart):
     """One scope of an agent. The lists limit it further; an empty one does not limit."""
 
     scope: Scope
@@ -109,14 +96,14 @@ class ScopeEntry(_Part):
         )
 
 
-class WebhookConfig(_Part):
+class WebhookConfig(DefinitionPart):
     url: str = Field(pattern=r"^https?://")
     method: Literal["POST", "PUT", "PATCH", "GET", "DELETE"] = "POST"
     headers: dict[str, str] = Field(default_factory=dict)
     body_template: str | None = None
 
 
-class ChatConfig(_Part):
+class ChatConfig(DefinitionPart):
     """Without `webhookUrl` the target is CHAT_WEBHOOK_URL."""
 
     webhook_url: str | None = Field(default=None, pattern=r"^https?://")
@@ -124,27 +111,12 @@ class ChatConfig(_Part):
     template: str
 
 
-class ToolConfig(_Part):
+class ToolConfig(DefinitionPart):
     tool_name: str
     tool_params: dict[str, JsonValue] = Field(default_factory=dict)
 
 
-class Condition(_Part):
-    field: str = Field(min_length=1)
-    operator: Literal[
-        "equals",
-        "not_equals",
-        "contains",
-        "greater_than",
-        "less_than",
-        "matches",
-        "in",
-        "exists",
-    ]
-    value: JsonValue = None
-
-
-class _Reaction(_Part):
+class _Reaction(DefinitionPart):
     trigger: Literal["always", "on_success", "on_error", "on_condition"] = "always"
     condition: Condition | None = None
 
@@ -173,7 +145,7 @@ class ToolReaction(_Reaction):
 Reaction = Annotated[WebhookReaction | ChatReaction | ToolReaction, Field(discriminator="type")]
 
 
-class UserAccount(_Part):
+class UserAccount(DefinitionPart):
     """The account that the agent writes under. Without it there is one all the same, with these defaults."""
 
     enabled: bool = True
@@ -182,7 +154,7 @@ class UserAccount(_Part):
     create_at_boot: bool = True
 
 
-class OpenEndedContext(_Part):
+class OpenEndedContext(DefinitionPart):
     """Whether a person may add words of their own to a run, and how many."""
 
     enabled: bool = False
@@ -191,8 +163,7 @@ class OpenEndedContext(_Part):
     max_chars: int | None = Field(default=None, ge=1)
 
 
-class AgentDefinition(_Part):
-    id: str = Field(pattern=AGENT_ID_PATTERN, max_length=ID_MAX)
+class AgentDefinition(Definition):
     name: str = Field(min_length=1, max_length=120)
     description: str = ""
     enabled: bool = True

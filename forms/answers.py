@@ -11,10 +11,10 @@ from typing import Final
 from django.core.exceptions import ValidationError
 from django.core.validators import EmailValidator, URLValidator
 
+from core import patterns
 from core.errors import RuleViolation
 from core.hostile import LARGEST, refuse_unstorable
 from core.json import Json, JsonObject
-from forms import patterns
 from forms.fields import Field
 
 _MOST_REFUSALS: Final = 50

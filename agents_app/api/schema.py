@@ -6,7 +6,7 @@ from drf_spectacular.utils import OpenApiExample
 from rest_framework import serializers
 
 from agents_app.models import RunStatus
-from agents_app.schema import AGENT_ID_PATTERN, ID_MAX, Scope
+from agents_app.schema import Scope
 from agents_app.waiting import WAIT_MAX
 from core.api.schema import (
     LOCATION,
@@ -18,10 +18,11 @@ from core.api.schema import (
     query,
     whole,
 )
+from core.definition_files import ID_MAX, ID_PATTERN
 
 SCOPES = [(scope.value, scope.value) for scope in Scope]
 AGENT_ID = {
-    "agent_id": {"type": "string", "pattern": AGENT_ID_PATTERN, "maxLength": ID_MAX},
+    "agent_id": {"type": "string", "pattern": ID_PATTERN, "maxLength": ID_MAX},
 }
 WAIT = [query("wait", "Seconds to wait for the result.", whole(0, WAIT_MAX, 0))]
 MADE_WAITING = [*WAIT, LOCATION]

@@ -7,8 +7,8 @@ from typing import Final
 from drf_spectacular.utils import OpenApiResponse
 from rest_framework import serializers
 
+from core import patterns
 from core.api.schema import LOCATION, PAGES, MetaSchema, query
-from forms import patterns
 from forms.fields import FIELD_TYPES, HONEYPOT, LONGEST, MOST_FIELDS, MOST_OPTIONS
 
 SLUG: Final = "^[a-z0-9]+(-[a-z0-9]+)*$"

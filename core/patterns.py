@@ -1,4 +1,4 @@
-"""Patterns of form fields: editors write them, strangers' words are held against them.
+"""Patterns that people write and strangers' words are held against: of form fields, of conditions.
 
 They run in an engine without backtracking, whose time grows with the pattern times the text; both are bounded, so
 that no text and no pattern can hold up a worker. It has no look-around and no back-references.
@@ -38,9 +38,9 @@ def fault_of(pattern: str) -> str:
     return ""
 
 
-def matches(pattern: str, text: str) -> bool:
-    """Whether the whole text fits the pattern."""
-    if len(text) > LONGEST_TEXT:
+def matches(pattern: str, text: str, longest: int = LONGEST_TEXT) -> bool:
+    """Whether the whole text fits the pattern; a text longer than that does not."""
+    if len(text) > longest:
         return False
     try:
         _compiled(pattern).validate_python(text)

@@ -1,0 +1,204 @@
+"""Definitions that are files: `<id>` and a suffix in a folder of any installed app, and in one more folder.
+
+A later folder replaces a definition of the same id. A file that cannot be read leaves its definition out and is a
+problem for a system check; it never takes the site down.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Final, Generic, TypeVar
+
+import yaml
+from django.apps import apps
+from django.conf import settings
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+ID_PATTERN: Final = r"^[a-z0-9]+(?:-[a-z0-9]+)*$"
+ID_MAX: Final = 80
+_SIZE_MAX: Final = 200_000
+
+
+class DefinitionPart(BaseModel):
+    """A part of what a file may say: names in camelCase, unknown ones refused."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        alias_generator=to_camel,
+        # Only the names of the wire: a snake_case key in a file is a mistake to point out.
+        populate_by_name=False,
+        hide_input_in_errors=True,
+    )
+
+
+class Definition(DefinitionPart):
+    """What a whole file says."""
+
+    id: str = Field(pattern=ID_PATTERN, max_length=ID_MAX)
+
+
+D = TypeVar("D", bound=Definition)
+Reader = Callable[[str], object]
+"""Makes the values of a file from its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a file, or a field of it, cannot be used."""
+
+    file: Path
+    field: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue(Generic[D]):
+    """What the folders held at one moment; `stamps` are the files and when each was last changed."""
+
+    definitions: Mapping[str, D]
+    files: Mapping[str, Path]
+    problems: tuple[Problem, ...]
+    stamps: tuple[tuple[Path, int], ...]
+
+
+class Unreadable(Exception):
+    """What is wrong with a file, as pairs of field and reason."""
+
+    def __init__(self, *problems: tuple[str, str]) -> None:
+        super().__init__(problems)
+        self.problems = problems
+
+
+class DefinitionFiles(Generic[D]):
+    """The definitions of one kind.
+
+    `folder` is the folder's name in apps, `further` says where else to look, `readers` has one for each suffix.
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        shape: type[D],
+        readers: Mapping[str, Reader],
+        further: Callable[[], Path | None],
+    ) -> None:
+        self.folder = folder
+        self.shape = shape
+        self.readers = readers
+        self.further = further
+        self._lock = Lock()
+        self._catalogue: Catalogue[D] | None = None
+
+    def all(self) -> list[D]:
+        """Every definition whose file can be read, in order of id; switched-off ones too."""
+        return list(self.catalogue().definitions.values())
+
+    def get(self, id_: str) -> D | None:
+        return self.catalogue().definitions.get(id_)
+
+    def catalogue(self) -> Catalogue[D]:
+        """What the folders hold: read once, and in DEBUG again whenever a file changed."""
+        with self._lock:
+            found = self._catalogue
+            if found is None or (settings.DEBUG and found.stamps != self._stamps()):
+                found = self._catalogue = self._read()
+            return found
+
+    def reload(self) -> None:
+        """Forget what was read; the next question reads the folders again."""
+        with self._lock:
+            self._catalogue = None
+
+    def folders(self) -> list[Path]:
+        """Where definitions are looked for, later ones winning."""
+        found = [Path(app.path) / self.folder for app in apps.get_app_configs()]
+        further = self.further()
+        if further is not None:
+            found.append(further)
+        return [folder for folder in found if folder.is_dir()]
+
+    def read_file(self, path: Path) -> D:
+        """The definition in a file. Raises `Unreadable`."""
+        values = self._values(path)
+        values.setdefault("id", path.stem)
+        if values["id"] != path.stem:
+            raise Unreadable(("id", f"it is {values['id']!r}, but the file is named {path.name}"))
+        try:
+            return self.shape.model_validate(values)
+        except ValidationError as error:
+            raise Unreadable(
+                *(
+                    (".".join(str(part) for part in item["loc"]), item["msg"])
+                    for item in error.errors(include_url=False, include_input=False)
+                )
+            ) from None
+
+    def _paths(self) -> Iterator[Path]:
+        for folder in self.folders():
+            for path in sorted(folder.iterdir()):
+                if path.suffix in self.readers and not path.name.startswith(("_", ".")):
+                    yield path
+
+    def _stamps(self) -> tuple[tuple[Path, int], ...]:
+        return tuple((path, _changed_at(path)) for path in self._paths())
+
+    def _read(self) -> Catalogue[D]:
+        definitions: dict[str, D] = {}
+        files: dict[str, Path] = {}
+        problems: list[Problem] = []
+        stamps = self._stamps()
+        for path, _ in stamps:
+            id_ = path.stem
+            if files.get(id_, path).parent == path.parent and id_ in files:
+                twice = f"{files[id_].name} in the same folder defines {id_!r} too"
+                problems.append(Problem(path, "id", twice))
+                continue
+            files[id_] = path
+            try:
+                definitions[id_] = self.read_file(path)
+            except Unreadable as error:
+                # Somebody meant to replace the earlier one; using that instead would be a surprise.
+                definitions.pop(id_, None)
+                problems += [Problem(path, field, reason) for field, reason in error.problems]
+        return Catalogue(dict(sorted(definitions.items())), files, tuple(problems), stamps)
+
+    def _values(self, path: Path) -> dict[str, object]:
+        try:
+            if path.stat().st_size > _SIZE_MAX:
+                raise Unreadable(("file", f"it is larger than {_SIZE_MAX:,} bytes"))
+            values = self.readers[path.suffix](path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise Unreadable(("file", f"it cannot be read: {error}")) from None
+        if not isinstance(values, dict):
+            raise Unreadable(("file", "it must hold fields by name"))
+        return values
+
+
+def _changed_at(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:  # a link to nowhere; what it lacks is told when it is read
+        return 0
+
+
+def from_json(text: str) -> object:
+    """A reader. Raises `Unreadable`."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(("file", f"it is no JSON: {error}")) from None
+
+
+def from_yaml(text: str, field: str = "file") -> object:
+    """A reader. Raises `Unreadable` about that field."""
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise Unreadable((field, f"it is no YAML: {reason}")) from None
