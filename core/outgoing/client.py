@@ -1,0 +1,184 @@
+"""Calls, and how they end."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import time
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Final
+
+import h11
+
+from core.outgoing.answers import Answer, Refused, Unreachable
+from core.outgoing.connecting import connect, trusted
+from core.outgoing.line import Broken, Line
+from core.outgoing.names import Names
+from core.outgoing.targets import Target, target_of
+
+SECONDS: Final = 10.0
+LARGEST_BODY: Final = 64 * 1024
+KEEP_SECONDS: Final = 1.5
+"""Shorter than servers keep an idle connection: a call on one that is just being closed would fail."""
+MOST_KEPT: Final = 16
+USER_AGENT: Final = "cms/0.1"
+METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
+OWN_HEADERS: Final = frozenset(
+    {"host", "content-length", "connection", "keep-alive", "transfer-encoding", "te", "trailer"}
+    | {"upgrade", "expect", "accept-encoding", "proxy-authorization", "proxy-connection"}
+)
+"""Headers that belong to the connection; no caller may set them. In lower case."""
+
+
+class Client:
+    """Calls over connections that are kept a moment for the next one. Belongs to one event loop.
+
+    Calls may run side by side without a limit here: none waits for another.
+    """
+
+    def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
+        self._tls = tls or trusted()
+        self._names = Names()
+        self._kept: dict[str, list[Line]] = {}
+
+    async def __aenter__(self) -> Client:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for lines in self._kept.values():
+            for line in lines:
+                line.close()
+        self._kept.clear()
+
+    async def send(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: bytes = b"",
+        seconds: float = SECONDS,
+    ) -> Answer:
+        """Call, and answer what came back, whatever its status. Ends after `seconds`, whatever the other side does.
+
+        Raises `Refused` where the rules forbid the call and `Unreachable` where no status came.
+        """
+        started = time.monotonic()
+        target = target_of(url)
+        request = _request(method, target, headers or {}, body)
+        heard = _Heard()
+        try:
+            async with asyncio.timeout(seconds):
+                line = self._take(target) or await connect(target, self._names, self._tls)
+                try:
+                    line.ask(request, body)
+                    await heard.listen(line)
+                finally:
+                    self._keep(target, line)
+        except TimeoutError:
+            heard.note = f"no more came within {seconds:g} s"
+        except Broken as broken:
+            heard.note = str(broken)
+        except Unreachable as error:
+            error.ms = _ms(started)
+            raise
+        return heard.answer(target.host, _ms(started))
+
+    def _take(self, target: Target) -> Line | None:
+        lines = self._kept.get(_place(target), [])
+        while lines:
+            line = lines.pop()
+            if line.is_usable:
+                return line
+        self._kept.pop(_place(target), None)
+        return None
+
+    def _keep(self, target: Target, line: Line) -> None:
+        line.finish(KEEP_SECONDS)
+        if not line.is_usable:
+            return
+        lines = self._kept.setdefault(_place(target), [])
+        lines[:] = [*(kept for kept in lines if kept.is_usable), line]
+        if len(lines) > MOST_KEPT:
+            lines.pop(0).close()
+
+
+class _Heard:
+    """What came of an answer so far."""
+
+    def __init__(self) -> None:
+        self.head: h11.Response | None = None
+        self.body = bytearray()
+        self.note = ""
+
+    async def listen(self, line: Line) -> None:
+        self.head = await line.head()
+        while (part := await line.part()) is not None:
+            self.body += part
+            if len(self.body) > LARGEST_BODY:
+                del self.body[LARGEST_BODY:]
+                self.note = f"Only the first {LARGEST_BODY // 1024} kB were read."
+                return
+
+    def answer(self, host: str, ms: int) -> Answer:
+        if self.head is None:
+            raise Unreachable(f"{host} gave no answer: {self.note}.", ms=ms)
+        note = self.note
+        if note and not note.endswith("."):
+            note = f"The answer broke off: {note}."
+        headers: dict[str, str] = {}
+        for raw_name, raw_value in self.head.headers:
+            name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
+            headers[name] = f"{headers[name]}, {value}" if name in headers else value
+        return Answer(self.head.status_code, headers, bytes(self.body), ms, note)
+
+
+def fetch(
+    method: str,
+    url: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    body: bytes = b"",
+    seconds: float = SECONDS,
+) -> Answer:
+    """One call, for code that waits for it. Not to be used where an event loop runs."""
+
+    async def once() -> Answer:
+        async with Client() as client:
+            return await client.send(method, url, headers=headers, body=body, seconds=seconds)
+
+    return asyncio.run(once())
+
+
+def _request(method: str, target: Target, headers: Mapping[str, str], body: bytes) -> h11.Request:
+    if method not in METHODS:
+        raise Refused("The method must be GET, HEAD, POST, PUT, PATCH or DELETE.")
+    given = {name.lower(): value for name, value in headers.items()}
+    if taken := sorted(OWN_HEADERS & given.keys()):
+        raise Refused(f"The header {taken[0]} is set by the site itself.")
+    ours = {"host": target.authority, "user-agent": USER_AGENT, "accept-encoding": "identity"}
+    if body or method not in ("GET", "HEAD"):
+        ours["content-length"] = str(len(body))
+    try:
+        pairs = [
+            (name.encode("ascii"), value.encode("latin-1"))
+            for name, value in (ours | given).items()
+        ]
+        return h11.Request(method=method, target=target.path, headers=pairs)
+    except (h11.LocalProtocolError, UnicodeError):
+        # Without the header: it may hold a secret.
+        raise Refused("A header holds characters that headers cannot hold.") from None
+
+
+def _place(target: Target) -> str:
+    return f"{target.scheme}://{target.authority}"
+
+
+def _ms(started: float) -> int:
+    return int((time.monotonic() - started) * 1000)
