@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db import models, transaction
 from django.utils import timezone
 
+from accounts.models import User
 from agents_app.models import UNFINISHED, AgentRun, RunStatus
 from agents_app.run_input import check_field, check_words, module_id_of
 from agents_app.schema import AgentDefinition, Scope
@@ -90,8 +91,9 @@ def _sign(run: AgentRun, actor: Actor, event: Event | None, position: int) -> No
     """Write down who began the run, and what caused it."""
     run.via, run.event, run.position = actor.via, event, position
     run.by_id, run.by_name = actor.user.pk, actor.user.username
-    if event is not None and event.actor is not None:
-        run.by_id, run.by_name = event.actor.pk, event.actor.username
+    by = User.objects.filter(pk=event.actor_id).first() if event is not None else None
+    if by is not None:
+        run.by_id, run.by_name = by.pk, by.username
     run.hop = event.hop if event else actor.hop
     run.cause_run = _cause(event.run_id if event else actor.run_id)
 

@@ -240,6 +240,7 @@ CELERY_BEAT_SCHEDULE = {
     for name, seconds in (
         ("core.tasks.sweep_events", 30.0),
         ("core.tasks.seal_events", 10.0),
+        ("core.tasks.prune_activity", 86_400.0),
         ("webhooks.tasks.sweep_deliveries", 10.0),
         ("webhooks.tasks.prune_deliveries", 86_400.0),
         ("agents_app.tasks.sweep_runs", 30.0),

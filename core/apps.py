@@ -12,7 +12,9 @@ class CoreConfig(AppConfig):
 
     def ready(self) -> None:
         import core.api.schema  # noqa: F401  # describes the sessions in the OpenAPI document
-        from core import schema_changes
+        from core import events, schema_changes
+        from core.activity.sealing import drop_salts
 
+        events.subscribe_forgotten(drop_salts)
         pre_migrate.connect(schema_changes.begin, sender=self)
         post_migrate.connect(schema_changes.end, sender=self)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Literal
 from uuid import uuid4
@@ -15,6 +16,11 @@ from django.contrib.auth import get_user_model
 from django.core.cache import cache
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
+
+from core.activity import sealing
+from core.activity.verifying import UNSEALED_AT_MOST
+from core.models import Seal
 
 Level = Literal["ok", "warn", "fail"]
 DEMO_PASSWORD = "demo-password"  # noqa: S105  # what the demo gives to its accounts
@@ -109,6 +115,21 @@ def mcp() -> Iterator[Finding]:
         )
 
 
+def activity_log() -> Iterator[Finding]:
+    waits_since = sealing.waits_since()
+    if waits_since is not None and timezone.now() - waits_since > UNSEALED_AT_MOST:
+        minutes = (timezone.now() - waits_since) // timedelta(minutes=1)
+        found = f"an entry waits to be sealed for {minutes} minutes"
+        yield Finding("warn", "activity log", found, "start the worker and the scheduler")
+        return
+    last = Seal.objects.order_by("-seq").first()
+    if last is None:
+        yield Finding("ok", "activity log", "nothing is sealed yet")
+        return
+    seconds = max(0, (timezone.now() - last.made_at) // timedelta(seconds=1))
+    yield Finding("ok", "activity log", f"sealed up to {last.seq}, {seconds} seconds ago")
+
+
 def default_secrets() -> Iterator[Finding]:
     env = settings.CMS_ENV
     users = get_user_model()._default_manager
@@ -135,6 +156,7 @@ CHECKS: tuple[tuple[str, Callable[[], Iterator[Finding]], str], ...] = (
     ("folders", folders, "check CMS_DATA_DIR"),
     ("AI providers", providers, ""),
     ("MCP", mcp, ""),
+    ("activity log", activity_log, "run ./run migrate first"),
     ("secrets", default_secrets, "run ./run migrate first"),
 )
 

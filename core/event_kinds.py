@@ -4,4 +4,8 @@ from __future__ import annotations
 
 from core.events.kinds import EventKind
 
-KINDS = (EventKind("activity.exported", "Activity log exported", "settings.manage"),)
+KINDS = (
+    EventKind("events.told-again", "Events that were given up told again", "settings.manage"),
+    EventKind("activity.exported", "Activity log exported", "settings.manage"),
+    EventKind("activity.pruned", "Oldest entries of the activity log deleted", "settings.manage"),
+)

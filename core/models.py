@@ -24,11 +24,13 @@ class Event(models.Model):
     version = models.PositiveSmallIntegerField(default=1, help_text="Of the payload's shape.")
     post_id = models.UUIDField(null=True, blank=True)
     payload = models.JSONField(default=dict)
+    # Kept as it was, also where the account is gone: the chain of the log covers it.
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
-        on_delete=models.SET_NULL,
+        on_delete=models.DO_NOTHING,
         related_name="+",
+        db_constraint=False,
         db_index=False,  # the index below serves
     )
     actor_name = models.CharField(max_length=150, blank=True, help_text="What it was called then.")

@@ -1,0 +1,62 @@
+"""Takes old entries from the beginning of the chain; what is left begins at a later link, and an event says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from itertools import takewhile
+from typing import Final
+
+from django.db import transaction
+from django.utils import timezone
+
+from core import events
+from core.activity.verifying import PRUNED
+from core.actor import Actor, Visitor
+from core.json import JsonObject
+from core.models import Event, Seal
+
+BATCH: Final = 5_000
+
+
+def prune(*, days: int) -> int:
+    """Delete sealed entries of more than that many days ago. Answers how many; 0 days keep everything."""
+    if days <= 0:
+        return 0
+    before = timezone.now() - timedelta(days=days)
+    total = 0
+    while count := _prune_batch(before):
+        total += count
+    return total
+
+
+@transaction.atomic
+def _prune_batch(before: datetime) -> int:
+    """The newest link always stays: the next one follows it."""
+    newest = Seal.objects.order_by("-seq").values_list("seq", flat=True).first() or 0
+    oldest = Seal.objects.select_for_update().filter(seq__lt=newest).order_by("seq")[:BATCH]
+    links = list(oldest)
+    entries = Event.objects.in_bulk([seal.event_id for seal in links])
+    old = list(takewhile(lambda seal: _is_over(seal, entries, before), links))
+    if not old:
+        return 0
+    Event.objects.filter(pk__in=[seal.event_id for seal in old]).delete()
+    Seal.objects.filter(seq__gte=old[0].seq, seq__lte=old[-1].seq).delete()
+    payload: JsonObject = {
+        "from": old[0].seq,
+        "to": old[-1].seq,
+        "hash": old[-1].hash,
+        "before": before.isoformat(),
+    }
+    system = Actor(user=Visitor(username="system", role="system"), via="system")
+    events.record(PRUNED, actor=system, payload=payload)
+    return len(old)
+
+
+def _is_over(seal: Seal, entries: Mapping[int, Event], before: datetime) -> bool:
+    """Whether the entry is old, and nobody still has to be told of it."""
+    event = entries.get(seal.event_id)
+    if event is None:
+        return True
+    is_told = event.dispatched_at is not None or event.attempts >= events.MAX_ATTEMPTS
+    return is_told and event.created_at < before

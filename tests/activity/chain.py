@@ -1,0 +1,24 @@
+"""A chain of some links, for tests that break it."""
+
+from __future__ import annotations
+
+from core import events
+from core.activity.sealing import seal_events
+from core.json import JsonObject
+from core.models import Event
+from tests import make
+
+
+def happened(number: int, name: str = "agent.switched", **payload: str) -> list[Event]:
+    """So many events, recorded and not sealed."""
+    things: list[tuple[None, JsonObject]] = [
+        (None, {"id": f"agent-{at}"} | payload) for at in range(number)
+    ]
+    return events.record_all(name, things, actor=make.actor("admin"))
+
+
+def sealed(number: int, name: str = "agent.switched", **payload: str) -> list[Event]:
+    """So many events that the chain has."""
+    made = happened(number, name, **payload)
+    seal_events()
+    return made
