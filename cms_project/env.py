@@ -23,6 +23,7 @@ from cms_project.env_values import (
     BASE_DIR,
     Folder,
     Locales,
+    NamedSecrets,
     Networks,
     Port,
     Rate,
@@ -144,6 +145,12 @@ class Environment(BaseSettings):
     cms_workflows_dir: Folder | None = Field(
         None, description="Folder with further workflow definitions."
     )
+    workflow_secrets: NamedSecrets = Field(
+        {},
+        description='Credentials that headers of workflows name, as JSON: {"name": "value"}.',
+        repr=False,
+        json_schema_extra={"secret": True},
+    )
     agent_run_timeout: int = Field(300, ge=1, description="Longest agent run, in seconds.")
     agent_step_cap: int = Field(20, ge=1, description="Most steps of an agent run.")
     chat_webhook_url: Url | None = _secret("Where notices for a chat go, and chat reactions.")
@@ -224,7 +231,9 @@ class Environment(BaseSettings):
 def secrets_of(env: Environment) -> list[str]:
     """Every secret value that is set, for keeping them out of logs."""
     names = [name for name, field in Environment.model_fields.items() if field.json_schema_extra]
-    return [value for name in names if isinstance(value := getattr(env, name), str)]
+    values = [getattr(env, name) for name in names]
+    single = [value for value in values if isinstance(value, str)]
+    return single + [one for value in values if isinstance(value, dict) for one in value.values()]
 
 
 def unknown_names(environ: Mapping[str, str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 import re
 from pathlib import Path
 from typing import Annotated
@@ -49,6 +50,24 @@ def _rate(value: str) -> str:
     return value
 
 
+def _named(value: object) -> object:
+    """A text that is a JSON object as its values by name."""
+    if not isinstance(value, str):
+        return value
+    try:
+        found = json.loads(value)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError('it must be a JSON object such as {"name": "value"}')
+    for name, secret in found.items():
+        if not re.fullmatch(r"[A-Za-z0-9_-]{1,80}", name):
+            raise ValueError("its names may have letters, digits, hyphens and underscores only")
+        if not isinstance(secret, str) or not re.fullmatch(r"[\x21-\x7e]{1,1000}", secret):
+            raise ValueError(f"the value of {name!r} must be a text of ASCII without spaces")
+    return found
+
+
 def _from_base(value: Path) -> Path:
     return (BASE_DIR / value).resolve()
 
@@ -61,6 +80,7 @@ Networks = Annotated[
     tuple[Annotated[str, AfterValidator(_network)], ...], NoDecode, BeforeValidator(split)
 ]
 Seconds = Annotated[tuple[Annotated[int, Field(ge=1)], ...], NoDecode, BeforeValidator(split)]
+NamedSecrets = Annotated[dict[str, str], NoDecode, BeforeValidator(_named)]
 Url = Annotated[str, AfterValidator(_http_url)]
 RedisUrl = Annotated[str, AfterValidator(_redis_url)]
 Rate = Annotated[str, AfterValidator(_rate)]

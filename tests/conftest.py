@@ -22,7 +22,9 @@ from hypothesis import settings as hypothesis_settings
 os.environ["DJANGO_SETTINGS_MODULE"] = "cms_project.settings"
 _SERVICES = ("DATABASE_URL", "REDIS_URL")
 for _name in list(os.environ):
-    if _name.startswith(("AI_PROVIDER_", "CMS_", "MCP_", "AGENT_", "THROTTLE_", "MEDIA_")):
+    if _name.startswith(
+        ("AI_PROVIDER_", "CMS_", "MCP_", "AGENT_", "THROTTLE_", "MEDIA_", "WORKFLOW_", "CHAT_")
+    ):
         del os.environ[_name]
 for _name in ("DEBUG", "SITE_URL", "ALLOWED_HOSTS", "LOCALES", "DEFAULT_LOCALE", "PORT"):
     os.environ.pop(_name, None)

@@ -173,6 +173,36 @@ def test_secrets_stay_out_of_repr_and_are_known(environ):
     assert sorted(secrets_of(env)) == ["canary-secret", "canary-token"]
 
 
+def test_credentials_of_workflows_are_read_by_name_and_are_secrets(environ):
+    environ["WORKFLOW_SECRETS"] = '{"n8n": "canary-one", "zapier": "canary-two"}'
+
+    env = load()
+
+    assert env.workflow_secrets == {"n8n": "canary-one", "zapier": "canary-two"}
+    assert "canary" not in repr(env)
+    assert secrets_of(env) == ["canary-one", "canary-two"]
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("canary", "it must be a JSON object such as"),
+        ('["canary"]', "it must be a JSON object such as"),
+        ('{"a b": "canary"}', "its names may have letters"),
+        ('{"a": "canary\\r\\nX: 1"}', "must be a text of ASCII without spaces"),
+        ('{"a": 1}', "must be a text of ASCII without spaces"),
+    ],
+)
+def test_wrong_credentials_of_workflows_stop_the_start_and_are_not_shown(environ, value, reason):
+    environ["WORKFLOW_SECRETS"] = value
+
+    (line,) = refusal()
+
+    assert line.startswith("WORKFLOW_SECRETS has a wrong value: ")
+    assert reason in line
+    assert "canary" not in line
+
+
 def test_the_example_file_is_current():
     assert (BASE_DIR / ".env.example").read_text() == example_of(Environment)
 
