@@ -67,7 +67,8 @@ class Delivery(models.Model):
     nowhere else.
 
     `lane` names the receiver: `webhook:<id>`, `workflow:<id>` or `chat`. In a lane the deliveries of one post
-    follow one another; lanes never wait for each other. A sender holds the row until `claimed_until`.
+    follow one another; lanes never wait for each other. A sender holds the row until `claimed_until`. What is
+    finished has no `next_attempt_at`, and what is not has one.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -99,12 +100,12 @@ class Delivery(models.Model):
             models.Index(
                 fields=["lane", "next_attempt_at", "event"],
                 name="delivery_due",
-                condition=Q(status__in=["pending", "sending"]),
+                condition=Q(next_attempt_at__isnull=False),
             ),
             models.Index(
                 fields=["lane", "post_id", "event"],
                 name="delivery_of_post",
-                condition=Q(status__in=["pending", "sending"]),
+                condition=Q(next_attempt_at__isnull=False),
             ),
             models.Index(fields=["webhook", "-created_at"], name="delivery_of_webhook"),
             models.Index(fields=["status", "-created_at"], name="delivery_by_status"),

@@ -1,0 +1,86 @@
+"""What of a call may be stored: no secret that went out, and none that came back."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+from urllib.parse import parse_qsl, quote, urlsplit
+
+import orjson
+from django.conf import settings
+
+from webhooks.lanes import Outgoing
+
+HIDDEN: Final = "•••"
+BODY_BYTES: Final = 4096
+_HEADERS: Final = 60
+_HEADER_CHARACTERS: Final = 500
+# A shorter one would blank out ordinary words.
+_SHORTEST: Final = 6
+_CREDENTIAL: Final = re.compile(r"(?i)cookie|auth|token|secret|passw|credential|session|api-?key")
+
+
+class Redactor:
+    """Knows the secrets of one call, in every spelling in which a receiver may give them back."""
+
+    def __init__(self, call: Outgoing) -> None:
+        self._own = {name.lower() for name in call.headers}
+        words = {spelling for secret in _secrets_of(call) for spelling in _spellings(secret)}
+        ordered = sorted((word for word in words if len(word) >= _SHORTEST), key=len, reverse=True)
+        self._pattern = re.compile("|".join(map(re.escape, ordered))) if ordered else None
+
+    def text(self, text: str) -> str:
+        """Without secrets, and without the character NUL, which no database takes."""
+        clean = text.replace("\x00", "\ufffd")
+        return self._pattern.sub(HIDDEN, clean) if self._pattern else clean
+
+    def request_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """Whatever the receiver's own headers hold is hidden: nobody knows which of them are credentials."""
+        return {
+            name: HIDDEN if name.lower() in self._own else self.text(value)
+            for name, value in headers.items()
+        }
+
+    def response_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+        kept = list(headers.items())[:_HEADERS]
+        return {
+            self.text(name)[:100]: (
+                HIDDEN if _CREDENTIAL.search(name) else self.text(value)[:_HEADER_CHARACTERS]
+            )
+            for name, value in kept
+        }
+
+    def body(self, body: bytes) -> str:
+        """The beginning of an answer, whatever its bytes are."""
+        text = self.text(body.decode("utf-8", "replace"))
+        return text.encode()[:BODY_BYTES].decode("utf-8", "ignore")
+
+
+def _secrets_of(call: Outgoing) -> Iterable[str]:
+    yield from call.secrets
+    if call.keys is not None:
+        yield from (call.keys.current, call.keys.previous)
+    for value in call.headers.values():
+        yield value
+        yield value.rpartition(" ")[2]  # what follows "Bearer"
+    for _, value in parse_qsl(urlsplit(call.url).query):
+        yield value
+    yield from _secrets_of_service()
+
+
+def _secrets_of_service() -> Iterable[str]:
+    env = settings.CMS_ENV
+    yield settings.SECRET_KEY
+    for name, field in type(env).model_fields.items():
+        value = getattr(env, name)
+        if field.json_schema_extra and isinstance(value, str):
+            yield value
+
+
+def _spellings(secret: str) -> Iterable[str]:
+    yield secret
+    yield orjson.dumps(secret).decode()[1:-1]
+    yield quote(secret, safe="")
+    yield base64.b64encode(secret.encode()).decode().rstrip("=")
