@@ -84,8 +84,9 @@ def refuse_addresses(host: str, addresses: Iterable[Address]) -> None:
         inner = _inner(address)
         kind = kind_of(inner)
         if kind and not rules.has(address) and not rules.has(inner):
+            leads = "is" if str(address) == host else "leads to"
             raise Refused(
-                f"{host} leads to {kind} address, which this site does not call. "
+                f"{host} {leads} {kind} address, which this site does not call. "
                 "OUTGOING_ALLOWED_HOSTS can allow it."
             )
 

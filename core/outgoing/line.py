@@ -115,7 +115,9 @@ class Line(asyncio.Protocol):
             while (event := self._http.next_event()) is h11.NEED_DATA:
                 self._http.receive_data(await self._read())
         except h11.RemoteProtocolError as error:
-            raise Broken("the answer is not well-formed HTTP") from error
+            cut_off = self._http.trailing_data[1]
+            why = "the connection was closed" if cut_off else "the answer is not well-formed HTTP"
+            raise Broken(why) from error
         if isinstance(event, h11.ConnectionClosed):
             raise Broken("the connection was closed")
         return cast("h11.Event | type[h11.PAUSED]", event)

@@ -1,0 +1,171 @@
+"""A receiver of calls on this machine that can behave as badly as any on the network.
+
+with serving() as receiver:
+    receiver.say("/hook", Reply(500), Reply(204))      # in this order; the last one stays
+    receiver.say("/slow", Reply(trick=Trick.HANG))
+    reach(settings)                                    # lets the way out come here
+    ...
+    [seen] = receiver.wait(1, "/hook")
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.receiver_tricks import MOST_SECONDS, Reply, Trick, play
+
+__all__ = ["Receiver", "Reply", "Seen", "Trick", "reach", "serving"]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A request that came in. `headers` have names in lower case; `connection` counts connections."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+    at: float
+    connection: int
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass
+class Receiver:
+    scheme: str
+    host: str
+    port: int
+    requests: list[Seen] = field(default_factory=list)
+    connections: int = 0
+    names: list[str | None] = field(default_factory=list)
+    """The server names that TLS clients asked for."""
+    _replies: dict[str, list[Reply]] = field(default_factory=dict)
+    _came: threading.Condition = field(default_factory=threading.Condition)
+    _released: threading.Event = field(default_factory=threading.Event)
+
+    def url(self, path: str = "/", host: str | None = None) -> str:
+        host = host or (f"[{self.host}]" if ":" in self.host else self.host)
+        return f"{self.scheme}://{host}:{self.port}{path}"
+
+    def say(self, path: str, *replies: Reply) -> None:
+        """What is answered to calls of this path, whatever their query."""
+        with self._came:
+            self._replies[path] = list(replies)
+
+    def at(self, path: str) -> list[Seen]:
+        with self._came:
+            return [seen for seen in self.requests if seen.path.partition("?")[0] == path]
+
+    def wait(self, count: int, path: str | None = None, seconds: float = 10.0) -> list[Seen]:
+        """The requests, once that many have come in."""
+
+        def found() -> list[Seen]:
+            return self.requests if path is None else self.at(path)
+
+        with self._came:
+            came = self._came.wait_for(lambda: len(found()) >= count, seconds)
+            assert came, f"{len(found())} of {count} requests came within {seconds} s"
+            return list(found())
+
+    def release(self) -> None:
+        """Everything that hangs goes on, and nothing hangs from now on."""
+        self._released.set()
+
+    def _next(self, seen: Seen) -> Reply:
+        with self._came:
+            self.requests.append(seen)
+            self._came.notify_all()
+            replies = self._replies.get(seen.path.partition("?")[0], [Reply()])
+            return replies.pop(0) if len(replies) > 1 else replies[0]
+
+
+def reach(settings: Any, *words: str) -> None:
+    """Let the way out reach these hosts or networks; this machine, where none is named."""
+    allowed = words or ("127.0.0.0/8",)
+    settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"outgoing_allowed_hosts": allowed})
+
+
+@contextmanager
+def serving(host: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
+    """The receiver, on a free port of this machine."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.create_server((host, 0), family=family, backlog=512)
+    receiver = Receiver("https" if tls else "http", host, listener.getsockname()[1])
+    if tls is not None:
+        tls.sni_callback = lambda _, name, __: receiver.names.append(name)
+    open_ones: set[socket.socket] = set()
+
+    def accept() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            receiver.connections += 1
+            open_ones.add(connection)
+            number = receiver.connections
+            threading.Thread(target=hold, args=(connection, number), daemon=True).start()
+
+    def hold(connection: socket.socket, number: int) -> None:
+        with suppress(OSError, ValueError):
+            connection.settimeout(MOST_SECONDS)
+            line = tls.wrap_socket(connection, server_side=True) if tls else connection
+            while _exchange(line, receiver, number):
+                pass
+            with suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
+            line.close()
+        open_ones.discard(connection)
+        connection.close()
+
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        yield receiver
+    finally:
+        receiver.release()
+        with suppress(OSError):
+            listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        for connection in list(open_ones):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+
+def _exchange(line: socket.socket, receiver: Receiver, number: int) -> bool:
+    """One request and what is done about it. Whether the connection goes on."""
+    seen = _read(line, number)
+    if seen is None:
+        return False
+    reply = receiver._next(seen)
+    return play(line, reply, seen.headers, receiver._released)
+
+
+def _read(line: socket.socket, number: int) -> Seen | None:
+    data = b""
+    while b"\r\n\r\n" not in data:
+        more = line.recv(65536)
+        if not more:
+            return None
+        data += more
+    head, _, body = data.partition(b"\r\n\r\n")
+    first, *rest = head.decode("latin-1").split("\r\n")
+    method, path, _ = first.split(" ", 2)
+    headers = {
+        name.lower(): value.strip() for name, _, value in (row.partition(":") for row in rest)
+    }
+    while len(body) < int(headers.get("content-length", "0")):
+        more = line.recv(65536)
+        if not more:
+            return None
+        body += more
+    return Seen(method, path, headers, body, time.monotonic(), number)
