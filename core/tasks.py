@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from celery import shared_task
+from django.conf import settings
 
 from core import events
+from core.activity import sealing
+from core.activity.pruning import prune
+
+SWEEP_SECONDS: Final = 25.0
 
 
 @shared_task
@@ -14,20 +21,22 @@ def dispatch_event(event_id: int) -> None:
 
 @shared_task
 def dispatch_events(event_ids: list[int]) -> None:
-    for event_id in event_ids:
-        events.dispatch(event_id)
+    events.dispatch_all(event_ids)
 
 
 @shared_task
 def sweep_events() -> int:
-    """Dispatch what a lost message left waiting. Answers how many."""
-    ids = events.waiting()
-    for event_id in ids:
-        events.dispatch(event_id)
-    return len(ids)
+    """Tell of what lost messages left waiting, until about the next sweep. Answers how many events."""
+    return events.sweep(SWEEP_SECONDS)
 
 
 @shared_task
 def seal_events() -> int:
     """Add what happened to the chain of the activity log. Answers how many events."""
-    return 0
+    return sealing.seal_events()
+
+
+@shared_task
+def prune_activity() -> int:
+    """Delete the entries of the activity log that are older than `ACTIVITY_DAYS`."""
+    return prune(days=settings.CMS_ENV.activity_days)

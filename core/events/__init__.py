@@ -6,7 +6,9 @@ The row is the truth; the message to the worker is only a wake-up. Which events 
 
 from __future__ import annotations
 
-from core.events.dispatching import MAX_ATTEMPTS, dispatch, waiting
+from core.events.again import tell_again
+from core.events.dispatching import dispatch, dispatch_all, given_up, sweep, waiting
+from core.events.due import MAX_ATTEMPTS
 from core.events.kinds import EventKind, all_kinds, find_kind, kind_of
 from core.events.recording import (
     forget,
@@ -34,8 +36,10 @@ __all__ = [
     "bump_content_version",
     "content_version",
     "dispatch",
+    "dispatch_all",
     "find_kind",
     "forget",
+    "given_up",
     "kind_of",
     "live_state",
     "lock_content_version",
@@ -44,6 +48,8 @@ __all__ = [
     "subscribe",
     "subscribe_forgotten",
     "subscribe_inside",
+    "sweep",
+    "tell_again",
     "version_last",
     "waiting",
 ]

@@ -1,43 +1,89 @@
-"""Telling subscribers of events, from tasks."""
+"""Telling subscribers of events, from tasks: of the events of one post in their order."""
 
 from __future__ import annotations
 
-import logging
+import time
+from collections.abc import Iterable, Iterator
+from typing import Final
+from uuid import UUID
 
-from django.db import models
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from core.events.subscribers import subscribers_of
+from core.events.due import MAX_ATTEMPTS, due, open_events
+from core.events.telling import BATCH, tell
 from core.models import Event
 
-logger = logging.getLogger(__name__)
-MAX_ATTEMPTS = 20
+_LOOK: Final = 500
+"""Events that a sweep looks for at once."""
 
 
 def dispatch(event_id: int) -> bool:
-    """Tell every subscriber of the event. Answers whether all of them took it; a failing one is told again later."""
-    event = Event.objects.filter(pk=event_id, dispatched_at__isnull=True).first()
-    if event is None:
-        return True
-    failed = False
-    for subscriber in subscribers_of(event.name):
-        try:
-            subscriber(event)
-        except Exception:
-            failed = True
-            logger.exception("subscriber %s failed on %s", subscriber.__qualname__, event)
-    Event.objects.filter(pk=event_id).update(
-        attempts=models.F("attempts") + 1, dispatched_at=None if failed else timezone.now()
-    )
-    if failed and event.attempts + 1 == MAX_ATTEMPTS:
-        logger.error("%s failed %s times and is not tried again", event, MAX_ATTEMPTS)
-    return not failed
+    """Tell every subscriber of the event, and before it of what its post has waiting.
+
+    Answers whether all of them took it; a failing one is told again later, and until then of no later event of
+    that post.
+    """
+    return dispatch_all([event_id])
 
 
-def waiting(limit: int = 500) -> list[int]:
-    """Ids of events that nobody was told of yet, oldest first, leaving out what failed too often."""
-    return list(
-        Event.objects.filter(dispatched_at__isnull=True, attempts__lt=MAX_ATTEMPTS)
-        .order_by("id")
-        .values_list("id", flat=True)[:limit]
-    )
+def dispatch_all(event_ids: Iterable[int]) -> bool:
+    """Tell every subscriber of these events, like `dispatch`."""
+    wanted = Event.objects.filter(open_events(), pk__in=list(event_ids))
+    found = list(wanted.order_by("id").values_list("id", "post_id"))
+    for which in _parts(found):
+        # What came after them is told on the way, which saves its own transaction.
+        while tell(which) == BATCH:
+            pass
+    ids = [id_ for id_, _ in found]
+    return not Event.objects.filter(pk__in=ids, dispatched_at__isnull=True).exists()
+
+
+def sweep(seconds: float) -> int:
+    """Tell of what lost messages, and subscribers that failed, left waiting, for so long at most.
+
+    Answers how many events it took up. Posts take turns, so a long row of events of one keeps no other waiting.
+    """
+    until = time.monotonic() + seconds
+    count = 0
+    while found := _waiting()[:_LOOK]:
+        before = count
+        for which in _parts(found):
+            if time.monotonic() >= until:
+                return count
+            count += tell(which)
+        if count == before:
+            break  # the database gives way to others; so does the sweep
+    return count
+
+
+def waiting(limit: int = _LOOK) -> list[int]:
+    """Ids of events whose turn it is, oldest first, leaving out what failed too often."""
+    return [id_ for id_, _ in _waiting()[:limit]]
+
+
+def given_up() -> QuerySet[Event]:
+    """Events that failed too often, of which nobody is told any more until a person says so."""
+    return Event.objects.filter(dispatched_at__isnull=True, attempts__gte=MAX_ATTEMPTS)
+
+
+def _waiting() -> QuerySet[Event, tuple[int, UUID | None]]:
+    return Event.objects.filter(due(timezone.now())).order_by("id").values_list("id", "post_id")
+
+
+def _parts(found: Iterable[tuple[int, UUID | None]]) -> Iterator[Q]:
+    """What one transaction takes each: the events of one post, or several that have none.
+
+    Never those of two posts: who holds the one and waits for the other would wait for whoever writes both.
+    """
+    posts: dict[UUID, None] = {}
+    others: list[int] = []
+    for id_, post_id in found:
+        if post_id is None:
+            others.append(id_)
+        else:
+            posts[post_id] = None
+    for post in posts:
+        yield Q(post_id=post)
+    for begin in range(0, len(others), BATCH):
+        yield Q(pk__in=others[begin : begin + BATCH])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from uuid import UUID
 
@@ -72,10 +72,15 @@ def record_all(
             subscriber(event)
     if not subscribers_of(name):
         return made
-    for begin in range(0, len(made), _PER_MESSAGE):
-        ids = [event.pk for event in made[begin : begin + _PER_MESSAGE]]
-        after_commit(partial(_send_all, ids), f"events {ids[0]} to {ids[-1]}")
+    wake([event.pk for event in made])
     return made
+
+
+def wake(event_ids: Sequence[int]) -> None:
+    """Tell workers of waiting events, after the commit."""
+    for begin in range(0, len(event_ids), _PER_MESSAGE):
+        ids = list(event_ids[begin : begin + _PER_MESSAGE])
+        after_commit(partial(_send_all, ids), f"events {ids[0]} to {ids[-1]}")
 
 
 def _event(kind: EventKind, actor: Actor, payload: JsonObject, post_id: UUID | str | None) -> Event:
@@ -101,7 +106,9 @@ def _event(kind: EventKind, actor: Actor, payload: JsonObject, post_id: UUID | s
 
 def forget(event_ids: Iterable[int]) -> None:
     """Empty the payloads of events whose words must be gone; nobody is told of them any more."""
-    ids = list(event_ids)
+    # Locked in the order in which those who tell of them lock them.
+    rows = Event.objects.select_for_update(no_key=True).filter(pk__in=list(event_ids))
+    ids = list(rows.order_by("pk").values_list("pk", flat=True))
     now = timezone.now()
     Event.objects.filter(pk__in=ids).update(
         payload={}, forgotten_at=now, dispatched_at=Coalesce("dispatched_at", now)

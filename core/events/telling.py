@@ -1,0 +1,231 @@
+"""Telling subscribers of a few waiting events, in one transaction with the note that they were told.
+
+Its locks are those of the events, in ascending order, and then what the subscribers take for one post. Who writes
+posts locks no event that is there already, so neither waits for the other in a circle.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from django.db import (
+    DatabaseError,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    models,
+    transaction,
+)
+from django.db.models import F, Q
+from django.utils import timezone
+
+from core.events.due import after_failures, count_failure, due, open_events
+from core.events.subscribers import Subscriber, is_apart, name_of, subscribers_of
+from core.models import Event
+
+logger = logging.getLogger(__name__)
+BATCH: Final = 50
+"""Events in one transaction."""
+_APART: Final = timedelta(minutes=5)
+"""How long a subscriber that works apart has before somebody else tells it again."""
+
+
+def tell(which: Q, limit: int = BATCH) -> int:
+    """Tell everybody of the first of these events that are due. Answers how many it took up.
+
+    Where the database gives way to somebody else, they are left for later.
+    """
+    try:
+        with transaction.atomic():
+            round_ = _Round(_locked(which, limit), timezone.now())
+            round_.tell()
+    except IntegrityError:
+        # What a subscriber wrote could not stand at the commit. Which one, only one event at a time tells.
+        if limit > 1:
+            return sum(tell(which, 1) for _ in range(limit))
+        logger.exception("what a subscriber wrote could not be kept")
+        return _postpone(which)
+    except (DatabaseError, InterfaceError) as error:
+        # Another one was let through, or the connection is gone: everything of this round is undone.
+        logger.info("events are told later: %s", error)
+        return 0
+    round_.tell_apart()
+    return len(round_.events)
+
+
+def _locked(which: Q, limit: int) -> list[Event]:
+    # Runs and deliveries that name the event as theirs are written meanwhile: the key stays free.
+    rows = Event.objects.select_for_update(no_key=True).filter(which, due(timezone.now()))
+    return list(rows.order_by("id")[:limit])
+
+
+@transaction.atomic
+def _postpone(which: Q) -> int:
+    events = _locked(which, 1)
+    for event in events:
+        count_failure(event, timezone.now())
+        event.save(update_fields=["attempts", "next_at"])
+    return len(events)
+
+
+def _missing(event: Event) -> list[Subscriber]:
+    """Who was not told of it yet."""
+    return [one for one in subscribers_of(event.name) if name_of(one) not in event.told]
+
+
+def _takes_inside(subscriber: Subscriber, event: Event) -> bool:
+    """Tell a subscriber inside the transaction. What one that fails wrote is undone, and nothing else."""
+    try:
+        with transaction.atomic():
+            subscriber(event)
+    except OperationalError as error:
+        logger.info("%s is told of %s later: %s", name_of(subscriber), event, error)
+        return False
+    except Exception:
+        logger.exception("%s failed on %s", name_of(subscriber), event)
+        return False
+    return True
+
+
+def _takes(subscriber: Subscriber, event: Event) -> bool:
+    try:
+        subscriber(event)
+    except Exception:
+        logger.exception("%s failed on %s", name_of(subscriber), event)
+        return False
+    return True
+
+
+@transaction.atomic
+def _note_apart(told_of: Event, took: list[str], *, has_failed: bool) -> None:
+    rows = Event.objects.select_for_update(no_key=True).filter(open_events(), pk=told_of.pk)
+    event = rows.first()
+    if event is None:  # told by another worker, or forgotten meanwhile
+        return
+    now = timezone.now()
+    event.told += [name for name in took if name not in event.told]
+    if not _missing(event):
+        event.attempts, event.next_at, event.dispatched_at = event.attempts + 1, None, now
+    elif has_failed:
+        count_failure(event, now)
+    else:
+        event.next_at = after_failures(event.attempts, now)
+    event.save(update_fields=["told", "attempts", "next_at", "dispatched_at"])
+
+
+@dataclass(slots=True)
+class _Round:
+    """The events that one transaction has locked, oldest first.
+
+    `held` says until when a subscriber is told nothing more of a post, because it did not take an earlier event.
+    """
+
+    events: list[Event]
+    now: datetime
+    held: dict[tuple[UUID, str], datetime] = field(default_factory=dict)
+    apart: dict[int, list[Subscriber]] = field(default_factory=dict)
+
+    def tell(self) -> None:
+        """Tell them, and note it. Who works apart comes after the commit."""
+        self._hold_back_waiting()
+        done: dict[tuple[str, ...], list[int]] = {}
+        for event in self.events:
+            failed = self._tell_one(event)
+            if failed:
+                count_failure(event, self.now)
+            missing = _missing(event)
+            if not missing:
+                done.setdefault(tuple(event.told), []).append(event.pk)
+                continue
+            self._wait(event, missing, failed)
+            event.save(update_fields=["told", "attempts", "next_at"])
+        for told, ids in done.items():
+            Event.objects.filter(pk__in=ids).update(
+                told=list(told), attempts=F("attempts") + 1, next_at=None, dispatched_at=self.now
+            )
+
+    def _hold_back_waiting(self) -> None:
+        """Learn who did not take an earlier event of these posts, and is told of it again later."""
+        posts = {event.post_id for event in self.events if event.post_id is not None}
+        if not posts:
+            return
+        last = self.events[-1].pk
+        waiting = Event.objects.filter(
+            open_events(), post_id__in=posts, pk__lt=last, next_at__gt=self.now
+        )
+        for post_id, name, told, until in (
+            waiting.values_list("post_id", "name", "told")
+            .annotate(models.Min("next_at"))
+            .order_by()
+        ):
+            for subscriber in subscribers_of(name):
+                if post_id is not None and name_of(subscriber) not in told:
+                    self.held.setdefault((post_id, name_of(subscriber)), until)
+
+    def _tell_one(self, event: Event) -> bool:
+        """Tell whoever may be told; answers whether one of them failed."""
+        failed = False
+        for subscriber in _missing(event):
+            if self._held_until(event, subscriber) is not None:
+                continue
+            if is_apart(subscriber):
+                self.apart.setdefault(event.pk, []).append(subscriber)
+            elif _takes_inside(subscriber, event):
+                event.told.append(name_of(subscriber))
+            else:
+                failed = True
+        return failed
+
+    def _held_until(self, event: Event, subscriber: Subscriber) -> datetime | None:
+        if event.post_id is None:
+            return None
+        return self.held.get((event.post_id, name_of(subscriber)))
+
+    def _wait(self, event: Event, missing: Iterable[Subscriber], failed: bool) -> None:
+        """Say when the event's turn is again, and hold back whoever did not take it."""
+        apart = self.apart.get(event.pk, [])
+        if apart:
+            event.next_at = self.now + _APART
+        elif not failed:
+            ends = [self._held_until(event, subscriber) for subscriber in missing]
+            event.next_at = min(end for end in ends if end is not None)
+        if event.post_id is None or event.next_at is None:
+            return
+        for subscriber in missing:
+            if subscriber not in apart:
+                self.held.setdefault((event.post_id, name_of(subscriber)), event.next_at)
+
+    def tell_apart(self) -> None:
+        """Tell those that work apart, outside any transaction, and note it."""
+        for event in self.events:
+            if event.pk in self.apart:
+                self._tell_one_apart(event)
+        posts = {event.post_id for event in self.events if event.pk in self.apart} - {None}
+        if not posts:
+            return
+        # Later events waited for these to be told.
+        Event.objects.filter(
+            open_events(),
+            post_id__in=posts,
+            pk__gt=self.events[-1].pk,
+            next_at=self.now + _APART,
+        ).update(next_at=None)
+
+    def _tell_one_apart(self, event: Event) -> None:
+        took: list[str] = []
+        has_failed = False
+        for subscriber in self.apart[event.pk]:
+            if self._held_until(event, subscriber) is not None:
+                continue
+            if _takes(subscriber, event):
+                took.append(name_of(subscriber))
+                continue
+            has_failed = True
+            if event.post_id is not None:
+                self.held[event.post_id, name_of(subscriber)] = self.now
+        _note_apart(event, took, has_failed=has_failed)

@@ -1,0 +1,46 @@
+"""Subscribers of events that remember what they were told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from core.events import subscribers
+from core.models import Event
+
+
+class Listener:
+    """Remembers the names and posts of the events it took; `fails` says which it does not take."""
+
+    def __init__(
+        self, name: str = "listener", fails: Callable[[Event], bool] | None = None
+    ) -> None:
+        self.__qualname__ = name
+        self.fails = fails or (lambda event: False)
+        self.heard: list[Event] = []
+        self.refused = 0
+
+    def __call__(self, event: Event) -> None:
+        if self.fails(event):
+            self.refused += 1
+            raise RuntimeError("not now")
+        self.heard.append(event)
+
+    @property
+    def ids(self) -> list[int]:
+        return [event.pk for event in self.heard]
+
+
+@contextmanager
+def own_subscriptions() -> Iterator[None]:
+    """Nobody but who subscribes in the block is told of anything."""
+    before = {name: list(found) for name, found in subscribers._subscribers.items()}
+    apart = set(subscribers._apart)
+    subscribers._subscribers.clear()
+    try:
+        yield
+    finally:
+        subscribers._subscribers.clear()
+        subscribers._subscribers.update(before)
+        subscribers._apart.clear()
+        subscribers._apart.update(apart)

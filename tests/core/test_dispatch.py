@@ -1,0 +1,299 @@
+"""The outbox: told after the commit, to everybody, once, in the order of each post; told again where one failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from uuid import UUID, uuid4
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.utils import timezone
+
+from content.models import Term
+from core import events
+from core.errors import NotAllowed
+from core.models import Event
+from core.tasks import dispatch_event, dispatch_events, sweep_events
+from tests import make
+from tests.conftest import RunOnCommit
+from tests.core.listening import Listener, own_subscriptions
+
+pytestmark = pytest.mark.django_db
+NAME = "post.exported"
+POST, OTHER = uuid4(), uuid4()
+
+
+@pytest.fixture(autouse=True)
+def _own() -> Iterator[None]:
+    with own_subscriptions():
+        yield
+
+
+def told(name: str = "listener", *names: str) -> list[str]:
+    return [f"tests.core.listening.{each}" for each in (name, *names)]
+
+
+def record(post_id: UUID | None = POST, name: str = NAME) -> int:
+    return events.record(name, actor=make.actor("admin"), payload={}, post_id=post_id).pk
+
+
+def state(id_: int) -> tuple[list[str], int, bool, bool]:
+    """Who was told, how often it was tried, whether it is done, whether it waits for its time."""
+    event = Event.objects.get(pk=id_)
+    return (
+        event.told,
+        event.attempts,
+        event.dispatched_at is not None,
+        event.next_at is not None and event.next_at > timezone.now(),
+    )
+
+
+def time_comes() -> None:
+    Event.objects.filter(next_at__isnull=False).update(next_at=timezone.now())
+
+
+def given_up_lines(caplog: pytest.LogCaptureFixture) -> int:
+    return sum("is not tried again" in record.message for record in caplog.records)
+
+
+def test_an_event_is_told_after_the_commit_and_once(run_on_commit: RunOnCommit) -> None:
+    listener = Listener()
+    events.subscribe([NAME], listener)
+
+    with run_on_commit():
+        id_ = record()
+        assert listener.ids == []
+
+    assert listener.ids == [id_]
+    assert state(id_) == (told(), 1, True, False)
+    assert events.waiting() == []
+    dispatch_event(id_)
+    dispatch_events([id_])
+    assert (sweep_events(), listener.ids) == (0, [id_])
+
+
+def test_an_event_that_nobody_waits_for_is_done_at_once() -> None:
+    assert state(record()) == ([], 0, True, False)
+    assert events.waiting() == []
+
+
+def test_a_wake_up_that_got_lost_is_found_by_the_sweep(
+    monkeypatch: pytest.MonkeyPatch, run_on_commit: RunOnCommit
+) -> None:
+    listener = Listener()
+    events.subscribe([NAME], listener)
+
+    def broken(event_id: int) -> None:
+        raise ConnectionError("the broker is down")
+
+    monkeypatch.setattr(dispatch_event, "delay", broken)
+    with run_on_commit():
+        id_ = record()
+    assert listener.ids == []
+
+    assert (sweep_events(), listener.ids) == (1, [id_])
+
+
+def test_a_failing_subscriber_stops_nobody_and_alone_is_told_again() -> None:
+    failing, other = Listener("failing", fails=lambda event: True), Listener("other")
+    events.subscribe([NAME], failing)
+    events.subscribe([NAME], other)
+    id_ = record()
+
+    assert events.dispatch(id_) is False
+    assert state(id_) == (told("other"), 1, False, True)
+    assert (sweep_events(), failing.refused) == (0, 1), "its time has not come"
+
+    time_comes()
+    failing.fails = lambda event: False
+    assert sweep_events() == 1
+
+    assert (failing.ids, other.ids) == ([id_], [id_])
+    assert state(id_) == (told("other", "failing"), 2, True, False)
+
+
+def test_what_a_failing_subscriber_wrote_is_undone_and_what_another_wrote_stands() -> None:
+    class Writes(Listener):
+        def __call__(self, event: Event) -> None:
+            make.term(self.__qualname__)
+            super().__call__(event)
+
+    events.subscribe([NAME], Writes("failing", fails=lambda event: True))
+    events.subscribe([NAME], Writes("other"))
+
+    events.dispatch(record())
+
+    assert list(Term.objects.values_list("name", flat=True)) == ["other"]
+
+
+def test_the_waits_double_up_to_an_hour() -> None:
+    events.subscribe([NAME], Listener(fails=lambda event: True))
+    id_ = record()
+    waits = []
+    for _ in range(10):
+        Event.objects.update(next_at=None)
+        before = timezone.now()
+        events.dispatch(id_)
+        next_at: datetime | None = Event.objects.get(pk=id_).next_at
+        assert next_at is not None
+        waits.append((next_at - before) // timedelta(seconds=30))
+
+    assert waits == [1, 2, 4, 8, 16, 32, 64, 120, 120, 120]
+
+
+def test_a_subscriber_that_fails_for_one_event_is_not_told_of_later_ones_of_that_post() -> None:
+    first = 0
+    failing, other = Listener("failing", lambda event: event.pk == first), Listener("other")
+    for listener in (failing, other):
+        events.subscribe([NAME], listener)
+    first, second, elsewhere, third = record(), record(), record(OTHER), record()
+
+    events.sweep(25)
+
+    assert other.ids == [first, second, third, elsewhere]
+    assert failing.ids == [elsewhere]
+    assert state(second) == (told("other"), 0, False, True)
+    assert events.waiting() == []
+    fourth = record()
+    events.dispatch(fourth)
+    assert (failing.ids, other.ids[-1]) == ([elsewhere], fourth)
+    assert state(fourth) == (told("other"), 0, False, True)
+
+    time_comes()
+    first_id, first = first, 0
+    assert sweep_events() == 4
+
+    assert failing.ids == [elsewhere, first_id, second, third, fourth]
+    assert len(other.ids) == 5
+
+
+def test_events_without_a_post_hold_nobody_back() -> None:
+    listener = Listener(fails=lambda event: event.pk == first)
+    events.subscribe([NAME], listener)
+    first = 0
+    first, second = record(None), record(None)
+
+    assert events.sweep(25) == 2
+
+    assert listener.ids == [second]
+    assert [state(id_)[1:] for id_ in (first, second)] == [(1, False, True), (1, True, False)]
+
+
+def test_an_event_is_told_after_the_earlier_ones_of_its_post() -> None:
+    listener = Listener()
+    events.subscribe([NAME], listener)
+    first, elsewhere, second = record(), record(OTHER), record()
+
+    events.dispatch(second)
+
+    assert listener.ids == [first, second]
+    assert events.waiting() == [elsewhere]
+
+
+def test_more_events_of_a_post_than_one_transaction_takes_are_told_in_order() -> None:
+    listener = Listener()
+    events.subscribe([NAME], listener)
+    ids = [record() for _ in range(120)]
+
+    events.dispatch(ids[-1])
+
+    assert listener.ids == ids
+    assert events.waiting() == []
+
+
+def test_an_event_that_is_given_up_is_said_once_and_holds_nobody_back(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    failing = Listener(fails=lambda event: event.pk == first)
+    events.subscribe([NAME], failing)
+    first = 0
+    first, second = record(), record()
+
+    for _ in range(events.MAX_ATTEMPTS - 1):
+        events.dispatch(first)
+        time_comes()
+    assert (given_up_lines(caplog), failing.ids) == (0, [])
+    assert events.waiting() == [first, second]
+    assert not events.given_up().exists()
+
+    events.dispatch(first)
+
+    assert (given_up_lines(caplog), failing.ids) == (1, [second])
+    assert [event.pk for event in events.given_up()] == [first]
+    assert state(first) == ([], events.MAX_ATTEMPTS, False, False)
+    events.dispatch(first)
+    assert (sweep_events(), given_up_lines(caplog)) == (0, 1)
+    assert failing.refused == events.MAX_ATTEMPTS
+
+
+def test_what_was_given_up_is_told_again_when_an_admin_says_so(run_on_commit: RunOnCommit) -> None:
+    failing, other = Listener("failing", lambda event: True), Listener("other")
+    events.subscribe([NAME], failing)
+    events.subscribe([NAME], other)
+    id_, done = record(), record(None)
+    events.dispatch(id_)
+    Event.objects.filter(pk=done).update(dispatched_at=timezone.now())
+    Event.objects.filter(pk=id_).update(attempts=events.MAX_ATTEMPTS, next_at=None)
+    failing.fails = lambda event: False
+
+    with run_on_commit():
+        assert events.tell_again(event_ids=[id_, done], actor=make.actor("admin")) == 1
+
+    assert (failing.ids, other.ids) == ([id_], [id_])
+    assert state(id_) == (told("other", "failing"), 1, True, False)
+    entry = Event.objects.get(name="events.told-again")
+    assert (entry.payload, entry.actor_name) == ({"events": [id_]}, "admin")
+    assert events.tell_again(event_ids=[id_], actor=make.actor("admin")) == 0
+
+
+@pytest.mark.parametrize("role", ["editor", "translator", "ai_agent"])
+def test_only_who_manages_settings_has_events_told_again(role: str) -> None:
+    events.subscribe([NAME], Listener())
+    id_ = record()
+    Event.objects.filter(pk=id_).update(attempts=events.MAX_ATTEMPTS)
+
+    with pytest.raises(NotAllowed):
+        events.tell_again(event_ids=[id_], actor=make.actor(role))
+
+    assert state(id_)[1] == events.MAX_ATTEMPTS
+
+
+def test_an_event_of_a_name_that_nobody_knows_any_more_is_done() -> None:
+    known = Listener()
+    events.subscribe([NAME], known)
+    old = Event.objects.create(name="post.frobnicated", via="api", post_id=POST)
+    new = record()
+
+    assert events.sweep(25) == 2
+
+    assert (state(old.pk)[2], known.ids) == (True, [new])
+
+
+def test_what_was_forgotten_is_told_to_nobody() -> None:
+    listener = Listener()
+    events.subscribe([NAME], listener)
+    id_ = record()
+
+    events.forget([id_])
+
+    assert (events.dispatch(id_), listener.ids) == (True, [])
+
+
+def test_a_sweep_ends_with_its_time_and_takes_posts_in_turns() -> None:
+    listener = Listener()
+    events.subscribe([NAME], listener)
+    long_row, elsewhere = [record() for _ in range(130)], record(OTHER)
+
+    assert events.sweep(0) == 0
+    assert listener.ids == []
+    assert events.sweep(25) == 131
+
+    assert listener.ids == [*long_row[:50], elsewhere, *long_row[50:]]
+
+
+def test_two_subscribers_of_one_name_are_refused() -> None:
+    events.subscribe([NAME], Listener())
+
+    with pytest.raises(ImproperlyConfigured, match=r"called tests\.core\.listening\.listener"):
+        events.subscribe([NAME], Listener())

@@ -1,0 +1,94 @@
+"""Subscribers that work long are told apart: in no transaction, in order, and not by everybody at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from core import events
+from core.models import Event
+from core.tasks import sweep_events
+from tests import make
+from tests.core.listening import Listener, own_subscriptions
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NAME = "post.exported"
+POST = uuid4()
+
+
+@pytest.fixture(autouse=True)
+def _own() -> Iterator[None]:
+    with own_subscriptions():
+        yield
+
+
+def record() -> int:
+    """An event whose message was lost."""
+    with transaction.atomic():
+        event = events.record(NAME, actor=make.actor("admin"), payload={}, post_id=POST)
+        transaction.get_connection().run_on_commit.clear()
+    return event.pk
+
+
+class InTheOpen(Listener):
+    """Looks at what stands while it is told."""
+
+    def __call__(self, event: Event) -> None:
+        assert not transaction.get_connection().in_atomic_block
+        # Another worker comes by meanwhile.
+        self.by_another = sweep_events()
+        super().__call__(event)
+
+
+def test_it_is_told_in_no_transaction_after_the_others_and_by_one_worker_alone() -> None:
+    apart, other = InTheOpen("apart"), Listener("other")
+    events.subscribe([NAME], apart, apart=True)
+    events.subscribe([NAME], other)
+    first, second = record(), record()
+
+    assert events.dispatch(second)
+
+    assert (apart.ids, other.ids, apart.by_another) == ([first, second], [first, second], 0)
+    for event in Event.objects.filter(name=NAME):
+        assert (len(event.told), event.attempts, event.next_at) == (2, 1, None)
+        assert event.dispatched_at is not None
+
+
+def test_one_that_fails_is_told_again_before_the_later_ones_of_the_post() -> None:
+    apart = Listener("apart", fails=lambda event: True)
+    events.subscribe([NAME], apart, apart=True)
+    first, second = record(), record()
+
+    assert not events.dispatch(second)
+    third = record()
+    assert not events.dispatch(third)
+
+    assert (apart.ids, apart.refused, events.waiting()) == ([], 1, [])
+    apart.fails = lambda event: False
+    Event.objects.update(next_at=timezone.now())
+    assert sweep_events() == 3
+    assert apart.ids == [first, second, third]
+
+
+def test_after_a_worker_that_died_it_is_told_again() -> None:
+    class Dies(Listener):
+        def __call__(self, event: Event) -> None:
+            super().__call__(event)
+            if len(self.heard) == 1:
+                raise SystemExit
+
+    apart = Dies("apart")
+    events.subscribe([NAME], apart, apart=True)
+    first, second = record(), record()
+
+    with pytest.raises(SystemExit):
+        events.dispatch(second)
+    assert (events.dispatch(second), apart.ids) == (False, [first])
+    Event.objects.update(next_at=timezone.now())
+
+    assert events.dispatch(second)
+    assert apart.ids == [first, first, second]
