@@ -11,7 +11,14 @@ class WebhooksConfig(AppConfig):
 
     def ready(self) -> None:
         from webhooks import lanes, subscribers
+        from webhooks.automation import checks, starting  # noqa: F401  # one registers itself
+        from webhooks.automation.lane import WorkflowLane
+        from webhooks.chat import notices
         from webhooks.webhook_lane import WebhookLane
 
         lanes.register("webhook", WebhookLane())
+        lanes.register("workflow", WorkflowLane())
+        lanes.register(notices.LANE, notices.ChatLane())
         subscribers.connect()
+        starting.connect()
+        notices.connect()

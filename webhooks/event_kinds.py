@@ -17,4 +17,5 @@ KINDS = (
     EventKind("webhook.replayed", "Deliveries sent again", _SEE),
     EventKind("workflow.switched", "Workflow switched on or off", _SEE),
     EventKind("workflow.test", "Workflow tested", _SEE),
+    EventKind("chat.test", "Chat notice tried out", _SEE),
 )

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from content.changes import diff
 from content.document import PostDocument
+from content.layers.live import event_payload
 from content.layers.marks import Mark, mark_of
 from content.layers.state import check_version, lock_post, open_layers, save_draft
 from content.models import Layer, Post
@@ -77,6 +78,11 @@ def stage(
         f"post.{layer}.save",
         actor=actor,
         post_id=post.pk,
-        payload={"layer": layer.value, "paths": list(own), "version": draft.version},
+        payload={
+            **event_payload(post),
+            "layer": layer.value,
+            "paths": list(own),
+            "version": draft.version,
+        },
     )
     return Staged(post, layer, draft.version, own, document)

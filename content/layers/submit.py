@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db import transaction
 
 from content.changes import Change, Changes, Conflict, apply, diff, same, value_at
+from content.layers.live import event_payload
 from content.layers.marks import Mark, Marks, hands_on, mark_of, parts_of
 from content.layers.seen import require_paths
 from content.layers.state import Layers, LayerView, lock_post, open_layers, save_draft
@@ -68,7 +69,12 @@ def submit(
             "post.ai-review.approve",
             actor=actor,
             post_id=post.pk,
-            payload={"paths": list(taken.paths), "note": note, "version": version},
+            payload={
+                **event_payload(post),
+                "paths": list(taken.paths),
+                "note": note,
+                "version": version,
+            },
         )
     return Submitted(post, taken.paths, tuple(held.values()), version)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, Protocol
 from uuid import UUID
 
 from django.conf import settings
@@ -12,7 +13,7 @@ from core import events
 from core.actor import Actor
 from core.json import Json, JsonObject
 from webhooks.delivering import lane_of, new_delivery, queue_all
-from webhooks.models import Delivery, Webhook
+from webhooks.models import Delivery
 from webhooks.services.webhooks import allow, find_webhook
 
 TEST: Final = "webhook.test"
@@ -36,15 +37,25 @@ def test_webhook(*, webhook_id: UUID | str, actor: Actor) -> Delivery:
     return delivery
 
 
-def sample(kind: str, webhook: Webhook) -> JsonObject:
+class Chosen(Protocol):
+    """Which posts a receiver asked for."""
+
+    @property
+    def types(self) -> Sequence[str]: ...
+
+    @property
+    def locales(self) -> Sequence[str]: ...
+
+
+def sample(kind: str, chosen: Chosen) -> JsonObject:
     """What the data of such an event looks like, of a post or a submission that there is not."""
     if not kind.startswith("post."):
         answers: dict[str, Json] = {"email": "visitor@example.com", "message": "This is a test."}
         return {"formSlug": "contact", "submissionId": _NOBODY, "payload": answers}
     return {
         "id": _NOBODY,
-        "type": webhook.types[0] if webhook.types else "blog",
-        "locale": webhook.locales[0] if webhook.locales else settings.CMS_ENV.default_locale,
+        "type": chosen.types[0] if chosen.types else "blog",
+        "locale": chosen.locales[0] if chosen.locales else settings.CMS_ENV.default_locale,
         "slug": "test",
         "title": "This is a test",
         "status": "published",

@@ -1,0 +1,125 @@
+"""The workflow definition: what a file in a `workflows/` folder may say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Final
+
+from django.conf import settings
+from pydantic import AfterValidator, Field, JsonValue, field_validator
+
+from core import events
+from core.conditions import Condition
+from core.definition_files import Definition, DefinitionPart
+from core.errors import CmsError
+from core.hostile import refuse_unstorable
+from webhooks import rules
+from webhooks.automation.templates import fault_of, placeholders
+
+ROOTS: Final = frozenset({"event", "data", "actor", "post", "cause", "workflow"})
+"""What placeholders and conditions may begin with."""
+SECRET: Final = "secret"  # noqa: S105  # the name of a placeholder
+_CREDENTIALS: Final = frozenset({"authorization", "cookie", "x-api-key"})
+
+
+def trigger_names() -> list[str]:
+    """Events that a workflow can wait for: those of webhooks, and those that start agents."""
+    return [kind.name for kind in events.all_kinds() if kind.is_webhook or kind.is_trigger]
+
+
+def _trigger(name: str) -> str:
+    if name not in trigger_names():
+        raise ValueError(f"{name[:80]!r} is no event; known: {', '.join(trigger_names())}")
+    return name
+
+
+def _condition(condition: Condition) -> Condition:
+    root = condition.field.partition(".")[0]
+    if root not in ROOTS:
+        known = ", ".join(sorted(ROOTS))
+        raise ValueError(f"the field {condition.field[:60]!r} begins with none of: {known}")
+    return condition
+
+
+Trigger = Annotated[str, AfterValidator(_trigger)]
+
+
+class Filters(DefinitionPart):
+    """Which events of the triggers count; an empty list lets all through.
+
+    `types` and `locales` are asked of events of posts, `formSlugs` of events of forms, conditions of every event.
+    """
+
+    types: tuple[str, ...] = ()
+    locales: tuple[str, ...] = ()
+    form_slugs: tuple[str, ...] = ()
+    conditions: tuple[Annotated[Condition, AfterValidator(_condition)], ...] = ()
+
+    @field_validator("locales")
+    @classmethod
+    def _locales_are_known(cls, locales: tuple[str, ...]) -> tuple[str, ...]:
+        _refused_as_value_error(lambda: rules.locales_of(locales))
+        return locales
+
+    @field_validator("types")
+    @classmethod
+    def _types_are_known(cls, types: tuple[str, ...]) -> tuple[str, ...]:
+        _refused_as_value_error(lambda: rules.types_of(types))
+        return types
+
+
+class WorkflowDefinition(Definition):
+    name: str = Field(min_length=1, max_length=120)
+    description: str = Field(default="", max_length=2000)
+    enabled: bool = True
+    triggers: tuple[Trigger, ...] = Field(min_length=1)
+    order: int = Field(default=0, ge=-1_000_000, le=1_000_000)
+    filters: Filters = Filters()
+    url: str = Field(repr=False)
+    headers: dict[str, str] = Field(default_factory=dict, repr=False)
+    payload: dict[str, JsonValue] | None = None
+
+    @field_validator("url")
+    @classmethod
+    def _url_is_allowed(cls, url: str) -> str:
+        _refused_as_value_error(lambda: rules.url_of(url))
+        return url.strip()
+
+    @field_validator("headers")
+    @classmethod
+    def _headers_are_sound(cls, headers: dict[str, str]) -> dict[str, str]:
+        _refused_as_value_error(lambda: rules.headers_of(headers, {}))
+        fault = fault_of(dict(headers), frozenset({SECRET}))
+        if fault:
+            raise ValueError(fault)
+        for name, value in headers.items():
+            if name.lower() in _CREDENTIALS and not list(placeholders(value)):
+                raise ValueError(
+                    f"put the credential of {name} into WORKFLOW_SECRETS and write {{{{secret.<its name>}}}} here"
+                )
+        for path in placeholders(dict(headers)):
+            _require_secret(path)
+        return headers
+
+    @field_validator("payload")
+    @classmethod
+    def _payload_is_sound(cls, payload: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
+        _refused_as_value_error(lambda: refuse_unstorable(payload, "payload"))
+        fault = fault_of(payload, ROOTS)
+        if fault:
+            raise ValueError(fault)
+        return payload
+
+
+def _require_secret(path: str) -> None:
+    name = path.partition(".")[2]
+    if name not in settings.CMS_ENV.workflow_secrets:
+        raise ValueError(f"WORKFLOW_SECRETS has no value named {name!r}")
+
+
+def _refused_as_value_error(check: Callable[[], object]) -> None:
+    """A refusal becomes the kind of error that is a problem of the file."""
+    try:
+        check()
+    except CmsError as error:
+        raise ValueError(error.message) from None
