@@ -23,6 +23,7 @@ from agents_app.fields import FieldTarget, find_field
 from agents_app.heartbeat import Heartbeat
 from agents_app.models import AgentRun, RunStatus
 from agents_app.prompt import canonical_payload, fenced, field_payload, system_prompt
+from agents_app.run_events import record_run_end
 from agents_app.runs import held_back, wake_next
 from agents_app.schema import AgentDefinition
 from agents_app.steps import SUMMARY_MAX, Earlier, earlier_attempts, keep_usage, mark_refused
@@ -212,6 +213,8 @@ def _finish(task: _Task, output: BaseModel) -> None:
             edit=edit_for(answer, task.target),
         )
         AgentRun.objects.filter(pk=task.run.pk).update(staged=list(staged.paths))
+    task.run.status = RunStatus.SUCCEEDED
+    record_run_end(task.run, task.actor)
     wake_next(task.run)
 
 
@@ -219,6 +222,8 @@ def _finish(task: _Task, output: BaseModel) -> None:
 def _end(run: AgentRun, status: RunStatus, error: str) -> None:
     changed = _own(run).update(status=status, error=error[:SUMMARY_MAX], finished_at=timezone.now())
     if changed:
+        run.status = status
+        record_run_end(run)
         wake_next(run)
 
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from agents_app.models import UNFINISHED, AgentRun, RunStatus
+from agents_app.run_events import record_run
 from agents_app.run_input import check_field, check_words, module_id_of
 from agents_app.schema import AgentDefinition, Scope
 from agents_app.switches import enabled_agent
@@ -75,6 +76,7 @@ def create_run(
     )
     _sign(run, actor, event, position)
     run.save(force_insert=True)
+    record_run("created", run, actor)
     wake(run.pk)
     return run
 
@@ -192,6 +194,7 @@ def cancel_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
     run.refresh_from_db()
     if not changed:
         raise Conflict(f"The run is {run.status} already.", code="run_finished")
+    record_run("cancelled", run, actor)
     wake_next(run)
     return run
 

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from agents_app.models import AgentRun, RunStatus
+from agents_app.run_events import record_run_end
 from agents_app.runs import held_back, wake, wake_next
 
 QUEUED_TOO_LONG: Final = timedelta(seconds=30)
@@ -79,5 +80,7 @@ def _end(run: AgentRun, status: RunStatus, error: str) -> int:
         pk=run.pk, status=RunStatus.RUNNING, attempt=run.attempt
     ).update(status=status, error=error, finished_at=timezone.now())
     if changed:
+        run.status = status
+        record_run_end(run)
         wake_next(run)
     return changed

@@ -5,14 +5,17 @@ from __future__ import annotations
 import logging
 
 from django.conf import settings
+from django.db import transaction
 
 from accounts.models import User
 from accounts.services import agent_user, ensure_agent_user, system_agent_user
 from agents_app.definitions import all_agents, get_agent
 from agents_app.models import AgentSwitch
 from agents_app.schema import AgentDefinition
+from core import events
 from core.actor import Actor
 from core.errors import NotFound, RuleViolation
+from core.json import JsonObject
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +43,7 @@ def only_enabled(agents: list[AgentDefinition]) -> list[AgentDefinition]:
     return [agent for agent in agents if switches.get(agent.id, agent.enabled)]
 
 
+@transaction.atomic
 def switch_agent(*, agent_id: str, enabled: bool, actor: Actor) -> AgentSwitch:
     """Switch an agent on or off, whatever its file says."""
     actor.require_person("switch agents")
@@ -50,6 +54,8 @@ def switch_agent(*, agent_id: str, enabled: bool, actor: Actor) -> AgentSwitch:
         agent_id=agent_id,
         defaults={"is_enabled": enabled, "updated_by_id": actor.user.pk},
     )
+    payload: JsonObject = {"id": agent_id, "enabled": enabled}
+    events.record("agent.switched", actor=actor, payload=payload)
     return switch
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.db import transaction
+
+from agents_app.run_events import record_run
 from agents_app.runs import find_run
 from content.layers import revert_run
 from content.layers.revert import Reverted
@@ -11,6 +14,7 @@ from core.actor import Actor
 from core.errors import RuleViolation
 
 
+@transaction.atomic
 def undo_run(*, run_id: UUID | str, actor: Actor) -> Reverted:
     """Take back everything of a run, live and staged, save what people changed since.
 
@@ -23,4 +27,6 @@ def undo_run(*, run_id: UUID | str, actor: Actor) -> Reverted:
             f"The run {run.pk} had no post, so it has contributed nothing.",
             code="nothing_to_revert",
         )
-    return revert_run(post_id=run.post_id, run_id=str(run.pk), actor=actor)
+    reverted = revert_run(post_id=run.post_id, run_id=str(run.pk), actor=actor)
+    record_run("reverted", run, actor)
+    return reverted

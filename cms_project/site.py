@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin, messages
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path
@@ -21,6 +22,11 @@ _NAMES = {
     "User": "Accounts",
 }
 """What people call the lists, where the model's name is the database's."""
+
+
+def _is_done(response: HttpResponse) -> bool:
+    """Whether a form of Django's own went through: it leads on then."""
+    return response.status_code == 302
 
 
 class CmsAdminSite(admin.AdminSite):
@@ -47,12 +53,39 @@ class CmsAdminSite(admin.AdminSite):
     ) -> HttpResponse:
         """Django's page, with the limit on tries that the API has."""
         from accounts.login_tries import count_login_try
+        from accounts.services.sessions import record_login
+        from core.admin.rights import actor_of
 
         if request.method == "POST":
             over = count_login_try(request, request.POST.get("username", ""))
             if over is not None:
                 return self._too_many_tries(request, over.wait)
-        return super().login(request, extra_context)
+        response = super().login(request, extra_context)
+        if request.method == "POST" and request.user.is_authenticated and _is_done(response):
+            record_login(actor=actor_of(request))
+        return response
+
+    def logout(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        from accounts.services.sessions import record_logout
+        from core.admin.rights import actor_of
+
+        if request.method == "POST" and request.user.is_authenticated:
+            record_logout(actor=actor_of(request))
+        return super().logout(request, extra_context)
+
+    def password_change(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        from accounts.services.sessions import record_own_password
+        from core.admin.rights import actor_of
+
+        with transaction.atomic():
+            response = super().password_change(request, extra_context)
+            if request.method == "POST" and _is_done(response):
+                record_own_password(actor=actor_of(request))
+        return response
 
     def _too_many_tries(self, request: HttpRequest, wait: int) -> HttpResponse:
         request.method = "GET"

@@ -69,6 +69,6 @@ class RowSource(Generic[M]):
         self.rows().model._default_manager.bulk_update(rows, names, batch_size=100)
         events.record_all(
             "content.changed",
-            [(None, {"what": self.what, "id": str(row.pk)}) for row in rows],
+            [(None, {"what": self.what, "id": str(row.pk), "did": "updated"}) for row in rows],
             actor=actor,
         )

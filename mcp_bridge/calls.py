@@ -12,15 +12,18 @@ from uuid import uuid4
 
 import mcp.types as wire
 import orjson
+from django.db import transaction
 from pydantic import BaseModel
 
-from core.actor import Actor
+from core import events
+from core.actor import Actor, Visitor
 from core.errors import CmsError, Conflict, NotFound, RuleViolation
+from core.json import JsonObject
 from core.tools import Tool, get_tool
 from mcp_bridge.arguments import parse_arguments
 from mcp_bridge.credentials import Principal, actor_for, require_use
 from mcp_bridge.models import McpCall
-from mcp_bridge.rate import count_call
+from mcp_bridge.rate import TooManyCalls, count_call
 
 logger = logging.getLogger("mcp_bridge")
 
@@ -34,7 +37,7 @@ class _Call:
 
     tool: str
     principal: str
-    user_id: int | None = None
+    actor: Actor | None = None
     agent_id: str = ""
     error_code: str = ""
 
@@ -75,7 +78,7 @@ def log_refused(principal: Principal, name: str, raw: Mapping[str, Any], code: s
 def _answer(principal: Principal, name: str, raw: Mapping[str, Any], call: _Call) -> bytes:
     count_call(principal.id)
     actor = actor_for(principal)
-    call.user_id = actor.user.pk
+    call.actor = actor
     tool = get_tool(name)
     if tool is None:
         raise NotFound(f"Unknown tool: {_storable(name)}", code="unknown_tool")
@@ -127,21 +130,38 @@ def _failure(
 
 def _log(call: _Call, raw: Mapping[str, Any], result: wire.CallToolResult, started: float) -> None:
     try:
-        McpCall.objects.create(
-            tool=_storable(call.tool[:128]),
-            principal=call.principal[:100],
-            user_id=call.user_id,
-            agent_id=_storable(call.agent_id[:100]),
-            ms=round((time.perf_counter() - started) * 1000),
-            ok=not result.is_error,
-            error_code=call.error_code[:60],
-            request_bytes=_size(raw),
-            response_bytes=len(text_of(result).encode()),
-        )
+        with transaction.atomic():
+            row = McpCall.objects.create(
+                tool=_storable(call.tool[:128]),
+                principal=call.principal[:100],
+                user_id=call.actor.user.pk if call.actor else None,
+                agent_id=_storable(call.agent_id[:100]),
+                ms=round((time.perf_counter() - started) * 1000),
+                ok=not result.is_error,
+                error_code=call.error_code[:60],
+                request_bytes=_size(raw),
+                response_bytes=len(text_of(result).encode()),
+            )
+            _record(call, row)
     except (
         Exception
     ):  # the work is done: a log that cannot be written must not turn it into an error
         logger.exception("The call of %s could not be logged", call.tool)
+
+
+def _record(call: _Call, row: McpCall) -> None:
+    """Put the call into the activity log, which is kept for longer: calls beyond the rate would flood it."""
+    if row.error_code == TooManyCalls.code:
+        return
+    actor = call.actor or Actor(user=Visitor(), via="mcp", principal=call.principal)
+    payload: JsonObject = {
+        "tool": row.tool,
+        "ok": row.ok,
+        "ms": row.ms,
+        "code": row.error_code,
+        "agentId": row.agent_id,
+    }
+    events.record("mcp.called", actor=actor, payload=payload)
 
 
 def _storable(name: str) -> str:

@@ -14,6 +14,8 @@ from rest_framework.response import Response
 from accounts.api.schema import CREDENTIALS, LoggedOutSchema, MeSchema
 from accounts.login_tries import count_login_try
 from accounts.models import User
+from accounts.services.sessions import record_login, record_logout
+from core.actor import Actor
 from core.api.body import Body, Words, read_body
 from core.api.permissions import PUBLIC, SIGNED_IN, Declared
 from core.api.views import ApiViewSet
@@ -44,11 +46,14 @@ class SessionViewSet(ApiViewSet):
             raise NotAuthenticated("Email or password is wrong.", code="wrong_credentials")
         auth.login(request._request, user)
         get_token(request._request)
+        record_login(actor=Actor(user=user, via="api"))
         return Response(me(user))
 
     @extend_schema(request=None, responses={200: LoggedOutSchema})
     def logout(self, request: Request) -> Response:
         """End the session."""
+        if request.auth is None and isinstance(request.user, User):
+            record_logout(actor=self.actor)
         auth.logout(request._request)
         return Response({"ok": True})
 

@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content import edits, presenters, queries
+from content import edits
 from content.api import reading
 from content.api.module_entries import build_modules
 from content.api.schema import posts as schema
@@ -17,6 +17,7 @@ from content.models import Post
 from content.services import trash
 from content.services.create import create_post
 from content.services.edit import edit_post
+from content.services.exports import export_post
 from core.api.body import body_object
 from core.api.permissions import Declared
 from core.api.views import ApiViewSet, expected_version
@@ -114,8 +115,7 @@ class PostViewSet(ApiViewSet):
     def export(self, request: Request, post_id: str) -> Response:
         """The live post as canonical JSON."""
         post = reading.require_post(post_id)
-        document = open_layers(post).live
-        return Response(presenters.canonical(post, document, queries.translations_of(post)))
+        return Response(export_post(post=post, actor=self.actor))
 
 
 def _as_they_are(modules: object, post: Post) -> bool:

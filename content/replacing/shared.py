@@ -102,7 +102,15 @@ def _write(
     for row in rows:
         keep_words_of_global(row.pk, actor)
     payloads: list[tuple[None, JsonObject]] = [
-        (None, {"what": "global-module", "id": str(row.pk), "slug": row.global_slug})
+        (
+            None,
+            {
+                "what": "global-module",
+                "id": str(row.pk),
+                "did": "updated",
+                "slug": row.global_slug,
+            },
+        )
         for row in rows
     ]
     events.record_all("content.changed", payloads, actor=actor)

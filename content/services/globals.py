@@ -60,7 +60,7 @@ def create_global(
         message = f"Another global module has the slug {slug!r}."
         raise invalid("globalSlug", message, code="slug_taken") from None
     _keep(module, "created", actor)
-    _tell(module, actor)
+    _tell("created", module, actor)
     return module
 
 
@@ -128,7 +128,7 @@ def delete_global(*, actor: Actor, slug: str) -> ModuleInstance:
     pk = module.pk
     module.delete()
     module.pk = pk
-    _tell(module, actor)
+    _tell("deleted", module, actor)
     return module
 
 
@@ -174,7 +174,7 @@ def _write(
     module.save(update_fields=["label", "props", "version", "updated_at"])
     _keep(module, reason, actor)
     keep_words_of_global(module.pk, actor)
-    _tell(module, actor)
+    _tell("updated", module, actor)
 
 
 def _keep(module: ModuleInstance, reason: str, actor: Actor | None) -> None:
@@ -189,10 +189,11 @@ def _keep(module: ModuleInstance, reason: str, actor: Actor | None) -> None:
     )
 
 
-def _tell(module: ModuleInstance, actor: Actor) -> None:
+def _tell(did: str, module: ModuleInstance, actor: Actor) -> None:
     payload: JsonObject = {
         "what": "global-module",
         "id": str(module.pk),
+        "did": did,
         "slug": module.global_slug,
         "version": module.version,
     }

@@ -13,6 +13,7 @@ from content.layers import Layers, LayerView, open_layers
 from content.layers.marks import mark_of
 from content.layers.state import post_not_found
 from content.models import Layer, ModuleInstance, Post
+from content.services.exports import export_post
 from content.tools.arguments import Format, OnPost
 from content.tools.rich import readable
 from core.actor import Actor
@@ -172,4 +173,4 @@ def get_post_manifest(actor: Actor, arguments: PostManifest) -> JsonObject:
 def export_post_canonical_json(actor: Actor, arguments: OnPost) -> JsonObject:
     """The live post as canonical JSON, without anything staged."""
     post = require_post(arguments.post_id)
-    return presenters.canonical(post, open_layers(post).live, queries.translations_of(post))
+    return export_post(post=post, actor=actor)

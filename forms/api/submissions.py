@@ -22,7 +22,7 @@ from forms.definition import checked_locale
 from forms.export import csv_lines
 from forms.models import FormSubmission
 from forms.queries import submissions_of
-from forms.services.submissions import delete_submission, find_submission
+from forms.services.submissions import delete_submission, find_submission, record_export
 
 
 class SubmissionViewSet(ApiViewSet):
@@ -62,7 +62,9 @@ class SubmissionViewSet(ApiViewSet):
     @extend_schema(parameters=schema.CHOSEN, responses=schema.CSV)
     def export(self, request: Request, slug: str) -> StreamingHttpResponse:
         """Submissions as CSV, newest first."""
-        lines = csv_lines(slug, _chosen(request, slug))
+        rows = _chosen(request, slug)
+        record_export(slug=slug, actor=self.actor)
+        lines = csv_lines(slug, rows)
         return StreamingHttpResponse(
             lines,
             content_type="text/csv; charset=utf-8",

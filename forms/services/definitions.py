@@ -34,7 +34,7 @@ def create_form(
     try:
         with transaction.atomic():
             form.save(force_insert=True)
-            _record(form, actor)
+            _record("created", form, actor)
     except IntegrityError:
         raise _taken(form) from None
     return form
@@ -69,7 +69,7 @@ def update_form(
     if {name: after[name] for name in _NAMES} != before:
         form.version += 1
         form.save()
-        _record(form, actor)
+        _record("updated", form, actor)
     return form
 
 
@@ -79,7 +79,7 @@ def delete_form(*, slug: str, locale: str | None, actor: Actor) -> FormDefinitio
     _require(actor)
     form = _locked(slug, checked_locale(locale))
     FormDefinition.objects.filter(pk=form.pk).delete()
-    _record(form, actor)
+    _record("deleted", form, actor)
     return form
 
 
@@ -111,7 +111,13 @@ def _taken(form: FormDefinition) -> RuleViolation:
     )
 
 
-def _record(form: FormDefinition, actor: Actor) -> None:
+def _record(did: str, form: FormDefinition, actor: Actor) -> None:
     """Pages show forms, so what is cached of them is old now."""
-    payload: JsonObject = {"what": "form", "id": str(form.pk), "slug": form.slug}
-    events.record("content.changed", actor=actor, payload={**payload, "locale": form.locale})
+    payload: JsonObject = {
+        "what": "form",
+        "id": str(form.pk),
+        "did": did,
+        "slug": form.slug,
+        "locale": form.locale,
+    }
+    events.record("content.changed", actor=actor, payload=payload)

@@ -89,6 +89,12 @@ def delete_submission(*, slug: str, submission_id: UUID | str, actor: Actor) -> 
     return row.pk
 
 
+def record_export(*, slug: str, actor: Actor) -> None:
+    """Write down that somebody takes the submissions of a form along."""
+    actor.require("forms.submissions")
+    events.record("form.submissions.exported", actor=actor, payload={"formSlug": slug[:200]})
+
+
 def find_submission(
     slug: str, submission_id: UUID | str, *, locked: bool = False
 ) -> FormSubmission:

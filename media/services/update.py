@@ -10,6 +10,7 @@ from django.db import transaction
 from core import events
 from core.actor import Actor
 from core.errors import NotFound
+from core.json import JsonObject
 from media.models import Asset
 from media.services.store import clean_alt_text, clean_categories
 
@@ -40,5 +41,11 @@ def update_asset(
         return asset
     asset.save(update_fields=["alt_text", "categories"])
     # Pages and answers hold the description, so what is cached of them is old now.
-    events.record("content.changed", actor=actor, payload={"kind": "media", "id": str(asset.pk)})
+    payload: JsonObject = {
+        "what": "media",
+        "id": str(asset.pk),
+        "did": "updated",
+        "filename": asset.filename,
+    }
+    events.record("content.changed", actor=actor, payload=payload)
     return asset

@@ -1,0 +1,110 @@
+"""Two sealers at once, and one that is killed in the middle: real transactions, real processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from core.activity.sealing import seal_events
+from core.activity.verifying import verify
+from core.models import Event, Seal
+from tests.activity.chain import happened
+
+ROOT = Path(__file__).resolve().parents[2]
+HAPPEN_AND_DIE = """
+import os, signal
+import django
+django.setup()
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+from core import events
+from core.activity import sealing
+from core.actor import Actor, Visitor
+from core.models import Seal
+actor = Actor(user=Visitor(), via="system")
+events.record_all("agent.switched", [(None, {"id": str(at)}) for at in range(25)], actor=actor)
+sealing.BATCH = 10
+create, made = Seal.objects.bulk_create, []
+def create_and_die(links):
+    create(links)
+    made.append(1)
+    if len(made) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+Seal.objects.bulk_create = create_and_die
+sealing.seal_events()
+"""
+LOOK = """
+import django
+django.setup()
+from core.activity.sealing import seal_events
+from core.activity.verifying import verify
+from core.models import Seal
+print(Seal.objects.count(), seal_events(), verify().links, verify().is_whole)
+"""
+
+
+@pytest.mark.services
+@pytest.mark.django_db(transaction=True)
+def test_two_sealers_at_once_make_one_chain(monkeypatch: pytest.MonkeyPatch) -> None:
+    from core.activity import sealing
+
+    monkeypatch.setattr(sealing, "BATCH", 10)
+    happened(200)
+    both = threading.Barrier(3)
+    broken: list[BaseException] = []
+
+    def seal() -> None:
+        try:
+            both.wait(10)
+            while sealing.unsealed().exists():
+                seal_events()
+        except BaseException as error:
+            broken.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=seal) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert broken == []
+    assert Seal.objects.count() == Event.objects.filter(is_sealed=True).count() == 200
+    found = verify()
+    assert (found.links, found.findings) == (200, [])
+
+
+def test_a_sealer_that_is_killed_leaves_a_chain_that_goes_on(tmp_path: Path) -> None:
+    environ = {
+        **os.environ,
+        "CMS_DATA_DIR": str(tmp_path),
+        "DATABASE_URL": "",
+        "REDIS_URL": "",
+        "DJANGO_SETTINGS_MODULE": "cms_project.settings",
+    }
+
+    def run(code: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    killed = run(HAPPEN_AND_DIE)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+
+    looked = run(LOOK)
+
+    assert looked.stdout.split() == ["10", "15", "25", "True"], looked.stderr
