@@ -1,0 +1,71 @@
+"""What tests of sending share: webhooks that point to the receiver, events, and a look at what became of them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.utils import timezone
+
+from core import events
+from core.models import Event
+from tests import make
+from tests.receiver import Receiver
+from webhooks import sender
+from webhooks.models import Attempt, Delivery, Webhook
+from webhooks.subscribers import queue_for_webhooks
+
+SECRET = "own-secret-of-this-webhook"
+EVENTS = ["post.created", "post.updated", "post.published", "post.deleted", "form.submitted"]
+
+
+def webhook(receiver: Receiver, path: str = "/hook", **fields: Any) -> Webhook:
+    values = {"name": path, "url": receiver.url(path), "events": EVENTS, "secret": SECRET}
+    return Webhook.objects.create(**values | fields)
+
+
+def happened(
+    name: str = "post.updated", *, post: UUID | None = None, told: bool = True, **payload: Any
+) -> Event:
+    """An event of a post, which webhooks were told of unless `told` says no."""
+    post = post or uuid4()
+    payload = {"id": str(post), "type": "blog", "locale": "en", "title": "Tea"} | payload
+    event = events.record(name, actor=make.actor("admin"), payload=payload, post_id=post)
+    if told:
+        queue_for_webhooks(event)
+    return event
+
+
+def submitted(**payload: Any) -> Event:
+    """An event that belongs to no post."""
+    told = {"formSlug": "contact", "submissionId": str(uuid4()), "payload": payload}
+    event = events.record("form.submitted", actor=make.actor("admin"), payload=told)
+    queue_for_webhooks(event)
+    return event
+
+
+def send() -> int:
+    made, is_more = sender.send_due()
+    assert not is_more
+    return made
+
+
+def make_due() -> None:
+    """The time of every retry has come."""
+    Delivery.objects.filter(next_attempt_at__isnull=False).update(
+        next_attempt_at=timezone.now() - timedelta(seconds=1)
+    )
+
+
+def delivery_of(event: Event) -> Delivery:
+    return Delivery.objects.get(event=event)
+
+
+def state_of(event: Event) -> tuple[str, int, int | None, str]:
+    row = delivery_of(event)
+    return row.status, row.attempts, row.last_status_code, row.last_error
+
+
+def attempts_of(event: Event) -> list[Attempt]:
+    return list(Attempt.objects.filter(delivery__event=event).order_by("number"))

@@ -1,0 +1,218 @@
+"""Events reach those who chose them, once each, with the body and the headers that were promised."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from datetime import UTC, timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from tests import make
+from tests.conftest import RunOnCommit
+from tests.receiver import Receiver
+from tests.webhooks import sending
+from webhooks.models import Attempt, Delivery, DeliveryStatus
+from webhooks.subscribers import queue_for_webhooks
+from webhooks.tasks import send_deliveries, sweep_deliveries
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_change_of_a_post_reaches_the_receiver_by_itself(
+    receiver: Receiver, run_on_commit: RunOnCommit
+) -> None:
+    sending.webhook(receiver, events=["post.published"])
+
+    with run_on_commit():
+        post = make.post("Green tea")
+
+    [seen] = receiver.at("/hook")
+    body = seen.json()
+    assert body["event"] == "post.published"
+    assert (body["data"]["id"], body["data"]["title"]) == (str(post.pk), "Green tea")
+    [row] = Delivery.objects.all()
+    assert (row.status, row.attempts, row.last_status_code) == ("succeeded", 1, 200)
+    assert (row.next_attempt_at, row.claimed_until) == (None, None)
+
+
+def test_the_body_names_the_event_and_is_signed(receiver: Receiver) -> None:
+    sending.webhook(receiver, headers={"X-Team": "editors"})
+    event = sending.happened("post.updated", title="Öl – 世界")
+
+    assert sending.send() == 1
+
+    [seen] = receiver.at("/hook")
+    at = event.created_at.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+    assert seen.json() == {
+        "id": str(event.uid),
+        "event": "post.updated",
+        "createdAt": at,
+        "data": event.payload,
+    }
+    assert list(json.loads(seen.body)) == ["createdAt", "data", "event", "id"]
+    signed = hmac.new(sending.SECRET.encode(), seen.body, hashlib.sha256).hexdigest()
+    row = sending.delivery_of(event)
+    [attempt] = sending.attempts_of(event)
+    assert {name: seen.headers.get(name) for name in _NAMES} == {
+        "content-type": "application/json",
+        "x-hub-signature-256": f"sha256={signed}",
+        "x-hub-signature-256-previous": None,
+        "x-webhook-event": "post.updated",
+        "x-webhook-delivery": str(row.pk),
+        "x-webhook-timestamp": str(int(attempt.at.timestamp())),
+        "x-webhook-version": "1",
+        "x-team": "editors",
+    }
+
+
+_NAMES = (
+    "content-type",
+    "x-hub-signature-256",
+    "x-hub-signature-256-previous",
+    "x-webhook-event",
+    "x-webhook-delivery",
+    "x-webhook-timestamp",
+    "x-webhook-version",
+    "x-team",
+)
+
+
+def test_an_attempt_is_kept_with_what_came_back(receiver: Receiver) -> None:
+    sending.webhook(receiver)
+    event = sending.happened()
+
+    sending.send()
+
+    [attempt] = sending.attempts_of(event)
+    assert (attempt.number, attempt.status_code, attempt.error) == (1, 200, "")
+    assert attempt.response_body == "ok"
+    assert attempt.response_headers == {"content-length": "2"}
+    assert attempt.request_headers["X-Webhook-Event"] == "post.updated"
+    assert sending.delivery_of(event).finished_at is not None
+
+
+def test_nobody_is_told_twice(receiver: Receiver) -> None:
+    sending.webhook(receiver)
+    event = sending.happened()
+    queue_for_webhooks(event)
+
+    assert (sending.send(), sending.send()) == (1, 0)
+    queue_for_webhooks(event)
+    assert sending.send() == 0
+
+    assert len(receiver.at("/hook")) == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "payload", "is_told"),
+    [
+        ({"events": ["post.created"]}, {}, False),
+        ({"types": ["page"]}, {}, False),
+        ({"types": ["page", "blog"]}, {}, True),
+        ({"locales": ["de"]}, {}, False),
+        ({"locales": ["de"]}, {"locale": "de"}, True),
+        ({"types": ["blog"], "locales": ["de"]}, {}, False),
+        ({"is_active": False}, {}, False),
+    ],
+    ids=["event", "type", "one-of-types", "locale", "its-locale", "both", "off"],
+)
+def test_only_what_was_chosen_is_told(
+    receiver: Receiver, fields: dict[str, Any], payload: dict[str, Any], is_told: bool
+) -> None:
+    sending.webhook(receiver, **fields)
+
+    sending.happened("post.updated", **payload)
+
+    assert Delivery.objects.count() == int(is_told)
+
+
+def test_filters_of_posts_leave_out_no_submission(receiver: Receiver) -> None:
+    sending.webhook(receiver, types=["page"], locales=["de"])
+
+    event = sending.submitted(email="a@example.com")
+
+    assert sending.send() == 1
+    assert receiver.at("/hook")[0].json()["data"] == event.payload
+
+
+def test_nothing_else_that_happens_is_told(receiver: Receiver, run_on_commit: RunOnCommit) -> None:
+    with run_on_commit():
+        post = make.post("Tea")
+    sending.webhook(receiver)
+
+    with run_on_commit():
+        make.staged(post, {"title": "Proposed"})
+
+    assert Delivery.objects.count() == 0
+    assert receiver.requests == []
+
+
+def test_the_sweep_sends_what_a_lost_message_left(
+    receiver: Receiver, run_on_commit: RunOnCommit
+) -> None:
+    sending.webhook(receiver)
+    event = sending.happened()
+
+    with run_on_commit():
+        assert sweep_deliveries() == 1
+
+    assert sending.state_of(event) == ("succeeded", 1, 200, "")
+    assert sweep_deliveries() == 0
+
+
+def test_a_second_sender_leaves_at_once(receiver: Receiver) -> None:
+    from uuid import uuid4
+
+    from webhooks import lease
+
+    sending.webhook(receiver)
+    event = sending.happened()
+    other = uuid4()
+    assert lease.take(other)
+
+    assert send_deliveries() == 0
+    assert sweep_deliveries() == 0
+    assert sending.delivery_of(event).status == DeliveryStatus.PENDING
+
+    lease.let_go(other)
+    assert send_deliveries() == 1
+
+
+def test_a_lease_that_ran_out_is_taken(receiver: Receiver) -> None:
+    from uuid import uuid4
+
+    from webhooks import lease
+    from webhooks.models import SenderLease
+
+    sending.webhook(receiver)
+    sending.happened()
+    gone = uuid4()
+    assert lease.take(gone)
+    SenderLease.objects.update(until=timezone.now() - timedelta(seconds=1))
+
+    assert send_deliveries() == 1
+    assert not lease.refresh(gone)
+    assert not lease.is_held()
+
+
+def test_old_deliveries_are_pruned_with_their_attempts(receiver: Receiver) -> None:
+    from webhooks.tasks import prune_deliveries
+
+    sending.webhook(receiver)
+    old, fresh, waiting = (sending.happened() for _ in range(3))
+    Delivery.objects.filter(event=waiting).update(
+        next_attempt_at=timezone.now() + timedelta(hours=1)
+    )
+    sending.send()
+    long_ago = timezone.now() - timedelta(days=31)
+    Delivery.objects.exclude(event=fresh).update(created_at=long_ago)
+    Delivery.objects.filter(event=old).update(finished_at=long_ago)
+
+    assert prune_deliveries() == 1
+
+    assert set(Delivery.objects.values_list("event", flat=True)) == {fresh.pk, waiting.pk}
+    assert Attempt.objects.count() == 1

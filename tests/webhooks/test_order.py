@@ -1,0 +1,132 @@
+"""What happened to a post is told in the order in which it happened, whatever becomes of single calls."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from tests.receiver import Receiver, Reply
+from tests.webhooks import sending
+from webhooks import claims
+from webhooks.models import Delivery
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_post_is_told_of_in_order(receiver: Receiver) -> None:
+    sending.webhook(receiver)
+    posts = [uuid4() for _ in range(3)]
+    told = [sending.happened(post=posts[place % 3], place=place) for place in range(12)]
+
+    assert sending.send() == 12
+
+    for post in posts:
+        came = [
+            seen.json()["data"]["place"]
+            for seen in receiver.at("/hook")
+            if seen.json()["data"]["id"] == str(post)
+        ]
+        assert came == sorted(came)
+        assert len(came) == 4
+    assert {sending.delivery_of(event).status for event in told} == {"succeeded"}
+
+
+def test_later_events_of_a_post_wait_for_one_that_is_tried_again(receiver: Receiver) -> None:
+    sending.webhook(receiver)
+    post = uuid4()
+    receiver.say("/hook", Reply(500), Reply(200))
+    first = sending.happened(post=post, place=1)
+    second = sending.happened(post=post, place=2)
+
+    assert sending.send() == 1
+    assert sending.state_of(second) == ("pending", 0, None, "")
+
+    other = sending.happened(place=3)
+    assert sending.send() == 1
+    sending.make_due()
+    assert sending.send() == 2
+
+    places = [seen.json()["data"]["place"] for seen in receiver.at("/hook")]
+    assert places == [1, 3, 1, 2]
+    assert [sending.state_of(event)[:2] for event in (first, second, other)] == [
+        ("succeeded", 2),
+        ("succeeded", 1),
+        ("succeeded", 1),
+    ]
+
+
+def test_one_that_is_over_lets_the_next_go(receiver: Receiver) -> None:
+    sending.webhook(receiver)
+    post = uuid4()
+    receiver.say("/hook", Reply(410), Reply(200))
+    first = sending.happened(post=post)
+    second = sending.happened(post=post)
+
+    assert sending.send() == 2
+
+    assert [sending.delivery_of(event).status for event in (first, second)] == [
+        "failed",
+        "succeeded",
+    ]
+
+
+def test_submissions_wait_for_nobody(receiver: Receiver) -> None:
+    sending.webhook(receiver)
+    receiver.say("/hook", Reply(500), Reply(200))
+    sending.submitted(place=1)
+    assert sending.send() == 1
+
+    sending.submitted(place=2)
+
+    assert sending.send() == 1
+
+
+def test_a_claim_takes_of_each_post_the_first_and_of_a_lane_so_many(receiver: Receiver) -> None:
+    webhook = sending.webhook(receiver)
+    posts = [uuid4() for _ in range(12)]
+    for _ in range(2):
+        for post in posts:
+            sending.happened(post=post)
+    lane = f"webhook:{webhook.pk}"
+
+    first = claims.claim({lane: 8})[lane]
+    second = claims.claim({lane: 8})[lane]
+
+    assert [row.post_id for row in (*first, *second)] == posts
+    assert claims.claim({lane: 8}) == {}
+    assert claims.lanes_due() == [lane]
+    assert not claims.claimable().exists()
+
+
+def test_a_claim_that_ran_out_is_due_again(receiver: Receiver) -> None:
+    webhook = sending.webhook(receiver)
+    event = sending.happened()
+    lane = f"webhook:{webhook.pk}"
+    claims.claim({lane: 8})
+    assert sending.send() == 0
+
+    Delivery.objects.update(next_attempt_at=timezone.now() - timedelta(seconds=1))
+
+    assert sending.send() == 1
+    assert sending.state_of(event) == ("succeeded", 2, 200, "")
+    assert [(row.number, row.error) for row in sending.attempts_of(event)] == [
+        (1, claims.CUT_OFF),
+        (2, ""),
+    ]
+
+
+def test_what_ends_the_sender_every_time_is_given_up(receiver: Receiver) -> None:
+    webhook = sending.webhook(receiver)
+    event = sending.happened()
+    lane = f"webhook:{webhook.pk}"
+    for _ in range(8):
+        assert claims.claim({lane: 8})
+        sending.make_due()
+
+    assert sending.send() == 0
+
+    assert sending.state_of(event) == ("failed", 9, None, claims.CUT_OFF)
+    assert receiver.requests == []
