@@ -157,6 +157,9 @@ def _read(line: socket.socket, number: int) -> Seen | None:
         if not more:
             return None
         data += more
+        if data[0] == 0x16:  # a client that begins with TLS, where none is spoken
+            line.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            return None
     head, _, body = data.partition(b"\r\n\r\n")
     first, *rest = head.decode("latin-1").split("\r\n")
     method, path, _ = first.split(" ", 2)

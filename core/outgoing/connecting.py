@@ -63,7 +63,7 @@ async def _open(target: Target, address: Address, tls: ssl.SSLContext) -> Line:
 
 def _why(host: str, error: Exception) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
-        return f"The certificate of {host} is not valid: {error.verify_message}."
+        return f"The certificate of {host} is not valid: {error.verify_message.rstrip('.')}."
     if isinstance(error, ssl.SSLError):
         return f"{host} does not speak TLS that this site could use."
     if isinstance(error, TimeoutError):

@@ -22,6 +22,7 @@ _AUTHORITY: Final = re.compile(
 )
 _NAME: Final = re.compile(r"(?=.{1,253}\Z)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*")
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_NO_HOST: Final = "The address has no host that could be called."
 _KEPT: Final = "!$&'()*+,;=:@/~%"
 
 
@@ -61,7 +62,7 @@ def target_of(url: str) -> Target:
     try:
         parts = urlsplit(url)
     except ValueError:
-        raise Refused("The address is not well-formed.") from None
+        raise Refused(_NO_HOST) from None
     if parts.scheme not in _PORTS:
         raise Refused("The address must begin with https:// or http://.")
     host, port = _authority(parts.netloc)
@@ -86,7 +87,7 @@ def _authority(netloc: str) -> tuple[str, str]:
         raise Refused("The address must not hold a user name or a password; use a header.")
     found = _AUTHORITY.fullmatch(netloc)
     if found is None:
-        raise Refused("The address has no host that could be called.")
+        raise Refused(_NO_HOST)
     host = found["host"]
     return (host if host.startswith("[") else _ascii(host)), found["port"] or ""
 
@@ -108,7 +109,9 @@ def _literal(host: str) -> Address | None:
             return IPv6Address(host[1:-1])
         if _NUMBER.fullmatch(host.rpartition(".")[2]):
             return IPv4Address(socket.inet_aton(host))
-    except (OSError, ValueError):
+    except ValueError:
+        raise Refused(_NO_HOST) from None
+    except OSError:
         raise Refused("The host of the address is not a valid IP address.") from None
     return None
 
