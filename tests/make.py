@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db import models
+from django.utils import timezone
 
 from accounts.models import User
 from accounts.roles import Role
@@ -20,13 +21,19 @@ from content.layers.state import Layers
 from content.models import Layer, ModuleInstance, Post, PostModule, PostTerm, Term
 from content.services.create import create_post
 from content.services.edit import edit_post
+from core import events
 from core.actor import Actor, Via, Visitor
 from core.json import Json
+from core.models import Event
 from forms.models import FormDefinition, FormSubmission
 from forms.services.definitions import create_form
 from forms.services.submissions import submit_form
 from seo.models import Redirect
 from seo.services.redirects import create_redirect
+from webhooks.delivering import lane_of
+from webhooks.models import Delivery, Webhook
+from webhooks.services.testing import sample
+from webhooks.services.webhooks import create_webhook
 
 PASSWORD = "correct-horse-battery"
 
@@ -180,6 +187,45 @@ def submission(slug: str = "contact", *, locale: str = "en", **values: Json) -> 
         admit=lambda: None,
     )
     return FormSubmission.objects.get(pk=told.id)
+
+
+def webhook(name: str = "Search", **values: Any) -> Webhook:
+    """A webhook of an address that nothing listens at."""
+    values = {"url": "https://search.example/hook", "events": ["post.published"], **values}
+    return create_webhook(actor=actor("admin"), name=name, **values)
+
+
+def event(name: str = "post.published", **payload: Json) -> Event:
+    """An event, as its kind is told; of no post that there is."""
+    told = sample(name, Webhook(events=[name]))
+    return events.record(name, actor=actor("editor"), payload={**told, **payload})
+
+
+def delivery(of: Event, to: Webhook, *, status: str = "failed", code: int | None = 500) -> Delivery:
+    """A delivery with one call, which nobody made."""
+    is_over = status not in ("pending", "sending")
+    row = Delivery.objects.create(
+        lane=lane_of(to),
+        webhook=to,
+        event=of,
+        event_name=of.name,
+        status=status,
+        attempts=1,
+        next_attempt_at=None if is_over else timezone.now(),
+        finished_at=timezone.now() if is_over else None,
+        last_status_code=code,
+        last_error="" if code == 200 else "The answer was 500.",
+    )
+    row.tries.create(
+        number=1,
+        at=timezone.now(),
+        ms=12,
+        status_code=code,
+        request_headers={"X-Webhook-Event": of.name},
+        response_headers={"server": "receiver"},
+        response_body="what came back",
+    )
+    return row
 
 
 M = TypeVar("M", bound=models.Model)

@@ -1,21 +1,24 @@
-"""What the home page shows: what waits in AI Review and Review, runs that failed, posts that changed."""
+"""What the home page shows: what waits in AI Review and Review, runs and calls that failed, posts that changed."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils import timezone
 
 from agents_app.models import AgentRun, RunStatus
 from content.admin.inbox import entry, waiting
 from content.models import Layer, Post
 from core.admin.rights import may
+from webhooks.queries import failed_since, switched_off
 
 _SHOWN = 6
 
 
 def overview(request: HttpRequest) -> dict[str, Any]:
-    """The lists that the user may see, each at most a handful. Eight queries."""
+    """The lists that the user may see, each at most a handful. Eleven queries."""
     if not may(request, "posts.view"):
         return {}
     posts = Post.objects.alive().only("pk", "title", "status", "updated_at", "type")
@@ -27,6 +30,17 @@ def overview(request: HttpRequest) -> dict[str, Any]:
         "recent_posts": posts.order_by("-updated_at")[:_SHOWN],
         "failed_runs": _failed() if may(request, "agents.view") else [],
         "may_create": may(request, "posts.create"),
+        **(_calls() if may(request, "webhooks.manage") else {}),
+    }
+
+
+def _calls() -> dict[str, Any]:
+    """Calls to other systems that failed in the last day, and webhooks that were switched off for it."""
+    failed = failed_since(timezone.now() - timedelta(days=1))
+    return {
+        "failed_deliveries": list(failed[:_SHOWN]),
+        "failed_delivery_count": failed.count(),
+        "off_webhooks": list(switched_off()[:_SHOWN]),
     }
 
 

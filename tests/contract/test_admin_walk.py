@@ -56,6 +56,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "seo/": EDITORS,
     "agents_app/agentrun/": EDITORS,
     "forms/": EDITORS,
+    "webhooks/": ADMIN,
 }
 
 

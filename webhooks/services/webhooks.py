@@ -103,10 +103,10 @@ def update_webhook(
 def delete_webhook(*, webhook_id: UUID | str, actor: Actor) -> UUID:
     """Tell the address nothing any more; its deliveries go too. Answers the id that is gone."""
     allow(actor)
-    # In the order of who sends: deliveries, then their webhook.
-    ids = Delivery.objects.filter(webhook_id=find_webhook(webhook_id).pk).values_list("pk")
-    len(ids.select_for_update())
     row = find_webhook(webhook_id, locked=True)
+    # In the order in which everybody locks them; a call that ends meanwhile finds nothing to write about.
+    held = Delivery.objects.select_for_update().filter(webhook=row).order_by("pk")
+    len(held.values_list("pk"))
     id_ = row.pk
     _record("webhook.deleted", row, actor)
     Attempt.objects.filter(delivery__webhook_id=id_).delete()

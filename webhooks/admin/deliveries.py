@@ -1,0 +1,168 @@
+"""Deliveries in the admin: all receivers in one list, a page for each with its calls."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_POST
+
+from core import events
+from core.admin.forms import form_page
+from core.admin.rights import (
+    PermittedAdmin,
+    actor_of,
+    answers_refusals,
+    refusals_as_messages,
+    require,
+)
+from webhooks import queries
+from webhooks.models import Delivery, DeliveryStatus
+from webhooks.services.replay import replay_delivery
+from webhooks.showing import shown_to
+
+_LOOKS = {"pending": "queued", "sending": "running", "cancelled": "archived"}
+
+
+def badge_of(status: str) -> SafeString:
+    """A status in words and colour."""
+    look, label = _LOOKS.get(status, status), DeliveryStatus(status).label
+    return format_html('<span class="badge badge-{}">{}</span>', look, label)
+
+
+class ReceiverFilter(admin.SimpleListFilter):
+    title = "receiver"
+    parameter_name = "receiver"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return list(queries.RECEIVERS.items())
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[Delivery]
+    ) -> QuerySet[Delivery] | None:
+        value = self.value()
+        return queries.of_receiver(queryset, value) if value in queries.RECEIVERS else None
+
+
+class EventFilter(admin.SimpleListFilter):
+    """The kinds that there are: asking the table for its values would read all of it."""
+
+    title = "event"
+    parameter_name = "event_name"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        kinds = [kind for kind in events.all_kinds() if kind.is_webhook or kind.is_trigger]
+        tests = [kind for kind in events.all_kinds() if kind.name.endswith(".test")]
+        return [(kind.name, kind.label) for kind in (*kinds, *tests)]
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[Delivery]
+    ) -> QuerySet[Delivery] | None:
+        value = self.value()
+        return queryset.filter(event_name=value) if value else None
+
+
+@admin.register(Delivery)
+class DeliveryAdmin(PermittedAdmin[Delivery]):
+    view_permission = "webhooks.manage"
+    list_display = ("what", "to", "state", "attempts", "last_error", "next_try", "created_at")
+    list_filter = ("status", ReceiverFilter, EventFilter, "created_at", "webhook")
+    list_select_related = ("webhook",)
+    ordering = ("-created_at", "-id")
+    list_per_page = 50
+    show_full_result_count = False
+
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+        known = ("workflow_id__exact", "workflow_id", "post_id__exact", "post_id")
+        return lookup in known or super().lookup_allowed(lookup, value, request)
+
+    @admin.display(description="Event", ordering="event_name")
+    def what(self, row: Delivery) -> str:
+        return row.event_name
+
+    @admin.display(description="To")
+    def to(self, row: Delivery) -> str:
+        return receiver_name(row)
+
+    @admin.display(description="Status", ordering="status")
+    def state(self, row: Delivery) -> SafeString:
+        return badge_of(row.status)
+
+    @admin.display(description="Next try")
+    def next_try(self, row: Delivery) -> object:
+        return row.next_attempt_at if row.status == DeliveryStatus.PENDING else None
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return super().changelist_view(request, {"title": "Deliveries", **(extra_context or {})})
+
+    def get_urls(self) -> list[URLPattern]:
+        def wrap(view: Any) -> Any:
+            return self.admin_site.admin_view(view)
+
+        own = [
+            path("<uuid:delivery_id>/change/", wrap(show), name="webhooks_delivery_change"),
+            path("<uuid:delivery_id>/replay/", wrap(replay), name="webhooks_delivery_replay"),
+        ]
+        listed = [url for url in super().get_urls() if url.name == "webhooks_delivery_changelist"]
+        return own + listed
+
+
+def receiver_name(row: Delivery) -> str:
+    """Who is told, in words."""
+    if row.webhook is not None:
+        return row.webhook.name
+    kind = queries.receiver_of(row)
+    return f"Workflow {row.workflow_id}" if row.workflow_id else queries.RECEIVERS.get(kind, kind)
+
+
+@answers_refusals
+def show(request: HttpRequest, delivery_id: UUID) -> TemplateResponse:
+    """One delivery: where it stands, what is sent, and every call."""
+    require(request, "webhooks.manage")
+    row = queries.find_delivery(delivery_id)
+    shown = shown_to(row, actor_of(request))
+    kind = events.find_kind(row.event_name)
+    context = {
+        "row": row,
+        "to": receiver_name(row),
+        "label": kind.label if kind else row.event_name,
+        "state": badge_of(row.status),
+        "shown": shown,
+        "body": _pretty(shown.body) if shown.body is not None else None,
+        "tries": list(row.tries.order_by("-number")),
+        "is_finished": row.next_attempt_at is None,
+        "is_held": row.webhook is not None
+        and not row.webhook.is_active
+        and row.next_attempt_at is not None,
+    }
+    title = f"{row.event_name}: {row.get_status_display().lower()}"
+    return form_page(request, "admin/webhooks/delivery.html", Delivery, context, title=title)
+
+
+@require_POST
+@answers_refusals
+def replay(request: HttpRequest, delivery_id: UUID) -> HttpResponse:
+    """Send a finished delivery again."""
+    require(request, "webhooks.manage")
+    with refusals_as_messages(request):
+        replay_delivery(delivery_id=delivery_id, actor=actor_of(request))
+        messages.success(request, "It is sent again.")
+    return HttpResponseRedirect(reverse("admin:webhooks_delivery_change", args=[delivery_id]))
+
+
+def _pretty(body: str) -> str:
+    """Indented, where it is JSON."""
+    try:
+        return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
+    except ValueError:
+        return body

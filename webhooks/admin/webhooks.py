@@ -1,0 +1,186 @@
+"""Webhooks in the admin: listed, made, changed, tried out, sent again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_POST
+
+from core.admin.edits import EditAdmin
+from core.admin.forms import form_page, saved
+from core.admin.rights import actor_of, answers_refusals, refusals_as_messages, require
+from webhooks import queries
+from webhooks.admin.deliveries import badge_of
+from webhooks.admin.forms import ChangeWebhookForm, ReplayForm, WebhookForm
+from webhooks.models import Delivery, Webhook
+from webhooks.presenters import rotates_until
+from webhooks.rules import webhook_events
+from webhooks.services.replay import cancel_replay, replay_left, replay_since
+from webhooks.services.testing import test_webhook
+from webhooks.services.webhooks import create_webhook, delete_webhook, host_of, update_webhook
+from webhooks.signing import keys_of
+
+_CHANGE = "admin:webhooks_webhook_change"
+
+
+@admin.register(Webhook)
+class WebhookAdmin(EditAdmin[Webhook]):
+    view_permission = add_permission = "webhooks.manage"
+    list_title = "Webhooks"
+    add_title, add_button, add_form = "New webhook", "Make the webhook", WebhookForm
+    change_form = WebhookForm
+    delete_sentence = "The address is told nothing any more. Its deliveries are deleted with it."
+    list_display = ("name", "host", "told_of", "state", "last", "failing_since")
+    list_filter = ("is_active",)
+    search_fields = ("name", "url")
+    ordering = ("name", "id")
+    list_per_page = 50
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Webhook]:
+        return queries.with_last_delivery(super().get_queryset(request))
+
+    @admin.display(description="Host")
+    def host(self, row: Webhook) -> str:
+        return host_of(row.url)
+
+    @admin.display(description="Events")
+    def told_of(self, row: Webhook) -> str:
+        labels = webhook_events()
+        return ", ".join(labels.get(name, name) for name in row.events)
+
+    @admin.display(description="State")
+    def state(self, row: Webhook) -> SafeString:
+        return state_of(row)
+
+    @admin.display(description="Last delivery")
+    def last(self, row: Webhook) -> SafeString | str:
+        status = getattr(row, "last_status", None)
+        return badge_of(status) if status else "none yet"
+
+    def get_urls(self) -> list[URLPattern]:
+        def own(name: str, view: Callable[..., Any]) -> URLPattern:
+            wrapped = self.admin_site.admin_view(view)
+            return path(
+                f"<uuid:webhook_id>/{name}/", wrapped, name=f"webhooks_webhook_{view.__name__}"
+            )
+
+        return [
+            own("test", test),
+            own("replay", replay),
+            own("replay/cancel", cancel),
+            *super().get_urls(),
+        ]
+
+    def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
+        assert isinstance(form, WebhookForm)  # noqa: S101  # `add_form` above
+        row = create_webhook(actor=actor_of(request), **form.values())
+        if form.made:
+            return _page(request, row, ChangeWebhookForm(row=row), secret=form.made)
+        messages.success(request, f"{row.name} is there. Send it a test to see whether it listens.")
+        return HttpResponseRedirect(reverse(_CHANGE, args=[row.pk]))
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        require(request, self.add_permission)
+        row = self._find(object_id)
+        form = ChangeWebhookForm(request.POST if request.method == "POST" else None, row=row)
+
+        def save() -> None:
+            update_webhook(webhook_id=row.pk, actor=actor_of(request), **form.values())
+
+        if not (form.is_bound and saved(form, save)):
+            return _page(request, row, form)
+        if form.made:
+            row = self._find(object_id)
+            # No redirect: the secret stands in this answer and nowhere else, not even in a session.
+            return _page(request, row, ChangeWebhookForm(row=row), secret=form.made)
+        messages.success(request, "Saved.")
+        return HttpResponseRedirect(request.path)
+
+    def remove(self, request: HttpRequest, row: Webhook, form: forms.Form) -> None:
+        delete_webhook(webhook_id=row.pk, actor=actor_of(request))
+
+
+def state_of(row: Webhook) -> SafeString:
+    """Whether it is on, in words and colour."""
+    if row.is_active:
+        look, text = ("failed", "Failing") if row.failing_since else ("succeeded", "On")
+    else:
+        look, text = ("failed", "Switched off") if row.disabled_at else ("archived", "Off")
+    return format_html('<span class="badge badge-{}">{}</span>', look, text)
+
+
+def _page(
+    request: HttpRequest, row: Webhook, form: forms.Form, secret: str = ""
+) -> TemplateResponse:
+    calls = queries.recent_calls(row)
+    keys = keys_of(row)
+    context: dict[str, Any] = {
+        "row": row,
+        "state": state_of(row),
+        "secret": secret,
+        "host": host_of(row.url),
+        "signed_by": "own" if row.secret else "shared" if keys.current else "",
+        "rotates_until": rotates_until(row),
+        "calls": calls,
+        "went_well": sum(call.is_ok for call in calls),
+        "left": replay_left(row) if row.replay_until is not None else None,
+        "replay_form": ReplayForm(),
+        "deliveries": list(row.deliveries.order_by("-created_at")[:5]),
+        "delete_url": reverse("admin:webhooks_webhook_delete", args=[row.pk]),
+    }
+    template = "admin/webhooks/webhook.html"
+    return form_page(request, template, Webhook, context, title=row.name, form=form)
+
+
+@require_POST
+@answers_refusals
+def test(request: HttpRequest, webhook_id: object) -> HttpResponse:
+    """Send a sample to this webhook only, and show what becomes of it."""
+    require(request, "webhooks.manage")
+    row: Delivery = test_webhook(webhook_id=str(webhook_id), actor=actor_of(request))
+    messages.success(request, "A test is under way.")
+    return HttpResponseRedirect(reverse("admin:webhooks_delivery_change", args=[row.pk]))
+
+
+@require_POST
+@answers_refusals
+def replay(request: HttpRequest, webhook_id: object) -> HttpResponse:
+    """Send again what happened since a moment."""
+    require(request, "webhooks.manage")
+    form = ReplayForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Say since when: a day and a time.")
+    else:
+        with refusals_as_messages(request):
+            replay_since(
+                webhook_id=str(webhook_id),
+                since=form.cleaned_data["since"],
+                actor=actor_of(request),
+            )
+            messages.success(request, "It is sent again, oldest first.")
+    return HttpResponseRedirect(reverse(_CHANGE, args=[webhook_id]))
+
+
+@require_POST
+@answers_refusals
+def cancel(request: HttpRequest, webhook_id: object) -> HttpResponse:
+    """Send no more of it again."""
+    require(request, "webhooks.manage")
+    cancel_replay(webhook_id=str(webhook_id), actor=actor_of(request))
+    messages.success(request, "Nothing more is sent again; what is queued already is sent.")
+    return HttpResponseRedirect(reverse(_CHANGE, args=[webhook_id]))

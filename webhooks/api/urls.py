@@ -1,0 +1,27 @@
+"""Addresses of webhooks under `/api/`."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from webhooks.api.deliveries import DeliveryViewSet
+from webhooks.api.webhooks import WebhookViewSet
+
+urlpatterns = [
+    path("webhooks", WebhookViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "webhooks/<str:webhook_id>",
+        WebhookViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+    ),
+    path("webhooks/<str:webhook_id>/test", WebhookViewSet.as_view({"post": "test"})),
+    path("webhooks/<str:webhook_id>/replay", WebhookViewSet.as_view({"post": "replay"})),
+    path(
+        "webhooks/<str:webhook_id>/replay/cancel",
+        WebhookViewSet.as_view({"post": "cancel_replay"}),
+    ),
+    path("webhook-deliveries", DeliveryViewSet.as_view({"get": "list"})),
+    path("webhook-deliveries/<str:delivery_id>", DeliveryViewSet.as_view({"get": "retrieve"})),
+    path(
+        "webhook-deliveries/<str:delivery_id>/replay", DeliveryViewSet.as_view({"post": "replay"})
+    ),
+]
