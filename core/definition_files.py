@@ -134,7 +134,7 @@ class DefinitionFiles(Generic[D]):
         except ValidationError as error:
             raise Unreadable(
                 *(
-                    (".".join(str(part) for part in item["loc"]), item["msg"])
+                    (_path(item["loc"]), item["msg"].removeprefix("Value error, "))
                     for item in error.errors(include_url=False, include_input=False)
                 )
             ) from None
@@ -178,6 +178,10 @@ class DefinitionFiles(Generic[D]):
         if not isinstance(values, dict):
             raise Unreadable(("file", "it must hold fields by name"))
         return values
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    return ".".join(str(part) for part in location)
 
 
 def _changed_at(path: Path) -> int:

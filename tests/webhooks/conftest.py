@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,3 +34,16 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     from webhooks import wire
 
     monkeypatch.setattr(wire, "SECONDS", 0.3)
+
+
+@pytest.fixture
+def workflows_dir(env: Any, tmp_path: Path) -> Iterator[Path]:
+    """An empty CMS_WORKFLOWS_DIR. The test begins and ends with the workflows that are shipped."""
+    from webhooks.automation import definitions
+
+    folder = tmp_path / "workflows"
+    folder.mkdir()
+    env(cms_workflows_dir=folder)
+    definitions.reload()
+    yield folder
+    definitions.reload()

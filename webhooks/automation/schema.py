@@ -27,21 +27,12 @@ def trigger_names() -> list[str]:
     return [kind.name for kind in events.all_kinds() if kind.is_webhook or kind.is_trigger]
 
 
-def _trigger(name: str) -> str:
-    if name not in trigger_names():
-        raise ValueError(f"{name[:80]!r} is no event; known: {', '.join(trigger_names())}")
-    return name
-
-
 def _condition(condition: Condition) -> Condition:
     root = condition.field.partition(".")[0]
     if root not in ROOTS:
         known = ", ".join(sorted(ROOTS))
         raise ValueError(f"the field {condition.field[:60]!r} begins with none of: {known}")
     return condition
-
-
-Trigger = Annotated[str, AfterValidator(_trigger)]
 
 
 class Filters(DefinitionPart):
@@ -72,12 +63,22 @@ class WorkflowDefinition(Definition):
     name: str = Field(min_length=1, max_length=120)
     description: str = Field(default="", max_length=2000)
     enabled: bool = True
-    triggers: tuple[Trigger, ...] = Field(min_length=1)
+    triggers: tuple[str, ...]
     order: int = Field(default=0, ge=-1_000_000, le=1_000_000)
     filters: Filters = Filters()
     url: str = Field(repr=False)
     headers: dict[str, str] = Field(default_factory=dict, repr=False)
     payload: dict[str, JsonValue] | None = None
+
+    @field_validator("triggers")
+    @classmethod
+    def _triggers_are_events(cls, triggers: tuple[str, ...]) -> tuple[str, ...]:
+        known = trigger_names()
+        wrong = [name[:80] for name in triggers if name not in known]
+        if wrong or not triggers:
+            named = f"{wrong[0]!r} is no event" if wrong else "it names no event"
+            raise ValueError(f"{named}; known: {', '.join(known)}")
+        return triggers
 
     @field_validator("url")
     @classmethod
