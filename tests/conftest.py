@@ -102,6 +102,8 @@ def fresh_surroundings(
     from content.api.answer_cache import answers
 
     settings.MEDIA_ROOT = tmp_path / "media"
+    # Static files are looked for when they are asked for, not by every client that a test makes.
+    settings.WHITENOISE_AUTOREFRESH = True
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     # A run in a test's transaction is nowhere to the connection of its heartbeat, which would call it lost.
     monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 600.0)
