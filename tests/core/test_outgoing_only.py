@@ -1,0 +1,81 @@
+"""There is one way out: no other part of the product can call an address."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+WAYS_OUT = {
+    "aiohttp",
+    "ftplib",
+    "h11",
+    "http.client",
+    "httpcore",
+    "httpcore2",
+    "httpx",
+    "httpx2",
+    "poplib",
+    "pycurl",
+    "requests",
+    "smtplib",
+    "socket",
+    "telnetlib",
+    "urllib.request",
+    "urllib3",
+    "websockets",
+    "xmlrpc",
+}
+CALLS = {"create_connection", "create_datagram_endpoint", "open_connection", "sock_connect"}
+KNOWN = {
+    # Providers are named by the operator, not by people or content.
+    "agents_app/providers.py": {"httpx2"},
+    # Asks the server that it has just started whether it answers.
+    "core/management/commands/demo.py": {"socket", "urllib.request"},
+}
+
+
+def files() -> Iterator[Path]:
+    tool = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+    for package in tool["importlinter"]["root_packages"]:
+        yield from (ROOT / package).rglob("*.py")
+
+
+def ways_out_of(source: str) -> set[str]:
+    """What a module imports or calls to reach others, by name."""
+    found: set[str] = set()
+    if not any(word.partition(".")[0] in source for word in WAYS_OUT | CALLS):
+        return found
+    for node in ast.walk(ast.parse(source)):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Attribute) and node.attr in CALLS:
+            found.add(node.attr)
+        found |= {way for way in WAYS_OUT for name in names if f"{name}.".startswith(f"{way}.")}
+    return found
+
+
+def test_nothing_but_the_one_way_out_calls_addresses() -> None:
+    found = {
+        name: ways
+        for path in files()
+        if not (name := path.relative_to(ROOT).as_posix()).startswith("core/outgoing/")
+        and (ways := ways_out_of(path.read_text()))
+    }
+
+    assert found == KNOWN
+
+
+def test_every_way_of_importing_one_is_seen() -> None:
+    assert ways_out_of("import httpx as quiet") == {"httpx"}
+    assert ways_out_of("def f():\n    from urllib import request") == {"urllib.request"}
+    assert ways_out_of("from urllib.request import urlopen") == {"urllib.request"}
+    assert ways_out_of("import asyncio\nasyncio.open_connection('a', 1)") == {"open_connection"}
+    assert (
+        ways_out_of("from urllib.parse import quote\nfrom cms_project.requests import x") == set()
+    )
