@@ -148,6 +148,15 @@ def default_secrets() -> Iterator[Finding]:
         yield Finding("ok", "agent trigger", f"closed; {advice}")
 
 
+def outgoing() -> Iterator[Finding]:
+    allowed = settings.CMS_ENV.outgoing_allowed_hosts
+    if allowed:
+        advice = "leave in OUTGOING_ALLOWED_HOSTS only what webhooks are meant to reach"
+        yield Finding("ok", "outgoing calls", f"may also reach {', '.join(allowed)}; {advice}")
+    else:
+        yield Finding("ok", "outgoing calls", "reach public addresses only")
+
+
 CHECKS: tuple[tuple[str, Callable[[], Iterator[Finding]], str], ...] = (
     ("database", database, "check DATABASE_URL and that the server runs"),
     ("migrations", migrations, "check the database first"),
@@ -156,6 +165,7 @@ CHECKS: tuple[tuple[str, Callable[[], Iterator[Finding]], str], ...] = (
     ("folders", folders, "check CMS_DATA_DIR"),
     ("AI providers", providers, ""),
     ("MCP", mcp, ""),
+    ("outgoing calls", outgoing, "check OUTGOING_ALLOWED_HOSTS"),
     ("activity log", activity_log, "run ./run migrate first"),
     ("secrets", default_secrets, "run ./run migrate first"),
 )

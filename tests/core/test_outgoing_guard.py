@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from core import doctor
 from core.errors import RuleViolation
 from core.outgoing import Refused, Unreachable, check_url, fetch
 from core.outgoing.addresses import kind_of
@@ -319,3 +320,13 @@ def test_public_addresses_are_public(address: str) -> None:
 
 def test_a_public_address_behind_a_translator_is_public() -> None:
     assert target_of("http://[64:ff9b::8.8.8.8]/").literal == ip_address("64:ff9b::808:808")
+
+
+def test_the_doctor_names_what_is_allowed(settings: Any) -> None:
+    [closed] = doctor.outgoing()
+    reach(settings, "intranet.example", "10.0.0.0/8")
+    [opened] = doctor.outgoing()
+
+    assert (closed.level, closed.found) == ("ok", "reach public addresses only")
+    assert opened.level == "ok"
+    assert opened.found.startswith("may also reach intranet.example, 10.0.0.0/8;")
