@@ -16,9 +16,11 @@ http = Utf8ASGIHandler()
 
 from channels.auth import AuthMiddlewareStack  # noqa: E402  # needs the apps, which the line above loads
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
-from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
+from channels.security.websocket import WebsocketDenier  # noqa: E402
+from django.urls import re_path  # noqa: E402
 
 from cms_project.urls import APPS  # noqa: E402
+from core.live.origins import from_this_site  # noqa: E402
 
 websockets = [
     pattern
@@ -27,9 +29,11 @@ websockets = [
     for pattern in import_module(f"{app}.routing").websocket_urlpatterns
 ]
 
+nothing_there = re_path("", WebsocketDenier.as_asgi())
+
 application = ProtocolTypeRouter(
     {
         "http": http,
-        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websockets))),
+        "websocket": from_this_site(AuthMiddlewareStack(URLRouter([*websockets, nothing_there]))),
     }
 )

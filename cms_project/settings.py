@@ -71,6 +71,8 @@ PUBLIC_PREFIXES = ("/api/public/", "/api/menus/by-slug/")
 ROOT_URLCONF = "cms_project.urls"
 WSGI_APPLICATION = "cms_project.wsgi.application"
 ASGI_APPLICATION = "cms_project.asgi.application"
+# How often each process with open pages looks for what to tell them.
+LIVE_POLL_SECONDS = 0.5
 
 TEMPLATES = [
     {

@@ -12,14 +12,16 @@ class ContentConfig(AppConfig):
     def ready(self) -> None:
         from content import checks, search_following, tools  # noqa: F401  # both register themselves
         from content.definitions import post_types
+        from content.live import posts_that_one_may_see
         from content.pattern_moves import follow_pattern
         from content.replacing.posts import PostSource
         from content.replacing.shared import MENUS, TERMS, GlobalModuleSource
-        from core import events, replacing
+        from core import events, live, replacing
         from core.post_kinds import register
 
         register(lambda: {type_.name: type_.label for type_ in post_types})
         events.subscribe(["urlPattern.changed"], follow_pattern, apart=True)
         events.subscribe([search_following.STALE], search_following.follow, apart=True)
+        live.register(posts_that_one_may_see)
         for source in (PostSource(), GlobalModuleSource(), MENUS, TERMS):
             replacing.register(source)

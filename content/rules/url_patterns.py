@@ -12,7 +12,18 @@ from core.errors import RuleViolation, invalid
 
 VARIABLES: Final = ("slug", "path", "locale", "yyyy", "mm", "dd")
 RESERVED: Final = frozenset(
-    {"admin", "api", "health", "media", "mcp", "preview", "robots.txt", "sitemap.xml", "static"}
+    {
+        "admin",
+        "api",
+        "health",
+        "media",
+        "mcp",
+        "preview",
+        "robots.txt",
+        "sitemap.xml",
+        "static",
+        "ws",
+    }
 )
 """First parts of addresses that are not the site's."""
 _VARIABLE: Final = re.compile(r"\{([^{}]*)\}")

@@ -1,0 +1,101 @@
+"""Open pages of people, without a server: the whole application, from the Origin check inward."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import wraps
+from typing import Any
+
+from asgiref.sync import async_to_sync, sync_to_async
+from asgiref.testing import ApplicationCommunicator
+from django.conf import settings
+from django.test import Client
+
+from cms_project.asgi import application
+from tests import make
+
+ORIGIN = b"http://localhost"
+WAIT = 5
+
+
+class Page(ApplicationCommunicator):
+    """What a browser does, message by message."""
+
+    hello: Any = None
+
+    async def connect(self) -> int:
+        """0 where it is let in, else the code that it is refused with."""
+        await self.send_input({"type": "websocket.connect"})
+        answer = await self.receive_output(WAIT)
+        return 0 if answer["type"] == "websocket.accept" else int(answer.get("code", 1000))
+
+    async def hears(self) -> Any:
+        """The next message."""
+        answer = await self.receive_output(WAIT)
+        assert answer["type"] == "websocket.send", answer
+        return json.loads(answer["text"])
+
+    async def is_closed_with(self) -> int:
+        """The code that it is closed with, whatever it is told before."""
+        while (answer := await self.receive_output(WAIT))["type"] == "websocket.send":
+            pass
+        return int(answer["code"])
+
+    async def leave(self) -> None:
+        await self.send_input({"type": "websocket.disconnect", "code": 1000})
+        await self.wait(WAIT)
+
+
+def session_of(role: str) -> str:
+    """The cookie of somebody who logged in just now."""
+    browser = Client()
+    browser.force_login(make.user(role))
+    return browser.cookies[settings.SESSION_COOKIE_NAME].value
+
+
+def asked(
+    query: str = "",
+    *,
+    session: str = "",
+    origin: bytes | None = ORIGIN,
+    path: str = "/ws/events/",
+) -> Page:
+    """A page that asks to come in."""
+    headers = [(b"origin", origin)] if origin is not None else []
+    if session:
+        headers.append((b"cookie", f"{settings.SESSION_COOKIE_NAME}={session}".encode()))
+    scope = {"type": "websocket", "path": path, "query_string": query.encode(), "headers": headers}
+    return Page(application, {**scope, "subprotocols": []})
+
+
+@asynccontextmanager
+async def opened(role: str, query: str = "", *, session: str = "") -> AsyncIterator[Page]:
+    """The open page of somebody with that role, who was greeted."""
+    page = asked(query, session=session or await sync_to_async(session_of)(role))
+    assert await page.connect() == 0
+    page.hello = await page.hears()
+    assert page.hello.get("hello") is True
+    try:
+        yield page
+    finally:
+        await page.leave()
+
+
+async def heard(page: Page, until: str = "media.uploaded") -> list[Any]:
+    """Names of the events that a page hears, until one that everybody hears."""
+    found: list[Any] = []
+    while (said := await page.hears()).get("event") != until:
+        found.append(said.get("event") or said)
+    return found
+
+
+def in_a_loop(test: Callable[..., Any]) -> Callable[..., None]:
+    """A test that is a coroutine; what it asks of the database runs in the thread of the test."""
+
+    @wraps(test)
+    def run(*args: Any, **kwargs: Any) -> None:
+        async_to_sync(test)(*args, **kwargs)
+
+    return run
