@@ -10,7 +10,7 @@ class WebhooksConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from webhooks import lanes, subscribers
+        from webhooks import lanes, subscribers, tools  # noqa: F401  # the last registers itself
         from webhooks.automation import checks, starting  # noqa: F401  # one registers itself
         from webhooks.automation.lane import WorkflowLane
         from webhooks.chat import notices

@@ -14,6 +14,8 @@ from webhooks.lanes import GivenUp, Outgoing
 from webhooks.models import Delivery
 from webhooks.signing import signed_headers
 
+SIMULATED: Final = "webhook.simulated"
+"""An event that did not happen: its payload is the `event` and the `data` that receivers are shown."""
 _OURS: Final = frozenset(
     {"content-type", "content-length", "host", "transfer-encoding", "connection"}
 )
@@ -21,13 +23,14 @@ _OUR_PREFIXES: Final = ("x-webhook-", "x-hub-signature")
 
 
 def envelope(event: Event) -> dict[str, Json]:
-    """The event as receivers know it."""
-    return {
+    """The event as receivers know it; one that was only simulated says so."""
+    told: dict[str, Json] = {
         "id": str(event.uid),
         "event": event.name,
         "createdAt": event.created_at.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z",
         "data": event.payload,
     }
+    return {**told, **event.payload, "simulated": True} if event.name == SIMULATED else told
 
 
 def encoded(value: Mapping[str, Json]) -> bytes:

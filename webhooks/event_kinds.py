@@ -14,6 +14,7 @@ KINDS = (
     EventKind("webhook.deleted", "Webhook deleted", _SEE),
     EventKind("webhook.disabled", "Webhook switched off: its address failed for a day", _SEE),
     EventKind("webhook.test", "Webhook tested", _SEE),
+    EventKind("webhook.simulated", "Event of webhooks simulated", _SEE),
     EventKind("webhook.replayed", "Deliveries sent again", _SEE),
     EventKind("workflow.switched", "Workflow switched on or off", _SEE),
     EventKind("workflow.test", "Workflow tested", _SEE),

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.django_db
 
 ROLES: Final = ("admin", "editor", "translator", "ai_agent")
 ALL: Final = frozenset(ROLES)
+ADMIN: Final = frozenset({"admin"})
 STAGERS: Final = frozenset({"admin", "editor", "ai_agent"})
 
 # Who the contract lets through, and arguments that fit.
@@ -45,6 +46,7 @@ TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
     "run_agent": (STAGERS, {"agentId": "seo-specialist", "postId": "POST"}),
     "save_post_ai_review": (STAGERS, {"postId": "POST", "patch": {"title": "Walked"}}),
     "set_post_taxonomy_terms_ai_review": (STAGERS, {"postId": "POST", "taxonomyTermIds": ["TERM"]}),
+    "simulate_webhook_event": (ADMIN, {"event": "post.published", "send": True}),
     "submit_ai_review_to_review": (STAGERS, {"postId": "POST"}),
     "update_post_module_ai_review": (
         STAGERS,
@@ -77,7 +79,7 @@ def _call(name: str, role: str, post: Post) -> Any:
         "TERM": str(make.term("Coffee").pk),
         "RUN": str(_run(post).pk),
     }
-    principal = Principal(id=f"walk-{role}", user_id=make.user(role).pk)
+    principal = Principal(id=f"walk-{role}", user_id=make.user(role).pk, diagnostics=True)
     return call_tool(principal, name, _filled(TOOLS[name][1], names))
 
 
