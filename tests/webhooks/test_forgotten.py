@@ -1,0 +1,106 @@
+"""Words that were deleted are sent no more, and nothing that receivers said of them is kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from core import events
+from core.errors import Conflict
+from forms.models import FormSubmission
+from forms.services.submissions import delete_submission
+from tests import make
+from tests.receiver import Receiver, Reply, Trick
+from tests.webhooks import sending
+from webhooks import claims, replaying, results
+from webhooks.delivering import lane_of
+from webhooks.forgetting import SENTENCE
+from webhooks.lanes import GivenUp, request_of
+from webhooks.models import Attempt, Delivery
+from webhooks.services.replay import replay_delivery, replay_since
+from webhooks.subscribers import queue_for_webhooks
+from webhooks.wire import Call, Wire
+
+pytestmark = pytest.mark.django_db
+WORDS = "canary@example.com"
+
+
+def test_a_deleted_submission_is_not_sent(receiver: Receiver) -> None:
+    sending.webhook(receiver)
+    make.form("contact")
+    row = make.submission("contact", email=WORDS, message="Hello")
+    for event_id in row.event_ids:
+        events.dispatch(event_id)
+    assert Delivery.objects.filter(status="pending").count() == 1
+
+    delete_submission(slug="contact", submission_id=row.pk, actor=make.actor("admin"))
+
+    assert not FormSubmission.objects.exists()
+    assert sending.send() == 0
+    assert receiver.requests == []
+    [delivery] = Delivery.objects.all()
+    assert (delivery.status, delivery.last_error) == ("cancelled", SENTENCE)
+    assert delivery.next_attempt_at is None
+
+
+def test_what_receivers_said_of_it_is_emptied(receiver: Receiver) -> None:
+    sending.webhook(receiver)
+    receiver.say("/hook", Reply(500, body=WORDS.encode(), headers={"X-Echo": WORDS}))
+    gone, kept = sending.submitted(email=WORDS), sending.submitted(email=WORDS)
+    sending.send()
+
+    events.forget([gone.pk])
+
+    [attempt] = sending.attempts_of(gone)
+    assert (attempt.response_body, attempt.response_headers) == ("", {})
+    assert (attempt.number, attempt.status_code) == (1, 500)
+    assert sending.attempts_of(kept)[0].response_body == WORDS
+    assert sending.state_of(gone)[0] == "cancelled"
+    assert sending.state_of(kept)[0] == "pending"
+
+
+def test_forgotten_while_it_is_called_keeps_nothing_of_the_answer(receiver: Receiver) -> None:
+    lane = lane_of(sending.webhook(receiver))
+    receiver.say("/hook", Reply(trick=Trick.ECHO))
+    event = sending.submitted(email=WORDS)
+    [row] = claims.claim({lane: 8})[lane]
+    with Wire() as wire:
+        wire.send([Call(row, request_of(row))])
+        ended = wire.ended(10)
+
+    events.forget([event.pk])
+    results.write(ended)
+
+    assert len(ended) == 1
+    assert sending.state_of(event) == ("cancelled", 1, None, SENTENCE)
+    assert Attempt.objects.count() == 0
+
+
+def test_a_sender_that_took_it_before_does_not_send_it(receiver: Receiver) -> None:
+    lane = lane_of(sending.webhook(receiver))
+    event = sending.submitted(email=WORDS)
+    events.forget([event.pk])
+    Delivery.objects.update(status="pending", next_attempt_at=event.created_at)
+
+    [row] = claims.claim({lane: 8})[lane]
+
+    with pytest.raises(GivenUp):
+        request_of(row)
+
+
+def test_it_is_neither_replayed_nor_queued_anew(receiver: Receiver) -> None:
+    webhook = sending.webhook(receiver)
+    event = sending.submitted(email=WORDS)
+    sending.send()
+    events.forget([event.pk])
+    event.refresh_from_db()
+    assert sending.state_of(event)[0] == "succeeded"
+
+    with pytest.raises(Conflict) as refused:
+        replay_delivery(delivery_id=sending.delivery_of(event).pk, actor=make.actor("admin"))
+    assert refused.value.code == "event_forgotten"
+    replay_since(webhook_id=webhook.pk, since=event.created_at, actor=make.actor("admin"))
+    assert replaying.go_on() == 0
+
+    Delivery.objects.all().delete()
+    queue_for_webhooks(event)
+    assert Delivery.objects.count() == 0

@@ -1,0 +1,216 @@
+"""Lanes never wait for one another, and share attempts, order and redaction whatever kind they are."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection
+
+from tests.content.at_once import at_once
+from tests.receiver import Receiver, Reply, Trick
+from tests.webhooks import sending
+from webhooks import claims, lanes, sender
+from webhooks.bodies import encoded, envelope
+from webhooks.delivering import lane_of, queue
+from webhooks.models import Delivery, DeliveryStatus
+
+
+@contextmanager
+def beside(work: Callable[[], Any]) -> Iterator[list[Any]]:
+    """Do this in a thread with a connection of its own; joined at the end. Its answer comes into the list."""
+    answers: list[Any] = []
+
+    def run() -> None:
+        try:
+            answers.append(work())
+        except BaseException as error:  # shown by the test
+            answers.append(error)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield answers
+    finally:
+        thread.join()
+
+
+@pytest.mark.django_db
+def test_a_receiver_that_hangs_holds_up_nobody_else(receiver: Receiver) -> None:
+    sending.webhook(receiver, "/hangs")
+    sending.webhook(receiver, "/quick")
+    receiver.say("/hangs", Reply(trick=Trick.HANG))
+    for _ in range(20):
+        sending.happened()
+
+    def watch() -> int:
+        try:
+            receiver.wait(20, "/quick")
+            return len(receiver.wait(8, "/hangs"))
+        finally:
+            receiver.release()
+
+    with beside(watch) as seen:
+        assert sending.send() == 40
+
+    assert seen == [8]
+    assert set(Delivery.objects.values_list("status", "attempts")) == {("succeeded", 1)}
+
+
+@pytest.fixture
+def nobody_wakes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the broker is down. In a test without a transaction, waking sends at once."""
+    monkeypatch.setattr("webhooks.delivering._send", lambda: None)
+
+
+@pytest.mark.services
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("nobody_wakes")
+def test_who_comes_late_does_not_wait_for_one_that_hangs(receiver: Receiver) -> None:
+    receiver.say("/hangs", Reply(trick=Trick.HANG))
+    sending.webhook(receiver, "/hangs")
+    for _ in range(10):
+        sending.happened()
+
+    with beside(sender.send_due) as answers:
+        try:
+            receiver.wait(8, "/hangs")
+            sending.webhook(receiver, "/quick")
+            for _ in range(20):
+                sending.happened()
+            receiver.wait(20, "/quick")
+            assert len(receiver.at("/hangs")) == 8
+            assert not answers
+        finally:
+            receiver.release()
+
+    assert answers == [(50, False)]
+    assert set(Delivery.objects.values_list("status", "attempts")) == {("succeeded", 1)}
+
+
+@pytest.mark.services
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("nobody_wakes")
+def test_two_senders_at_once_send_nothing_twice(receiver: Receiver) -> None:
+    sending.webhook(receiver)
+    for _ in range(40):
+        sending.happened()
+
+    answers = at_once(sender.send_due, sender.send_due)
+
+    assert sorted(answers) == [(0, False), (40, False)]
+    assert len(receiver.at("/hook")) == 40
+
+
+@pytest.mark.services
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("nobody_wakes")
+def test_claims_made_at_once_never_meet(receiver: Receiver) -> None:
+    """Also where a sender was thought dead and both are at work."""
+    lane = lane_of(sending.webhook(receiver))
+    for _ in range(40):
+        sending.happened()
+
+    def take() -> list[UUID]:
+        found = []
+        for _ in range(5):
+            found += [row.pk for row in claims.claim({lane: 8}).get(lane, [])]
+        return found
+
+    parts = at_once(take, take, take)
+
+    taken = [id_ for part in parts for id_ in part]
+    assert len(taken) == len(set(taken))
+    assert set(Delivery.objects.filter(pk__in=taken).values_list("attempts", flat=True)) == {1}
+    assert Delivery.objects.filter(attempts=0).count() == 40 - len(taken)
+
+
+@pytest.mark.django_db
+def test_more_lanes_than_can_be_served_at_once_are_all_served(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sender, "_LANES", 3)
+    for place in range(10):
+        sending.webhook(receiver, f"/{place}")
+    for _ in range(3):
+        sending.happened()
+
+    assert sending.send() == 30
+
+
+class _Other:
+    """A lane of another kind, as workflows are."""
+
+    def __init__(self, receiver: Receiver) -> None:
+        self.receiver = receiver
+
+    def request_of(self, delivery: Delivery) -> lanes.Outgoing:
+        if delivery.workflow_id == "gone":
+            raise lanes.GivenUp("The workflow was deleted.")
+        if delivery.workflow_id == "broken":
+            raise KeyError("template")
+        return lanes.Outgoing(
+            url=self.receiver.url("/flow"),
+            headers={"X-Key": "key-of-the-workflow"},
+            body=encoded(envelope(delivery.event)),
+            secrets=("another-secret",),
+            method="PUT",
+            is_named=False,
+        )
+
+
+@pytest.fixture
+def other(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(lanes._lanes, "other", _Other(receiver))
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("other")
+def test_a_lane_of_another_kind_makes_its_own_request(receiver: Receiver) -> None:
+    receiver.say("/flow", Reply(500, body=b"no: another-secret"), Reply(200))
+    event = sending.happened(told=False)
+    delivery = queue(event, "other:a", workflow_id="a")
+    assert delivery is not None
+    assert queue(event, "other:a", workflow_id="a") is None
+
+    sending.send()
+    sending.make_due()
+    sending.send()
+
+    [first, _] = receiver.at("/flow")
+    assert (first.method, first.headers["x-key"]) == ("PUT", "key-of-the-workflow")
+    assert not [name for name in first.headers if name.startswith(("x-webhook", "x-hub"))]
+    assert sending.state_of(event) == ("succeeded", 2, 200, "")
+    assert sending.attempts_of(event)[0].response_body == "no: •••"
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("other")
+@pytest.mark.parametrize(
+    ("lane", "workflow", "status", "error"),
+    [
+        ("other:gone", "gone", DeliveryStatus.CANCELLED, "The workflow was deleted."),
+        ("other:broken", "broken", DeliveryStatus.FAILED, "The request could not be made."),
+        ("nobody:a", "", DeliveryStatus.CANCELLED, "Nothing here knows this receiver any more."),
+    ],
+    ids=["gone", "broken", "unknown"],
+)
+def test_what_cannot_be_sent_ends_without_a_call(
+    receiver: Receiver, lane: str, workflow: str, status: str, error: str
+) -> None:
+    event = sending.happened(told=False)
+    queue(event, lane, workflow_id=workflow)
+    sending.webhook(receiver)
+    fine = sending.happened()
+
+    assert sending.send() == 1
+
+    assert sending.state_of(event) == (status, 1, None, error)
+    assert sending.attempts_of(event) == []
+    assert sending.state_of(fine)[0] == "succeeded"
