@@ -8,6 +8,7 @@ function follow(card) {
   const status = card.querySelector("[data-status]");
   const live = card.querySelector("[data-live]");
   let wait = 1000;
+  let next;
 
   function line(step) {
     const item = document.createElement("li");
@@ -34,8 +35,15 @@ function follow(card) {
       // A server that is away for a moment is asked more slowly, never given up.
       wait = Math.min(wait * 2, 15000);
     }
-    setTimeout(ask, wait);
+    plan(wait);
   }
 
-  setTimeout(ask, 400);
+  function plan(milliseconds) {
+    clearTimeout(next);
+    next = setTimeout(ask, milliseconds);
+  }
+
+  // Where events are heard, the end of the run is not waited for.
+  document.addEventListener("live", ({ detail }) => { if (detail.event.startsWith("agent.run.")) plan(0); });
+  plan(400);
 }

@@ -1,0 +1,150 @@
+// Tells an open page what others did meanwhile. Lists are read again in place; where somebody may have typed, a
+// notice says who changed the post. Without websockets, and without this file, pages work as they are.
+
+const meta = document.querySelector('meta[name="live"]');
+const SILENT = 60_000; // the server says something every 20 seconds
+const HIDDEN = 5 * 60_000;
+const TRIES = 3; // of a websocket that never opened: there is none
+const ENDED = [4400, 4401, 4429];
+
+const concerns = (names, event) => names.split(" ").some((name) => event.startsWith(name));
+if (meta) start();
+
+function start() {
+  const heard = new Set();
+  let wasOpen = false;
+  const { changed, away } = watch();
+  let after = meta.content;
+  let socket;
+  let failures = 0;
+  let isOver = false;
+  let silence;
+  let again;
+  let sleep;
+
+  function open() {
+    clearTimeout(again);
+    if (isOver || socket) return;
+    const address = new URL("/ws/events/", location.href);
+    address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+    address.searchParams.set("after", after);
+    if (meta.dataset.post) address.searchParams.set("post", meta.dataset.post);
+    const mine = new WebSocket(address);
+    socket = mine;
+    listenFor(mine);
+    mine.addEventListener("message", ({ data }) => { listenFor(mine); take(JSON.parse(data)); });
+    mine.addEventListener("close", ({ code }) => { if (socket === mine) closed(code); });
+  }
+
+  function listenFor(mine) {
+    clearTimeout(silence);
+    silence = setTimeout(() => { mine.close(); if (socket === mine) closed(0); }, SILENT);
+  }
+
+  function closed(code) {
+    clearTimeout(silence);
+    socket = undefined;
+    failures += 1;
+    isOver = ENDED.includes(code) || (!wasOpen && failures >= TRIES);
+    // With chance in it: the pages of a server that comes back do not all come at once.
+    const wait = Math.min(60_000, 1000 * 2 ** failures) * (0.5 + Math.random());
+    if (!isOver && !document.hidden) again = setTimeout(open, wait);
+  }
+
+  function take(message) {
+    if (message.hello) { failures = 0; wasOpen = true; }
+    if (message.hello || message.ping || message.reload) after = message.last ?? after;
+    if (message.reload) return away();
+    if (!message.event || heard.has(message.id)) return;
+    if (heard.size > 1000) heard.clear();
+    heard.add(message.id);
+    after = message.id;
+    document.dispatchEvent(new CustomEvent("live", { detail: message }));
+    changed(message);
+  }
+
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(sleep);
+    if (!document.hidden) return open();
+    sleep = setTimeout(() => { const mine = socket; socket = undefined; clearTimeout(silence); mine?.close(); }, HIDDEN);
+  });
+  window.addEventListener("pageshow", (event) => { if (event.persisted) open(); });
+
+  // A browser calls a websocket that fails an error, so it asks first whether there are any.
+  fetch("/ws/", { headers: { Accept: "application/json" } })
+    .then((answer) => (answer.ok ? answer.json() : {}))
+    .then((found) => { if (found.websockets) open(); })
+    .catch(() => {});
+}
+
+// What a page does when something changed, and when it was away for too long to say what.
+function watch() {
+  const notice = document.querySelector("[data-live-notice]");
+  const regions = [...document.querySelectorAll("[data-live-list]")];
+  const status = document.createElement("p");
+  status.className = "visually-hidden";
+  status.setAttribute("role", "status");
+  document.body.append(status);
+  let planned;
+  let words = "";
+
+  const isBusy = () =>
+    regions.some((region) => region.querySelector("input:focus, textarea:focus, select:focus, :checked:not(option)"));
+
+  function plan(wait) {
+    planned ??= setTimeout(refresh, wait);
+  }
+
+  async function refresh() {
+    planned = undefined;
+    if (document.hidden) return document.addEventListener("visibilitychange", () => plan(0), { once: true });
+    if (isBusy()) return plan(3000);
+    try {
+      const answer = await fetch(location.href, { headers: { "X-Live": "1" } });
+      if (!answer.ok || answer.redirected) return;
+      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+      if (isBusy()) return plan(3000);
+      const replaced = regions.filter((region) => replace(region, fresh.getElementById(region.id)));
+      if (replaced.length) status.textContent = words;
+    } catch {
+      // The page shows what it showed; the next event tries again.
+    }
+  }
+
+  function replace(region, fresh) {
+    if (!fresh || fresh.innerHTML === region.innerHTML) return false;
+    const focus = region.contains(document.activeElement) && document.activeElement.getAttribute("href");
+    const [x, y] = [window.scrollX, window.scrollY];
+    region.replaceChildren(...fresh.childNodes);
+    if (focus) region.querySelector(`[href="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
+    window.scrollTo(x, y);
+    return true;
+  }
+
+  function show(name, message) {
+    const shown = notice.querySelector(".notice");
+    const who = message?.by ?? "";
+    if (shown?.dataset.who === who) return;
+    shown?.remove();
+    const bar = notice.querySelector(`template[data-${name}]`).content.firstElementChild.cloneNode(true);
+    bar.dataset.who = who;
+    for (const place of bar.querySelectorAll("[data-by]")) place.textContent = who;
+    for (const place of bar.querySelectorAll("[data-label]")) place.textContent = message.label;
+    notice.append(bar);
+  }
+
+  function changed(message) {
+    if (notice && !message.mine && concerns(notice.dataset.liveNotice, message.event)) show("changed", message);
+    if (!regions.some((region) => concerns(region.dataset.liveList, message.event))) return;
+    words = `${message.by}: ${message.label}`;
+    // Not all pages at once, and once for what comes together.
+    plan(300 + Math.random() * 700);
+  }
+
+  function away() {
+    if (notice) show("away");
+    if (regions.length) plan(Math.random() * 3000);
+  }
+
+  return { changed, away };
+}

@@ -1,0 +1,257 @@
+"""Nothing is told twice, nothing is left out, and nobody who listens slowly costs the others anything."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from itertools import count
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.db import OperationalError
+from django.utils import timezone
+
+from cms_project.asgi import application
+from core import events
+from core.live import hub, listener, tail
+from core.live.holders import Ticket, holders
+from core.live.rights import may_hear_of
+from core.models import Event
+from tests import make
+from tests.core.sockets import asked, heard, in_a_loop, opened, session_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def quick(settings: Any) -> None:
+    settings.LIVE_POLL_SECONDS = 0.01
+
+
+def happened(number: int = 1, **fields: Any) -> list[Event]:
+    """So many events, straight into the table."""
+    made = [Event(name="media.uploaded", via="api", **fields) for _ in range(number)]
+    for event in made:
+        event.save()
+    return made
+
+
+happens = sync_to_async(happened)
+
+
+def test_a_lower_number_that_is_seen_later_is_told_once() -> None:
+    first = happened()[0].pk
+    following = tail.Tail()
+    following.read()
+    happened(id=first + 3)
+    assert [event.id for event in following.read()] == [first + 3]
+
+    happened(id=first + 1)
+    assert [event.id for event in following.read()] == [first + 1]
+    happened(id=first + 2)
+    happened(id=first + 4)
+
+    assert [event.id for event in following.read()] == [first + 2, first + 4]
+    assert following.read() == []
+
+
+def test_a_number_that_was_skipped_before_anybody_listened_is_told_too() -> None:
+    first = happened()[0].pk
+    happened(id=first + 2)
+    following = tail.Tail()
+    following.read()
+
+    happened(id=first + 1)
+
+    assert [event.id for event in following.read()] == [first + 1]
+
+
+def test_a_number_that_never_comes_is_looked_for_no_longer_than_it_may_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tail, "LATE_SECONDS", -1.0)
+    first = happened()[0].pk
+    following = tail.Tail()
+    following.read()
+    happened(id=first + 2)
+    following.read()
+
+    happened(id=first + 1)
+
+    assert following.read() == []
+
+
+def test_a_leap_of_numbers_costs_no_memory(
+    django_assert_num_queries: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tail, "MOST_SKIPPED", 10)
+    first = happened()[0].pk
+    following = tail.Tail()
+    following.read()
+    happened(id=first + 2_000_000_000)
+    following.read()
+    happened(id=first + 1_000)
+    happened(id=first + 2_000_000_000 - 10)
+
+    with django_assert_num_queries(1):
+        told = following.read()
+
+    assert [event.id for event in told] == [first + 2_000_000_000 - 10]
+
+
+def test_a_look_costs_as_much_for_many_pages_as_for_one(
+    django_assert_num_queries: Any, django_user_model: Any
+) -> None:
+    make.user("editor")
+    keys = [session_of("editor") for _ in range(20)]
+    user = make.user("editor")
+    tickets = [
+        Ticket(user.pk, key, user.get_session_auth_hash(), "posts.view") for key in [*keys, "gone"]
+    ]
+    following = tail.Tail()
+    following.read()
+    happened(30, post_id=uuid4())
+
+    with django_assert_num_queries(1):
+        told = following.read()
+    with django_assert_num_queries(2):
+        found = holders(tickets)
+    with django_assert_num_queries(1):
+        may_hear = may_hear_of(told)
+    with django_assert_num_queries(0):
+        answers = {may_hear(user, event) for event in told}
+
+    assert set(found) == set(tickets[:-1])
+    assert answers == {True}
+
+
+@in_a_loop
+async def test_who_comes_again_is_told_what_was_missed() -> None:
+    async with opened("editor") as other:
+        await happens()
+        seen = (await other.hears())["id"]
+        missed = [str(event.uid) for event in await happens(3)]
+        assert [(await other.hears())["id"] for _ in missed] == missed
+
+        async with opened("editor", f"after={seen}") as page:
+            assert [(await page.hears())["id"] for _ in missed] == missed
+        async with opened("editor", f"after={missed[-1]}") as page:
+            assert page.hello["last"] == missed[-1]
+            assert await page.receive_nothing()
+
+
+@in_a_loop
+async def test_what_was_missed_while_nobody_listened_is_told_too() -> None:
+    first, second = [str(event.uid) for event in await happens(2)]
+
+    async with opened("editor", f"after={first}") as page:
+        assert (await page.hears())["id"] == second
+
+
+@in_a_loop
+async def test_a_page_is_told_what_happened_since_it_was_made() -> None:
+    now = timezone.now()
+    await happens(created_at=now - timedelta(seconds=1))
+    since = await happens(created_at=now + timedelta(seconds=1))
+
+    async with opened("editor", f"after={now.timestamp():.6f}") as page:
+        assert (await page.hears())["id"] == str(since[0].uid)
+
+
+@pytest.mark.parametrize("after", [str(uuid4()), "0", "1.5"], ids=["event", "epoch", "moment"])
+@in_a_loop
+async def test_who_was_away_for_too_long_is_told_to_load_again(
+    after: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tail, "KEPT", 2)
+    last = (await happens(3))[-1]
+
+    async with opened("editor", f"after={after}") as page:
+        assert await page.hears() == {"reload": True, "last": str(last.uid)}
+
+
+@in_a_loop
+async def test_of_very_much_at_once_a_page_is_told_to_load_again() -> None:
+    async with opened("editor") as page, opened("editor", f"post={uuid4()}") as other:
+        last = (await sync_to_async(happened)(hub.MOST_AT_ONCE + 1))[-1]
+
+        assert await page.hears() == {"reload": True, "last": str(last.uid)}
+        assert await other.receive_nothing()
+
+
+@in_a_loop
+async def test_a_page_that_takes_nothing_is_dropped_and_the_others_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(listener, "MOST_WAITING", 5)
+    slow = asked(session=await sync_to_async(session_of)("editor"))
+    flows, sent, received = asyncio.Event(), [], asyncio.Queue[Any]()
+    flows.set()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+        if message["type"] == "websocket.send":
+            await flows.wait()
+
+    received.put_nowait({"type": "websocket.connect"})
+    running = asyncio.create_task(application(slow.scope, received.get, send))
+    async with opened("editor") as page:
+        flows.clear()
+        for _ in range(20):
+            await happens()
+            await page.hears()
+        taken = len(sent)
+        flows.set()
+        while sent[-1]["type"] != "websocket.close":
+            await asyncio.sleep(0)
+        await happens()
+        await page.hears()
+
+    assert sent[-1]["code"] == 4408
+    assert len(sent) == taken + 1
+    received.put_nowait({"type": "websocket.disconnect", "code": 4408})
+    await running
+
+
+@in_a_loop
+async def test_a_database_that_is_away_for_a_moment_ends_no_connection(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with opened("editor") as page:
+        failed = asyncio.Event()
+        monkeypatch.setattr(tail.Tail, "read", _failing(failed))
+        await asyncio.wait_for(failed.wait(), 5)
+        monkeypatch.undo()
+        event = (await happens())[0]
+
+        assert (await page.hears())["id"] == str(event.uid)
+    said = [record.message for record in caplog.records]
+    assert said == ["open pages are told nothing until this works again"]
+
+
+def _failing(failed: asyncio.Event) -> Callable[[Any], None]:
+    loop, tries = asyncio.get_running_loop(), count()
+
+    def read(_: Any) -> None:
+        if next(tries) >= 2:
+            loop.call_soon_threadsafe(failed.set)
+        raise OperationalError("away")
+
+    return read
+
+
+@in_a_loop
+async def test_the_task_ends_with_the_last_page() -> None:
+    async with opened("editor"), opened("admin"):
+        assert len(hub._hubs) == 1
+    while hub._hubs:
+        await asyncio.sleep(0)
+
+    async with opened("editor") as page:
+        await sync_to_async(events.record)(
+            "media.uploaded", actor=await sync_to_async(make.actor)(), payload={}
+        )
+        assert await heard(page) == []
