@@ -47,6 +47,7 @@ _TAGS: Final = {
     "seo": "The sitemap and canonical addresses.",
     "webhooks": "Calls to other systems when something happens.",
     "webhook-deliveries": "What was sent, and what came back.",
+    "workflows": "Files that have another system told, in words of their own.",
     "tokens": "API tokens.",
     "users": "Accounts.",
     "roles": "What each role may do.",

@@ -20,6 +20,7 @@ _NAMES = {
     "Replacement": "Find and replace",
     "UrlPattern": "URL patterns",
     "User": "Accounts",
+    "WorkflowSwitch": "Workflows",
 }
 """What people call the lists, where the model's name is the database's."""
 

@@ -34,7 +34,7 @@ def webhook(row: Webhook, last: Delivery | None) -> Wire:
         "failingSince": row.failing_since,
         "disabledAt": row.disabled_at,
         "disabledReason": row.disabled_reason or None,
-        "lastDelivery": None if last is None else _brief(last),
+        "lastDelivery": None if last is None else brief(last),
         "replaying": row.replay_until is not None,
         "version": row.version,
         "createdAt": row.created_at,
@@ -53,7 +53,8 @@ def webhook_in_full(row: Webhook, last: Delivery | None) -> Wire:
     return {**webhook(row, last), "replayLeft": replay_left(row)}
 
 
-def _brief(row: Delivery) -> Wire:
+def brief(row: Delivery) -> Wire:
+    """A delivery as the last one of its receiver."""
     return {
         "id": str(row.pk),
         "event": row.event_name,

@@ -6,6 +6,7 @@ from django.urls import path
 
 from webhooks.api.deliveries import DeliveryViewSet
 from webhooks.api.webhooks import WebhookViewSet
+from webhooks.api.workflows import WorkflowViewSet
 
 urlpatterns = [
     path("webhooks", WebhookViewSet.as_view({"get": "list", "post": "create"})),
@@ -24,4 +25,10 @@ urlpatterns = [
     path(
         "webhook-deliveries/<str:delivery_id>/replay", DeliveryViewSet.as_view({"post": "replay"})
     ),
+    path("workflows", WorkflowViewSet.as_view({"get": "list"})),
+    path(
+        "workflows/<str:workflow_id>",
+        WorkflowViewSet.as_view({"get": "retrieve", "patch": "partial_update"}),
+    ),
+    path("workflows/<str:workflow_id>/test", WorkflowViewSet.as_view({"post": "test"})),
 ]
