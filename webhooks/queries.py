@@ -82,10 +82,10 @@ def find_delivery(delivery_id: UUID | str) -> Delivery:
     return row
 
 
-def may_read_words(delivery: Delivery, actor: Actor) -> bool:
-    """Whether the actor may learn what the event says: a visitor's words are not for who only manages webhooks."""
+def permission_missing(delivery: Delivery, actor: Actor) -> str | None:
+    """The permission without which the actor may not learn what the event says; None where there is none."""
     kind = events.find_kind(delivery.event_name)
-    return kind is None or actor.can(kind.permission)
+    return None if kind is None or actor.can(kind.permission) else kind.permission
 
 
 @dataclass(frozen=True, slots=True)

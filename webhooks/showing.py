@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from core.actor import Actor
 from webhooks import lanes
 from webhooks.models import Delivery
-from webhooks.queries import may_read_words
+from webhooks.queries import permission_missing
 from webhooks.redaction import Redactor
 from webhooks.services.webhooks import host_of
 
@@ -28,6 +28,7 @@ def shown_to(delivery: Delivery, actor: Actor) -> Shown:
     except lanes.GivenUp as reason:
         return Shown("", None, reason.reason)
     host = host_of(call.url)
-    if not may_read_words(delivery, actor):
-        return Shown(host, None, "These are words of a visitor, for whoever reads submissions.")
+    missing = permission_missing(delivery, actor)
+    if missing is not None:
+        return Shown(host, None, f"What this event says is for accounts with {missing}.")
     return Shown(host, Redactor(call).text(call.body.decode("utf-8", "replace")), None)

@@ -1,0 +1,213 @@
+"""Webhooks are made, changed and deleted by people, within rules; their secrets are written and never read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from core.errors import Conflict, NotAllowed, NotFound, RuleViolation
+from core.models import Event
+from tests import make
+from webhooks.models import Attempt, Delivery, Webhook
+from webhooks.rules import MASK
+from webhooks.services.webhooks import create_webhook, delete_webhook, update_webhook
+
+pytestmark = pytest.mark.django_db
+URL = "https://search.example/hook"
+SECRET = "first-secret-of-this-webhook"
+SECOND = "second-secret-of-this-webhook"
+
+
+def change(row: Webhook, **values: Any) -> Webhook:
+    return update_webhook(webhook_id=row.pk, actor=make.actor("admin"), **values)
+
+
+def recorded(name: str) -> list[dict[str, Any]]:
+    rows = Event.objects.filter(name=name).order_by("pk")
+    return [row.payload for row in rows]
+
+
+def test_a_webhook_is_what_it_was_made() -> None:
+    row = make.webhook(
+        "  Search   index ",
+        url=f" {URL}?key=1 ",
+        events=["post.updated", "post.created", "post.updated"],
+        types=["page", "blog"],
+        locales=["de"],
+        headers={"Authorization": "Bearer abc"},
+        secret=SECRET,
+        test=True,
+    )
+
+    row = Webhook.objects.get(pk=row.pk)
+    assert (row.name, row.url) == ("Search index", f"{URL}?key=1")
+    assert row.events == ["post.created", "post.updated"]
+    assert (row.types, row.locales) == (["blog", "page"], ["de"])
+    assert (row.headers, row.secret) == ({"Authorization": "Bearer abc"}, SECRET)
+    assert (row.is_active, row.is_test, row.version) == (True, True, 1)
+    assert row.made_by == make.user("admin")
+    assert recorded("webhook.created") == [
+        {"id": str(row.pk), "name": "Search index", "host": "search.example"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("name", ""),
+        ("name", " \n "),
+        ("name", "x" * 101),
+        ("name", "nul\x00"),
+        ("name", "bell\x07"),
+        ("name", "half \ud800"),
+        ("url", ""),
+        ("url", "ftp://search.example/"),
+        ("url", "//search.example/"),
+        ("url", "https://user:word@search.example/"),
+        ("url", "http://127.0.0.1/"),
+        ("url", "http://[::ffff:127.0.0.1]/"),
+        ("url", "http://169.254.169.254/latest"),
+        ("url", "https://search.example:22/"),
+        ("url", "https://search.example/\r\nX: y"),
+        ("url", "https://search.example/" + "x" * 2000),
+        ("events", []),
+        ("events", ["post.eaten"]),
+        ("events", ["webhook.created"]),
+        ("events", ["post.publish"]),
+        ("types", ["nonsense"]),
+        ("types", ["\ud800"]),
+        ("locales", ["fr"]),
+        ("secret", "short"),
+        ("secret", "x" * 201),
+        ("secret", "line\r\nbreak-and-more"),
+        ("secret", "half-a-character-\ud800"),
+        ("headers", {"Host": "x"}),
+        ("headers", {"content-length": "1"}),
+        ("headers", {"X-Hub-Signature-256": "sha256=0"}),
+        ("headers", {"x-webhook-event": "x"}),
+        ("headers", {"Proxy-Authorization": "x"}),
+        ("headers", {"Transfer-Encoding": "chunked"}),
+        ("headers", {"X Y": "x"}),
+        ("headers", {"": "x"}),
+        ("headers", {"X-Ö": "x"}),
+        ("headers", {"X-\ud800": "x"}),
+        ("headers", {"X-A\r\nX-B": "x"}),
+        ("headers", {"X-A": "a\r\nX-B: b"}),
+        ("headers", {"X-A": "nul\x00"}),
+        ("headers", {"X-A": "ö"}),
+        ("headers", {"X-A": ""}),
+        ("headers", {"X-A": "x" * 1001}),
+        ("headers", {"X-A": "x", "x-a": "y"}),
+        ("headers", {"X-A": MASK}),
+        ("headers", {f"X-{number}": "x" for number in range(21)}),
+    ],
+    ids=lambda value: str(value)[:50].encode("ascii", "backslashreplace").decode(),
+)
+def test_what_does_not_fit_is_refused_on_its_field(field: str, value: Any) -> None:
+    row = make.webhook("Stays")
+    events = Event.objects.count()
+    values = {"name": "New", "url": URL, "events": ["post.updated"], field: value}
+
+    with pytest.raises(RuleViolation) as made:
+        create_webhook(actor=make.actor("admin"), **values)
+    with pytest.raises(RuleViolation) as changed:
+        change(row, **{field: value})
+
+    assert list(made.value.details) == list(changed.value.details) == [field]
+    made.value.message.encode()
+    assert [row.name for row in Webhook.objects.all()] == ["Stays"]
+    assert Event.objects.count() == events
+
+
+def test_unknown_names_are_answered_with_the_known_ones() -> None:
+    with pytest.raises(RuleViolation) as refused:
+        make.webhook(events=["post.eaten"])
+
+    assert refused.value.message == (
+        "'post.eaten' is not known in events; known: form.submitted, post.created, post.deleted, "
+        "post.published, post.updated."
+    )
+
+
+@pytest.mark.parametrize("who", ["editor", "translator", "ai_agent"])
+def test_only_who_manages_webhooks_changes_them(who: str) -> None:
+    row = make.webhook()
+    actor = make.actor(who)
+
+    for act in _acts(row):
+        with pytest.raises(NotAllowed):
+            act(actor)
+
+    assert Webhook.objects.get().version == 1
+
+
+def test_ai_clients_change_none_whoever_their_user_is() -> None:
+    row = make.webhook()
+
+    for act in _acts(row):
+        with pytest.raises(NotAllowed) as refused:
+            act(make.mcp_actor("admin"))
+        assert refused.value.code == "person_required"
+
+    assert Webhook.objects.get().version == 1
+
+
+def _acts(row: Webhook) -> list[Callable[[Any], object]]:
+    return [
+        lambda actor: create_webhook(actor=actor, name="x", url=URL, events=["post.updated"]),
+        lambda actor: update_webhook(actor=actor, webhook_id=row.pk, name="x"),
+        lambda actor: delete_webhook(actor=actor, webhook_id=row.pk),
+    ]
+
+
+def test_a_stale_version_changes_nothing() -> None:
+    row = make.webhook()
+    change(row, name="First", expected_version=1)
+
+    with pytest.raises(Conflict) as refused:
+        change(row, name="Second", expected_version=1)
+
+    assert (refused.value.code, refused.value.current) == ("stale_version", 2)
+    assert Webhook.objects.get().name == "First"
+
+
+def test_switching_on_again_gives_it_another_day() -> None:
+    row = make.webhook()
+    Webhook.objects.update(
+        is_active=False,
+        failing_since=timezone.now() - timedelta(days=2),
+        disabled_at=timezone.now(),
+        disabled_reason="No call succeeded for a day.",
+    )
+
+    change(row, active=True)
+
+    row = Webhook.objects.get()
+    assert (row.is_active, row.failing_since, row.disabled_at, row.disabled_reason) == (
+        True,
+        None,
+        None,
+        "",
+    )
+
+
+def test_deleting_takes_its_deliveries_along() -> None:
+    row, other = make.webhook(), make.webhook("Other")
+    event = make.event()
+    make.delivery(event, row)
+    kept = make.delivery(event, other)
+
+    assert delete_webhook(webhook_id=row.pk, actor=make.actor("admin")) == row.pk
+
+    assert list(Webhook.objects.all()) == [other]
+    assert list(Delivery.objects.all()) == [kept]
+    assert [attempt.delivery_id for attempt in Attempt.objects.all()] == [kept.pk]
+    assert recorded("webhook.deleted") == [
+        {"id": str(row.pk), "name": "Search", "host": "search.example"}
+    ]
+    with pytest.raises(NotFound):
+        delete_webhook(webhook_id=row.pk, actor=make.actor("admin"))
