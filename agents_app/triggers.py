@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 
+from django.db import DatabaseError, IntegrityError, transaction
+
 from agents_app.definitions import agents_for
 from agents_app.models import AgentRun
 from agents_app.runs import create_run
@@ -24,7 +26,10 @@ def connect() -> None:
 
 
 def start_agents(event: Event) -> None:
-    """Begin the runs of an event. Told twice, it begins none twice; one that cannot run does not stop the next."""
+    """Begin the runs of an event. Told twice, it begins none twice; one that cannot run does not stop the next.
+
+    Where the database gives way to somebody else, none is begun, and the event is told again.
+    """
     agents = _agents_of(event)
     if not agents:
         return
@@ -42,22 +47,36 @@ def _agents_of(event: Event) -> list[AgentDefinition]:
 
 
 def _begin(agent: AgentDefinition, event: Event, position: int) -> None:
+    try:
+        with transaction.atomic():
+            _create(agent, event, position)
+    except CmsError as error:
+        logger.warning("%s does not start %s: %s", event, agent.id, error.message)
+    except IntegrityError:
+        if not AgentRun.objects.filter(event=event, agent_id=agent.id).exists():
+            raise
+        logger.info("%s has started %s already", event, agent.id)
+    except DatabaseError:
+        raise
+    except Exception:
+        # Told again, it would fail again, and keep the others from starting.
+        logger.exception("%s cannot start %s", event, agent.id)
+
+
+def _create(agent: AgentDefinition, event: Event, position: int) -> None:
     account = account_of(agent)
     if account is None:
         logger.warning("%s does not start %s: its account is switched off", event, agent.id)
         return
-    try:
-        create_run(
-            agent_id=agent.id,
-            scope=event.name,
-            actor=Actor(user=account, via="system", agent_id=agent.id),
-            post_id=event.post_id,
-            context=_context(event),
-            event=event,
-            position=position,
-        )
-    except CmsError as error:
-        logger.warning("%s does not start %s: %s", event, agent.id, error.message)
+    create_run(
+        agent_id=agent.id,
+        scope=event.name,
+        actor=Actor(user=account, via="system", agent_id=agent.id),
+        post_id=event.post_id,
+        context=_context(event),
+        event=event,
+        position=position,
+    )
 
 
 def _context(event: Event) -> JsonObject:

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import transaction
 
-from agents_app import definitions, runner
+from accounts.models import User
+from agents_app import definitions, runner, triggers
 from agents_app.models import AgentRun
 from agents_app.runs import cancel_run
+from agents_app.schema import AgentDefinition
 from agents_app.sweep import sweep_runs
 from agents_app.triggers import start_agents
 from content.layers import approve, digest_of, submit
@@ -23,6 +26,7 @@ from core.models import Event
 from tests import make
 from tests.agents.environment import HERE, set_env, write_agent
 from tests.conftest import RunOnCommit
+from tests.content.at_once import at_once
 from tests.fake_provider import Reply, serving
 
 pytestmark = pytest.mark.django_db
@@ -216,3 +220,65 @@ def test_runs_of_an_event_whose_messages_were_lost_are_found_by_the_sweep(agents
     AgentRun.objects.update(queued_at="2026-01-01T00:00Z")
 
     assert sweep_runs() == 1, "the second waits for the first"
+
+
+def test_an_agent_that_cannot_start_does_not_stop_the_next_nor_start_later(
+    agents_dir: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_agent(agents_dir, "broken", "post.publish@10")
+    write_agent(agents_dir, "second", "post.publish@20")
+    definitions.reload()
+    make.post()
+    event = Event.objects.get(name="post.publish")
+
+    def account_of(agent: AgentDefinition) -> User | None:
+        if agent.id == "broken":
+            raise RuntimeError("its account is beyond repair")
+        return found(agent)
+
+    found = triggers.account_of
+    monkeypatch.setattr(triggers, "account_of", account_of)
+
+    assert events.dispatch(event.pk)
+
+    assert _started() == [("post.publish", "second")]
+    assert f"{event} cannot start broken" in caplog.text
+
+
+@pytest.mark.services
+@pytest.mark.django_db(transaction=True)
+def test_workers_that_are_told_at_once_begin_each_run_once(agents_dir: Path) -> None:
+    write_agent(agents_dir, "first", "post.publish@10")
+    write_agent(agents_dir, "second", "post.publish@20")
+    definitions.reload()
+    with transaction.atomic():
+        make.post()
+        transaction.get_connection().run_on_commit.clear()
+    event = Event.objects.get(name="post.publish")
+
+    def begin() -> None:
+        with transaction.atomic():
+            start_agents(event)
+            transaction.get_connection().run_on_commit.clear()
+
+    assert at_once(begin, begin, begin) == [None] * 3
+
+    assert _started() == [("post.publish", "first"), ("post.publish", "second")]
+
+
+def test_no_run_is_begun_of_an_event_that_could_not_be_noted_as_told(
+    agents_dir: Path,
+) -> None:
+    write_agent(agents_dir, "first", "post.publish")
+    definitions.reload()
+    make.post()
+    event = Event.objects.get(name="post.publish")
+
+    with transaction.atomic():
+        events.dispatch(event.pk)
+        assert AgentRun.objects.count() == 1
+        transaction.set_rollback(True)
+
+    assert AgentRun.objects.count() == 0
+    assert events.dispatch(event.pk)
+    assert _started() == [("post.publish", "first")]

@@ -1,0 +1,205 @@
+"""Workers beside each other, killed in the middle, and beside who writes posts: on a real PostgreSQL."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import connection, connections, transaction
+
+from content import edits
+from content.models import Post
+from content.services.edit import edit_post
+from core import events
+from core.models import Event
+from tests import make
+from tests.content.at_once import at_once
+from tests.core.listening import Listener, own_subscriptions
+
+pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+NAME = "post.exported"
+ROW = "activity.exported"
+
+
+@pytest.fixture(autouse=True)
+def _own() -> Iterator[None]:
+    with own_subscriptions():
+        yield
+
+
+def record(post_id: UUID | None, name: str = NAME) -> int:
+    """An event whose message was lost."""
+    with transaction.atomic():
+        event = events.record(name, actor=make.actor("admin"), payload={}, post_id=post_id)
+        connection.run_on_commit.clear()
+    return event.pk
+
+
+def elsewhere(work: Callable[[], object]) -> Callable[[], object]:
+    """The work, with a connection of its own."""
+
+    def run() -> object:
+        try:
+            return work()
+        finally:
+            connections.close_all()
+
+    return run
+
+
+class Writes(Listener):
+    """Writes a row for each event that it is told of."""
+
+    def __call__(self, event: Event) -> None:
+        super().__call__(event)
+        payload = {"post": str(event.post_id), "event": event.pk}
+        events.record(ROW, actor=make.actor("admin"), payload={**payload})
+
+
+def written() -> dict[str, list[int]]:
+    """The ids of the events that were written of, by post, in the order in which that was done."""
+    found: dict[str, list[int]] = {}
+    for payload in Event.objects.filter(name=ROW).order_by("id").values_list("payload", flat=True):
+        found.setdefault(payload["post"], []).append(payload["event"])
+    return found
+
+
+def test_workers_at_once_tell_each_event_once_and_each_post_in_order() -> None:
+    posts = [uuid4() for _ in range(4)]
+    events.subscribe([NAME], Writes())
+    ids = [record(posts[number % 4]) for number in range(120)]
+
+    def every(step: int) -> Callable[[], object]:
+        return lambda: [events.dispatch(id_) for id_ in ids[step::3]]
+
+    at_once(every(0), every(1), every(2), lambda: events.sweep(25))
+    events.sweep(25)
+
+    assert written() == {str(post): ids[number::4] for number, post in enumerate(posts)}
+    assert set(Event.objects.filter(pk__in=ids).values_list("attempts", flat=True)) == {1}
+
+
+def test_a_later_event_waits_for_the_worker_that_has_an_earlier_one() -> None:
+    post = uuid4()
+    events.subscribe([NAME], Writes())
+    first, second = record(post), record(post)
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Slow(Listener):
+        def __call__(self, event: Event) -> None:
+            if event.pk == first:
+                begun.set()
+                assert go_on.wait(30)
+            super().__call__(event)
+
+    slow = Slow("slow", fails=lambda event: event.pk == first)
+    events.subscribe([NAME], slow)
+    with ThreadPoolExecutor(2) as pool:
+        one = pool.submit(elsewhere(lambda: events.dispatch(first)))
+        assert begun.wait(30)
+        # The worker that has the first took what was there: the third comes afterwards.
+        third = record(post)
+        two = pool.submit(elsewhere(lambda: events.dispatch(third)))
+        while not two.done() and not somebody_waits():
+            pass
+        assert not two.done()
+        go_on.set()
+        assert (one.result(60), two.result(60)) == (False, False)
+
+    assert slow.ids == [], "who did not take the first is told of none of the later ones"
+    assert written() == {str(post): [first, second, third]}
+
+
+def test_a_worker_that_is_killed_in_the_middle_has_told_nobody() -> None:
+    post = uuid4()
+    events.subscribe([NAME], Writes())
+    first, second = record(post), record(post)
+
+    class Dies(Listener):
+        def __call__(self, event: Event) -> None:
+            if event.pk == second:
+                os._exit(9)
+            super().__call__(event)
+
+    with own_subscriptions():
+        events.subscribe([NAME], Writes())
+        events.subscribe([NAME], Dies("dies"))
+        # The child must not speak on the lines of its parent.
+        connections.close_all()
+        connection.close_pool()
+        child = os.fork()
+        if child == 0:
+            events.dispatch(second)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 9
+    assert written() == {}
+    left = Event.objects.filter(pk__in=[first, second])
+    assert set(left.values_list("attempts", "dispatched_at")) == {(0, None)}
+
+    assert events.dispatch(second)
+    assert written()[str(post)] == [first, second]
+
+
+def test_a_writer_of_the_post_and_a_worker_that_tells_of_it_do_not_wait_in_a_circle() -> None:
+    post = make.post(title="First")
+    Event.objects.update(dispatched_at="2026-01-01T00:00Z")
+
+    class Reads(Writes):
+        """Takes the post as who begins a run of it does."""
+
+        def __call__(self, event: Event) -> None:
+            Post.objects.select_for_update().get(pk=event.post_id)
+            super().__call__(event)
+
+    events.subscribe(["post.updated"], Reads())
+    events.subscribe([NAME], Writes("other"))
+    ids = [record(post.pk, "post.updated") for _ in range(3)]
+
+    def write() -> None:
+        for number in range(10):
+            edit_post(
+                post_id=post.pk,
+                actor=make.actor("admin"),
+                edit=lambda document, number=number: edits.patch_fields(  # type: ignore[misc]
+                    document, {"title": f"Title {number}"}
+                ),
+            )
+
+    make.user("admin")
+    at_once(write, lambda: [events.sweep(25) for _ in range(20)], write)
+    events.sweep(25)
+
+    told = written()[str(post.pk)]
+    assert told == sorted(told)
+    assert told[:3] == ids
+    assert len(told) == Event.objects.filter(name="post.updated").count()
+
+
+def test_words_are_forgotten_beside_a_worker_that_tells_of_them() -> None:
+    post = uuid4()
+    events.subscribe([NAME], Writes())
+    ids = [record(post) for _ in range(60)]
+
+    make.user("admin")
+    at_once(
+        lambda: events.sweep(25),
+        transaction.atomic(lambda: events.forget(reversed(ids))),
+        lambda: events.dispatch(ids[-1]),
+    )
+    events.sweep(25)
+
+    told = written().get(str(post), [])
+    assert told == sorted(set(told))
+    assert not Event.objects.filter(pk__in=ids, dispatched_at__isnull=True).exists()
+    assert not Event.objects.filter(pk__in=ids, forgotten_at__isnull=True).exists()
+
+
+def somebody_waits() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return bool(cursor.fetchone()[0])

@@ -1,0 +1,133 @@
+"""The product as it runs for others: a broker, a web server and a worker of its own, each of which can be killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        port: int = found.getsockname()[1]
+        return port
+
+
+@contextmanager
+def own_database() -> Iterator[str]:
+    """The address of an empty database on the PostgreSQL of the tests, dropped at the end."""
+    server = os.environ["DATABASE_URL"]
+    name = f"cms_faults_{os.getpid()}"
+    base = urlunsplit(urlsplit(server)._replace(path="/postgres"))
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"'.encode())
+    try:
+        yield urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
+    finally:
+        with psycopg.connect(base, autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())
+
+
+class Site:
+    """Its processes by name: `redis`, `web`, `worker` (with the scheduler in it)."""
+
+    def __init__(self, folder: Path, database: str, **environ: str) -> None:
+        self.folder = folder
+        self.database = database
+        self.port = free_port()
+        redis_port = free_port()
+        self.environ = {
+            **os.environ,
+            "CMS_DATA_DIR": str(folder),
+            "DATABASE_URL": database,
+            "REDIS_URL": f"redis://127.0.0.1:{redis_port}/0",
+            "DJANGO_SETTINGS_MODULE": "tests.faults.settings",
+            "THROTTLE_ALLOW_IPS": "127.0.0.1",
+            **environ,
+        }
+        python = sys.executable
+        beside = str(Path(python).parent)
+        self.commands: dict[str, list[str]] = {
+            "redis": [
+                "redis-server", "--port", str(redis_port), "--bind", "127.0.0.1", "--save", "",
+                "--dir", str(folder),
+            ],
+            "web": [
+                f"{beside}/granian", "--interface", "wsgi", "--host", "127.0.0.1", "--port",
+                str(self.port), "--workers", "1", "--blocking-threads", "2", "--log-level", "warning",
+                "cms_project.wsgi:application",
+            ],
+            "worker": [
+                python, "-W", "ignore", "-m", "celery", "--quiet", "-A", "cms_project", "worker",
+                "-B", "--pool", "threads", "--concurrency", "4", "--loglevel", "INFO",
+                "--schedule", str(folder / "beat-schedule"),
+            ],
+        }  # fmt: skip
+        self.running: dict[str, subprocess.Popen[bytes]] = {}
+
+    def ask(self, script: str) -> Any:
+        """What a script in the site's shell prints last, as JSON."""
+        done = subprocess.run(
+            [sys.executable, "manage.py", "shell", "--no-imports", "-c", script],
+            cwd=ROOT,
+            env=self.environ,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout.strip().splitlines()[-1])
+
+    def start(self, name: str) -> None:
+        log = (self.folder / f"{name}.log").open("ab")
+        self.running[name] = subprocess.Popen(
+            self.commands[name],
+            cwd=ROOT,
+            env=self.environ,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+
+    def kill(self, name: str) -> None:
+        """The process with all its children, at once, as when a machine goes out."""
+        process = self.running.pop(name)
+        assert process.poll() is None, f"{name} ended by itself:\n{self.log(name)}"
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(10)
+
+    def wait_for_web(self, seconds: float = 90) -> None:
+        until = time.monotonic() + seconds
+        while True:
+            connection = HTTPConnection("127.0.0.1", self.port, timeout=5)
+            with suppress(OSError):
+                connection.request("GET", "/health")
+                if connection.getresponse().status == 200:
+                    return
+            connection.close()
+            assert time.monotonic() < until, self.log("web")
+            time.sleep(0.1)
+
+    def stop(self) -> None:
+        for name in list(self.running):
+            with suppress(ProcessLookupError):
+                os.killpg(self.running[name].pid, signal.SIGKILL)
+            self.running.pop(name).wait(10)
+
+    def log(self, name: str) -> str:
+        return (self.folder / f"{name}.log").read_text(errors="replace")[-6000:]
