@@ -119,7 +119,9 @@ def test_the_description_is_edited_and_caches_turn(signed_in: SignedIn) -> None:
     assert (made.alt_text, made.categories) == ("Roasted beans", ["coffee", "warm"])
     assert content_version() == before + 1
     assert Event.objects.get(name="content.changed").payload == {
-        "kind": "media",
+        "what": "media",
+        "did": "updated",
+        "filename": "beans.jpg",
         "id": str(made.pk),
     }
     assert files() == on_disk

@@ -55,7 +55,13 @@ def test_a_form_is_made_and_read_by_anybody() -> None:
         "version": 1,
     }
     event = Event.objects.get(name="content.changed")
-    assert event.payload == {"what": "form", "id": made["id"], "slug": "order", "locale": "en"}
+    assert event.payload == {
+        "what": "form",
+        "id": made["id"],
+        "did": "created",
+        "slug": "order",
+        "locale": "en",
+    }
     assert content_version() > before
 
 
