@@ -51,7 +51,7 @@ def deliveries(
     """Deliveries that fit, latest first, each with its event and webhook."""
     wanted = {
         "webhook_id": webhook_id,
-        "workflow_id": workflow_id,
+        "lane": f"workflow:{workflow_id}" if workflow_id else None,  # which has an index
         "status": status,
         "event_name": event,
         "post_id": post_id,

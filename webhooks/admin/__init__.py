@@ -1,5 +1,5 @@
 """The admin of webhooks: who is told, and what was sent."""
 
-from webhooks.admin import deliveries, webhooks
+from webhooks.admin import deliveries, webhooks, workflows
 
-__all__ = ["deliveries", "webhooks"]
+__all__ = ["deliveries", "webhooks", "workflows"]
