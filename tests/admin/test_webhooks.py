@@ -1,0 +1,242 @@
+"""Webhooks and deliveries in the admin: made, changed, tried, sent again; no secret on any page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from core.models import Event
+from tests import make
+from tests.admin import pages
+from webhooks.models import Delivery, Webhook
+from webhooks.rules import MASK
+
+pytestmark = pytest.mark.django_db
+SignedIn = Callable[..., Client]
+LIST = "/admin/webhooks/webhook/"
+DELIVERIES = "/admin/webhooks/delivery/"
+SECRET = "canary-secret-of-the-webhook"
+VALUE = "canary-value-of-a-header"
+
+
+@pytest.fixture
+def admin(signed_in: SignedIn) -> Client:
+    return signed_in("admin")
+
+
+def typed(**given: Any) -> dict[str, Any]:
+    return {
+        "name": "Search",
+        "url": "https://search.example/hook",
+        "events": ["post.updated", "post.deleted"],
+        "active": "on",
+        **given,
+    }
+
+
+def page_of(row: Webhook) -> str:
+    return f"{LIST}{row.pk}/change/"
+
+
+def test_empty_screens_say_what_comes_next(admin: Client) -> None:
+    webhooks, deliveries = admin.get(LIST), admin.get(DELIVERIES)
+
+    assert "Make the first webhook" in webhooks.content.decode()
+    assert "Nothing was sent yet." in deliveries.content.decode()
+
+
+def test_a_webhook_is_made(admin: Client) -> None:
+    headers = f"X-Team: editors\n\nAuthorization: {VALUE}"
+
+    answer = admin.post(
+        f"{LIST}add/", typed(types=["blog"], locales=["de"], headers=headers, secret=SECRET)
+    )
+
+    row = Webhook.objects.get()
+    assert answer["Location"] == page_of(row)
+    assert (row.name, row.events) == ("Search", ["post.deleted", "post.updated"])
+    assert (row.types, row.locales, row.is_active, row.is_test) == (["blog"], ["de"], True, False)
+    assert row.headers == {"X-Team": "editors", "Authorization": VALUE}
+    assert row.secret == SECRET
+
+
+def test_a_secret_is_made_and_shown_once(admin: Client) -> None:
+    answer = admin.post(f"{LIST}add/", typed(generate="on"))
+
+    row = Webhook.objects.get()
+    assert len(row.secret) == 43
+    assert row.secret in answer.content.decode()
+    assert "no-store" in answer["Cache-Control"]
+    assert row.secret not in admin.get(page_of(row)).content.decode()
+
+    first = row.secret
+    page = admin.get(page_of(row))
+    again = admin.post(page_of(row), pages.fields(page) | {"generate": "on"})
+
+    row.refresh_from_db()
+    assert (row.previous_secret, row.secret in again.content.decode()) == (first, True)
+    assert "the one before signs along" in again.content.decode()
+
+
+def test_what_is_not_touched_stays(admin: Client) -> None:
+    row = make.webhook(headers={"Authorization": VALUE}, secret=SECRET, types=["blog"])
+    shown = pages.fields(admin.get(page_of(row)))
+
+    answer = admin.post(page_of(row), {**shown, "name": "Other"})
+
+    assert answer.status_code == 302
+    row.refresh_from_db()
+    assert (row.name, row.version, row.secret) == ("Other", 2, SECRET)
+    assert (row.headers, row.types) == ({"Authorization": VALUE}, ["blog"])
+    assert Event.objects.get(name="webhook.changed").payload["changed"] == ["name"]
+
+
+def test_its_own_secret_and_a_rotation_can_be_given_up(admin: Client) -> None:
+    row = make.webhook(secret=SECRET)
+    admin.post(page_of(row), pages.fields(admin.get(page_of(row))) | {"shared": "on"})
+    row.refresh_from_db()
+    assert (row.secret, row.previous_secret) == ("", SECRET)
+
+    shown = pages.fields(admin.get(page_of(row)))
+    admin.post(page_of(row), {**shown, "endRotation": "on"})
+
+    row.refresh_from_db()
+    assert (row.secret, row.previous_secret) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"name": ""}, "This field is required."),
+        ({"events": []}, "This field is required."),
+        ({"events": ["post.eaten"]}, "is not one of the available choices"),
+        ({"url": "http://127.0.0.1/"}, "127.0.0.1"),
+        ({"secret": "short"}, "16 to 200 characters"),
+        ({"headers": "no colon"}, "Line 1 has no colon"),
+        ({"headers": "X-A: 1\nX-A: 2"}, "Line 2 gives X-A a second time"),
+        ({"headers": "Host: other.example"}, "is set by the sender"),
+        ({"headers": f"X-A: {MASK}"}, "Give the value of X-A anew"),
+    ],
+    ids=lambda value: str(value)[:40].encode("ascii", "replace").decode(),
+)
+def test_what_is_wrong_is_said_and_nothing_is_kept(
+    admin: Client, given: dict[str, Any], sentence: str
+) -> None:
+    answer = admin.post(f"{LIST}add/", typed(**given))
+
+    assert answer.status_code == 422
+    assert sentence in answer.content.decode()
+    assert not Webhook.objects.exists()
+
+
+def test_an_older_page_does_not_undo_a_newer_change(admin: Client) -> None:
+    row = make.webhook()
+    shown = pages.fields(admin.get(page_of(row)))
+    admin.post(page_of(row), {**shown, "name": "First"})
+
+    answer = admin.post(page_of(row), {**shown, "name": "Second"})
+
+    assert answer.status_code == 422
+    assert "changed since you read it" in answer.content.decode()
+    row.refresh_from_db()
+    assert row.name == "First"
+
+
+def test_no_page_shows_what_is_secret(admin: Client) -> None:
+    """Threat 41: neither a page nor a refused form shows a secret or the value of a header."""
+    row = make.webhook(headers={"Authorization": VALUE}, secret=SECRET)
+    delivery = make.delivery(make.event(), row)
+    admin.post(
+        page_of(row), typed(secret=f"{SECRET}-2", version=1, headers=f"Authorization: {MASK}")
+    )
+
+    answers = [
+        admin.get(LIST),
+        admin.get(page_of(row)),
+        admin.post(page_of(row), typed(secret=SECRET, name="", version=2)),
+        admin.get(f"{LIST}{row.pk}/delete/"),
+        admin.get(DELIVERIES),
+        admin.get(f"{DELIVERIES}{delivery.pk}/change/"),
+        admin.get("/admin/"),
+    ]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 422, 200, 200, 200, 200]
+    for answer in answers:
+        assert "canary" not in answer.content.decode()
+    assert f"Authorization: {MASK}" in answers[1].content.decode()
+
+
+def test_a_test_is_sent_and_shown(admin: Client) -> None:
+    row = make.webhook(active=False)
+
+    answer = admin.post(f"{LIST}{row.pk}/test/", follow=True)
+
+    delivery = Delivery.objects.get()
+    assert answer.redirect_chain == [(f"{DELIVERIES}{delivery.pk}/change/", 302)]
+    page = answer.content.decode()
+    assert "No call was made yet. A worker makes it within seconds." in page
+    assert "&quot;sampleOf&quot;: &quot;post.published&quot;" in page
+
+
+def test_what_was_missed_is_sent_again_and_stopped(admin: Client) -> None:
+    row = make.webhook()
+    make.event()
+
+    page = admin.post(f"{LIST}{row.pk}/replay/", {"since": "2020-01-01T00:00"}, follow=True)
+    assert "1 event is still to be queued." in page.content.decode()
+
+    page = admin.post(f"{LIST}{row.pk}/replay/cancel/", follow=True)
+    assert "Send again what happened since" in page.content.decode()
+    page = admin.post(f"{LIST}{row.pk}/replay/", {"since": "soon"}, follow=True)
+    assert "Say since when" in page.content.decode()
+    row.refresh_from_db()
+    assert row.replay_until is None
+
+
+def test_a_webhook_is_deleted_after_a_question(admin: Client) -> None:
+    row = make.webhook()
+    make.delivery(make.event(), row)
+
+    asked = admin.get(f"{LIST}{row.pk}/delete/")
+    assert b"Its deliveries are deleted with it." in asked.content
+    admin.post(f"{LIST}{row.pk}/delete/")
+
+    assert (Webhook.objects.count(), Delivery.objects.count()) == (0, 0)
+
+
+def test_the_picture_of_the_last_calls_has_words(admin: Client) -> None:
+    row = make.webhook()
+    for number in range(3):
+        status, code = ("failed", 500) if number == 0 else ("succeeded", 200)
+        make.delivery(make.event(), row, status=status, code=code)
+
+    page = admin.get(page_of(row)).content.decode()
+
+    assert 'role="img"' in page
+    assert 'aria-label="Of the last 3 calls 2 went well."' in page
+    assert (page.count('class="c-accept"'), page.count('class="c-reject"')) == (2, 1)
+    assert "style=" not in page.partition("<main")[2].partition("</main>")[0]
+
+
+@pytest.mark.parametrize("role", ["editor", "translator"])
+def test_only_who_manages_webhooks_comes_in(
+    signed_in: SignedIn,
+    role: str,
+) -> None:
+    row = make.webhook()
+    delivery = make.delivery(make.event(), row)
+    client = signed_in(role)
+    paths = [LIST, f"{LIST}add/", page_of(row), DELIVERIES, f"{DELIVERIES}{delivery.pk}/change/"]
+    acts = ["test/", "replay/", "replay/cancel/", "delete/"]
+
+    for path in paths:
+        assert client.get(path).status_code == 403
+    for path in [*(f"{LIST}{row.pk}/{act}" for act in acts), page_of(row), f"{LIST}add/"]:
+        assert client.post(path, typed(since="2020-01-01T00:00")).status_code == 403
+    assert client.post(f"{DELIVERIES}{delivery.pk}/replay/").status_code == 403
+
+    assert Webhook.objects.get().version == 1
+    assert Delivery.objects.get().status == "failed"
