@@ -30,7 +30,9 @@ _FIELDS = [
 @transaction.atomic
 def write(ended: Sequence[Ended]) -> None:
     """Store what ended. What was taken from the sender meanwhile (forgotten, deleted) is left as it is."""
-    webhooks = _locked_webhooks({end.delivery.webhook_id for end in ended})
+    webhooks = _locked_webhooks(
+        {id_ for end in ended if (id_ := end.delivery.webhook_id) is not None}
+    )
     ours = _still_ours(ended)
     numbers = next_numbers([end.delivery.pk for end in ours])
     now = timezone.now()
@@ -59,9 +61,9 @@ def give_up(delivery: Delivery, reason: str, *, failed: bool = False) -> None:
     )
 
 
-def _locked_webhooks(ids: set[UUID | None]) -> dict[UUID, Webhook]:
+def _locked_webhooks(ids: set[UUID]) -> dict[UUID, Webhook]:
     """Before their deliveries, in the order in which everybody locks them."""
-    rows = Webhook.objects.select_for_update(no_key=True).filter(pk__in=ids - {None})
+    rows = Webhook.objects.select_for_update(no_key=True).filter(pk__in=ids)
     return {row.pk: row for row in rows.order_by("pk")}
 
 

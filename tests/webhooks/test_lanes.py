@@ -104,7 +104,7 @@ def test_two_senders_at_once_send_nothing_twice(receiver: Receiver) -> None:
 
     answers = at_once(sender.send_due, sender.send_due)
 
-    assert sorted(answers) == [(0, False), (40, False)]
+    assert set(answers) == {(0, False), (40, False)}
     assert len(receiver.at("/hook")) == 40
 
 
@@ -123,7 +123,7 @@ def test_claims_made_at_once_never_meet(receiver: Receiver) -> None:
             found += [row.pk for row in claims.claim({lane: 8}).get(lane, [])]
         return found
 
-    parts = at_once(take, take, take)
+    parts: list[Any] = at_once(take, take, take)
 
     taken = [id_ for part in parts for id_ in part]
     assert len(taken) == len(set(taken))

@@ -24,7 +24,7 @@ AGENT = "agent-secret-of-all"
 
 
 def _stored() -> str:
-    return serializers.serialize("json", [*Attempt.objects.all(), *Delivery.objects.all()])
+    return str(serializers.serialize("json", [*Attempt.objects.all(), *Delivery.objects.all()]))
 
 
 def _webhook(receiver: Receiver) -> None:
