@@ -36,6 +36,9 @@ function start() {
     mine.addEventListener("close", ({ code }) => { if (socket === mine) closed(code); });
   }
 
+  // For whoever looks from outside, like styles and tests.
+  const show = (isConnected) => document.documentElement.toggleAttribute("data-connected", isConnected);
+
   function listenFor(mine) {
     clearTimeout(silence);
     silence = setTimeout(() => { mine.close(); if (socket === mine) closed(0); }, SILENT);
@@ -44,6 +47,7 @@ function start() {
   function closed(code) {
     clearTimeout(silence);
     socket = undefined;
+    show(false);
     failures += 1;
     isOver = ENDED.includes(code) || (!wasOpen && failures >= TRIES);
     // With chance in it: the pages of a server that comes back do not all come at once.
@@ -52,7 +56,7 @@ function start() {
   }
 
   function take(message) {
-    if (message.hello) { failures = 0; wasOpen = true; }
+    if (message.hello) { failures = 0; wasOpen = true; show(true); }
     if (message.hello || message.ping || message.reload) after = message.last ?? after;
     if (message.reload) return away();
     if (!message.event || heard.has(message.id)) return;

@@ -21,7 +21,7 @@ _FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-_WATCH = """
+WATCH = """
 window.__violations = [];
 document.addEventListener("securitypolicyviolation", (event) =>
   window.__violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}`));
@@ -68,7 +68,7 @@ def open_page(chromium: Any, live_server: Any) -> Iterator[OpenPage]:
         contexts.append(context)
         context.set_default_timeout(10_000)
         if scripts:
-            context.add_init_script(_WATCH)
+            context.add_init_script(WATCH)
         page = context.new_page()
         page.on(
             "console",
@@ -85,12 +85,12 @@ def open_page(chromium: Any, live_server: Any) -> Iterator[OpenPage]:
     for context in contexts:
         for page in context.pages:
             if page.url.startswith("http"):
-                problems += _violations(page)
+                problems += violations(page)
         context.close()
     assert problems == []
 
 
-def _violations(page: Any) -> list[str]:
+def violations(page: Any) -> list[str]:
     try:
         return list(page.evaluate("() => window.__violations || []"))
     except Exception:  # without scripts there is nothing to ask

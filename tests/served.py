@@ -1,0 +1,80 @@
+"""The site as the demo serves it: real processes on a database file of their own, with websockets."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+ROOT = Path(__file__).resolve().parents[1]
+START_SECONDS = 60.0
+
+
+def environ(folder: Path) -> dict[str, str]:
+    """Nothing of the machine's services; everything in `folder`."""
+    return {
+        **os.environ,
+        "CMS_DATA_DIR": str(folder),
+        "DATABASE_URL": "",
+        "REDIS_URL": "",
+        "THROTTLE_LOGIN": "off",
+        "DJANGO_SETTINGS_MODULE": "cms_project.settings",
+    }
+
+
+def prepare(folder: Path, script: str) -> str:
+    """Make the tables and run a script in one process; what it prints last."""
+    begin = "import django; django.setup()\nfrom django.core.management import call_command\n"
+    migrate = "call_command('migrate', verbosity=0, skip_checks=True)\n"
+    done = subprocess.run(
+        [sys.executable, "-c", begin + migrate + script],
+        cwd=ROOT,
+        env=environ(folder),
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip().rpartition("\n")[2]
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address of the site, for the length of the block. Its log must hold no error at the end."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = folder / f"server-{port}.log"
+    with log.open("wb") as written:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "uvicorn", "cms_project.asgi:application", "--lifespan=off",
+             f"--port={port}", "--log-level=warning", "--timeout-graceful-shutdown=1"],
+            cwd=ROOT, env=environ(folder), stdout=written, stderr=written,
+        )  # fmt: skip
+        url = f"http://127.0.0.1:{port}"
+        try:
+            _wait_until_healthy(url, process, log)
+            yield url
+        finally:
+            process.terminate()
+            process.wait(15)
+    assert "Traceback" not in log.read_text(), log.read_text()
+
+
+def _wait_until_healthy(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    until = time.monotonic() + START_SECONDS
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            if httpx.get(f"{url}/health").json() == {"status": "ok"}:
+                return
+        except httpx.TransportError:
+            time.sleep(0.1)
+    raise AssertionError(f"the server did not start:\n{log.read_text()}")
