@@ -91,6 +91,7 @@ function watch() {
   document.body.append(status);
   let planned;
   let words = "";
+  let once = 0; // more, after so many milliseconds: where what happened has consequences that nobody is told of
 
   const isBusy = () =>
     regions.some((region) => region.querySelector("input:focus, textarea:focus, select:focus, :checked:not(option)"));
@@ -110,6 +111,8 @@ function watch() {
       if (isBusy()) return plan(3000);
       const replaced = regions.filter((region) => replace(region, fresh.getElementById(region.id)));
       if (replaced.length) status.textContent = words;
+      if (once) plan(once);
+      once = 0;
     } catch {
       // The page shows what it showed; the next event tries again.
     }
@@ -139,7 +142,9 @@ function watch() {
 
   function changed(message) {
     if (notice && !message.mine && concerns(notice.dataset.liveNotice, message.event)) show("changed", message);
-    if (!regions.some((region) => concerns(region.dataset.liveList, message.event))) return;
+    const concerned = regions.filter((region) => concerns(region.dataset.liveList, message.event));
+    if (!concerned.length) return;
+    once = Math.max(...concerned.map((region) => Number(region.dataset.liveAgain ?? 0)));
     words = `${message.by}: ${message.label}`;
     // Not all pages at once, and once for what comes together.
     plan(300 + Math.random() * 700);
