@@ -11,7 +11,7 @@ import pytest
 from django.db import transaction
 
 from accounts.models import User
-from agents_app import definitions, runner, triggers
+from agents_app import definitions, runner, switches, triggers
 from agents_app.models import AgentRun
 from agents_app.runs import cancel_run
 from agents_app.schema import AgentDefinition
@@ -236,7 +236,7 @@ def test_an_agent_that_cannot_start_does_not_stop_the_next_nor_start_later(
             raise RuntimeError("its account is beyond repair")
         return found(agent)
 
-    found = triggers.account_of
+    found = switches.account_of
     monkeypatch.setattr(triggers, "account_of", account_of)
 
     assert events.dispatch(event.pk)

@@ -15,6 +15,7 @@ from content import edits
 from content.models import Post
 from content.services.edit import edit_post
 from core import events
+from core.json import JsonObject
 from core.models import Event
 from tests import make
 from tests.content.at_once import at_once
@@ -56,8 +57,8 @@ class Writes(Listener):
 
     def __call__(self, event: Event) -> None:
         super().__call__(event)
-        payload = {"post": str(event.post_id), "event": event.pk}
-        events.record(ROW, actor=make.actor("admin"), payload={**payload})
+        payload: JsonObject = {"post": str(event.post_id), "event": event.pk}
+        events.record(ROW, actor=make.actor("admin"), payload=payload)
 
 
 def written() -> dict[str, list[int]]:
@@ -130,7 +131,7 @@ def test_a_worker_that_is_killed_in_the_middle_has_told_nobody() -> None:
         events.subscribe([NAME], Dies("dies"))
         # The child must not speak on the lines of its parent.
         connections.close_all()
-        connection.close_pool()
+        connection.close_pool()  # type: ignore[attr-defined]  # that of PostgreSQL has it
         child = os.fork()
         if child == 0:
             events.dispatch(second)
@@ -153,7 +154,7 @@ def test_a_writer_of_the_post_and_a_worker_that_tells_of_it_do_not_wait_in_a_cir
         """Takes the post as who begins a run of it does."""
 
         def __call__(self, event: Event) -> None:
-            Post.objects.select_for_update().get(pk=event.post_id)
+            Post.objects.select_for_update().get(pk=str(event.post_id))
             super().__call__(event)
 
     events.subscribe(["post.updated"], Reads())

@@ -158,7 +158,7 @@ def assert_each_was_received(rows: list[Row], receiver: Receiver) -> None:
 
 
 def assert_each_post_was_told_in_order(rows: list[Row], receiver: Receiver) -> None:
-    first = {}
+    first: dict[str, int] = {}
     for place, seen in enumerate(receiver.requests):
         first.setdefault(seen.json()["id"], place)
     places: dict[UUID, list[int]] = defaultdict(list)
