@@ -45,9 +45,9 @@ def sentence_of(event: Event) -> str:
 
 
 def _words(event: Event) -> str:
-    who = plain(event.actor_name, 60) or "The service"
+    who = _who(event)
     if event.name == TEST:
-        return f"It works: {who} tried out the notices of {plain(_host())}"
+        return f"It works: {who} tried out the notices"
     if event.name == "webhook.disabled":
         return f"The webhook {_named(event)} is switched off, because its address failed for a day"
     if event.name.startswith("form."):
@@ -59,6 +59,12 @@ def _words(event: Event) -> str:
         return known.format(who=who, what=_post(event))
     label = f"{_label(event.name)}, by {who}"
     return f"{label}: {_post(event)}" if event.post_id and event.payload.get("title") else label
+
+
+def _who(event: Event) -> str:
+    if event.agent_id:
+        return f"The agent {plain(event.agent_id)}"
+    return plain(event.actor_name, 60) or "The service"
 
 
 def _label(name: str) -> str:
@@ -73,11 +79,6 @@ def _post(event: Event) -> str:
 
 def _named(event: Event) -> str:
     return f"“{plain(str(event.payload.get('name') or ''))}”"
-
-
-def _host() -> str:
-    site: str = settings.SITE_URL
-    return site.partition("://")[2]
 
 
 def _address(event: Event) -> str:
