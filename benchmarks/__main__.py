@@ -1,4 +1,4 @@
-"""`./run bench [--posts N] [--rounds N] [--seconds S] [--only WORDS]`."""
+"""`./run bench [reading|webhooks] [--posts N] [--events N] [--rounds N] [--seconds S] [--only WORDS]`."""
 
 from __future__ import annotations
 
@@ -25,11 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _options().parse_args(arguments)
     with postgres.database() as url, tempfile.TemporaryDirectory() as folder:
         _set_up(url, folder)
-        seeded = _seeded(options.posts)
-        bad = _plans(seeded)
-        _measure(seeded, options, url, Path(folder))
-        _approve(seeded)
-        _search()
+        bad = [] if options.part == "webhooks" else _reading(options, url, Path(folder))
+        if options.part != "reading":
+            _webhooks(options)
     if options.posts < PLANS_COUNT_FROM:
         return 0  # on a small table reading all of it is the right plan
     if bad:
@@ -37,8 +35,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if bad else 0
 
 
+def _reading(options: argparse.Namespace, url: str, folder: Path) -> list[str]:
+    seeded = _seeded(options.posts)
+    bad = _plans(seeded)
+    _measure(seeded, options, url, folder)
+    _approve(seeded)
+    _search()
+    return bad
+
+
 def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="./run bench", description=__doc__)
+    parser.add_argument("part", nargs="?", choices=("all", "reading", "webhooks"), default="all")
+    parser.add_argument("--events", type=int, default=10_000, help="how many webhooks are sent")
     parser.add_argument("--posts", type=int, default=10_000, help="how many posts to seed")
     parser.add_argument("--rounds", type=int, default=5, help="rounds; their median is shown")
     parser.add_argument("--seconds", type=float, default=2.0, help="length of a load")
@@ -64,6 +73,8 @@ def _set_up(url: str, folder: str) -> None:
         "THROTTLE_PUBLIC": UNLIMITED,
         "THROTTLE_ALLOW_IPS": "",
         "TRUSTED_PROXIES": "0",
+        "AGENT_SECRET": "benchmark-" * 4,
+        "OUTGOING_ALLOWED_HOSTS": "127.0.0.1",
         "DJANGO_SETTINGS_MODULE": "cms_project.settings",
     }
     import django
@@ -133,6 +144,14 @@ def _search() -> None:
             f"{found.question} ({found.posts:,} found): {found.milliseconds:.1f} ms, icontains "
             f"{found.without:.1f} ms, {found.ratio:.1f} times as long."
         )
+
+
+def _webhooks(options: argparse.Namespace) -> None:
+    from benchmarks import measuring, webhooks
+
+    queue = "Redis" if os.environ.get("REDIS_URL") else "files"
+    print(f"\n{measuring.machine()}; queue: {queue}.")
+    webhooks.measure(options.events)
 
 
 if __name__ == "__main__":

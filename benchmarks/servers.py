@@ -84,13 +84,42 @@ def floor(environ: Mapping[str, str], workers: int) -> Iterator[Server]:
 
 
 @contextmanager
+def receiver() -> Iterator[Server]:
+    """Takes the calls of webhooks."""
+    port = free_port()
+    command = [sys.executable, "-m", "benchmarks.receiver", str(port)]
+    with _running("receiver", command, port, {}, "/seen") as server:
+        yield server
+
+
+@contextmanager
+def worker() -> Iterator[Server]:
+    """Worker and scheduler, as docs/deployment.md runs them. The time counted is the worker's."""
+    celery = [sys.executable, "-m", "celery", "--quiet", "-A", "cms_project"]
+    pool = ["worker", "--pool", "threads", "--concurrency", "4", "--loglevel", "ERROR"]
+    with _started([*celery, *pool], {}) as process, _started([*celery, "beat"], {}):
+        yield Server("worker", 0, process.pid)
+
+
+@contextmanager
 def _running(
     name: str, command: list[str], port: int, environ: Mapping[str, str], path: str
 ) -> Iterator[Server]:
-    process = subprocess.Popen(command, env={**os.environ, **environ}, start_new_session=True)
-    try:
+    with _started(command, environ) as process:
         _wait_for(process, f"http://127.0.0.1:{port}{path}")
         yield Server(name, port, process.pid)
+
+
+@contextmanager
+def _started(command: list[str], environ: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(
+        command,
+        env={**os.environ, "PYTHONWARNINGS": "ignore", **environ},
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield process
     finally:
         os.killpg(process.pid, signal.SIGTERM)
         try:
