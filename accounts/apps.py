@@ -8,3 +8,10 @@ class AccountsConfig(AppConfig):
     label = "accounts"
     verbose_name = "People"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from accounts import tools  # noqa: F401  # registers itself
+        from accounts.queries import token_names
+        from core.activity import names
+
+        names.register("token", token_names)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from accounts.models import ApiToken, User
+from core.actor import Actor
 from core.errors import NotFound
 
 _LONGEST_ID = 18
@@ -59,3 +61,11 @@ def tokens(*, user_id: int | None = None, is_active: bool | None = None) -> Quer
         is_open = Q(revoked_at=None) & (Q(expires_at=None) | Q(expires_at__gt=timezone.now()))
         found = found.filter(is_open) if is_active else found.exclude(is_open)
     return found
+
+
+def token_names(ids: Collection[str], actor: Actor) -> dict[str, str]:
+    """Names of API tokens by id, for who manages them. One query."""
+    if not actor.can("tokens.manage"):
+        return {}
+    rows = ApiToken.objects.filter(pk__in=ids).values_list("pk", "name")
+    return {str(pk): name for pk, name in rows}

@@ -48,6 +48,7 @@ _TAGS: Final = {
     "webhooks": "Calls to other systems when something happens.",
     "webhook-deliveries": "What was sent, and what came back.",
     "workflows": "Files that have another system told, in words of their own.",
+    "activity": "Who did what, when and through which door.",
     "tokens": "API tokens.",
     "users": "Accounts.",
     "roles": "What each role may do.",

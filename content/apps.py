@@ -16,9 +16,12 @@ class ContentConfig(AppConfig):
         from content.pattern_moves import follow_pattern
         from content.replacing.posts import PostSource
         from content.replacing.shared import MENUS, TERMS, GlobalModuleSource
+        from content.titles import titles_seen_by
         from core import events, live, replacing
+        from core.activity import names
         from core.post_kinds import register
 
+        names.register("post", titles_seen_by)
         register(lambda: {type_.name: type_.label for type_ in post_types})
         events.subscribe(["urlPattern.changed"], follow_pattern, apart=True)
         events.subscribe([search_following.STALE], search_following.follow, apart=True)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from django.urls import path
 
+from core.api.activity import ActivityViewSet
 from core.api.document import ReferenceView, SchemaView
 
 urlpatterns = [
+    path("activity", ActivityViewSet.as_view({"get": "list"})),
+    path("activity/export", ActivityViewSet.as_view({"get": "export"})),
+    path("activity/<str:entry_id>", ActivityViewSet.as_view({"get": "retrieve"})),
     path("schema/", SchemaView.as_view(), name="openapi"),
     path("docs/", ReferenceView.as_view(), name="api-reference"),
 ]

@@ -48,6 +48,7 @@ TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
     "set_post_taxonomy_terms_ai_review": (STAGERS, {"postId": "POST", "taxonomyTermIds": ["TERM"]}),
     "simulate_webhook_event": (ADMIN, {"event": "post.published", "send": True}),
     "submit_ai_review_to_review": (STAGERS, {"postId": "POST"}),
+    "tail_activity_logs": (ADMIN, {"limit": 5}),
     "update_post_module_ai_review": (
         STAGERS,
         {"postModuleId": "PROSE", "contentMarkdown": "Walked"},

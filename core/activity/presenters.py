@@ -1,0 +1,88 @@
+"""Entries as the API, the export, the admin and tools show them: without words of visitors, without secrets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from core.activity.names import names_of
+from core.activity.sentences import door_of, sentence_of
+from core.actor import Actor
+from core.events.kinds import find_kind
+from core.json import Json, JsonObject
+from core.models import Event, Seal
+
+_SECRET: Final = re.compile(
+    r"(?:secret|password|credential|authorization|cookie|(?:api|auth|private)[-_]?key|token)s?$",
+    re.IGNORECASE,
+)
+_DEEPEST: Final = 20
+HIDDEN: Final = "[hidden]"
+
+
+def present(events: Sequence[Event], actor: Actor) -> list[JsonObject]:
+    """A page of entries, with the names of what the actor may know of. Two queries."""
+    post_ids = {str(event.post_id) for event in events if event.post_id is not None}
+    tokens = {event.credential[6:] for event in events if event.credential[:6] == "token:"}
+    posts, names = names_of("post", post_ids, actor), names_of("token", tokens, actor)
+    return [_entry(event, posts, names) for event in events]
+
+
+def _entry(event: Event, posts: Mapping[str, str], tokens: Mapping[str, str]) -> JsonObject:
+    kind = find_kind(event.name)
+    is_private = kind is None or kind.is_private
+    payload = payload_shown(event)
+    post_id = None if event.post_id is None else str(event.post_id)
+    title = None if post_id is None else posts.get(post_id)
+    post = f"‘{title}’" if title else f"the post {post_id}" if post_id else ""
+    who = event.actor_name or (event.actor.username if event.actor else "somebody")
+    return {
+        "id": event.pk,
+        "uid": str(event.uid),
+        "event": event.name,
+        "label": kind.label if kind else event.name,
+        "sentence": sentence_of(event.name, payload, who, post),
+        "createdAt": event.created_at,  # type: ignore[dict-item]  # renderers write times
+        "actor": {"id": event.actor_id, "username": who},
+        "via": event.via,
+        "door": door_of(event.via, event.credential, event.agent_id, tokens),
+        "credential": event.credential,
+        "agentId": event.agent_id or None,
+        "runId": event.run_id or None,
+        "postId": post_id,
+        "postTitle": title,
+        "causeId": event.cause_id,
+        "private": is_private,
+        "forgottenAt": event.forgotten_at,  # type: ignore[dict-item]
+        "payload": payload,
+        "seal": _seal(event),
+    }
+
+
+def payload_shown(event: Event) -> JsonObject:
+    """What an entry says; of what visitors wrote only that they did, and in which form."""
+    kind = find_kind(event.name)
+    if kind is None or kind.is_private:
+        known = ("formSlug", "submissionId")
+        return {name: event.payload[name] for name in known if name in event.payload}
+    return {str(name): _redacted(str(name), value, 0) for name, value in event.payload.items()}
+
+
+def _redacted(name: str, value: Json, depth: int) -> Json:
+    if depth > _DEEPEST or (_SECRET.search(name) and isinstance(value, str) and value):
+        return HIDDEN
+    if isinstance(value, Mapping):
+        return {str(key): _redacted(str(key), item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_redacted(name, item, depth + 1) for item in value]
+    return value
+
+
+def _seal(event: Event) -> JsonObject | None:
+    try:
+        seal = event.seal
+    except Seal.DoesNotExist:
+        return None
+    sealed_at: Json = seal.made_at  # type: ignore[assignment]  # renderers write times
+    return {"seq": seal.seq, "hash": seal.hash, "sealedAt": sealed_at}

@@ -1,0 +1,110 @@
+"""Finding entries of the log, newest first."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from core.errors import NotFound
+from core.events.kinds import all_kinds
+from core.json import JsonObject
+from core.models import Event
+
+COUNTED_TO: Final = 10_000
+"""Beyond that lists do not count: counting costs what there is."""
+DEEPEST: Final = 5
+WIDEST: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What is asked for; None asks for all. `before` is an entry's id: only older ones."""
+
+    event: str | None = None
+    actor: int | None = None
+    via: str | None = None
+    agent_id: str | None = None
+    post_id: UUID | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    before: int | None = None
+
+    def told(self) -> JsonObject:
+        """What was asked for, for the log."""
+        return {
+            name: value if isinstance(value, str | int) else str(value)
+            for name, value in asdict(self).items()
+            if value is not None
+        }
+
+
+def entries(chosen: Chosen | None = None) -> QuerySet[Event]:
+    """What somebody did, newest first: what only hands work on is left out."""
+    given = chosen or Chosen()
+    wanted = {
+        "name": given.event,
+        "actor_id": given.actor,
+        "via": given.via,
+        "agent_id": given.agent_id,
+        "post_id": given.post_id,
+        "created_at__gte": given.since,
+        "created_at__lt": given.until,
+        "pk__lt": given.before,
+    }
+    internal = [kind.name for kind in all_kinds() if kind.is_internal]
+    rows = Event.objects.exclude(name__in=internal)
+    rows = rows.filter(Q(**{name: value for name, value in wanted.items() if value is not None}))
+    return rows.select_related("actor", "seal").order_by("-id")
+
+
+def count(rows: QuerySet[Event]) -> int:
+    """How many entries there are, counted to `COUNTED_TO`."""
+    return rows.order_by()[:COUNTED_TO].count()
+
+
+def find_entry(entry_id: int) -> Event:
+    """Raises `NotFound`."""
+    found = entries().filter(pk=entry_id).first()
+    if found is None:
+        raise NotFound(f"The activity log has no entry {entry_id}.")
+    return found
+
+
+def causes_of(event: Event) -> list[Event]:
+    """What caused the entry, the first cause first."""
+    found: list[Event] = []
+    above = event.cause_id
+    while above is not None and len(found) < DEEPEST:
+        cause = Event.objects.select_related("actor", "seal").filter(pk=above).first()
+        if cause is None:
+            break
+        found.insert(0, cause)
+        above = cause.cause_id
+    return found
+
+
+def effects_of(event: Event) -> list[tuple[int, Event]]:
+    """What the entry caused, with how far below it stands. A query for each level."""
+    level, found = [event.pk], list[tuple[int, Event]]()
+    for depth in range(1, DEEPEST + 1):
+        rows = list(entries().filter(cause_id__in=level).order_by("id")[:WIDEST])
+        if not rows:
+            break
+        found += [(depth, row) for row in rows]
+        level = [row.pk for row in rows]
+    return _as_tree(event.pk, found)
+
+
+def _as_tree(top: int, found: list[tuple[int, Event]]) -> list[tuple[int, Event]]:
+    """Each right behind what caused it."""
+    ordered: list[tuple[int, Event]] = []
+    waiting = [item for item in found if item[1].cause_id == top][::-1]
+    while waiting:
+        depth, event = waiting.pop()
+        ordered.append((depth, event))
+        waiting += [item for item in found if item[1].cause_id == event.pk][::-1]
+    return ordered
