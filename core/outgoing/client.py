@@ -159,16 +159,18 @@ def fetch(
 def _request(method: str, target: Target, headers: Mapping[str, str], body: bytes) -> h11.Request:
     if method not in METHODS:
         raise Refused("The method must be GET, HEAD, POST, PUT, PATCH or DELETE.")
-    given = {name.lower(): value for name, value in headers.items()}
-    if taken := sorted(OWN_HEADERS & given.keys()):
+    given = {name.lower() for name in headers}
+    if taken := sorted(OWN_HEADERS & given):
         raise Refused(f"The header {taken[0]} is set by the site itself.")
-    ours = {"host": target.authority, "user-agent": USER_AGENT, "accept-encoding": "identity"}
+    ours = {"Host": target.authority, "Accept-Encoding": "identity"}
+    if "user-agent" not in given:
+        ours["User-Agent"] = USER_AGENT
     if body or method not in ("GET", "HEAD"):
-        ours["content-length"] = str(len(body))
+        ours["Content-Length"] = str(len(body))
     try:
         pairs = [
             (name.encode("ascii"), value.encode("latin-1"))
-            for name, value in (ours | given).items()
+            for name, value in (ours | dict(headers)).items()
         ]
         return h11.Request(method=method, target=target.path, headers=pairs)
     except (h11.LocalProtocolError, UnicodeError):

@@ -171,6 +171,20 @@ def test_one_connection_serves_many_calls(receiver: Receiver) -> None:
     assert [seen.connection for seen in receiver.requests] == [1, 1, 1]
 
 
+def test_a_receiver_that_wants_no_second_call_gets_another_connection(receiver: Receiver) -> None:
+    receiver.say("/once", Reply(headers={"Connection": "close"}))
+
+    assert send_all(receiver, "/once", "/a", "/b") == [200, 200, 200]
+    assert [seen.connection for seen in receiver.requests] == [1, 2, 2]
+
+
+def test_a_caller_may_name_itself(receiver: Receiver) -> None:
+    fetch("POST", receiver.url("/hook"), headers={"user-agent": "n8n", "X-Two": "1"})
+
+    [seen] = receiver.requests
+    assert (seen.headers["user-agent"], seen.headers["x-two"]) == ("n8n", "1")
+
+
 @pytest.mark.parametrize("trick", [Trick.TWO_ANSWERS, Trick.CLAIM_LESS, Trick.BREAK_OFF])
 def test_what_is_left_over_answers_no_other_call(receiver: Receiver, trick: Trick) -> None:
     receiver.say("/two", Reply(201, trick=trick, body=b"halves"))
