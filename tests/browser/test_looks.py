@@ -16,6 +16,8 @@ SERIOUS = ("serious", "critical")
 def places(post: Any) -> list[str]:
     base = f"/admin/content/post/{post.pk}"
     run = post.agent_runs.first()
+    webhook = make.webhook(events=["form.submitted"])
+    delivery = make.delivery(make.event(), webhook)
     return [
         "/admin/",
         "/admin/inbox/",
@@ -28,6 +30,10 @@ def places(post: Any) -> list[str]:
         f"{base}/delete/",
         "/admin/agents_app/agentrun/",
         f"/admin/agents_app/agentrun/{run.pk}/change/",
+        "/admin/webhooks/webhook/",
+        f"/admin/webhooks/webhook/{webhook.pk}/change/",
+        "/admin/webhooks/delivery/",
+        f"/admin/webhooks/delivery/{delivery.pk}/change/",
     ]
 
 

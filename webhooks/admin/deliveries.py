@@ -73,7 +73,7 @@ class EventFilter(admin.SimpleListFilter):
 @admin.register(Delivery)
 class DeliveryAdmin(PermittedAdmin[Delivery]):
     view_permission = "webhooks.manage"
-    list_display = ("what", "to", "state", "attempts", "last_error", "next_try", "created_at")
+    list_display = ("what", "to", "state", "when", "attempts", "why")
     list_filter = ("status", ReceiverFilter, EventFilter, "created_at", "webhook")
     list_select_related = ("webhook",)
     ordering = ("-created_at", "-id")
@@ -96,9 +96,13 @@ class DeliveryAdmin(PermittedAdmin[Delivery]):
     def state(self, row: Delivery) -> SafeString:
         return badge_of(row.status)
 
-    @admin.display(description="Next try")
-    def next_try(self, row: Delivery) -> object:
-        return row.next_attempt_at if row.status == DeliveryStatus.PENDING else None
+    @admin.display(description="When", ordering="created_at")
+    def when(self, row: Delivery) -> object:
+        return row.created_at
+
+    @admin.display(description="What went wrong")
+    def why(self, row: Delivery) -> str:
+        return row.last_error or "—"
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
