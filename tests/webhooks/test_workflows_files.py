@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.core.checks import run_checks
 
+from cms_project.env_values import BASE_DIR
 from tests.webhooks.workflows import write
 from webhooks.automation import definitions
 from webhooks.automation.definitions import all_workflows, get_workflow
@@ -175,6 +176,18 @@ def test_a_changed_file_is_read_again_in_debug_only(workflows_dir: Path, setting
     assert before is not None
     assert after is not None
     assert (before.name, after.name) == ("Changing", "Changed")
+
+
+def test_the_example_of_the_docs_is_sound(workflows_dir: Path, env: Any) -> None:
+    env(workflow_secrets={"n8n": "canary-credential"})
+    text = (BASE_DIR / "docs" / "workflows.md").read_text()
+    example = text.partition("```yaml\n")[2].partition("```")[0]
+    (workflows_dir / "documented.yaml").write_text(example)
+
+    assert _errors() == []
+    workflow = get_workflow("documented")
+    assert workflow is not None
+    assert workflow.headers == {"Authorization": "Bearer {{secret.n8n}}"}
 
 
 def test_the_shipped_example_is_sound_and_off() -> None:
