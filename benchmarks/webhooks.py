@@ -22,8 +22,8 @@ from core import events
 from core.actor import Actor
 from core.outgoing import Client
 from webhooks.models import UNFINISHED, Delivery, Webhook
-from webhooks.sender import PER_LANE
 from webhooks.services.webhooks import create_webhook
+from webhooks.wire import PER_LANE
 
 POSTS: Final = 1000
 """Events go round among so many posts; those of one post are sent in their order."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Final
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -79,8 +80,11 @@ def _secrets_of_service() -> Iterable[str]:
             yield value
 
 
-def _spellings(secret: str) -> Iterable[str]:
-    yield secret
-    yield orjson.dumps(secret).decode()[1:-1]
-    yield quote(secret, safe="")
-    yield base64.b64encode(secret.encode()).decode().rstrip("=")
+@lru_cache(maxsize=1000)
+def _spellings(secret: str) -> tuple[str, ...]:
+    return (
+        secret,
+        orjson.dumps(secret).decode()[1:-1],
+        quote(secret, safe=""),
+        base64.b64encode(secret.encode()).decode().rstrip("="),
+    )

@@ -34,11 +34,11 @@ def write(ended: Sequence[Ended]) -> None:
         {id_ for end in ended if (id_ := end.delivery.webhook_id) is not None}
     )
     ours = _still_ours(ended)
-    numbers = next_numbers([end.delivery.pk for end in ours])
+    numbers = next_numbers([end.delivery.pk for end in ours if not _is_first(end.delivery)])
     now = timezone.now()
     outcomes = [(end, outcome_of(end.came, now)) for end in ours]
     Attempt.objects.bulk_create(
-        _attempt(end, outcome, numbers[end.delivery.pk]) for end, outcome in outcomes
+        _attempt(end, outcome, numbers.get(end.delivery.pk, 1)) for end, outcome in outcomes
     )
     _settle(outcomes, now)
     for webhook_id, told in _by_webhook(outcomes).items():
@@ -75,6 +75,11 @@ def _still_ours(ended: Sequence[Ended]) -> list[Ended]:
         .values_list("pk", "claimed_until")
     )
     return [end for end in ended if claimed.get(end.delivery.pk) == end.delivery.claimed_until]
+
+
+def _is_first(delivery: Delivery) -> bool:
+    """Whether it never went out before, replays included: most never do, and nobody need be asked."""
+    return delivery.attempts == 1 and delivery.last_status_code is None and not delivery.last_error
 
 
 def _attempt(end: Ended, outcome: Outcome, number: int) -> Attempt:

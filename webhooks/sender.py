@@ -1,7 +1,7 @@
 """Sends what is due: one thread keeps the books, another makes the calls, so no receiver holds up another one.
 
-The thread that calls `send_due` does all work with the database. Lanes share nothing but it: each has so many calls
-under way, and gets further ones as soon as some of its own are over.
+The thread that calls `send_due` does all work with the database. Lanes share nothing but it: each has so many
+deliveries under way, and gets further ones as soon as some of its own are over.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from webhooks.models import Delivery
 from webhooks.wire import Call, Wire
 
 logger = logging.getLogger(__name__)
-PER_LANE: Final = 8
+_CLAIMED: Final = 24
+"""Of one lane, so that calls go on while the books are kept. Should all of them hang, claims last long enough."""
 _IN_ALL: Final = 480
 _LANES: Final = 200
 _LOOK_SECONDS: Final = 0.25
@@ -117,11 +118,11 @@ class _Turn:
             if len(rows) < number:
                 # It wakes up again with its next answer, or with the next look.
                 self._awake.discard(lane)
-            self._wire.send(call for row in rows if (call := self._call(row)) is not None)
+            self._wire.send([call for row in rows if (call := self._call(row)) is not None])
 
     def _room(self, lane: str) -> int:
         share = _IN_ALL // max(1, len(self._awake | set(self._under_way)))
-        most = max(2, min(PER_LANE, share))
+        most = max(2, min(_CLAIMED, share))
         # Half of it at a time at least: a claim is a transaction.
         free = most - self._under_way[lane]
         return free if free >= most // 2 else 0

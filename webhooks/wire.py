@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from types import TracebackType
+from typing import Final
 
 from django.utils import timezone
 
@@ -22,6 +23,8 @@ from webhooks.models import Delivery
 logger = logging.getLogger(__name__)
 SECONDS = 10.0
 """That one call may take in all."""
+PER_LANE: Final = 8
+"""Calls of one lane that are under way at once."""
 _GRACE = 5.0
 
 
@@ -57,6 +60,7 @@ class Wire:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._calls: set[asyncio.Task[None]] = set()
+        self._lanes: dict[str, asyncio.Semaphore] = {}
 
     def __enter__(self) -> Wire:
         self._thread.start()
@@ -73,11 +77,12 @@ class Wire:
             self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
 
-    def send(self, calls: Iterable[Call]) -> None:
+    def send(self, calls: Sequence[Call]) -> None:
+        """Make these calls, in each lane in their order; what is too many at once waits for its turn here."""
         if self._loop is None:
             raise RuntimeError("The thread of the calls did not start.")
-        for call in calls:
-            self._loop.call_soon_threadsafe(self._begin, call)
+        if calls:
+            self._loop.call_soon_threadsafe(self._begin, calls)
 
     def ended(self, seconds: float) -> list[Ended]:
         """What is over by now; waits that long at most where nothing is."""
@@ -106,10 +111,15 @@ class Wire:
                 call.cancel()
             await asyncio.gather(*self._calls, return_exceptions=True)
 
-    def _begin(self, call: Call) -> None:
-        task = asyncio.ensure_future(self._make(call))
-        self._calls.add(task)
-        task.add_done_callback(self._calls.discard)
+    def _begin(self, calls: Sequence[Call]) -> None:
+        for call in calls:
+            task = asyncio.ensure_future(self._in_turn(call))
+            self._calls.add(task)
+            task.add_done_callback(self._calls.discard)
+
+    async def _in_turn(self, call: Call) -> None:
+        async with self._lanes.setdefault(call.delivery.lane, asyncio.Semaphore(PER_LANE)):
+            await self._make(call)
 
     async def _make(self, call: Call) -> None:
         at = timezone.now()
