@@ -7,6 +7,7 @@ from django.conf import settings
 
 from webhooks import pruning, replaying, sender
 from webhooks.delivering import wake_sender
+from webhooks.services.webhooks import forget_old_secrets
 
 
 @shared_task
@@ -36,5 +37,6 @@ def sweep_deliveries() -> int:
 
 @shared_task
 def prune_deliveries() -> int:
-    """Delete what was finished long ago. Answers how many."""
+    """Delete what was finished long ago, and secrets that sign no more. Answers how many deliveries."""
+    forget_old_secrets()
     return pruning.prune(days=settings.CMS_ENV.webhook_delivery_days)

@@ -15,6 +15,7 @@ from webhooks.models import Webhook
 from webhooks.rules import MASK
 from webhooks.services.webhooks import update_webhook
 from webhooks.signing import Keys, keys_of
+from webhooks.tasks import prune_deliveries
 
 pytestmark = pytest.mark.django_db
 URL = "https://search.example/hook"
@@ -106,6 +107,20 @@ def test_a_rotation_can_be_ended() -> None:
 
     assert keys_of(Webhook.objects.get()) == Keys(SECOND, "")
     assert SECRET not in str(list(Webhook.objects.values()))
+
+
+def test_a_secret_that_signs_no_more_is_deleted() -> None:
+    over, going_on = (change(make.webhook(name, secret=SECRET), secret=SECOND) for name in "ab")
+    Webhook.objects.filter(pk=over.pk).update(
+        previous_secret_until=timezone.now() - timedelta(seconds=1)
+    )
+    assert keys_of(Webhook.objects.get(pk=over.pk)) == Keys(SECOND, "")
+
+    prune_deliveries()
+
+    assert Webhook.objects.get(pk=over.pk).previous_secret == ""
+    assert Webhook.objects.get(pk=over.pk).previous_secret_until is None
+    assert keys_of(Webhook.objects.get(pk=going_on.pk)) == Keys(SECOND, SECRET)
 
 
 def test_without_its_own_secret_the_shared_one_signs(settings: Any) -> None:

@@ -114,6 +114,12 @@ def delete_webhook(*, webhook_id: UUID | str, actor: Actor) -> UUID:
     return id_
 
 
+def forget_old_secrets() -> int:
+    """Delete secrets whose time of signing along is over. Answers how many."""
+    over = Webhook.objects.filter(previous_secret_until__lte=timezone.now())
+    return over.update(previous_secret="", previous_secret_until=None)
+
+
 def find_webhook(webhook_id: UUID | str, *, locked: bool = False) -> Webhook:
     """The webhook of that id. Raises `NotFound`."""
     rows = Webhook.objects.select_for_update() if locked else Webhook.objects.all()
