@@ -54,6 +54,9 @@ def tabs(request: HttpRequest, post: Post, layers: Layers) -> list[Tab]:
         Tab("revisions", "Revisions", post_url("revisions", post)),
         *more_tabs(request, post),
     ]
+    if may(request, "settings.manage"):
+        log = reverse("admin:core_event_changelist")
+        found.append(Tab("log", "Log", f"{log}?post={post.pk}"))
     if post.status == Status.PUBLISHED:
         found.append(Tab("site", "View on site", post.path))
     return found

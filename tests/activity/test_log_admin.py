@@ -1,0 +1,150 @@
+"""The activity log in the admin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from core import events
+from core.activity.sealing import seal_events
+from core.models import Event
+from tests import make
+from tests.activity.chain import happened
+from tests.api_client import ApiClient
+
+pytestmark = pytest.mark.django_db
+LIST = "/admin/core/event/"
+
+
+def page(path: str = LIST, role: str = "admin", status: int = 200) -> str:
+    answer = ApiClient(role).get(path)
+    assert answer.status_code == status, answer.content[:500]
+    text: str = answer.content.decode()
+    return text
+
+
+def test_the_list_says_in_sentences_what_happened() -> None:
+    post = make.post("How to brew")
+    make.staged(post, {"excerpt": "Short", "metaTitle": "Brew"})
+
+    text = page()
+
+    assert "proposed 2 changes of ‘How to brew’ in AI Review" in text
+    assert "admin made ‘How to brew’" in text
+    assert "search.stale" not in text
+    assert "Search follows" not in text
+
+
+@pytest.mark.parametrize(
+    ("query", "is_there"),
+    [
+        ("?kind=agent", True),
+        ("?kind=agent.switched", True),
+        ("?kind=post", False),
+        ("?kind=nothing", False),
+        ("?via=api", True),
+        ("?via=mcp", False),
+        ("?actor=nobody", False),
+        ("?agent=somebody", False),
+        ("?post=nothing", False),
+        ("?telling=given-up", False),
+        ("?q=agent.switched", True),
+        ("?q=99999999999999999999999", False),
+        ("?q=00000000-0000-4000-8000-000000000000", False),
+    ],
+)
+def test_the_list_is_narrowed(query: str, is_there: bool) -> None:
+    happened(1)
+
+    assert ("switched ‘agent-0’ off" in page(LIST + query)) is is_there
+
+
+def test_an_entry_is_found_by_its_ids() -> None:
+    post = make.post()
+    event = Event.objects.get(name="post.created")
+
+    for text in (event.pk, event.uid, post.pk):
+        assert "admin made" in page(f"{LIST}?q={text}")
+    assert "admin made" in page(f"{LIST}?post={post.pk}")
+
+
+def test_the_list_takes_as_many_statements_for_many_rows() -> None:
+    post = make.post()
+    client = ApiClient("admin")
+    counts = []
+    for number in (5, 30):
+        happened(number)
+        for _ in range(number):
+            events.record("post.exported", actor=make.actor("admin"), payload={}, post_id=post.pk)
+        seal_events()
+        client.get(LIST)
+        with CaptureQueriesContext(connection) as caught:
+            assert client.get(LIST).status_code == 200
+        counts.append(len(caught))
+    assert counts[0] == counts[1]
+
+
+def test_the_page_of_an_entry_shows_its_link_and_the_chain_of_causes() -> None:
+    (cause,) = happened(1)
+    actor = make.actor("editor")
+    effect = events.record(
+        "agent.run.finished",
+        actor=type(actor)(user=actor.user, via="system", event_id=cause.pk, hop=1),
+        payload={"agentId": "seo-specialist", "status": "failed", "apiToken": "canary-secret"},
+    )
+    seal_events()
+
+    text = page(f"{LIST}{effect.pk}/change/")
+
+    assert "editor ended a run of ‘seo-specialist’: failed" in text
+    assert f'href="{LIST}{cause.pk}/change/"' in text
+    assert "Link 2" in text
+    assert effect.seal.hash[:12] in text
+    assert "canary-secret" not in text
+    assert "[hidden]" in text
+    assert f'href="{LIST}{effect.pk}/change/"' in page(f"{LIST}{cause.pk}/change/")
+
+
+def test_words_of_visitors_are_not_shown() -> None:
+    make.form()
+    submission = make.submission(email="a@example.com", message="Canary words")
+
+    text = page(f"{LIST}{submission.event_ids[0]}/change/") + page()
+
+    assert "What visitors wrote is not shown in the log." in text
+    assert "contact" in text
+    assert "Canary words" not in text
+    assert "a@example.com" not in text
+
+
+def test_what_was_given_up_is_told_again() -> None:
+    (event,) = happened(1, "post.approve")
+    Event.objects.filter(pk=event.pk).update(dispatched_at=None, attempts=events.MAX_ATTEMPTS)
+    assert "Tell again" in page(f"{LIST}{event.pk}/change/")
+
+    answer: Any = ApiClient("admin").post(f"{LIST}{event.pk}/tell-again/")
+    assert answer.status_code == 403  # without the token of the form
+    client = ApiClient("admin")
+    token = client.cookies["csrftoken"].value
+    answer = client.post(f"{LIST}{event.pk}/tell-again/", {"csrfmiddlewaretoken": token})
+
+    assert answer.status_code == 302
+    assert Event.objects.filter(name="events.told-again").count() == 1
+    event.refresh_from_db()
+    assert event.attempts < events.MAX_ATTEMPTS
+
+
+@pytest.mark.parametrize("role", ["editor", "translator"])
+def test_others_see_nothing_of_it(role: str) -> None:
+    (event,) = happened(1)
+
+    page(role=role, status=403)
+    page(f"{LIST}{event.pk}/change/", role=role, status=403)
+
+
+def test_what_is_not_there_is_404() -> None:
+    page(f"{LIST}999999/change/", status=404)
+    page(f"{LIST}99999999999999999999999/change/", status=404)
