@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import wraps
 from typing import Any
+from unittest.mock import patch
 
 from asgiref.sync import async_to_sync, sync_to_async
 from asgiref.testing import ApplicationCommunicator
@@ -92,10 +93,14 @@ async def heard(page: Page, until: str = "media.uploaded") -> list[Any]:
 
 
 def in_a_loop(test: Callable[..., Any]) -> Callable[..., None]:
-    """A test that is a coroutine; what it asks of the database runs in the thread of the test."""
+    """A test that is a coroutine; what it asks of the database runs in the thread and transaction of the test.
+
+    As for Django's own client, the connection stays open in between, since the transaction would end with it.
+    """
 
     @wraps(test)
     def run(*args: Any, **kwargs: Any) -> None:
-        async_to_sync(test)(*args, **kwargs)
+        with patch("channels.db.close_old_connections"):
+            async_to_sync(test)(*args, **kwargs)
 
     return run

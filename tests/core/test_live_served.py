@@ -39,7 +39,7 @@ class Person:
         assert response.status_code < 300, response.text
         return response.json()
 
-    def opens(self, url: str, origin: str = "") -> ClientConnection:
+    def opens(self, url: str, origin: str = "") -> Any:
         cookie = f"sessionid={self.http.cookies['sessionid']}"
         return connect(
             f"{url.replace('http', 'ws', 1)}/ws/events/",
