@@ -216,3 +216,19 @@ def test_old_deliveries_are_pruned_with_their_attempts(receiver: Receiver) -> No
 
     assert set(Delivery.objects.values_list("event", flat=True)) == {fresh.pk, waiting.pk}
     assert Attempt.objects.count() == 1
+
+
+def test_after_a_minute_the_work_goes_to_a_new_message(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from webhooks import lease, sender
+
+    sending.webhook(receiver)
+    sending.happened()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sender, "_WORK_SECONDS", 0.0)
+        assert sender.send_due() == (0, True)
+
+    assert not lease.is_held()
+    assert sending.send() == 1
