@@ -88,7 +88,7 @@ function watch() {
   const status = document.createElement("p");
   status.className = "visually-hidden";
   status.setAttribute("role", "status");
-  document.body.append(status);
+  (document.querySelector("main") ?? document.body).append(status);
   let planned;
   let words = "";
   let once = 0; // more, after so many milliseconds: where what happened has consequences that nobody is told of

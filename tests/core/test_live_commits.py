@@ -1,0 +1,56 @@
+"""Numbers are given before the commit: on PostgreSQL a lower one really comes after a higher."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from django.db import connection, transaction
+
+from core.live.tail import Tail
+from core.models import Event
+
+pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+
+
+def record() -> int:
+    return int(Event.objects.create(name="media.uploaded", via="api").pk)
+
+
+def begun(end: threading.Event, numbers: list[int]) -> tuple[threading.Thread, threading.Event]:
+    """A transaction that recorded an event and goes on until `end`."""
+    has_recorded = threading.Event()
+
+    def work() -> None:
+        with transaction.atomic():
+            numbers.append(record())
+            has_recorded.set()
+            end.wait(20)
+        connection.close()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread, has_recorded
+
+
+@pytest.mark.parametrize("listens_before", [True, False])
+def test_what_is_committed_late_is_told_all_the_same(listens_before: bool) -> None:
+    following, end, numbers = Tail(), threading.Event(), list[int]()
+    record()
+
+    def look() -> list[int]:
+        return [event.id for event in following.read()]
+
+    if listens_before:
+        look()
+    long, has_recorded = begun(end, numbers)
+    assert has_recorded.wait(20)
+    later = record()
+    assert look() == ([later] if listens_before else [])
+
+    end.set()
+    long.join(20)
+
+    assert numbers[0] < later
+    assert look() == numbers
+    assert look() == []
