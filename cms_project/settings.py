@@ -5,6 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from django.utils.translation import gettext_lazy as _
+from kombu import Queue
 
 from cms_project import openapi
 from cms_project.database import database_settings
@@ -230,6 +231,12 @@ else:
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_SERIALIZER = "json"
+# Workers take from both in turn: thousands of waiting messages about events do not keep deliveries waiting.
+CELERY_TASK_QUEUES = [
+    Queue("celery", routing_key="celery"),
+    Queue("deliveries", routing_key="deliveries"),
+]
+CELERY_TASK_ROUTES = {"webhooks.tasks.*": {"queue": "deliveries"}}
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
