@@ -93,7 +93,8 @@ def _sign(run: AgentRun, actor: Actor, event: Event | None, position: int) -> No
     """Write down who began the run, and what caused it."""
     run.via, run.event, run.position = actor.via, event, position
     run.by_id, run.by_name = actor.user.pk, actor.user.username
-    by = User.objects.filter(pk=event.actor_id).first() if event is not None else None
+    caused_by = event.actor_id if event is not None else None
+    by = User.objects.filter(pk=caused_by).first() if caused_by is not None else None
     if by is not None:
         run.by_id, run.by_name = by.pk, by.username
     run.hop = event.hop if event else actor.hop

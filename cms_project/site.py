@@ -68,7 +68,7 @@ class CmsAdminSite(admin.AdminSite):
 
     def logout(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
+    ) -> TemplateResponse:
         from accounts.services.sessions import record_logout
         from core.admin.rights import actor_of
 
@@ -78,7 +78,7 @@ class CmsAdminSite(admin.AdminSite):
 
     def password_change(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
+    ) -> TemplateResponse:
         from accounts.services.sessions import record_own_password
         from core.admin.rights import actor_of
 

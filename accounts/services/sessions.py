@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core import events
 from core.actor import Actor
+from core.json import JsonObject
 
 
 def record_login(*, actor: Actor) -> None:
@@ -16,5 +17,10 @@ def record_logout(*, actor: Actor) -> None:
 
 def record_own_password(*, actor: Actor) -> None:
     """Somebody gave themselves another password."""
-    payload = {"id": actor.user.pk, "changed": ["password"], "role": actor.user.role}
-    events.record("user.changed", actor=actor, payload={**payload, "active": True})
+    payload: JsonObject = {
+        "id": actor.user.pk,
+        "changed": ["password"],
+        "role": actor.user.role,
+        "active": True,
+    }
+    events.record("user.changed", actor=actor, payload=payload)

@@ -67,15 +67,14 @@ def _presented(rows: QuerySet[Event], actor: Actor) -> Iterator[JsonObject]:
 
 def _flat(entry: JsonObject) -> dict[str, Json]:
     who, seal = entry["actor"], entry["seal"]
-    is_sealed = isinstance(seal, dict)
     return {
         **entry,
         "createdAt": _written(entry["createdAt"]),
         "who": who["username"] if isinstance(who, dict) else "",
         "whoId": who["id"] if isinstance(who, dict) else None,
         "details": dumps(entry["payload"]).decode(),
-        "link": seal["seq"] if is_sealed else None,
-        "hash": seal["hash"] if is_sealed else None,
+        "link": seal["seq"] if isinstance(seal, dict) else None,
+        "hash": seal["hash"] if isinstance(seal, dict) else None,
     }
 
 

@@ -11,9 +11,9 @@ from tests import make
 
 def happened(number: int, name: str = "agent.switched", **payload: str) -> list[Event]:
     """So many events, recorded and not sealed."""
-    things: list[tuple[None, JsonObject]] = [
-        (None, {"id": f"agent-{at}"} | payload) for at in range(number)
-    ]
+    things: list[tuple[None, JsonObject]] = []
+    for at in range(number):
+        things.append((None, {"id": f"agent-{at}", **payload}))
     return events.record_all(name, things, actor=make.actor("admin"))
 
 

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from core import events
 from core.activity import sealing, verifying
+from core.activity.digests import facts_of, link_of, payload_of
 from core.activity.pruning import prune
 from core.activity.sealing import seal_events
 from core.activity.verifying import read_head, verify
@@ -101,7 +102,7 @@ def test_every_kind_of_value_is_read_back_as_it_was_sealed() -> None:
         "numbers": [0, -1, 1.5, 1e22, 0.1, 10**15, 1.0],
         "nested": {"b": None, "a": [True, {"": []}]},
     }
-    events.record("agent.switched", actor=make.actor("admin"), payload=payload)  # type: ignore[arg-type]
+    events.record("agent.switched", actor=make.actor("admin"), payload=payload)
 
     seal_events()
 
@@ -167,8 +168,8 @@ def test_a_link_made_anew_for_a_changed_entry_breaks_with_the_next() -> None:
     Event.objects.filter(pk=made[1].pk).update(payload={"id": "another"})
     made[1].refresh_from_db()
     seal = Seal.objects.get(seq=2)
-    seal.payload = verifying.payload_of(made[1], seal.salt)
-    seal.hash = verifying.link_of(2, seal.before, seal.facts, seal.payload)
+    seal.payload = payload_of(made[1], seal.salt)
+    seal.hash = link_of(2, seal.before, seal.facts, seal.payload)
     seal.save()
 
     assert findings() == [("broken_link", 3)]
@@ -307,7 +308,7 @@ def test_old_entries_are_pruned_and_the_chain_begins_later() -> None:
     )
     hash_of_last = Seal.objects.get(seq=4).hash
     for event in Event.objects.filter(pk__in=[event.pk for event in old]):  # sealed as old ones
-        Seal.objects.filter(event=event).update(facts=verifying.facts_of(event))
+        Seal.objects.filter(event=event).update(facts=facts_of(event))
 
     assert prune(days=0) == 0
     assert prune(days=30) == 4

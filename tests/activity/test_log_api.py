@@ -35,7 +35,7 @@ def entries(query: str = "") -> list[dict[str, Any]]:
 
 
 def lines(query: str = "") -> str:
-    answer = ApiClient("admin").get(f"{LIST}/export{query}")
+    answer: Any = ApiClient("admin").get(f"{LIST}/export{query}")
     assert answer.status_code == 200, answer.content
     return b"".join(answer.streaming_content).decode()
 
