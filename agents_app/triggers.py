@@ -33,6 +33,7 @@ def start_agents(event: Event) -> None:
     agents = _agents_of(event)
     if not agents:
         return
+    events.require_own_round()
     begun = set(AgentRun.objects.filter(event=event).values_list("agent_id", flat=True))
     for position, agent in enumerate(agents):
         if agent.id not in begun:

@@ -7,6 +7,7 @@ The row is the truth; the message to the worker is only a wake-up. Which events 
 from __future__ import annotations
 
 from core.events.again import tell_again
+from core.events.calling import require_own_round
 from core.events.dispatching import dispatch, dispatch_all, given_up, sweep, waiting
 from core.events.due import MAX_ATTEMPTS
 from core.events.kinds import EventKind, all_kinds, find_kind, kind_of
@@ -45,6 +46,7 @@ __all__ = [
     "lock_content_version",
     "record",
     "record_all",
+    "require_own_round",
     "subscribe",
     "subscribe_forgotten",
     "subscribe_inside",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -33,7 +33,7 @@ def dispatch_all(event_ids: Iterable[int]) -> bool:
     found = list(wanted.order_by("id").values_list("id", "post_id"))
     for which in _parts(found):
         # What came after them is told on the way, which saves its own transaction.
-        while tell(which) == BATCH:
+        while tell(which) >= BATCH:
             pass
     ids = [id_ for id_, _ in found]
     return not Event.objects.filter(pk__in=ids, dispatched_at__isnull=True).exists()
@@ -42,11 +42,11 @@ def dispatch_all(event_ids: Iterable[int]) -> bool:
 def sweep(seconds: float) -> int:
     """Tell of what lost messages, and subscribers that failed, left waiting, for so long at most.
 
-    Answers how many events it took up. Posts take turns, so a long row of events of one keeps no other waiting.
+    Answers how many events it took up, oldest first: each is done then, or waits for its next time.
     """
     until = time.monotonic() + seconds
     count = 0
-    while found := _waiting()[:_LOOK]:
+    while found := list(_waiting()[:_LOOK]):
         before = count
         for which in _parts(found):
             if time.monotonic() >= until:
@@ -71,19 +71,10 @@ def _waiting() -> QuerySet[Event, tuple[int, UUID | None]]:
     return Event.objects.filter(due(timezone.now())).order_by("id").values_list("id", "post_id")
 
 
-def _parts(found: Iterable[tuple[int, UUID | None]]) -> Iterator[Q]:
-    """What one transaction takes each: the events of one post, or several that have none.
-
-    Never those of two posts: who holds the one and waits for the other would wait for whoever writes both.
-    """
-    posts: dict[UUID, None] = {}
-    others: list[int] = []
-    for id_, post_id in found:
-        if post_id is None:
-            others.append(id_)
-        else:
-            posts[post_id] = None
-    for post in posts:
-        yield Q(post_id=post)
-    for begin in range(0, len(others), BATCH):
-        yield Q(pk__in=others[begin : begin + BATCH])
+def _parts(found: Sequence[tuple[int, UUID | None]]) -> Iterator[Q]:
+    """What one transaction takes each: events without a post, and whole posts, whose earlier ones come first."""
+    for begin in range(0, len(found), BATCH):
+        part = found[begin : begin + BATCH]
+        posts = {post_id for _, post_id in part if post_id is not None}
+        others = [id_ for id_, post_id in part if post_id is None]
+        yield Q(post_id__in=posts) | Q(pk__in=others)

@@ -1,7 +1,8 @@
 """Telling subscribers of a few waiting events, in one transaction with the note that they were told.
 
-Its locks are those of the events, in ascending order, and then what the subscribers take for one post. Who writes
-posts locks no event that is there already, so neither waits for the other in a circle.
+Its locks are those of the events, in ascending order, and then what the subscribers take. Who writes posts locks no
+event that is there already, so neither waits for the other in a circle; a subscriber that locks the post itself asks
+for a round in which there is no other post.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from django.db import (
     DatabaseError,
     IntegrityError,
     InterfaceError,
-    OperationalError,
     models,
     transaction,
 )
 from django.db.models import F, Q
 from django.utils import timezone
 
+from core.events.calling import Alone, round_of, takes, takes_inside
 from core.events.due import after_failures, count_failure, due, open_events
 from core.events.subscribers import Subscriber, is_apart, name_of, subscribers_of
 from core.models import Event
@@ -38,11 +39,13 @@ _APART: Final = timedelta(minutes=5)
 def tell(which: Q, limit: int = BATCH) -> int:
     """Tell everybody of the first of these events that are due. Answers how many it took up.
 
-    Where the database gives way to somebody else, they are left for later.
+    `which` are whole posts, or events without one. Where the database gives way to somebody else, they are left for
+    later.
     """
+    now = timezone.now()
     try:
         with transaction.atomic():
-            round_ = _Round(_locked(which, limit), timezone.now())
+            round_ = _Round(_locked(which, limit, now), now)
             round_.tell()
     except IntegrityError:
         # What a subscriber wrote could not stand at the commit. Which one, only one event at a time tells.
@@ -55,18 +58,19 @@ def tell(which: Q, limit: int = BATCH) -> int:
         logger.info("events are told later: %s", error)
         return 0
     round_.tell_apart()
-    return len(round_.events)
+    taken = [event for event in round_.events if event.post_id not in round_.alone]
+    return len(taken) + sum(tell(Q(post_id=post_id), limit) for post_id in round_.alone)
 
 
-def _locked(which: Q, limit: int) -> list[Event]:
+def _locked(which: Q, limit: int, now: datetime) -> list[Event]:
     # Runs and deliveries that name the event as theirs are written meanwhile: the key stays free.
-    rows = Event.objects.select_for_update(no_key=True).filter(which, due(timezone.now()))
+    rows = Event.objects.select_for_update(no_key=True).filter(which, due(now))
     return list(rows.order_by("id")[:limit])
 
 
 @transaction.atomic
 def _postpone(which: Q) -> int:
-    events = _locked(which, 1)
+    events = _locked(which, 1, timezone.now())
     for event in events:
         count_failure(event, timezone.now())
         event.save(update_fields=["attempts", "next_at"])
@@ -76,29 +80,6 @@ def _postpone(which: Q) -> int:
 def _missing(event: Event) -> list[Subscriber]:
     """Who was not told of it yet."""
     return [one for one in subscribers_of(event.name) if name_of(one) not in event.told]
-
-
-def _takes_inside(subscriber: Subscriber, event: Event) -> bool:
-    """Tell a subscriber inside the transaction. What one that fails wrote is undone, and nothing else."""
-    try:
-        with transaction.atomic():
-            subscriber(event)
-    except OperationalError as error:
-        logger.info("%s is told of %s later: %s", name_of(subscriber), event, error)
-        return False
-    except Exception:
-        logger.exception("%s failed on %s", name_of(subscriber), event)
-        return False
-    return True
-
-
-def _takes(subscriber: Subscriber, event: Event) -> bool:
-    try:
-        subscriber(event)
-    except Exception:
-        logger.exception("%s failed on %s", name_of(subscriber), event)
-        return False
-    return True
 
 
 @transaction.atomic
@@ -123,31 +104,46 @@ class _Round:
     """The events that one transaction has locked, oldest first.
 
     `held` says until when a subscriber is told nothing more of a post, because it did not take an earlier event.
+    `alone` are posts that want a round of their own, and are left to it.
     """
 
     events: list[Event]
     now: datetime
     held: dict[tuple[UUID, str], datetime] = field(default_factory=dict)
     apart: dict[int, list[Subscriber]] = field(default_factory=dict)
+    alone: dict[UUID, None] = field(default_factory=dict)
 
     def tell(self) -> None:
         """Tell them, and note it. Who works apart comes after the commit."""
         self._hold_back_waiting()
         done: dict[tuple[str, ...], list[int]] = {}
-        for event in self.events:
-            failed = self._tell_one(event)
-            if failed:
-                count_failure(event, self.now)
-            missing = _missing(event)
-            if not missing:
-                done.setdefault(tuple(event.told), []).append(event.pk)
-                continue
-            self._wait(event, missing, failed)
-            event.save(update_fields=["told", "attempts", "next_at"])
+        with round_of(len({event.post_id for event in self.events})):
+            for event in self.events:
+                if event.post_id not in self.alone and self._tell_and_note(event):
+                    done.setdefault(tuple(event.told), []).append(event.pk)
         for told, ids in done.items():
             Event.objects.filter(pk__in=ids).update(
                 told=list(told), attempts=F("attempts") + 1, next_at=None, dispatched_at=self.now
             )
+
+    def _tell_and_note(self, event: Event) -> bool:
+        """Answers whether everybody took it; else what became of it is stored."""
+        try:
+            failed = self._tell_one(event)
+        except Alone:
+            if event.post_id is None:
+                raise
+            self.alone[event.post_id] = None
+            event.save(update_fields=["told"])
+            return False
+        missing = _missing(event)
+        if not missing:
+            return True
+        if failed:
+            count_failure(event, self.now)
+        self._wait(event, missing, failed)
+        event.save(update_fields=["told", "attempts", "next_at"])
+        return False
 
     def _hold_back_waiting(self) -> None:
         """Learn who did not take an earlier event of these posts, and is told of it again later."""
@@ -175,7 +171,7 @@ class _Round:
                 continue
             if is_apart(subscriber):
                 self.apart.setdefault(event.pk, []).append(subscriber)
-            elif _takes_inside(subscriber, event):
+            elif takes_inside(subscriber, event):
                 event.told.append(name_of(subscriber))
             else:
                 failed = True
@@ -222,7 +218,7 @@ class _Round:
         for subscriber in self.apart[event.pk]:
             if self._held_until(event, subscriber) is not None:
                 continue
-            if _takes(subscriber, event):
+            if takes(subscriber, event):
                 took.append(name_of(subscriber))
                 continue
             has_failed = True

@@ -151,7 +151,7 @@ def test_a_subscriber_that_fails_for_one_event_is_not_told_of_later_ones_of_that
 
     events.sweep(25)
 
-    assert other.ids == [first, second, third, elsewhere]
+    assert other.ids == [first, second, elsewhere, third]
     assert failing.ids == [elsewhere]
     assert state(second) == (told("other"), 0, False, True)
     assert events.waiting() == []
@@ -280,16 +280,41 @@ def test_what_was_forgotten_is_told_to_nobody() -> None:
     assert (events.dispatch(id_), listener.ids) == (True, [])
 
 
-def test_a_sweep_ends_with_its_time_and_takes_posts_in_turns() -> None:
+def test_a_sweep_ends_with_its_time_and_takes_the_oldest_first() -> None:
     listener = Listener()
     events.subscribe([NAME], listener)
-    long_row, elsewhere = [record() for _ in range(130)], record(OTHER)
+    ids = [record(POST if number % 3 else OTHER) for number in range(130)]
 
     assert events.sweep(0) == 0
     assert listener.ids == []
-    assert events.sweep(25) == 131
+    assert events.sweep(25) == 130
 
-    assert listener.ids == [*long_row[:50], elsewhere, *long_row[50:]]
+    assert listener.ids == ids
+
+
+def test_who_locks_the_post_is_told_of_it_in_a_round_of_its_own() -> None:
+    class Locks(Listener):
+        def __call__(self, event: Event) -> None:
+            events.require_own_round()
+            super().__call__(event)
+
+    other, locks = Listener("other"), Locks("locks")
+    events.subscribe([NAME], other)
+    events.subscribe([NAME], locks)
+    first, elsewhere, second = record(), record(OTHER), record()
+
+    assert events.sweep(25) == 3
+
+    # What the others took before it asked stands.
+    assert other.ids == [first, elsewhere, second]
+    assert locks.ids == [first, second, elsewhere]
+    for id_ in (first, elsewhere, second):
+        assert state(id_) == (
+            ["tests.core.listening.other", "tests.core.test_dispatch.locks"],
+            1,
+            True,
+            False,
+        )
 
 
 def test_two_subscribers_of_one_name_are_refused() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -115,29 +114,20 @@ def test_a_later_event_waits_for_the_worker_that_has_an_earlier_one() -> None:
     assert written() == {str(post): [first, second, third]}
 
 
-def test_a_worker_that_is_killed_in_the_middle_has_told_nobody() -> None:
+def test_a_worker_that_is_cut_off_in_the_middle_has_told_nobody() -> None:
     post = uuid4()
     events.subscribe([NAME], Writes())
     first, second = record(post), record(post)
 
-    class Dies(Listener):
-        def __call__(self, event: Event) -> None:
-            if event.pk == second:
-                os._exit(9)
-            super().__call__(event)
+    def cut_off(event: Event) -> None:
+        if event.pk == second:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
 
-    with own_subscriptions():
+    with own_subscriptions(), ThreadPoolExecutor(1) as pool:
         events.subscribe([NAME], Writes())
-        events.subscribe([NAME], Dies("dies"))
-        # The child must not speak on the lines of its parent.
-        connections.close_all()
-        connection.close_pool()  # type: ignore[attr-defined]  # that of PostgreSQL has it
-        child = os.fork()
-        if child == 0:
-            events.dispatch(second)
-            os._exit(0)
-        _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == 9
+        events.subscribe([NAME], cut_off)
+        pool.submit(elsewhere(lambda: events.dispatch(second))).exception(60)
     assert written() == {}
     left = Event.objects.filter(pk__in=[first, second])
     assert set(left.values_list("attempts", "dispatched_at")) == {(0, None)}
