@@ -138,6 +138,18 @@ async def test_the_log_out_button_ends_one_session_and_its_pages_only() -> None:
 
 
 @in_a_loop
+async def test_the_task_ends_with_the_last_page_and_begins_with_the_next() -> None:
+    async with opened("editor"), opened("admin"):
+        assert len(hub._hubs) == 1
+    while hub._hubs:
+        await asyncio.sleep(0)
+
+    async with opened("editor") as page:
+        await record()
+        assert (await page.hears())["event"] == "media.uploaded"
+
+
+@in_a_loop
 async def test_who_sends_something_is_put_out() -> None:
     async with opened("editor") as page:
         for frame in ({"text": "{"}, {"bytes": b"\xff"}):

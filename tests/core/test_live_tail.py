@@ -15,13 +15,12 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from cms_project.asgi import application
-from core import events
 from core.live import hub, listener, tail
 from core.live.holders import Ticket, holders
 from core.live.rights import may_hear_of
 from core.models import Event
 from tests import make
-from tests.core.sockets import asked, heard, in_a_loop, opened, session_of
+from tests.core.sockets import asked, in_a_loop, opened, session_of
 
 pytestmark = pytest.mark.django_db
 
@@ -241,17 +240,3 @@ def _failing(failed: asyncio.Event) -> Callable[[Any], None]:
         raise OperationalError("away")
 
     return read
-
-
-@in_a_loop
-async def test_the_task_ends_with_the_last_page() -> None:
-    async with opened("editor"), opened("admin"):
-        assert len(hub._hubs) == 1
-    while hub._hubs:
-        await asyncio.sleep(0)
-
-    async with opened("editor") as page:
-        await sync_to_async(events.record)(
-            "media.uploaded", actor=await sync_to_async(make.actor)(), payload={}
-        )
-        assert await heard(page) == []
