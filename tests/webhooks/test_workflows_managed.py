@@ -75,8 +75,10 @@ def test_switched_off_it_sends_nothing_of_what_waits(
     event = published()
 
     switch_workflow(workflow_id="waiting", enabled=False, actor=make.actor("admin"))
+    at_once = Delivery.objects.get(workflow_id="waiting").status
     sending.send()
 
+    assert at_once == "cancelled"
     states = dict(Delivery.objects.filter(event=event).values_list("workflow_id", "status"))
     assert states == {"waiting": "cancelled", "other": "succeeded"}
     row = Delivery.objects.get(workflow_id="waiting")
