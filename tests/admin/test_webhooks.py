@@ -94,6 +94,16 @@ def test_what_is_not_touched_stays(admin: Client) -> None:
     assert Event.objects.get(name="webhook.changed").payload["changed"] == ["name"]
 
 
+def test_the_page_that_shows_a_made_secret_changes_the_webhook_and_makes_no_second(
+    admin: Client,
+) -> None:
+    """It is an answer at the address of the empty form, where a form without an address would go."""
+    answer = admin.post(f"{LIST}add/", typed(generate="on"))
+
+    row = Webhook.objects.get()
+    assert f'<form method="post" action="{page_of(row)}"' in answer.content.decode()
+
+
 def test_its_own_secret_and_a_rotation_can_be_given_up(admin: Client) -> None:
     row = make.webhook(secret=SECRET)
     admin.post(page_of(row), pages.fields(admin.get(page_of(row))) | {"shared": "on"})
