@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
 
 from django.db import transaction
 
 logger = logging.getLogger(__name__)
-_LOOK_BACK = 200
+_LOOK_BACK: Final = 200
+
+
+@dataclass(slots=True)
+class _Message:
+    """What goes out after the commit."""
+
+    send: Callable[[], object]
+    what: str
+    is_over: bool = False
+
+    def __call__(self) -> None:
+        self.is_over = True
+        try:
+            self.send()
+        except Exception:  # whatever the broker's library raises
+            logger.warning("could not queue %s; the sweep will", self.what, exc_info=True)
 
 
 def after_commit(send: Callable[[], object], what: str) -> None:
     """Queue a task once the transaction stands, one for each `what`. Where the broker is down, the sweep finds its
     row."""
     waiting = transaction.get_connection().run_on_commit
-    if any(getattr(call, "what", None) == what for _, call, _ in waiting[-_LOOK_BACK:]):
-        return
-
-    def try_to_send() -> None:
-        try:
-            send()
-        except Exception:  # whatever the broker's library raises
-            logger.warning("could not queue %s; the sweep will", what, exc_info=True)
-
-    try_to_send.what = what  # type: ignore[attr-defined]
-    transaction.on_commit(try_to_send, robust=True)
+    for _, call, _ in waiting[-_LOOK_BACK:]:
+        if isinstance(call, _Message) and call.what == what and not call.is_over:
+            return
+    transaction.on_commit(_Message(send, what), robust=True)
