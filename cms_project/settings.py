@@ -12,6 +12,7 @@ from cms_project.database import database_settings
 from cms_project.env import load, secrets_of
 from cms_project.env_values import BASE_DIR
 from cms_project.logs import logging_settings
+from cms_project.schedule import beat_schedule
 from cms_project.secret_key import secret_key
 
 CMS_ENV = load()
@@ -243,22 +244,7 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
-# Sweeps look at rows; one that waited longer than its interval is of no use.
-CELERY_BEAT_SCHEDULE = {
-    name: {"task": name, "schedule": seconds, "options": {"expires": seconds}}
-    for name, seconds in (
-        ("core.tasks.sweep_events", 30.0),
-        ("core.tasks.seal_events", 10.0),
-        ("core.tasks.prune_activity", 86_400.0),
-        ("webhooks.tasks.sweep_deliveries", 10.0),
-        ("webhooks.tasks.prune_deliveries", 86_400.0),
-        ("agents_app.tasks.sweep_runs", 30.0),
-        ("content.tasks.publish_due_posts", 60.0),
-        ("content.tasks.purge_trash", 3_600.0),
-        ("forms.tasks.prune_submissions", 86_400.0),
-        ("mcp_bridge.tasks.prune_calls", 86_400.0),
-    )
-}
+CELERY_BEAT_SCHEDULE = beat_schedule()
 
 LOGGING = logging_settings(
     folder=DATA_DIR / "logs",
