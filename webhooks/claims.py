@@ -37,6 +37,19 @@ def claimable() -> QuerySet[Delivery]:
     return due().filter(Q(post_id__isnull=True) | ~Exists(earlier))
 
 
+def waits_for(delivery: Delivery) -> Delivery | None:
+    """The earliest of the same post to the same receiver that has to be finished before it."""
+    if delivery.next_attempt_at is None or delivery.post_id is None:
+        return None
+    earlier = Delivery.objects.filter(
+        lane=delivery.lane,
+        post_id=delivery.post_id,
+        event_id__lt=delivery.event_id,
+        next_attempt_at__isnull=False,
+    )
+    return earlier.order_by("event_id").first()
+
+
 def lanes_due(but: Iterable[str] = ()) -> list[str]:
     """Lanes with something to send, other than those."""
     rows = due().exclude(lane__in=list(but)).order_by("lane").values_list("lane", flat=True)

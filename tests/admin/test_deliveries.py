@@ -45,6 +45,22 @@ def test_the_page_of_a_delivery_shows_its_calls(admin: Client) -> None:
     assert "not finished yet" in again
 
 
+def test_a_delivery_says_for_which_one_of_its_post_it_waits(admin: Client) -> None:
+    post = make.post()
+    hook = make.webhook()
+    first = make.delivery(make.event(id=str(post.pk)), hook, status="pending")
+    second = make.delivery(make.event(id=str(post.pk)), hook, status="pending")
+    Delivery.objects.update(post_id=post.pk)
+    second.tries.all().delete()
+
+    page = admin.get(f"{DELIVERIES}{second.pk}/change/").content.decode()
+
+    assert f'<dt>Waits for</dt><dd><a href="{DELIVERIES}{first.pk}/change/">' in page
+    assert "No call was made yet.</p>" in page
+    assert "Next try" not in page
+    assert "Waits for" not in admin.get(f"{DELIVERIES}{first.pk}/change/").content.decode()
+
+
 def test_deliveries_are_filtered(admin: Client) -> None:
     one, two = make.webhook("One"), make.webhook("Two")
     event = make.event()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.core.checks import run_checks
+from django.core.management import load_command_class
 
 from cms_project.env_values import BASE_DIR
 from tests.webhooks.workflows import write
@@ -196,3 +197,20 @@ def test_the_shipped_example_is_sound_and_off() -> None:
     assert _errors() == []
     [example] = all_workflows()
     assert (example.id, example.enabled) == ("review-waiting", False)
+
+
+@pytest.mark.django_db
+def test_the_activity_log_is_verified_beside_a_broken_file(
+    workflows_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The exit code of the command says whether the log was changed, and nothing else."""
+    (workflows_dir / "broken.yaml").write_text("name: [")
+    definitions.reload()
+    assert _errors() != []
+
+    command = load_command_class("core", "verify_activity")
+    command.execute(
+        head=None, json=False, skip_checks=False, force_color=False, no_color=False
+    )  # as from a shell: `call_command` looks at nothing before
+
+    assert "Nothing was changed." in capsys.readouterr().out

@@ -25,6 +25,7 @@ from core.admin.rights import (
     require,
 )
 from webhooks import queries
+from webhooks.claims import waits_for
 from webhooks.models import Delivery, DeliveryStatus
 from webhooks.services.replay import replay_delivery
 from webhooks.showing import shown_to
@@ -148,6 +149,7 @@ def show(request: HttpRequest, delivery_id: UUID) -> TemplateResponse:
         "is_held": row.webhook is not None
         and not row.webhook.is_active
         and row.next_attempt_at is not None,
+        "waits_for": waits_for(row),
     }
     title = f"{row.event_name}: {row.get_status_display().lower()}"
     return form_page(request, "admin/webhooks/delivery.html", Delivery, context, title=title)
