@@ -73,8 +73,13 @@ class Delivery(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     lane = models.CharField(max_length=120)
+    # May be gone already: what was sent to it is deleted after it, in batches.
     webhook = models.ForeignKey(
-        Webhook, null=True, on_delete=models.CASCADE, related_name="deliveries"
+        Webhook,
+        null=True,
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        related_name="deliveries",
     )
     workflow_id = models.CharField(max_length=80, blank=True)
     event = models.ForeignKey(Event, on_delete=models.CASCADE, related_name="+")

@@ -77,9 +77,14 @@ def find_delivery(delivery_id: UUID | str) -> Delivery:
         row = deliveries().filter(pk=UUID(str(delivery_id))).first()
     except ValueError:
         row = None
-    if row is None:
+    if row is None or is_left_over(row):
         raise NotFound(f"No delivery has the id {str(delivery_id)[:80]}.")
     return row
+
+
+def is_left_over(delivery: Delivery) -> bool:
+    """Whether its webhook is gone, and it goes soon. Its webhook is loaded."""
+    return delivery.webhook_id is not None and delivery.webhook is None
 
 
 def permission_missing(delivery: Delivery, actor: Actor) -> str | None:

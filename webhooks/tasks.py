@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Final
+from uuid import UUID
+
 from celery import shared_task
 from django.conf import settings
 
 from webhooks import pruning, replaying, sender
 from webhooks.delivering import wake_sender
 from webhooks.services.webhooks import forget_old_secrets
+
+_BATCHES: Final = 10
+"""Deleted at once: who sends waits in the same queue."""
 
 
 @shared_task
@@ -37,6 +43,15 @@ def sweep_deliveries() -> int:
 
 @shared_task
 def prune_deliveries() -> int:
-    """Delete what was finished long ago, and secrets that sign no more. Answers how many deliveries."""
+    """Delete what was finished long ago, or is of nobody, and secrets that sign no more. Answers how many."""
     forget_old_secrets()
-    return pruning.prune(days=settings.CMS_ENV.webhook_delivery_days)
+    return pruning.purge_orphans() + pruning.prune(days=settings.CMS_ENV.webhook_delivery_days)
+
+
+@shared_task
+def purge_deliveries(webhook_id: str) -> int:
+    """Delete what was sent to a webhook that is gone. Answers how many deliveries."""
+    total = pruning.purge(UUID(webhook_id), batches=_BATCHES)
+    if total >= _BATCHES * pruning.BATCH:
+        purge_deliveries.delay(webhook_id)
+    return total

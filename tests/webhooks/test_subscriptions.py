@@ -12,9 +12,14 @@ from django.utils import timezone
 from core.errors import Conflict, NotAllowed, NotFound, RuleViolation
 from core.models import Event
 from tests import make
+from tests.conftest import RunOnCommit
+from webhooks import claims, pruning
 from webhooks.models import Attempt, Delivery, Webhook
+from webhooks.queries import find_delivery
 from webhooks.rules import MASK
+from webhooks.services.replay import replay_delivery
 from webhooks.services.webhooks import create_webhook, delete_webhook, update_webhook
+from webhooks.tasks import prune_deliveries
 
 pytestmark = pytest.mark.django_db
 URL = "https://search.example/hook"
@@ -211,3 +216,35 @@ def test_deleting_takes_its_deliveries_along() -> None:
     ]
     with pytest.raises(NotFound):
         delete_webhook(webhook_id=row.pk, actor=make.actor("admin"))
+
+
+def test_what_a_deleted_webhook_has_many_of_goes_in_the_background(
+    monkeypatch: pytest.MonkeyPatch, run_on_commit: RunOnCommit
+) -> None:
+    monkeypatch.setattr(pruning, "BATCH", 2)
+    row, other = make.webhook(), make.webhook("Other")
+    many = [make.delivery(make.event(), row, status="pending") for _ in range(5)]
+    kept = make.delivery(make.event(), other)
+
+    with run_on_commit():
+        delete_webhook(webhook_id=row.pk, actor=make.actor("admin"))
+        left = Delivery.objects.filter(pk__in=[one.pk for one in many])
+        number, is_sent, one = left.count(), claims.due().exists(), left[0].pk
+        with pytest.raises(NotFound):
+            find_delivery(one)
+        with pytest.raises(NotFound):
+            replay_delivery(delivery_id=one, actor=make.actor("admin"))
+
+    assert (number, is_sent) == (3, False)
+    assert list(Delivery.objects.all()) == [kept]
+    assert {attempt.delivery_id for attempt in Attempt.objects.all()} == {kept.pk}
+
+
+def test_what_is_left_of_a_deleted_webhook_goes_with_what_is_old() -> None:
+    row, other = make.webhook(), make.webhook("Other")
+    make.delivery(make.event(), row)
+    kept = make.delivery(make.event(), other)
+    Webhook.objects.filter(pk=row.pk).delete()
+
+    assert prune_deliveries() == 1
+    assert list(Delivery.objects.all()) == [kept]

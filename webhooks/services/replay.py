@@ -17,6 +17,7 @@ from core.models import Event
 from core.waking import after_commit
 from webhooks.delivering import wake_sender
 from webhooks.models import Delivery, DeliveryStatus, Webhook
+from webhooks.queries import is_left_over
 from webhooks.services.webhooks import allow, find_webhook
 
 REPLAYED = "webhook.replayed"
@@ -94,12 +95,12 @@ def replay_left(webhook: Webhook) -> int:
 
 
 def _locked(delivery_id: UUID | str) -> Delivery:
-    rows = Delivery.objects.select_for_update(of=("self",)).select_related("event")
+    rows = Delivery.objects.select_for_update(of=("self",)).select_related("event", "webhook")
     try:
         row = rows.filter(pk=UUID(str(delivery_id))).first()
     except ValueError:
         row = None
-    if row is None:
+    if row is None or is_left_over(row):
         raise NotFound(f"No delivery has the id {str(delivery_id)[:80]}.")
     return row
 

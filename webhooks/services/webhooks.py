@@ -16,9 +16,10 @@ from core.actor import Actor
 from core.errors import Conflict, NotFound
 from core.json import JsonObject
 from core.outgoing.targets import target_of
-from webhooks import rules
+from core.waking import after_commit
+from webhooks import pruning, rules
 from webhooks.delivering import wake_sender
-from webhooks.models import Attempt, Delivery, Webhook
+from webhooks.models import Webhook
 
 ROTATION: Final = timedelta(hours=24)
 """How long the secret before the last one signs along."""
@@ -104,14 +105,18 @@ def delete_webhook(*, webhook_id: UUID | str, actor: Actor) -> UUID:
     """Tell the address nothing any more; its deliveries go too. Answers the id that is gone."""
     allow(actor)
     row = find_webhook(webhook_id, locked=True)
-    # In the order in which everybody locks them; a call that ends meanwhile finds nothing to write about.
-    held = Delivery.objects.select_for_update().filter(webhook=row).order_by("pk")
-    len(held.values_list("pk"))
     id_ = row.pk
     _record("webhook.deleted", row, actor)
-    Attempt.objects.filter(delivery__webhook_id=id_).delete()
+    if pruning.purge_batch(id_) == pruning.BATCH:
+        after_commit(lambda: _purge(id_), f"the end of webhook {id_}")
     row.delete()
     return id_
+
+
+def _purge(webhook_id: UUID) -> None:
+    from webhooks.tasks import purge_deliveries
+
+    purge_deliveries.delay(str(webhook_id))
 
 
 def forget_old_secrets() -> int:
