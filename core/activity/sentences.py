@@ -47,10 +47,25 @@ _DID: Final[Mapping[str, str]] = {
     "agent.run.cancelled": "cancelled a run of {thing}",
     "agent.run.reverted": "took back a run of {thing}",
     "mcp.called": "called {thing}",
+    "webhook.created": "made the webhook {thing}",
+    "webhook.changed": "changed the webhook {thing}",
+    "webhook.deleted": "deleted the webhook {thing}",
+    "webhook.disabled": "switched off the webhook {thing}: its address failed",
+    "webhook.test": "tested a webhook",
+    "webhook.replayed": "had deliveries sent again",
+    "workflow.test": "tested the workflow {thing}",
+    "chat.test": "tried out the chat",
+    "module-group.created": "made the module group {thing}",
+    "module-group.updated": "changed the module group {thing}",
+    "module-group.deleted": "deleted the module group {thing}",
     "activity.exported": "exported the activity log",
     "activity.pruned": "deleted the oldest entries of the activity log",
 }
-_THING: Final = ("filename", "agentId", "formSlug", "tool", "name", "slug", "fromPath", "id")
+_SWITCHED: Final = ("agent.switched", "workflow.switched")
+_THING: Final = (
+    *("workflowId", "filename", "agentId", "formSlug", "tool"),
+    *("name", "slug", "fromPath", "id"),
+)
 _MOST: Final = 80
 DOORS: Final[Mapping[str, str]] = {
     "admin": "Admin",
@@ -69,7 +84,9 @@ def sentence_of(name: str, payload: JsonObject, who: str, post: str) -> str:
     if name == "content.changed":
         did, what = _text(payload.get("did")) or "changed", _text(payload.get("what")) or "content"
         return f"{who} {did} {_with_article(what)} {_thing(payload)}".strip()
-    if name == "agent.switched":
+    if name == "webhook.replayed" and payload.get("cancelled"):
+        return f"{who} stopped sending deliveries again"
+    if name in _SWITCHED:
         state = "on" if payload.get("enabled") else "off"
         return f"{who} switched {_thing(payload)} {state}"
     did = _DID.get(name, "")

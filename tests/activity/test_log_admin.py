@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from core import events
 from core.activity.sealing import seal_events
+from core.activity.sentences import sentence_of
 from core.models import Event
 from tests import make
 from tests.activity.chain import happened
@@ -36,6 +37,25 @@ def test_the_list_says_in_sentences_what_happened() -> None:
     assert "admin made ‘How to brew’" in text
     assert "search.stale" not in text
     assert "Search follows" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "payload", "sentence"),
+    [
+        ("webhook.created", {"name": "Search"}, "admin made the webhook ‘Search’"),
+        ("webhook.changed", {"name": "Search"}, "admin changed the webhook ‘Search’"),
+        ("webhook.deleted", {"name": "Search"}, "admin deleted the webhook ‘Search’"),
+        ("webhook.replayed", {"webhookId": "1"}, "admin had deliveries sent again"),
+        ("webhook.replayed", {"cancelled": True}, "admin stopped sending deliveries again"),
+        ("workflow.switched", {"workflowId": "n8n", "enabled": True}, "admin switched ‘n8n’ on"),
+        ("workflow.test", {"workflowId": "n8n", "slug": "test"}, "admin tested the workflow ‘n8n’"),
+        ("module-group.created", {"name": "Contact"}, "admin made the module group ‘Contact’"),
+    ],
+)
+def test_a_sentence_names_what_was_changed(
+    name: str, payload: dict[str, Any], sentence: str
+) -> None:
+    assert sentence_of(name, payload, "admin", "") == sentence
 
 
 @pytest.mark.parametrize(

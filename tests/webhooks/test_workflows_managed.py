@@ -110,7 +110,7 @@ def test_a_test_goes_to_this_one_only_also_while_it_is_off(
         enabled=False,
         filters={"types": ["page"], "locales": ["de"]},
         payload={"name": "{{event.name}}", "of": "{{data.sampleOf}}", "type": "{{data.type}}",
-                 "locale": "{{data.locale}}", "title": "{{data.title}}"},
+                 "locale": "{{data.locale}}", "title": "{{post.title}}"},
     )  # fmt: skip
 
     with run_on_commit():
