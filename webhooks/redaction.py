@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -16,6 +17,8 @@ from webhooks.lanes import Outgoing
 
 HIDDEN: Final = "•••"
 BODY_BYTES: Final = 4096
+_READ: Final = 4 * BODY_BYTES
+"""Of an answer: looking through all of a long one would hold up the others."""
 _HEADERS: Final = 60
 _HEADER_CHARACTERS: Final = 500
 # A shorter one would blank out ordinary words.
@@ -30,7 +33,10 @@ class Redactor:
         self._own = {name.lower() for name in call.headers}
         words = {spelling for secret in _secrets_of(call) for spelling in _spellings(secret)}
         ordered = sorted((word for word in words if len(word) >= _SHORTEST), key=len, reverse=True)
-        self._pattern = re.compile("|".join(map(re.escape, ordered))) if ordered else None
+        self._longest = len(ordered[0]) if ordered else 1
+        either = "|".join(map(re.escape, ordered))
+        # Headers and percent signs are written in capitals or not.
+        self._pattern = re.compile(either, re.IGNORECASE) if ordered else None
 
     def text(self, text: str) -> str:
         """Without secrets, and without the character NUL, which no database takes."""
@@ -55,7 +61,12 @@ class Redactor:
 
     def body(self, body: bytes) -> str:
         """The beginning of an answer, whatever its bytes are."""
-        text = self.text(body.decode("utf-8", "replace"))
+        whole = body.decode("utf-8", "replace")
+        text = self.text(whole[:_READ])
+        if len(whole) > _READ:
+            # At the cut there may be a part of a secret, which nobody knows for one.
+            before, hidden, end = text.rpartition(HIDDEN)
+            text = before + hidden + end[: -self._longest]
         return text.encode()[:BODY_BYTES].decode("utf-8", "ignore")
 
 
@@ -66,8 +77,11 @@ def _secrets_of(call: Outgoing) -> Iterable[str]:
     for value in call.headers.values():
         yield value
         yield value.rpartition(" ")[2]  # what follows "Bearer"
-    for _, value in parse_qsl(urlsplit(call.url).query):
+    query = urlsplit(call.url).query
+    for _, value in parse_qsl(query):
         yield value
+    for pair in query.split("&"):
+        yield pair.partition("=")[2]  # as it was written
     yield from _secrets_of_service()
 
 
@@ -82,9 +96,13 @@ def _secrets_of_service() -> Iterable[str]:
 
 @lru_cache(maxsize=1000)
 def _spellings(secret: str) -> tuple[str, ...]:
+    in_json = orjson.dumps(secret).decode()[1:-1]
     return (
         secret,
-        orjson.dumps(secret).decode()[1:-1],
+        in_json,
+        in_json.replace("/", "\\/"),  # as PHP writes it
+        html.escape(secret),
+        quote(secret),
         quote(secret, safe=""),
         base64.b64encode(secret.encode()).decode().rstrip("="),
     )

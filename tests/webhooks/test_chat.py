@@ -97,7 +97,8 @@ def test_told_twice_it_is_queued_once_and_what_was_forgotten_is_not(chat: Receiv
 
 
 def test_a_chat_that_fails_is_told_again_and_its_address_is_nowhere(chat: Receiver) -> None:
-    chat.say(PATH, Reply(500, body=f"no hook at {PATH}".encode()), Reply(200))
+    token = PATH.rpartition("/")[2]
+    chat.say(PATH, Reply(500, body=f"no hook at {PATH}, none is {token}".encode()), Reply(200))
     event = happened("post.published", title="Tea")
     tell_chat(event)
 

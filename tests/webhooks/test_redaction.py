@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 from typing import Any
 from urllib.parse import quote
@@ -20,6 +21,8 @@ OWN = 'own "secret" & more'
 PREVIOUS = "previous-secret-1234"
 BEARER = "bearer-token-98765"
 QUERY = "token-in-the-query"
+KEY = 'key/12+345=&"6'
+WRITTEN = "other%2fkey%61"
 AGENT = "agent-secret-of-all"
 
 
@@ -30,10 +33,10 @@ def _stored() -> str:
 def _webhook(receiver: Receiver) -> None:
     sending.webhook(
         receiver,
-        url=receiver.url(f"/hook?key={QUERY}"),
+        url=receiver.url(f"/hook?key={QUERY}&other={WRITTEN}"),
         secret=OWN,
         previous_secret=PREVIOUS,
-        headers={"Authorization": f"Bearer {BEARER}", "X-Short": "abc", "X-Key": "key-12345"},
+        headers={"Authorization": f"Bearer {BEARER}", "X-Short": "abc", "X-Key": KEY},
     )
 
 
@@ -67,7 +70,7 @@ def test_what_a_receiver_echoes_is_hidden(receiver: Receiver) -> None:
     assert BEARER not in _stored()
 
 
-@pytest.mark.parametrize("secret", [OWN, PREVIOUS, BEARER, QUERY, AGENT])
+@pytest.mark.parametrize("secret", [OWN, PREVIOUS, BEARER, QUERY, WRITTEN, KEY, AGENT])
 @pytest.mark.parametrize("status", [200, 500])
 def test_every_secret_is_hidden_in_every_spelling(
     receiver: Receiver, env: Any, secret: str, status: int
@@ -77,7 +80,11 @@ def test_every_secret_is_hidden_in_every_spelling(
     spellings = [
         secret,
         json.dumps(secret),
+        json.dumps(secret).replace("/", "\\/"),
+        html.escape(secret),
+        quote(secret),
         quote(secret, safe=""),
+        quote(secret, safe="").lower(),
         base64.b64encode(secret.encode()).decode(),
     ]
     body = "\n".join([*spellings, "the rest"]).encode()
@@ -155,6 +162,18 @@ def test_a_secret_across_the_cut_leaves_no_part(receiver: Receiver) -> None:
 
     [attempt] = sending.attempts_of(event)
     assert sending.SECRET[:4] not in attempt.response_body
+
+
+def test_long_secrets_again_and_again_leave_no_part(receiver: Receiver) -> None:
+    long = "".join(f"<{place:05d}>" for place in range(140))
+    sending.webhook(receiver, headers={"X-Long": long})
+    receiver.say("/hook", Reply(body=long.encode() * 60))
+    event = sending.happened()
+
+    sending.send()
+
+    [attempt] = sending.attempts_of(event)
+    assert set(attempt.response_body) == {"•"}
 
 
 def test_many_and_long_headers_are_cut(receiver: Receiver) -> None:

@@ -62,5 +62,6 @@ class ChatLane:
         if delivery.event.forgotten_at is not None:
             raise GivenUp("The words of this event were deleted.")
         body = orjson.dumps({"text": sentence_of(delivery.event)})
-        secrets = (url, urlsplit(url).path)
+        path = urlsplit(url).path
+        secrets = (url, path, *path.split("/"))
         return Outgoing(url=url, headers={}, body=body, secrets=secrets, is_named=False)
