@@ -36,7 +36,7 @@ def _prune_batch(before: datetime) -> int:
     newest = Seal.objects.order_by("-seq").values_list("seq", flat=True).first() or 0
     oldest = Seal.objects.select_for_update().filter(seq__lt=newest).order_by("seq")[:BATCH]
     links = list(oldest)
-    entries = Event.objects.in_bulk([seal.event_id for seal in links])
+    entries = _entries([seal.event_id for seal in links])
     old = list(takewhile(lambda seal: _is_over(seal, entries, before), links))
     if not old:
         return 0
@@ -53,10 +53,22 @@ def _prune_batch(before: datetime) -> int:
     return len(old)
 
 
-def _is_over(seal: Seal, entries: Mapping[int, Event], before: datetime) -> bool:
+def _entries(ids: list[int]) -> dict[int, Event | None]:
+    """The entries that are there; None for one that somebody else holds, who may wait for its link."""
+    found: dict[int, Event | None] = dict.fromkeys(
+        Event.objects.filter(pk__in=ids).values_list("pk", flat=True)
+    )
+    free = Event.objects.select_for_update(skip_locked=True, no_key=True).filter(pk__in=ids)
+    return found | {event.pk: event for event in free}
+
+
+def _is_over(seal: Seal, entries: Mapping[int, Event | None], before: datetime) -> bool:
     """Whether the entry is old, and nobody still has to be told of it."""
-    event = entries.get(seal.event_id)
+    if seal.event_id not in entries:
+        # Somebody deleted it, which is to be found for as long as the link would have stayed.
+        return seal.made_at < before
+    event = entries[seal.event_id]
     if event is None:
-        return True
+        return False
     is_told = event.dispatched_at is not None or event.attempts >= events.MAX_ATTEMPTS
     return is_told and event.created_at < before

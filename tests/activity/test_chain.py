@@ -342,6 +342,19 @@ def test_pruning_stops_at_what_somebody_still_has_to_be_told_and_keeps_the_last_
     assert list(Seal.objects.values_list("seq", flat=True)) == [5]
 
 
+def test_pruning_leaves_links_whose_entries_were_deleted_to_be_found() -> None:
+    made = sealed(4)
+    Event.objects.filter(pk__in=[made[0].pk, made[1].pk]).delete()
+
+    assert prune(days=30) == 0
+
+    assert findings() == [("deleted", 1), ("deleted", 2)]
+    Seal.objects.filter(seq__lte=2).update(made_at=timezone.now() - timedelta(days=40))
+    assert prune(days=30) == 2
+    seal_events()
+    assert findings() == []
+
+
 def test_the_command_prints_the_head_and_fails_on_findings(capsys: Any) -> None:
     made = happened(3)
 

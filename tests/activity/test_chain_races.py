@@ -7,12 +7,15 @@ import signal
 import subprocess
 import sys
 import threading
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
+from django.utils import timezone
 
-from core.activity.sealing import seal_events
+from core.activity.pruning import prune
+from core.activity.sealing import drop_salts, seal_events
 from core.activity.verifying import verify
 from core.models import Event, Seal
 from tests.activity.chain import happened
@@ -80,6 +83,31 @@ def test_two_sealers_at_once_make_one_chain(monkeypatch: pytest.MonkeyPatch) -> 
     assert Seal.objects.count() == Event.objects.filter(is_sealed=True).count() == 200
     found = verify()
     assert (found.links, found.findings) == (200, [])
+
+
+@pytest.mark.services
+@pytest.mark.django_db(transaction=True)
+def test_pruning_gives_way_to_who_holds_an_entry_and_waits_for_its_link() -> None:
+    made = happened(6, "form.submit")
+    seal_events()
+    Event.objects.update(created_at=timezone.now() - timedelta(days=40))
+    pruned: list[int] = []
+
+    def prune_meanwhile() -> None:
+        pruned.append(prune(days=30))
+        connection.close()
+
+    other = threading.Thread(target=prune_meanwhile)
+    with transaction.atomic():
+        Event.objects.filter(pk=made[2].pk).update(payload={}, forgotten_at=timezone.now())
+        other.start()
+        other.join(20)
+        assert not other.is_alive()
+        drop_salts([made[2].pk])
+
+    assert pruned == [2]
+    assert prune(days=30) == 3
+    assert list(Seal.objects.values_list("seq", flat=True)) == [6]
 
 
 def test_a_sealer_that_is_killed_leaves_a_chain_that_goes_on(tmp_path: Path) -> None:
