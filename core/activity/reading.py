@@ -22,7 +22,10 @@ WIDEST: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What is asked for; None asks for all. `before` is an entry's id: only older ones."""
+    """What is asked for; None asks for all. `event` may be the first part of names, like `post`.
+
+    `before` is an entry's id: only older ones.
+    """
 
     event: str | None = None
     actor: int | None = None
@@ -46,7 +49,7 @@ def entries(chosen: Chosen | None = None) -> QuerySet[Event]:
     """What somebody did, newest first: what only hands work on is left out."""
     given = chosen or Chosen()
     wanted = {
-        "name": given.event,
+        "name__in": None if given.event is None else names_of(given.event),
         "actor_id": given.actor,
         "via": given.via,
         "agent_id": given.agent_id,
@@ -59,6 +62,12 @@ def entries(chosen: Chosen | None = None) -> QuerySet[Event]:
     rows = Event.objects.exclude(name__in=internal)
     rows = rows.filter(Q(**{name: value for name, value in wanted.items() if value is not None}))
     return rows.select_related("actor", "seal").order_by("-id")
+
+
+def names_of(chosen: str) -> list[str]:
+    """The events of that name, or of that first part of names; none where there is neither."""
+    names = [kind.name for kind in all_kinds()]
+    return [name for name in names if chosen in (name, name.partition(".")[0])]
 
 
 def count(rows: QuerySet[Event]) -> int:

@@ -10,6 +10,7 @@ from django.contrib.auth import get_user_model
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from core.activity.reading import names_of
 from core.activity.sentences import DOORS
 from core.events import all_kinds
 from core.events.dispatching import given_up
@@ -58,10 +59,7 @@ class GroupFilter(_Filter):
         return sorted(named, key=lambda item: item[1])
 
     def narrowed(self, rows: QuerySet[Event], value: str) -> QuerySet[Event]:
-        names = [
-            kind.name for kind in all_kinds() if value in (kind.name, kind.name.partition(".")[0])
-        ]
-        return rows.filter(name__in=names)
+        return rows.filter(name__in=names_of(value))
 
 
 class DoorFilter(_Filter):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import admin, messages
@@ -42,6 +43,17 @@ from core.models import Event
 
 _LOOKS = {"review": "review", "ai-review": "ai-review", "agent": "ai-review", "mcp": "ai-review"}
 _GONE = ("deleted", "purged", "revoked", "reject", "pruned", "disabled")
+
+_EXPORTED = {
+    "kind": "event",
+    "via": "via",
+    "actor": "actor",
+    "agent": "agentId",
+    "post": "postId",
+    "created_at__gte": "from",
+    "created_at__lt": "to",
+}
+"""Filters of the list, as the export calls them."""
 
 
 class _Counted(Paginator):  # type: ignore[type-arg]  # takes no type argument when it runs
@@ -102,7 +114,12 @@ class EventAdmin(PermittedAdmin[Event]):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        own = {"title": "Activity log", "export_url": "/api/activity/export"}
+        asked = {new: request.GET[old] for old, new in _EXPORTED.items() if request.GET.get(old)}
+        exports = {
+            f"{format_}_url": f"/api/activity/export?{urlencode({'format': format_, **asked})}"
+            for format_ in ("csv", "jsonl")
+        }
+        own = {"title": "Activity log", **exports}
         return super().changelist_view(request, {**own, **(extra_context or {})})
 
     @admin.display(description="Kind")

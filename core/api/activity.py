@@ -16,14 +16,13 @@ from rest_framework.response import Response
 from core.activity import reading
 from core.activity.exporting import Format, export
 from core.activity.presenters import present
-from core.activity.reading import Chosen
+from core.activity.reading import Chosen, names_of
 from core.activity.sentences import DOORS
 from core.api import activity_schema as schema
 from core.api.pagination import page_of
 from core.api.permissions import Declared
 from core.api.views import ApiViewSet
 from core.errors import invalid
-from core.events.kinds import find_kind
 
 _BIGGEST: Final = 2**63 - 1
 _TYPES: Final = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
@@ -81,7 +80,7 @@ def _format(request: Request) -> Format:
 def _chosen(request: Request) -> Chosen:
     given = request.query_params
     event, via = given.get("event"), given.get("via")
-    if event is not None and find_kind(event) is None:
+    if event is not None and not names_of(event):
         raise invalid("event", f"There is no event {event[:80]!r}.")
     if via is not None and via not in DOORS:
         raise invalid("via", f"via must be one of: {', '.join(DOORS)}.")

@@ -12,7 +12,9 @@ from core.api.schema import PAGES, UUID_TEXT, MetaSchema, PersonSchema, choice, 
 _ID: Final = whole(0, 2**63 - 1)
 PATHS: Final = {"entry_id": _ID}
 _CHOSEN: Final = [
-    query("event", "The name of an event, like post.published."),
+    query(
+        "event", "The name of an event, like post.published, or the first part of names, like post."
+    ),
     query("actor", "The id of an account.", _ID),
     query("via", "The door.", choice(*DOORS)),
     query("agentId", "The id of an agent.", {"type": "string", "maxLength": 80}),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import html
+import re
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from core import events
 from core.activity.sealing import seal_events
@@ -80,6 +83,26 @@ def test_the_list_is_narrowed(query: str, is_there: bool) -> None:
     happened(1)
 
     assert ("switched ‘agent-0’ off" in page(LIST + query)) is is_there
+
+
+def test_the_export_takes_what_the_list_shows() -> None:
+    post = make.post("How to brew")
+    happened(1)
+    today = timezone.now().date()
+    day = f"created_at__gte={today}+00%3A00%3A00%2B00%3A00"
+
+    text = page(
+        f"{LIST}?kind=post&post={post.pk}&{day}&via={Event.objects.get(name='post.created').via}"
+    )
+    [href] = re.findall(r'href="(/api/activity/export\?format=csv[^"]*)"', text)
+    answer = ApiClient("admin").get(html.unescape(href))
+
+    rows = b"".join(answer).decode().splitlines()[1:]
+    assert [row.split(",")[3] for row in rows] == [
+        "post.publish",
+        "post.published",
+        "post.created",
+    ]
 
 
 def test_an_entry_is_found_by_its_ids() -> None:
