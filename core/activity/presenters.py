@@ -17,6 +17,10 @@ _SECRET: Final = re.compile(
     r"(?:secret|password|credential|authorization|cookie|(?:api|auth|private)[-_]?key|token)s?$",
     re.IGNORECASE,
 )
+_PLAIN: Final = frozenset(
+    ("id", "what", "did", "enabled", "status", "scope", "layer", "formSlug", "submissionId")
+)
+"""What an entry says to whoever may know of it, but not of the thing that it is about."""
 _DEEPEST: Final = 20
 HIDDEN: Final = "[hidden]"
 
@@ -26,13 +30,17 @@ def present(events: Sequence[Event], actor: Actor) -> list[JsonObject]:
     post_ids = {str(event.post_id) for event in events if event.post_id is not None}
     tokens = {event.credential[6:] for event in events if event.credential[:6] == "token:"}
     posts, names = names_of("post", post_ids, actor), names_of("token", tokens, actor)
-    return [_entry(event, posts, names) for event in events]
+    return [_entry(event, posts, names, actor) for event in events]
 
 
-def _entry(event: Event, posts: Mapping[str, str], tokens: Mapping[str, str]) -> JsonObject:
+def _entry(
+    event: Event, posts: Mapping[str, str], tokens: Mapping[str, str], actor: Actor
+) -> JsonObject:
     kind = find_kind(event.name)
     is_private = kind is None or kind.is_private
     payload = payload_shown(event)
+    if not _may_read(event, posts, actor):
+        payload = {name: value for name, value in payload.items() if name in _PLAIN}
     post_id = None if event.post_id is None else str(event.post_id)
     title = None if post_id is None else posts.get(post_id)
     post = f"‘{title}’" if title else f"the post {post_id}" if post_id else ""
@@ -58,6 +66,15 @@ def _entry(event: Event, posts: Mapping[str, str], tokens: Mapping[str, str]) ->
         "payload": payload,
         "seal": _seal(event),
     }
+
+
+def _may_read(event: Event, posts: Mapping[str, str], actor: Actor) -> bool:
+    """Whether it is more to the actor than that it happened: titles of posts stand in what entries say, too."""
+    kind = find_kind(event.name)
+    if kind is None or not actor.can(kind.permission):
+        return False
+    is_there = event.post_id is None or str(event.post_id) in posts
+    return is_there or actor.can("posts.restore")
 
 
 def payload_shown(event: Event) -> JsonObject:

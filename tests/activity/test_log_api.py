@@ -176,6 +176,35 @@ def test_words_of_visitors_and_secrets_are_not_answered() -> None:
     assert entry["door"] == "Site"
 
 
+@pytest.mark.parametrize(
+    ("more", "of_the_live", "of_the_trash"),
+    [
+        ([], False, False),
+        (["posts.view"], True, False),
+        (["posts.view", "posts.restore"], True, True),
+    ],
+    ids=["none", "view", "restore"],
+)
+def test_a_program_reads_no_titles_of_posts_that_it_may_not_see(
+    more: list[str], of_the_live: bool, of_the_trash: bool
+) -> None:
+    make.post("Canary alive")
+    gone = make.post("Canary gone")
+    ApiClient("admin").write("DELETE", f"/api/posts/{gone.pk}")
+    permissions = ["settings.manage", *more]
+    _, secret = create_token(name="Log", permissions=permissions, actor=make.actor("admin"))
+    bearer = {"HTTP_AUTHORIZATION": f"Bearer {secret}"}
+
+    told = json.dumps(ApiClient().read(LIST, **bearer))
+    answer: Any = ApiClient().get(f"{LIST}/export?format=jsonl", **bearer)
+    taken = b"".join(answer.streaming_content).decode()
+
+    for text in (told, taken):
+        assert str(gone.pk) in text
+        assert ("anary alive" in text, "anary-alive" in text) == (of_the_live, of_the_live)
+        assert ("anary gone" in text, "anary-gone" in text) == (of_the_trash, of_the_trash)
+
+
 def test_the_export_is_safe_in_a_spreadsheet_and_recorded() -> None:
     make.post("=HYPERLINK(1)")
     happened(1, id="=1+1")
