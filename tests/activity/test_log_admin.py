@@ -85,6 +85,14 @@ def test_the_list_is_narrowed(query: str, is_there: bool) -> None:
     assert ("switched ‘agent-0’ off" in page(LIST + query)) is is_there
 
 
+def test_the_way_back_is_called_as_the_list_is() -> None:
+    happened(1)
+    event = Event.objects.get()
+
+    assert '<a href="/admin/core/event/">Activity log</a>' in page(f"{LIST}{event.pk}/change/")
+    assert "&rsaquo; Activity log</div>" in page()
+
+
 def test_the_export_takes_what_the_list_shows() -> None:
     post = make.post("How to brew")
     happened(1)

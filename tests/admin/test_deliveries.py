@@ -128,4 +128,10 @@ def test_the_home_page_tells_of_calls_that_failed(
     assert "post.deleted" not in card
     assert "post.updated" not in card
     assert "No call succeeded for a day." in card
+
+    Delivery.objects.all().delete()
+    page = admin.get("/admin/").content.decode()
+    card = page.partition('aria-labelledby="home-calls"')[2].partition("</section>")[0]
+    assert "No call succeeded for a day." in card
+    assert 'class="count"' not in card
     assert "Calls that failed" not in signed_in("editor").get("/admin/").content.decode()
