@@ -52,7 +52,13 @@ def waits_for(delivery: Delivery) -> Delivery | None:
 
 def lanes_due(but: Iterable[str] = ()) -> list[str]:
     """Lanes with something to send, other than those."""
-    rows = due().exclude(lane__in=list(but)).order_by("lane").values_list("lane", flat=True)
+    found = _lanes_of(due(), but)
+    # It costs more to leave out lanes in which all waits for something earlier, but they must not crowd out others.
+    return found if len(found) < _LONGEST_LIST else _lanes_of(claimable(), but)
+
+
+def _lanes_of(deliveries: QuerySet[Delivery], but: Iterable[str]) -> list[str]:
+    rows = deliveries.exclude(lane__in=list(but)).order_by("lane").values_list("lane", flat=True)
     return list(rows.distinct()[:_LONGEST_LIST])
 
 

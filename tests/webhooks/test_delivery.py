@@ -184,6 +184,21 @@ def test_a_second_sender_leaves_at_once(receiver: Receiver) -> None:
     assert send_deliveries() == 1
 
 
+def test_a_lease_from_before_the_clock_was_set_back_holds_up_nobody(receiver: Receiver) -> None:
+    from uuid import uuid4
+
+    from webhooks import lease
+    from webhooks.models import SenderLease
+
+    sending.webhook(receiver)
+    sending.happened()
+    assert lease.take(uuid4())
+    SenderLease.objects.update(until=timezone.now() + timedelta(hours=1))
+
+    assert not lease.is_held()
+    assert send_deliveries() == 1
+
+
 def test_a_lease_that_ran_out_is_taken(receiver: Receiver) -> None:
     from uuid import uuid4
 

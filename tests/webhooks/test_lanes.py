@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from tests.content.at_once import at_once
 from tests.receiver import Receiver, Reply, Trick
@@ -168,6 +170,24 @@ class _Other:
 @pytest.fixture
 def other(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(lanes._lanes, "other", _Other(receiver))
+
+
+@pytest.mark.django_db
+def test_lanes_that_wait_for_a_retry_do_not_crowd_out_others(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claims, "_LONGEST_LIST", 2)
+    hooks = sorted((sending.webhook(receiver, f"/{place}") for place in range(3)), key=lane_of)
+    post = uuid4()
+    earlier, later = (sending.happened(post=post) for _ in range(2))
+    last = lane_of(hooks[-1])
+    waiting = Delivery.objects.exclude(lane=last)
+    waiting.filter(event=earlier).update(next_attempt_at=timezone.now() + timedelta(hours=1))
+
+    assert sending.send() == 2
+
+    done = Delivery.objects.filter(status=DeliveryStatus.SUCCEEDED).values_list("lane", "event")
+    assert sorted(done) == [(last, earlier.pk), (last, later.pk)]
 
 
 @pytest.mark.django_db
