@@ -12,7 +12,7 @@ KINDS = (
     EventKind("webhook.created", "Webhook made", _SEE),
     EventKind("webhook.changed", "Webhook changed", _SEE),
     EventKind("webhook.deleted", "Webhook deleted", _SEE),
-    EventKind("webhook.disabled", "Webhook switched off: its address failed for a day", _SEE),
+    EventKind("webhook.disabled", "Webhook switched off", _SEE),
     EventKind("webhook.test", "Webhook tested", _SEE),
     EventKind("webhook.simulated", "Event of webhooks simulated", _SEE),
     EventKind("webhook.replayed", "Deliveries sent again", _SEE),
