@@ -29,10 +29,12 @@ class _Message:
             logger.warning("could not queue %s; the sweep will", self.what, exc_info=True)
 
 
-def after_commit(send: Callable[[], object], what: str) -> None:
-    """Queue a task once the transaction stands, one for each `what`. Where the broker is down, the sweep finds its
-    row."""
-    waiting = transaction.get_connection().run_on_commit
+def after_commit(send: Callable[[], object], what: str, *, once: bool = False) -> None:
+    """Queue a task once the transaction stands. Where the broker is down, the sweep finds the row of `what`.
+
+    With `once`, a transaction that asks again for the same `what` queues it one time.
+    """
+    waiting = transaction.get_connection().run_on_commit if once else []
     for _, call, _ in waiting[-_LOOK_BACK:]:
         if isinstance(call, _Message) and call.what == what and not call.is_over:
             return

@@ -60,7 +60,7 @@ def lane_of(webhook: Webhook) -> str:
 
 def wake_sender() -> None:
     """After the commit. One that is at work looks again after it let go, so nobody has to tell it."""
-    after_commit(_send, "deliveries")
+    after_commit(_send, "deliveries", once=True)
 
 
 def _send() -> None:

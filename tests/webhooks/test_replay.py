@@ -74,6 +74,23 @@ def test_one_under_way_is_not_replayed(receiver: Receiver) -> None:
     assert not Event.objects.filter(name="webhook.replayed").exists()
 
 
+def test_one_that_waits_for_its_next_try_goes_out_now(receiver: Receiver) -> None:
+    sending.webhook(receiver)
+    receiver.say("/hook", Reply(500), Reply(200))
+    event = sending.happened()
+    sending.send()
+    waiting = sending.delivery_of(event)
+    assert (waiting.status, waiting.attempts) == ("pending", 1)
+    sending.send()
+    assert len(receiver.at("/hook")) == 1
+
+    told = replay_delivery(delivery_id=waiting.pk, actor=make.actor("admin"))
+    sending.send()
+
+    assert told.attempts == 1
+    assert sending.state_of(event) == ("succeeded", 2, 200, "")
+
+
 @pytest.mark.parametrize("role", ["editor", "translator", "ai_agent"])
 def test_only_who_manages_webhooks_replays(receiver: Receiver, role: str) -> None:
     webhook = sending.webhook(receiver)

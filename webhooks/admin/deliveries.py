@@ -27,7 +27,7 @@ from core.admin.rights import (
 from webhooks import queries
 from webhooks.claims import waits_for
 from webhooks.models import Delivery, DeliveryStatus
-from webhooks.services.replay import replay_delivery
+from webhooks.services.replay import replay_delivery, waits_for_a_try
 from webhooks.showing import shown_to
 
 _LOOKS = {"pending": "queued", "sending": "running", "cancelled": "archived"}
@@ -146,6 +146,7 @@ def show(request: HttpRequest, delivery_id: UUID) -> TemplateResponse:
         "body": _pretty(shown.body) if shown.body is not None else None,
         "tries": list(row.tries.order_by("-number")),
         "is_finished": row.next_attempt_at is None,
+        "waits_for_a_try": waits_for_a_try(row),
         "is_held": row.webhook is not None
         and not row.webhook.is_active
         and row.next_attempt_at is not None,

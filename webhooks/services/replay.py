@@ -25,16 +25,21 @@ REPLAYED = "webhook.replayed"
 
 @transaction.atomic
 def replay_delivery(*, delivery_id: UUID | str, actor: Actor) -> Delivery:
-    """Send a finished delivery again, under the same id. Raises `NotFound`, and `Conflict` where it may not be."""
+    """Send a finished delivery again, under the same id, or now what waits for its next try.
+
+    Raises `NotFound`, and `Conflict` where it may not be.
+    """
     allow(actor)
     row = _locked(delivery_id)
-    if row.next_attempt_at is not None:
+    if row.next_attempt_at is not None and not waits_for_a_try(row):
         raise Conflict("This delivery is not finished yet.", code="delivery_unfinished")
     if row.event.forgotten_at is not None:
         raise Conflict(
             "The words of this event were deleted; it cannot be sent again.", code="event_forgotten"
         )
-    row.status, row.attempts, row.next_attempt_at = DeliveryStatus.PENDING, 0, timezone.now()
+    if row.next_attempt_at is None:
+        row.attempts = 0
+    row.status, row.next_attempt_at = DeliveryStatus.PENDING, timezone.now()
     row.finished_at = row.claimed_until = None
     row.save()
     payload: dict[str, Json] = {"deliveryId": str(row.pk), "event": row.event_name}
@@ -45,6 +50,16 @@ def replay_delivery(*, delivery_id: UUID | str, actor: Actor) -> Delivery:
     events.record(REPLAYED, actor=actor, payload=payload)
     wake_sender()
     return row
+
+
+def waits_for_a_try(row: Delivery) -> bool:
+    """Whether a call failed and the next one is some time ahead."""
+    return (
+        row.status == DeliveryStatus.PENDING
+        and row.attempts > 0
+        and row.next_attempt_at is not None
+        and row.next_attempt_at > timezone.now()
+    )
 
 
 @transaction.atomic
