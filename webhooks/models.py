@@ -120,6 +120,12 @@ class Delivery(models.Model):
     def __str__(self) -> str:
         return f"{self.event_name} to {self.lane}"
 
+    @property
+    def is_held(self) -> bool:
+        """Whether it waits for its webhook to be switched on. Tests go out all the same."""
+        is_off = self.webhook is not None and not self.webhook.is_active
+        return is_off and self.next_attempt_at is not None and self.event_name != "webhook.test"
+
 
 class Attempt(models.Model):
     """One call of a delivery: what was sent along, what came back. Secrets are left out, the answer is cut off."""

@@ -146,10 +146,8 @@ def show(request: HttpRequest, delivery_id: UUID) -> TemplateResponse:
         "body": _pretty(shown.body) if shown.body is not None else None,
         "tries": list(row.tries.order_by("-number")),
         "is_finished": row.next_attempt_at is None,
-        "waits_for_a_try": waits_for_a_try(row),
-        "is_held": row.webhook is not None
-        and not row.webhook.is_active
-        and row.next_attempt_at is not None,
+        "waits_for_a_try": waits_for_a_try(row) and not row.is_held,
+        "is_held": row.is_held,
         "waits_for": waits_for(row),
     }
     title = f"{row.event_name}: {row.get_status_display().lower()}"
