@@ -16,7 +16,6 @@ from core.post_kinds import post_type_labels
 
 NAME_MAX: Final = 100
 URL_MAX: Final = 2000
-SECRET_MIN: Final = 16
 SECRET_MAX: Final = 200
 HEADERS_MAX: Final = 20
 HEADER_NAME_MAX: Final = 100
@@ -87,10 +86,8 @@ def locales_of(given: Sequence[str]) -> list[str]:
 
 def secret_of(given: str) -> str:
     """Empty: AGENT_SECRET signs."""
-    if given and not (SECRET_MIN <= len(given) <= SECRET_MAX and given.isprintable()):
-        raise invalid(
-            "secret", f"secret must have {SECRET_MIN} to {SECRET_MAX} characters that can be seen."
-        )
+    if len(given) > SECRET_MAX or not given.isprintable():
+        raise invalid("secret", f"secret has at most {SECRET_MAX} characters, all to be seen.")
     return given
 
 

@@ -86,7 +86,6 @@ def test_a_webhook_is_what_it_was_made() -> None:
         ("types", ["nonsense"]),
         ("types", ["\ud800"]),
         ("locales", ["fr"]),
-        ("secret", "short"),
         ("secret", "x" * 201),
         ("secret", "line\r\nbreak-and-more"),
         ("secret", "half-a-character-\ud800"),

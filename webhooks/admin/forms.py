@@ -54,7 +54,7 @@ class WebhookForm(forms.Form):
         strip=False,
         max_length=rules.SECRET_MAX,
         widget=_SECRET,
-        help_text="16 to 200 characters that sign every call. Empty: AGENT_SECRET signs.",
+        help_text="Up to 200 characters that sign every call, long and random best. Empty: AGENT_SECRET signs.",
     )
     generate = forms.BooleanField(
         label="Make a secret",

@@ -55,7 +55,7 @@ class NewWebhook(Body):
     secret: Words = Field(
         "",
         max_length=rules.SECRET_MAX,
-        description="16 to 200 characters; empty: AGENT_SECRET signs. Never answered.",
+        description="Up to 200 characters; empty: AGENT_SECRET signs. Never answered.",
     )
     active: bool = True
     test: bool = Field(False, description="Whether it is told of simulated events too.")
