@@ -33,7 +33,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls that get no answer end soon."""
     from webhooks import wire
 
-    monkeypatch.setattr(wire, "SECONDS", 0.3)
+    monkeypatch.setattr(wire, "SECONDS", 1.0)
 
 
 @pytest.fixture
