@@ -75,12 +75,10 @@ class Client:
         heard = _Heard()
         try:
             async with asyncio.timeout(seconds):
-                line = self._take(target) or await connect(target, self._names, self._tls)
-                try:
-                    line.ask(request, body)
-                    await heard.listen(line)
-                finally:
-                    self._keep(target, line)
+                kept = self._take(target)
+                if kept is None or not await self._asked_again(target, kept, request, body, heard):
+                    line = await connect(target, self._names, self._tls)
+                    await self._ask(target, line, request, body, heard)
         except TimeoutError:
             heard.note = f"no more came within {seconds:g} s"
         except Broken as broken:
@@ -89,6 +87,27 @@ class Client:
             error.ms = _ms(started)
             raise
         return heard.answer(target.host, _ms(started))
+
+    async def _ask(
+        self, target: Target, line: Line, request: h11.Request, body: bytes, heard: _Heard
+    ) -> None:
+        try:
+            line.ask(request, body)
+            await heard.listen(line)
+        finally:
+            self._keep(target, line)
+
+    async def _asked_again(
+        self, target: Target, line: Line, request: h11.Request, body: bytes, heard: _Heard
+    ) -> bool:
+        """The same on a kept connection. False where the other side was just closing it, and answered nothing."""
+        try:
+            await self._ask(target, line, request, body, heard)
+        except Broken:
+            if line.has_heard:
+                raise
+            return False
+        return True
 
     def _take(self, target: Target) -> Line | None:
         lines = self._kept.get(_place(target), [])

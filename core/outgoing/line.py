@@ -65,6 +65,11 @@ class Line(asyncio.Protocol):
             self._http.our_state is self._http.their_state is h11.IDLE
         )
 
+    @property
+    def has_heard(self) -> bool:
+        """Whether anything came since the call."""
+        return self._received > 0
+
     def close(self) -> None:
         """At once: who is at the other end may never agree to a polite end."""
         self._ended = True

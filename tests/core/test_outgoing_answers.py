@@ -268,3 +268,17 @@ def test_only_known_methods_are_sent(receiver: Receiver, method: str) -> None:
         fetch(method, receiver.url("/hook"))
 
     assert receiver.connections == 0
+
+
+def test_a_kept_connection_that_just_ended_is_no_failure_of_the_call(receiver: Receiver) -> None:
+    receiver.say("/hook", Reply(), Reply(trick=Trick.DROP), Reply(202), Reply(trick=Trick.DROP))
+
+    async def calls() -> list[int]:
+        async with Client() as client:
+            found = [(await client.send("POST", receiver.url("/hook"))).status for _ in range(2)]
+            with pytest.raises(Unreachable):  # what a fresh connection says, counts
+                await client.send("POST", receiver.url("/hook"))
+            return found
+
+    assert asyncio.run(calls()) == [200, 202]
+    assert [seen.connection for seen in receiver.requests] == [1, 1, 2, 2, 3]
