@@ -11,8 +11,8 @@ from webhooks.models import Attempt, Delivery, DeliveryStatus, Webhook
 
 
 def scene() -> Names:
-    webhook = make.webhook()
     event = make.event("post.published")
+    webhook = make.webhook()  # after it: where events are told at once, it would have its delivery
     delivery = make.delivery(event, webhook, status=DeliveryStatus.FAILED)
     return {"webhook_id": str(webhook.pk), "delivery_id": str(delivery.pk)}
 
