@@ -38,13 +38,17 @@ def everything(document: Any) -> Scene:
 
 def config(scene: Scene) -> str:
     """The scene's ids as schemathesis reads them: most calls take one of them, the others anything."""
+    # As texts, numbers would not fit their description; schemathesis thinks of numbers by itself.
+    texts = {name: ids for name, ids in scene.ids.items() if not all(map(_is_number, ids))}
     lines = ["", "[parameters]"]
-    lines += [
-        f'"path.{name}" = {{ dictionary = "{name}", probability = 0.8 }}' for name in scene.ids
-    ]
+    lines += [f'"path.{name}" = {{ dictionary = "{name}", probability = 0.8 }}' for name in texts]
     lines += ["", "[dictionaries]"]
-    lines += [f"{name} = {{ values = {json.dumps(ids)} }}" for name, ids in scene.ids.items()]
+    lines += [f"{name} = {{ values = {json.dumps(ids)} }}" for name, ids in texts.items()]
     return "\n".join([*lines, ""])
+
+
+def _is_number(id_: object) -> bool:
+    return str(id_).isdecimal()
 
 
 def with_examples(document: Any, scene: Scene) -> Any:
