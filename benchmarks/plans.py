@@ -8,8 +8,9 @@ from typing import Any
 from django.db import connection
 from django.db.models import QuerySet
 
-from content import queries, site_queries
+from content import queries
 from content.models import Post, PostModule
+from content.site import queries as site_queries
 
 
 def check(post: Post) -> list[str]:

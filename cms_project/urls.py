@@ -54,5 +54,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *[path("api/", include(module)) for module in _modules("api.urls")],
     re_path(r"^api(/|$)", csrf_exempt(errors.not_found)),  # what is not there needs no token
     *[path("", include(module)) for module in _modules("urls")],
-    path("", include("content.site_urls")),
+    path("", include("content.site.urls")),
 ]

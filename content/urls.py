@@ -2,6 +2,6 @@
 
 from django.urls import path
 
-from content.previews import preview
+from content.site.previews import preview
 
 urlpatterns = [path("preview/<str:token>", preview, name="preview")]

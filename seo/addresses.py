@@ -10,7 +10,7 @@ from django.conf import settings
 
 from content.richtext.links import safe_href
 from content.rules.url_patterns import RESERVED
-from content.site import canonical_form
+from content.site.addresses import canonical_form
 from core.errors import RuleViolation, invalid
 from seo.models import ADDRESS_MAX
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from content.site import canonical_form
+from content.site.addresses import canonical_form
 from core.errors import NotFound
 from core.statements import Statement
 from seo.addresses import key_of

@@ -20,11 +20,11 @@ from content.admin.panels import register_panel
 from content.document import PostDocument
 from content.models import Post, PreviewLink
 from content.origins import TranslationState, states_of
-from content.previews import preview_url
 from content.review.labels import label_of, module_label, module_names
 from content.services.previews import create_preview_link, revoke_preview_link
 from content.services.translate import create_translation, mark_up_to_date
 from content.services.vary import create_variation, promote_variation
+from content.site.previews import preview_url
 from core.admin.forms import saved
 from core.admin.rights import actor_of, answers_refusals, may, refusals_as_messages, require
 

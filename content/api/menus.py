@@ -21,7 +21,7 @@ from content.models import Menu
 from content.presenters import menus as presenters
 from content.rules.menus import DEEPEST, ITEM_URL_MAX, LABEL_MAX, MOST_ITEMS
 from content.services.menus import NAME_MAX, SLUG_MAX, change_menu, create_menu, delete_menu
-from content.site_menus import shown_links
+from content.site.menus import shown_links
 from core.api.body import Body, Words, body_object, check
 from core.api.pagination import page_of
 from core.api.permissions import PUBLIC, Declared

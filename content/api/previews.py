@@ -12,13 +12,13 @@ from rest_framework.response import Response
 from content import presenters
 from content.api import reading
 from content.api.schema import copies as schema
-from content.previews import preview_url
 from content.services.previews import (
     LONGEST_HOURS,
     USUAL_HOURS,
     create_preview_link,
     revoke_preview_link,
 )
+from content.site.previews import preview_url
 from core.api.body import Body, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared

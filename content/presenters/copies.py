@@ -5,7 +5,7 @@ from __future__ import annotations
 from content.models import Post, PreviewLink
 from content.origins import TranslationState
 from content.presenters.modules import Wire
-from content.site_links import absolute
+from content.site.addresses import absolute
 from content.store import iso
 
 

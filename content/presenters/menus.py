@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from content.models import Menu
 from content.presenters.modules import Wire
-from content.site_links import MenuLink
+from content.site.links import MenuLink
 from content.store import iso
 
 

@@ -15,7 +15,7 @@ from content.replacing.props import edit_props
 from content.rules.menus import clean_items
 from content.rules.values import clean_line
 from content.search_following import keep_words_of_global
-from content.site_links import menu_post_ids
+from content.site.links import menu_post_ids
 from core import events
 from core.actor import Actor
 from core.errors import RuleViolation

@@ -9,7 +9,7 @@ from content.definitions import checking, find_post_type
 from content.document import CUSTOM_PREFIX, FIELD_NAMES, PostDocument
 from content.models import Post, Status
 from content.rules.values import clean_value
-from content.site_links import absolute
+from content.site.addresses import absolute
 from core.errors import RuleViolation, invalid
 from core.json import JsonObject
 

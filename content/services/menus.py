@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 
 from content.models import Menu
 from content.rules.menus import clean_items, slug_taken
-from content.site_links import menu_post_ids
+from content.site.links import menu_post_ids
 from core import events
 from core.actor import Actor
 from core.errors import Conflict, NotFound, invalid

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from content import queries
 from content.api.delivered import DeliveredViewSet
 from content.api.delivery import delivered_post
-from content.site import canonical_form
+from content.site.addresses import canonical_form
 from core.api.permissions import PUBLIC, Declared
 from core.errors import NotFound, invalid
 from seo.api import schema

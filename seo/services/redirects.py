@@ -10,7 +10,7 @@ from django.db import DatabaseError, IntegrityError, transaction
 from django.db.models import F
 
 from content.queries import published_posts
-from content.site_links import locale_of
+from content.site.addresses import locale_of
 from core import events
 from core.actor import Actor
 from core.errors import NotFound, RuleViolation, invalid

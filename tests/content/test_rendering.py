@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from content.definitions import modules
-from content.rendering import RenderableModule, opens_with_heading, render_modules
+from content.site.rendering import RenderableModule, opens_with_heading, render_modules
 from core.json import JsonObject
 from tests.content.customer_app import customer_app
 from tests.content.test_definitions import UUID_, paragraph
@@ -146,7 +146,7 @@ def test_modules_keep_their_order_and_names():
 
 
 def test_an_unknown_module_shows_nothing_and_is_logged(caplog):
-    with caplog.at_level(logging.WARNING, logger="content.rendering"):
+    with caplog.at_level(logging.WARNING, logger="content.site.rendering"):
         html = render_modules(
             [module("gone"), module("prose", {"content": paragraph("ok")}, 1)], {}
         )

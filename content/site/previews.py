@@ -7,9 +7,9 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from content.services.previews import OpenedPreview, open_preview
-from content.site_links import absolute
-from content.site_pages import missing_page
-from content.site_preview import preview_page
+from content.site.addresses import absolute
+from content.site.layer_pages import preview_page
+from content.site.pages import missing_page
 from core.api.throttles import Count, client_address, is_allowed_freely
 
 

@@ -12,24 +12,24 @@ from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.translation import gettext
 
-from content import site_queries
 from content.models import Post, Term
-from content.rendering import RenderableModule, opens_with_heading, render_modules
-from content.site_links import (
+from content.site import queries
+from content.site.addresses import home_of
+from content.site.links import (
     Alternate,
     Crumb,
     Place,
     alternates,
     breadcrumb,
-    home_of,
     is_right_to_left,
     menu_links,
     menu_post_ids,
     paths_above,
 )
-from content.site_media import images_of
-from content.site_queries import MenuItems, Neighbour
-from content.site_seo import Seo, seo_of_list, seo_of_post
+from content.site.media import images_of
+from content.site.queries import MenuItems, Neighbour
+from content.site.rendering import RenderableModule, opens_with_heading, render_modules
+from content.site.seo import Seo, seo_of_list, seo_of_post
 from media.presenters import SiteImage, site_image
 
 LISTED: Final = {"blog": "blog"}
@@ -77,8 +77,8 @@ class PageContent:
 
 def post_page(post: Post) -> str:
     """The page of a post. At most five queries."""
-    terms = site_queries.terms_of(post) if post.type in LISTED else []
-    return page_of(PageContent(post, site_queries.modules_of(post), terms))
+    terms = queries.terms_of(post) if post.type in LISTED else []
+    return page_of(PageContent(post, queries.modules_of(post), terms))
 
 
 def page_of(content: PageContent) -> str:
@@ -128,12 +128,12 @@ def _seo(
 def list_page(type: str, locale: str, number: int) -> str | None:
     """A page of the posts of a type, 1 being the newest; None past the last. Four queries."""
     place = Place(list_path(type, locale), locale)
-    counts = site_queries.counts(type)
+    counts = queries.counts(type)
     last = max(1, -(-counts.get(locale, 0) // PER_PAGE))
     if not 1 <= number <= last:
         return None
     begin = (number - 1) * PER_PAGE
-    posts = site_queries.listed(type, locale)[begin : begin + PER_PAGE]
+    posts = queries.listed(type, locale)[begin : begin + PER_PAGE]
     around = _surroundings(place)
     with translation.override(locale):
         title = gettext("Blog")
@@ -165,10 +165,10 @@ def missing_page(locale: str) -> str:
 
 def _surroundings(place: Place, group: Any = None) -> Surroundings:
     default = settings.CMS_ENV.default_locale
-    menus = site_queries.menus(place.locale, default)
+    menus = queries.menus(place.locale, default)
     ids = {id_ for items in menus.values() for id_ in menu_post_ids(items)}
     paths = {*paths_above(place), home_of(default)}
-    found = site_queries.neighbours(paths=paths, group=group, post_ids=ids)
+    found = queries.neighbours(paths=paths, group=group, post_ids=ids)
     return Surroundings(place, menus, found)
 
 

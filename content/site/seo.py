@@ -8,7 +8,8 @@ from typing import TypedDict
 from django.conf import settings
 
 from content.models import Post
-from content.site_links import Alternate, Crumb, absolute
+from content.site.addresses import absolute
+from content.site.links import Alternate, Crumb
 from content.store import iso
 from core.json import Json, JsonObject
 

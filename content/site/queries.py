@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce
 
 from content.models import Menu, Post, PostModule, Term
 from content.queries import published_posts
-from content.rendering import RenderableModule
+from content.site.rendering import RenderableModule
 from core.json import Json
 from core.models import ContentVersion
 from core.statements import Statement, columns_of, instance

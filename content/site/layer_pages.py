@@ -7,8 +7,8 @@ from copy import copy
 from content import store
 from content.document import PostDocument
 from content.models import ModuleInstance, Post, Term
-from content.rendering import RenderableModule
-from content.site_pages import PageContent, page_of
+from content.site.pages import PageContent, page_of
+from content.site.rendering import RenderableModule
 from core.json import JsonObject
 from media.queries import media_exists
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from content import site_queries
-from content.site_links import MenuLink, Place, menu_links, menu_post_ids
-from content.site_queries import MenuItems
+from content.site import queries
+from content.site.links import MenuLink, Place, menu_links, menu_post_ids
+from content.site.queries import MenuItems
 
 
 def shown_links(items: MenuItems, locale: str) -> list[MenuLink]:
     """What visitors see of a menu in a language. One query, none where it names no post."""
     ids = menu_post_ids(items)
-    found = site_queries.neighbours(paths=(), group=None, post_ids=ids) if ids else []
+    found = queries.neighbours(paths=(), group=None, post_ids=ids) if ids else []
     return menu_links(items, Place("", locale), found)

@@ -8,12 +8,12 @@ from typing import TypedDict
 from uuid import UUID
 
 from django.conf import settings
-from django.utils.encoding import iri_to_uri
 from django.utils.translation import get_language_info
 
 from content.richtext.links import safe_href
 from content.rules.menus import DEEPEST
-from content.site_queries import MenuItems, Neighbour
+from content.site.addresses import home_of
+from content.site.queries import MenuItems, Neighbour
 
 
 class Crumb(TypedDict):
@@ -43,23 +43,6 @@ class Place:
 
     path: str
     locale: str
-
-
-def absolute(path: str) -> str:
-    """A path of the site as a full address."""
-    return f"{settings.SITE_URL}{iri_to_uri(path)}"
-
-
-def home_of(locale: str) -> str:
-    """The path of the home page of a locale."""
-    return "/" if locale == settings.CMS_ENV.default_locale else f"/{locale}/"
-
-
-def locale_of(path: str) -> str:
-    """The locale whose prefix a path begins with; the default one has none."""
-    first = path.split("/", 2)[1] if path.startswith("/") else ""
-    default: str = settings.CMS_ENV.default_locale
-    return first if first in settings.CMS_ENV.locales and first != default else default
 
 
 def paths_above(place: Place) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from content.definitions import ModuleProps, modules, post_types, props_of
 from content.models import Post
-from content.rendering import RenderableModule
+from content.site.rendering import RenderableModule
 from media.presenters import SiteImage, site_image
 from media.queries import assets
 

@@ -2,7 +2,7 @@
 
 from django.urls import re_path
 
-from content.site import page
+from content.site.views import page
 
 urlpatterns = [
     # Left out, so that Django adds the slash to `/admin`, and a missing file costs no query.

@@ -1,7 +1,6 @@
 """The public site: one view for every address that nothing else answers.
 
-An answer depends on the address and the live content alone: no session, no cookie, no `Vary`. The canonical form
-of an address has no slash at its end, but for the home pages, and no prefix for the default locale.
+An answer depends on the address and the live content alone: no session, no cookie, no `Vary`.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
 from django.views.decorators.http import require_safe
 
-from content import site_queries
-from content.site_links import home_of, locale_of
-from content.site_pages import list_page, listed_at, missing_page, post_page
+from content.site import queries
+from content.site.addresses import canonical_form, locale_of
+from content.site.pages import list_page, listed_at, missing_page, post_page
 from core.events import content_version
 
 MAX_AGE = 60
@@ -32,7 +31,7 @@ def page(request: HttpRequest, path: str) -> HttpResponseBase:
     """The page at an address; 301 from another form of it; 404 with the site's own page."""
     address = f"/{path}"
     locale = locale_of(address)
-    post = site_queries.find_post(address, locale)
+    post = queries.find_post(address, locale)
     if post is not None:
         version: int = post.content_version  # type: ignore[attr-defined]  # annotated by find_post
         return _cached(request, version, lambda: post_page(post))
@@ -66,20 +65,10 @@ def _moved(request: HttpRequest, address: str) -> HttpResponse | None:
         return None
     locale = locale_of(canonical)
     # Only to a page of this site: what is stored is no `//host`.
-    if listed_at(canonical, locale) or site_queries.is_published_at(canonical, locale):
+    if listed_at(canonical, locale) or queries.is_published_at(canonical, locale):
         query = request.META.get("QUERY_STRING")
         return HttpResponsePermanentRedirect(f"{canonical}?{query}" if query else canonical)
     return None
-
-
-def canonical_form(address: str) -> str:
-    """The one form of an address: `/blog/` is `/blog`, `/de` is `/de/`, `/en/blog` is `/blog`."""
-    bare = address.rstrip("/") or "/"
-    prefix = f"/{settings.CMS_ENV.default_locale}"
-    if bare == prefix or bare.startswith(f"{prefix}/"):
-        bare = bare.removeprefix(prefix) or "/"
-    home = home_of(locale_of(bare))
-    return home if bare == home.rstrip("/") else bare
 
 
 def _missing(locale: str) -> HttpResponse:
@@ -92,7 +81,11 @@ def _missing(locale: str) -> HttpResponse:
 @cache
 def _code_version() -> str:
     """Changes with the templates and styles: after a deployment old pages are not "not modified"."""
-    files = [Path(__file__).parent, settings.BASE_DIR / "templates", settings.BASE_DIR / "static"]
+    files = [
+        Path(__file__).parents[1],
+        settings.BASE_DIR / "templates",
+        settings.BASE_DIR / "static",
+    ]
     times = [
         f"{file.relative_to(settings.BASE_DIR)}:{file.stat().st_mtime_ns}"
         for folder in files
