@@ -9,8 +9,18 @@ from django.conf import settings
 from django.db import models
 
 
+class AssetStatus(models.TextChoices):
+    """How far the variants are. Until they are ready, pages show the file itself."""
+
+    PROCESSING = "processing", "Making sizes"
+    READY = "ready", "Ready"
+    FAILED = "failed", "Failed"
+
+
 class Asset(models.Model):
-    """A stored file. `file` and `variants` are paths in the media storage; `filename` is the original name."""
+    """A stored file. `file`, `variants` and `dark_variants` are paths in the media storage; `filename` is the original
+    name. The focal point is in fractions of width and height, from the left and the top; none means the middle.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     filename = models.CharField(max_length=255)
@@ -20,12 +30,18 @@ class Asset(models.Model):
     width = models.PositiveIntegerField(null=True, blank=True)
     height = models.PositiveIntegerField(null=True, blank=True)
     variants = models.JSONField(default=dict, blank=True)
+    dark_variants = models.JSONField(default=dict, blank=True)
+    status = models.CharField(max_length=12, choices=AssetStatus.choices, default=AssetStatus.READY)
+    focal_x = models.FloatField(null=True, blank=True)
+    focal_y = models.FloatField(null=True, blank=True)
     alt_text = models.CharField(max_length=500, blank=True, default="")
+    description = models.CharField(max_length=2000, blank=True, default="")
     categories = models.JSONField(default=list, blank=True)
     uploaded_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
         verbose_name = "file"
@@ -34,3 +50,47 @@ class Asset(models.Model):
 
     def __str__(self) -> str:
         return self.filename
+
+
+class MediaReference(models.Model):
+    """A place where an asset is used: one row a place, written in the transaction of the change that made it.
+
+    The holder is named, not keyed: media knows no post. `holder_kind` is what registered itself in `media.holders`
+    (`post`, `global-module`), `path` a path of contract §6, `layer` one of live, review, ai-review.
+    """
+
+    asset = models.ForeignKey(Asset, on_delete=models.CASCADE, related_name="references")
+    holder_kind = models.CharField(max_length=20)
+    holder_id = models.UUIDField()
+    layer = models.CharField(max_length=10)
+    path = models.CharField(max_length=300)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(
+                fields=["holder_kind", "holder_id", "layer", "path", "asset"],
+                name="media_reference_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.holder_kind} {self.holder_id} ({self.layer}): {self.path}"
+
+
+class StoredFile(models.Model):
+    """A file of the storage, by its name there: every one has its row before it is written.
+
+    So a killed process leaves nothing that is not known, an old name still leads to the asset after its file was
+    replaced, and whatever lies in the storage without a row is an orphan. `due_at` is when a file that is no longer
+    in use is deleted (cached pages still show it for a while); None while it is in use.
+    """
+
+    name = models.CharField(max_length=300, unique=True)
+    asset = models.ForeignKey(
+        Asset, null=True, blank=True, on_delete=models.SET_NULL, related_name="files"
+    )
+    due_at = models.DateTimeField(null=True, blank=True, db_index=True)
+    is_deleted = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return self.name

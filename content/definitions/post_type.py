@@ -45,6 +45,10 @@ class PostType:
     hierarchical: ClassVar[bool] = False
     localized: ClassVar[bool] = True
     url_pattern: ClassVar[str]
+    index_path: ClassVar[str] = ""
+    """The last part of the address of the page that lists the type's posts; empty for none."""
+    list_label: ClassVar[str] = ""
+    """The title of that page, which is looked up in the catalogue of translations; empty is `label_plural`."""
     allowed_modules: ClassVar[tuple[str, ...]] = ()
     module_groups: ClassVar[tuple[str, ...]] = ()
     default_module_group: ClassVar[str | None] = None

@@ -7,6 +7,7 @@ class Company(PostType):
     label_plural = "Companies"
     description = "An organisation: a customer, a partner, a member."
     url_pattern = "/companies/{slug}"
+    index_path = "companies"
     module_groups = ("company-default",)
     default_module_group = "company-default"
 

@@ -7,6 +7,8 @@ class Profile(PostType):
     label_plural = "Profiles"
     description = "A person: an author, a member of the team, a speaker."
     url_pattern = "/people/{slug}"
+    index_path = "people"
+    list_label = "People"
     module_groups = ("profile-default",)
     default_module_group = "profile-default"
 

@@ -19,7 +19,8 @@ from django.views.decorators.http import require_safe
 
 from content.site import queries
 from content.site.addresses import canonical_form, locale_of
-from content.site.pages import list_page, listed_at, missing_page, post_page
+from content.site.listings import list_page, listed_at
+from content.site.pages import missing_page, post_page
 from core.events import content_version
 
 MAX_AGE = 60

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from content.models import Menu, Post
-from content.site.pages import PER_PAGE
+from content.site.listings import PER_PAGE
 from tests import make
 from tests.site.test_pages import BLOG, home, page, text
 

@@ -1,0 +1,71 @@
+"""What every page of the site has around its content: menus, languages, the name of the site."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from content.site import queries
+from content.site.addresses import home_of
+from content.site.links import (
+    Crumb,
+    Place,
+    is_right_to_left,
+    menu_links,
+    menu_post_ids,
+    paths_above,
+)
+from content.site.queries import MenuItems, Neighbour
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What every page has around its content."""
+
+    place: Place
+    menus: dict[str, MenuItems]
+    neighbours: Sequence[Neighbour]
+
+    @property
+    def site_name(self) -> str:
+        """The title of the home page in the page's language, else in the default one, else the host."""
+        default = settings.CMS_ENV.default_locale
+        for locale in (self.place.locale, default):
+            for post in self.neighbours:
+                if post.path == home_of(locale) and post.is_published:
+                    return post.title
+        return urlsplit(settings.SITE_URL).hostname or ""
+
+
+def surroundings_of(place: Place, group: Any = None) -> Surroundings:
+    default = settings.CMS_ENV.default_locale
+    menus = queries.menus(place.locale, default)
+    ids = {id_ for items in menus.values() for id_ in menu_post_ids(items)}
+    paths = {*paths_above(place), home_of(default)}
+    found = queries.neighbours(paths=paths, group=group, post_ids=ids)
+    return Surroundings(place, menus, found)
+
+
+def context_of(around: Surroundings, crumbs: Sequence[Crumb], **more: object) -> dict[str, object]:
+    place = around.place
+    home = home_of(place.locale)
+    links = {
+        slug: menu_links(items, place, around.neighbours) for slug, items in around.menus.items()
+    }
+    return {
+        "locale": place.locale,
+        "text_direction": "rtl" if is_right_to_left(place.locale) else "ltr",
+        "site": {
+            "name": around.site_name,
+            "home_url": home,
+            "is_home": place.path == home,
+        },
+        "menu": links.get("main", []),
+        "footer_menu": links.get("footer", []),
+        "breadcrumb": crumbs,
+        **more,
+    }
