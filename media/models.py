@@ -18,7 +18,7 @@ class AssetStatus(models.TextChoices):
 
 
 class Asset(models.Model):
-    """A stored file. `file`, `variants` and `dark_variants` are paths in the media storage; `filename` is the original
+    """A stored file. `file`, `variants` and `dark_variants` are paths in the storage; `filename` is the original
     name. The focal point is in fractions of width and height, from the left and the top; none means the middle.
     """
 
