@@ -51,6 +51,8 @@ class Module:
     allowed_post_types: ClassVar[tuple[str, ...]] = ()
     opens_page: ClassVar[bool] = False
     """Whether the template shows the page's one `h1` where the module comes first."""
+    stylesheet: ClassVar[str] = ""
+    """A static file such as `cms/modules/hero.css`. Pages load it where the module stands, once."""
     Props: ClassVar[type[ModuleProps]] = ModuleProps
 
     @classmethod

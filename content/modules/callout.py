@@ -19,6 +19,7 @@ class Callout(Module):
     label = "Callout"
     description = "A box that stands out: a note, a warning, or a short invitation with a button."
     icon = "bolt"
+    stylesheet = "cms/modules/callout.css"
     ai = AIGuidance(
         layout_roles=("aside", "closing"),
         use_when=(

@@ -21,6 +21,7 @@ class Faq(Module):
     label = "Questions and answers"
     description = "Questions that readers really ask, each with a short answer that can be opened."
     icon = "message"
+    stylesheet = "cms/modules/faq.css"
     ai = AIGuidance(
         layout_roles=("support", "closing"),
         use_when=(

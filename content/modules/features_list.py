@@ -14,6 +14,7 @@ class FeaturesList(Module):
     label = "Features list"
     description = "Short parallel points, each with a symbol, a title and a sentence or two."
     icon = "layers"
+    stylesheet = "cms/modules/features-list.css"
     ai = AIGuidance(
         layout_roles=("body", "support"),
         use_when=("three to nine parallel benefits, steps or properties",),

@@ -19,6 +19,7 @@ class Hero(Module):
     label = "Hero"
     description = "Opening banner: headline, one supporting line, one call to action, an image."
     icon = "star"
+    stylesheet = "cms/modules/hero.css"
     opens_page = True
     ai = AIGuidance(
         layout_roles=("opening",),

@@ -8,6 +8,7 @@ class Prose(Module):
     label = "Prose"
     description = "Running text with headings, lists, quotes, tables and links."
     icon = "pen"
+    stylesheet = "cms/modules/prose.css"
     ai = AIGuidance(
         layout_roles=("body",),
         use_when=("explaining, telling or arguing in several paragraphs", "the body of an article"),

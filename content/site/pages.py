@@ -21,7 +21,12 @@ from content.site.links import (
 from content.site.listings import featured_image, listings
 from content.site.media import images_of
 from content.site.queries import Neighbour
-from content.site.rendering import RenderableModule, opens_with_heading, render_modules
+from content.site.rendering import (
+    RenderableModule,
+    opens_with_heading,
+    render_modules,
+    stylesheets_of,
+)
 from content.site.seo import Seo, seo_of_post
 from content.site.surroundings import Surroundings, context_of, surroundings_of
 
@@ -66,6 +71,7 @@ def page_of(content: PageContent) -> str:
             "terms": content.terms,
             "media": images,
             "content": html,
+            "stylesheets": stylesheets_of(items),
             "has_heading": opens_with_heading(items),
             "preview": {"label": content.preview} if content.preview else None,
         }

@@ -37,6 +37,13 @@ def opens_with_heading(items: Sequence[RenderableModule]) -> bool:
     return definition is not None and definition.opens_page
 
 
+def stylesheets_of(items: Sequence[RenderableModule]) -> list[str]:
+    """What the modules need beside the site's own stylesheet: each file once, in the order of the page."""
+    definitions = (modules.get(item.type) for item in items)
+    named = (definition.stylesheet for definition in definitions if definition is not None)
+    return list(dict.fromkeys(name for name in named if name))
+
+
 def render_modules(items: Sequence[RenderableModule], context: Mapping[str, object]) -> SafeString:
     """The modules in the given order. Unknown types and failing modules are left out, and logged."""
     has_heading = opens_with_heading(items)
