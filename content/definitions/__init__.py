@@ -28,6 +28,7 @@ from content.definitions.module import (
     Scope,
     coerce_markdown,
     find_module,
+    markdown_of,
     modules,
     text_of,
     translatable_paths,
@@ -41,6 +42,7 @@ from content.definitions.module_group import (
     groups_of,
     module_groups,
 )
+from content.definitions.post_list import MOST_LISTED, PostList
 from content.definitions.post_type import (
     PostType,
     SeoDefaults,
@@ -57,6 +59,7 @@ from content.definitions.shape import Prop, props_of
 from content.definitions.taxonomy import Taxonomy, find_taxonomy, taxonomies
 
 __all__ = [
+    "MOST_LISTED",
     "AIGuidance",
     "Boolean",
     "Date",
@@ -72,6 +75,7 @@ __all__ = [
     "MultiSelect",
     "Number",
     "Object_",
+    "PostList",
     "PostReference",
     "PostType",
     "Prop",
@@ -95,6 +99,7 @@ __all__ = [
     "find_post_type",
     "find_taxonomy",
     "groups_of",
+    "markdown_of",
     "module_groups",
     "modules",
     "post_types",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
@@ -10,6 +10,8 @@ from typing import ClassVar, Literal
 
 from content.definitions import checking
 from content.definitions.fields import ModuleProps
+from content.definitions.post_list import PostList
+from content.definitions.in_markdown import Media, markdown_of_props
 from content.definitions.shape import json_schema, props_of
 from content.definitions.words import words_of
 from content.richtext.markdown import from_markdown
@@ -51,6 +53,8 @@ class Module:
     allowed_post_types: ClassVar[tuple[str, ...]] = ()
     opens_page: ClassVar[bool] = False
     """Whether the template shows the page's one `h1` where the module comes first."""
+    shows_breadcrumb: ClassVar[bool] = False
+    """Whether the template shows the way to the page, so that the page itself must not."""
     stylesheet: ClassVar[str] = ""
     """A static file such as `cms/modules/hero.css`. Pages load it where the module stands, once."""
     Props: ClassVar[type[ModuleProps]] = ModuleProps
@@ -69,11 +73,26 @@ class Module:
         return checking.defaults(cls.Props)
 
     @classmethod
+    def lists(cls, props: Mapping[str, Json]) -> Iterable[PostList]:
+        """The lists of newest posts that the template shows, which it finds in `lists` by what is given here."""
+        return ()
+
+    @classmethod
     def template_context(
         cls, props: Mapping[str, Json], context: Mapping[str, object]
     ) -> Mapping[str, object]:
         """More names for the template. Runs while a page renders, so it must not query."""
         return {}
+
+    @classmethod
+    def as_markdown(
+        cls, props: Mapping[str, Json], media: Media | None = None, *, level: int = 2
+    ) -> str:
+        """What the template shows, as Markdown; "" where it shows nothing. Must not query.
+
+        `props` are complete, `media` is that of templates, `level` that of the module's heading.
+        """
+        return markdown_of_props(cls.Props, props, media or {}, level)
 
 
 modules: Registry[Module] = Registry("modules", Module)
@@ -127,6 +146,16 @@ def text_of(type_name: str, props: Mapping[str, Json]) -> str:
     """The words a reader of the module sees, for search. Works for types that no longer exist."""
     definition = modules.get(type_name)
     return "\n".join(words_of(definition.Props if definition else None, props))
+
+
+def markdown_of(
+    type_name: str, props: Mapping[str, Json], media: Media | None = None, *, level: int = 2
+) -> str:
+    """The module as Markdown. Works for types that no longer exist, which a page does not show either."""
+    definition = modules.get(type_name)
+    if definition is None:
+        return ""
+    return definition.as_markdown({**definition.default_props(), **props}, media, level=level)
 
 
 def excluded_because(module: type[Module], post_type: str) -> str | None:

@@ -1,0 +1,32 @@
+"""What modules show that belongs to apps above content: each app registers how its things are loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from content.definitions import FieldType
+
+Load = Callable[[Collection[str], str], Mapping[str, object]]
+"""From what the fields of modules name, and the locale of the page, to what their templates show. One query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Templates find what was loaded under `name`, by what the fields of the type `field` hold."""
+
+    name: str
+    field: FieldType
+    load: Load
+
+
+_sources: dict[str, Source] = {}
+
+
+def register(name: str, load: Load, *, field: FieldType) -> None:
+    """Have pages load what fields of a type name. Asked once a page, and only where something is named."""
+    _sources[name] = Source(name, field, load)
+
+
+def registered() -> tuple[Source, ...]:
+    return tuple(_sources.values())
