@@ -10,8 +10,8 @@ from typing import ClassVar, Literal
 
 from content.definitions import checking
 from content.definitions.fields import ModuleProps
-from content.definitions.post_list import PostList
 from content.definitions.in_markdown import Media, markdown_of_props
+from content.definitions.post_list import PostList
 from content.definitions.shape import json_schema, props_of
 from content.definitions.words import words_of
 from content.richtext.markdown import from_markdown
