@@ -11,7 +11,7 @@ from content.definitions.fields import ModuleProps
 from content.definitions.shape import Prop, props_of
 from content.richtext.links import safe_href, safe_src
 from content.richtext.markdown import to_markdown
-from content.richtext.nodes import Node, children, integer, kind, one_line
+from content.richtext.nodes import Node, attributes, children, integer, kind, one_line
 from core.json import Json, JsonObject
 
 Media = Mapping[str, Mapping[str, object]]
@@ -95,9 +95,8 @@ def rich_text(document: object) -> Iterator[Node]:
     """The blocks of a document. As on the page, its headings begin at level 2."""
     for node in children(document) if isinstance(document, dict) else ():
         if kind(node) == "heading":
-            attrs = node.get("attrs")
-            level = integer(attrs.get("level") if isinstance(attrs, dict) else None, 2, 1, 6)
-            yield {**node, "attrs": {"level": max(level, 2)}}
+            level = integer(attributes(node).get("level"), default=2, least=2, most=6)
+            yield {**node, "attrs": {"level": level}}
         else:
             yield node
 
