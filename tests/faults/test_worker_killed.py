@@ -18,36 +18,41 @@ from tests.fake_provider import FakeProvider, Reply, serving
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "sk-canary-never-shown-1234567890"
+ANSWER = """
+import json, sys, django
+django.setup()
+for line in sys.stdin:
+    names = {}
+    exec(json.loads(line), names)
+    print(json.dumps(names["answer"]), flush=True)
+"""
 BEGIN = """
-import json
 from agents_app.runs import create_run
 from tests import make
 post = make.post()
 run = create_run(agent_id="seo-specialist", scope="dropdown", actor=make.actor("editor"), post_id=post.pk)
-print(json.dumps({"run": str(run.pk), "hash": make.live_hash()}))
+answer = {"run": str(run.pk), "hash": make.live_hash()}
 """
 LOOK = """
-import json
 from agents_app.models import AgentRun
 from content.models import Draft
 from core.models import Event
 from tests import make
 run = AgentRun.objects.get()
-print(json.dumps({
+answer = {
     "status": run.status, "attempts": run.attempts, "staged": run.staged, "error": run.error,
     "drafts": list(Draft.objects.values_list("version", flat=True)),
     "saves": Event.objects.filter(name="post.ai-review.save").count(),
     "hash": make.live_hash(),
-}))
+}
 """
 SWEEP = """
-import json
 from datetime import timedelta
 from django.db.models import F
 from agents_app.models import AgentRun
 from agents_app.sweep import sweep_runs
 AgentRun.objects.filter(heartbeat_at__isnull=False).update(heartbeat_at=F("heartbeat_at") - timedelta(minutes=5))
-print(json.dumps(sweep_runs()))
+answer = sweep_runs()
 """
 
 
@@ -66,24 +71,27 @@ class Site:
             "AI_PROVIDER_OPENAI_BASE_URL": provider.openai_url,
         }
         self.workers: list[subprocess.Popen[bytes]] = []
+        self.process: subprocess.Popen[str] | None = None
 
-    def manage(self, *words: str) -> str:
+    def migrate(self) -> None:
         done = subprocess.run(
-            [sys.executable, "manage.py", *words],
-            cwd=ROOT,
-            env=self.environ,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+            [sys.executable, "manage.py", "migrate", "--verbosity=0"],
+            cwd=ROOT, env=self.environ, capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
         assert done.returncode == 0, done.stderr
-        return done.stdout
 
     def ask(self, script: str) -> Any:
-        return json.loads(
-            self.manage("shell", "--no-imports", "-c", script).strip().splitlines()[-1]
-        )
+        """What the script leaves as `answer`, in one process beside the worker that answers every question."""
+        if self.process is None:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", ANSWER], cwd=ROOT, env=self.environ, text=True,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            )  # fmt: skip
+        assert self.process.stdin
+        assert self.process.stdout
+        self.process.stdin.write(json.dumps(script) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
 
     def start_worker(self) -> subprocess.Popen[bytes]:
         log = (self.folder / f"worker{len(self.workers)}.log").open("wb")
@@ -122,8 +130,11 @@ def provider() -> Iterator[FakeProvider]:
 @pytest.fixture
 def site(tmp_path: Path, provider: FakeProvider) -> Iterator[Site]:
     site = Site(tmp_path, provider)
-    site.manage("migrate", "--verbosity=0")
+    site.migrate()
     yield site
+    if site.process is not None:
+        site.process.kill()
+        site.process.communicate()
     for worker in site.workers:
         if worker.poll() is None:
             _kill(worker)
