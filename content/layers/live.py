@@ -12,6 +12,7 @@ from content import search, store
 from content.changes import Changes, diff
 from content.document import PostDocument
 from content.layers.marks import Mark, Marks, mark_of, parts_of
+from content.media_following import follow_live
 from content.models import Post, Provenance, Revision
 from content.origins import follow_writing
 from content.paths import (
@@ -64,6 +65,7 @@ def write_live(
     if "post.slug" in changes.paths:
         post.variations.update(slug=post.slug)
     search.index(post, after)
+    follow_live([(post, before, after)])
     if moves:
         moves += follow_path_change(post)
     revision = add_revision(post, after, changes, actor, reason, note)

@@ -18,6 +18,7 @@ from content.changes import Changes
 from content.document import PostDocument
 from content.layers.live import event_payload, provenance_rows, revision_row
 from content.layers.state import drafts_of_many, settle_with
+from content.media_following import follow_live
 from content.models import ModuleInstance, Post, PostModule, Provenance, Revision
 from content.search_following import keep_words
 from core import events
@@ -50,6 +51,7 @@ def write_many(written: Sequence[Written], *, actor: Actor, reason: str) -> None
         item.post.version += 1
     _save_posts(written)
     _save_modules(written)
+    follow_live([(item.post, item.before, item.after) for item in written])
     revisions = Revision.objects.bulk_create(
         [revision_row(item.post, item.after, item.changes, actor, reason) for item in written],
         batch_size=_ROWS,

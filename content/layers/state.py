@@ -15,6 +15,8 @@ from content import store
 from content.changes import Changes, diff, merge
 from content.document import PostDocument
 from content.layers.marks import Marks, mark_of, parts_of, read_marks
+from content.media_following import follow_draft, staged_places
+from content.media_uses import places_in
 from content.models import Draft, Layer, Post
 from core.errors import Conflict, NotFound
 from core.statements import Statement, columns_of, instance
@@ -171,6 +173,7 @@ def save_draft(
     """Store a layer's document against the present layer below; drift found so far stays marked."""
     changes = diff(view.below, document)
     draft = view.draft or Draft(post=post, layer=view.layer)
+    used = staged_places(draft)
     draft.is_empty = len(changes) == 0
     draft.base = None if draft.is_empty else view.below.to_json()
     draft.document = None if draft.is_empty else document.to_json()
@@ -182,6 +185,7 @@ def save_draft(
     elif draft.base_revision_id is None:
         draft.base_revision = post.revisions.order_by("-version").first()
     draft.save()
+    follow_draft(post, draft.layer, used, places_in(document, changes))
     return draft
 
 

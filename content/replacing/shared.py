@@ -9,6 +9,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from content.definitions import checking, modules
+from content.media_following import follow_globals
 from content.models import Menu, ModuleInstance, ModuleRevision, Term
 from content.replacing.documents import props_of_places
 from content.replacing.props import edit_props
@@ -92,6 +93,7 @@ def _write(
         ).values_list("instance_id", flat=True)
     )
     revisions = [_revision(row, "before", None) for row in rows if row.pk not in known]
+    before = [(row, row.props) for row in rows]
     for row, label, props in changed:
         row.label, row.props, row.updated_at = label, props, timezone.now()
         row.version += 1
@@ -99,6 +101,7 @@ def _write(
     names = ["label", "props", "version", "updated_at"]
     ModuleInstance.objects.bulk_update(rows, names, batch_size=100)
     ModuleRevision.objects.bulk_create(revisions, batch_size=500)
+    follow_globals(before)
     for row in rows:
         keep_words_of_global(row.pk, actor)
     payloads: list[tuple[None, JsonObject]] = [

@@ -20,6 +20,7 @@ from content.document import PostDocument
 from content.edits import patch_fields, seed_group
 from content.layers.live import add_provenance, add_revision, event_payload
 from content.layers.stage import Staged, stage
+from content.media_following import follow_live
 from content.models import Layer, ModuleInstance, Post, Status
 from content.module_group_queries import Group, find_group
 from content.origins import remember
@@ -228,3 +229,4 @@ def insert(post: Post, document: PostDocument, status: str = Status.DRAFT) -> No
         raise taken_by_another(post) from None
     store.save(post, document, changes)
     search.index(post, document)
+    follow_live([(post, None, document)])

@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 from content.definitions import checking, find_module, validate_props
 from content.global_queries import find_global, placements_of
 from content.layers.state import check_version
+from content.media_following import follow_globals, forget_global
 from content.models import ModuleInstance, ModuleRevision
 from content.rules.values import clean_line
 from content.search_following import keep_words_of_global
@@ -59,6 +60,7 @@ def create_global(
     except IntegrityError:
         message = f"Another global module has the slug {slug!r}."
         raise invalid("globalSlug", message, code="slug_taken") from None
+    follow_globals([(module, None)])
     _keep(module, "created", actor)
     _tell("created", module, actor)
     return module
@@ -128,6 +130,7 @@ def delete_global(*, actor: Actor, slug: str) -> ModuleInstance:
     pk = module.pk
     module.delete()
     module.pk = pk
+    forget_global(pk)
     _tell("deleted", module, actor)
     return module
 
@@ -169,9 +172,11 @@ def _write(
     if (label, props) == (module.label, module.props):
         return
     keep_global_revision(module)
+    before = module.props
     module.label, module.props = label, props
     module.version += 1
     module.save(update_fields=["label", "props", "version", "updated_at"])
+    follow_globals([(module, before)])
     _keep(module, reason, actor)
     keep_words_of_global(module.pk, actor)
     _tell("updated", module, actor)

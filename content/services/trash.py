@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from content.layers.live import event_payload
 from content.layers.state import lock_post, locked, post_not_found
+from content.media_following import forget_post, return_post
 from content.models import ModuleInstance, Post, PostModule, PostQuerySet
 from content.paths import check_paths_are_free, path_for
 from content.rules.fields import taken_by_another
@@ -30,6 +31,7 @@ def delete_post(*, post_id: UUID | str, actor: Actor) -> Post:
     post = lock_post(post_id)
     post.deleted_at = timezone.now()
     post.save(update_fields=["deleted_at", "updated_at"])
+    forget_post(post)
     events.record("post.deleted", actor=actor, post_id=post.pk, payload=event_payload(post))
     return post
 
@@ -57,6 +59,7 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
             post.save(update_fields=["deleted_at", "publish_at", "path", "updated_at"])
     except IntegrityError:
         raise taken_by_another(post) from None
+    return_post(post)
     events.record("post.restored", actor=actor, post_id=post.pk, payload=event_payload(post))
     check_paths_are_free([post])
     return post

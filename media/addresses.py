@@ -1,0 +1,32 @@
+"""Which file of the storage an address names. Content keeps addresses; files are known by their names."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from urllib.parse import unquote
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+
+_NAME: Final = re.compile(r"[\w./-]{1,300}", re.ASCII)
+_PROBE: Final = "x"
+
+
+def name_of(address: str) -> str | None:
+    """The name in the storage of a file that an address leads to; None for what is no file of ours."""
+    plain = re.split(r"[?#]", address, maxsplit=1)[0]
+    for base in _bases():
+        if plain.startswith(base):
+            name = unquote(plain.removeprefix(base))
+            return name if _NAME.fullmatch(name) else None
+    return None
+
+
+def _bases() -> tuple[str, ...]:
+    """What the address of every file begins with: on this site, and where else the storage serves them."""
+    local = settings.MEDIA_URL
+    stored = default_storage.url(_PROBE).partition("?")[0].removesuffix(_PROBE)
+    if stored == local:
+        return (local, settings.SITE_URL + local)
+    return (local, settings.SITE_URL + local, stored)

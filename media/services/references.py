@@ -1,0 +1,109 @@
+"""References: the places where files are used, as rows that follow every write in its own transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+from uuid import UUID
+
+from django.db import connection
+
+from media.models import Asset, MediaReference, StoredFile
+
+Token: TypeAlias = UUID | str
+"""An asset by its id, or by the name of one of its files, present or old."""
+Places: TypeAlias = Mapping[str, Collection[Token]]
+"""What is used at each path."""
+
+LIVE: Final = "live"
+_ROWS: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What one layer of a holder used, and what it uses now."""
+
+    kind: str
+    id: UUID
+    layer: str
+    before: Places
+    after: Places
+
+    @property
+    def is_changed(self) -> bool:
+        return self.before != self.after
+
+
+def set_references(held: Iterable[Held]) -> frozenset[UUID]:
+    """Make the rows of these layers say what they use now. No statement where that is what they used before.
+
+    Inside the caller's transaction, with the holders locked: the files are kept from being deleted until it ends.
+    What names no file has no row. Answers the ids among them that no file has.
+    """
+    changed = [item for item in held if item.is_changed]
+    if not changed:
+        return frozenset()
+    _delete(changed)
+    tokens = {token for item in changed for place in item.after.values() for token in place}
+    assets = _assets_of(tokens)
+    rows = (
+        MediaReference(
+            asset_id=asset_id,
+            holder_kind=item.kind,
+            holder_id=item.id,
+            layer=item.layer,
+            path=path,
+        )
+        for item in changed
+        for path, place in item.after.items()
+        for asset_id in sorted({assets[token] for token in place if token in assets})
+    )
+    MediaReference.objects.bulk_create(rows, batch_size=_ROWS)
+    return frozenset(id_ for id_ in tokens if isinstance(id_, UUID) and id_ not in assets)
+
+
+def drop_references(kind: str, holder_ids: Collection[UUID]) -> None:
+    """Take away every row of these holders: they are gone, or in the trash."""
+    MediaReference.objects.filter(holder_kind=kind, holder_id__in=holder_ids).delete()
+
+
+def _delete(changed: Sequence[Held]) -> None:
+    by_layer: dict[tuple[str, str], list[UUID]] = {}
+    for item in changed:
+        if item.before:
+            by_layer.setdefault((item.kind, item.layer), []).append(item.id)
+    for (kind, layer), ids in by_layer.items():
+        for begin in range(0, len(ids), _ROWS):
+            MediaReference.objects.filter(
+                holder_kind=kind, holder_id__in=ids[begin : begin + _ROWS], layer=layer
+            ).delete()
+
+
+def _assets_of(tokens: Collection[Token]) -> dict[Token, UUID]:
+    """The asset that each token leads to, held until the transaction ends."""
+    names = [token for token in tokens if isinstance(token, str)]
+    named: dict[str, UUID] = {}
+    for begin in range(0, len(names), _ROWS):
+        files = StoredFile.objects.filter(name__in=names[begin : begin + _ROWS])
+        rows = files.filter(asset__isnull=False).values_list("name", "asset_id")
+        named |= {name: id_ for name, id_ in rows if id_ is not None}
+    wanted = {token for token in tokens if isinstance(token, UUID)} | set(named.values())
+    there = _hold(sorted(wanted))
+    found: dict[Token, UUID] = {id_: id_ for id_ in there}
+    return found | {name: id_ for name, id_ in named.items() if id_ in there}
+
+
+def _hold(ids: Sequence[UUID]) -> set[UUID]:
+    """Those of the assets that are there, their keys shared: who deletes one waits, who edits it does not."""
+    found: set[UUID] = set()
+    for begin in range(0, len(ids), _ROWS):
+        rows = Asset.objects.filter(pk__in=ids[begin : begin + _ROWS]).order_by("pk").values("pk")
+        if connection.vendor != "postgresql":
+            found |= {row["pk"] for row in rows}
+            continue
+        sql, parameters = rows.query.sql_with_params()
+        with connection.cursor() as cursor:
+            cursor.execute(f"{sql} FOR KEY SHARE", parameters)
+            found |= {row[0] for row in cursor.fetchall()}
+    return found
