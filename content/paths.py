@@ -13,7 +13,7 @@ from django.conf import settings
 
 from content.definitions import post_types
 from content.models import Post, UrlPattern
-from content.rules.url_patterns import RESERVED
+from content.rules.url_patterns import RESERVED, RESERVED_IN_EVERY_LOCALE
 from core import events
 from core.actor import Actor
 from core.errors import RuleViolation, invalid
@@ -171,9 +171,10 @@ def check_paths_are_free(posts: Iterable[Post]) -> None:
 
 def refuse_reserved(field: str, post: Post) -> None:
     """Raise `RuleViolation` where the path of a post is below what answers before any page does."""
-    default = settings.CMS_ENV.default_locale
-    first = post.path.split("/")[1]
-    if post.locale == default and (first in RESERVED or first in settings.CMS_ENV.locales):
+    is_default = post.locale == settings.CMS_ENV.default_locale
+    first = post.path.split("/")[1 if is_default else 2]
+    others = {*RESERVED, *settings.CMS_ENV.locales} if is_default else RESERVED_IN_EVERY_LOCALE
+    if first in others:
         raise invalid(
             field,
             f"Addresses below /{first} are not for pages: {post.path} would never be shown.",

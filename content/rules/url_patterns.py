@@ -16,16 +16,20 @@ RESERVED: Final = frozenset(
         "admin",
         "api",
         "health",
+        "llms.txt",
         "media",
         "mcp",
         "preview",
         "robots.txt",
+        "search",
         "sitemap.xml",
         "static",
         "ws",
     }
 )
-"""First parts of addresses that are not the site's."""
+"""First parts of addresses that are not for pages."""
+RESERVED_IN_EVERY_LOCALE: Final = frozenset({"llms.txt", "search"})
+"""First parts that are not for pages after the prefix of a locale either."""
 _VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
 _LITERAL: Final = re.compile(r"[\w.~-]*\Z")
 
@@ -62,8 +66,9 @@ def _check_parts(parts: list[str]) -> None:
             )
         if "{path}" in part and part != "{path}":
             raise _refused("{path} holds slashes: it is a part of its own.")
-    if parts[0] in RESERVED:
-        raise _refused(f"Addresses below /{parts[0]} are not the site's.")
+    below = parts[1] if parts[0] == "{locale}" and len(parts) > 1 else parts[0]
+    if parts[0] in RESERVED or below in RESERVED_IN_EVERY_LOCALE:
+        raise _refused(f"Addresses below /{below} are not for pages.")
     if parts[0] in settings.CMS_ENV.locales:
         raise _refused(
             f"/{parts[0]} is the prefix of a locale, which comes by itself; /{{locale}} stands for it."

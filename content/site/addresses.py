@@ -5,8 +5,16 @@ The canonical form has no slash at its end, but for the home pages, and no prefi
 
 from __future__ import annotations
 
+from typing import Final
+
 from django.conf import settings
 from django.utils.encoding import iri_to_uri
+
+SEARCH: Final = "search"
+LLMS: Final = "llms.txt"
+FEED: Final = "feed.xml"
+_MARKDOWN: Final = ".md"
+_HOME: Final = "index.html"
 
 
 def absolute(path: str) -> str:
@@ -34,3 +42,25 @@ def canonical_form(address: str) -> str:
         bare = bare.removeprefix(prefix) or "/"
     home = home_of(locale_of(bare))
     return home if bare == home.rstrip("/") else bare
+
+
+def search_path(locale: str) -> str:
+    return f"{home_of(locale)}{SEARCH}"
+
+
+def llms_path(locale: str) -> str:
+    return f"{home_of(locale)}{LLMS}"
+
+
+def markdown_path(path: str) -> str:
+    """Where a page is as Markdown: `/about.md`, and `/index.html.md` for the home page. No slug has a dot."""
+    return f"{path}{_HOME if path.endswith('/') else ''}{_MARKDOWN}"
+
+
+def page_in_markdown(path: str) -> str | None:
+    """The path of the page whose Markdown has that path; None for any other path."""
+    bare = path.removesuffix(_MARKDOWN)
+    if bare == path or not bare.strip("/"):
+        return None
+    home = bare.removesuffix(_HOME)
+    return home if home == home_of(locale_of(bare)) else bare
