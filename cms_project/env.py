@@ -124,6 +124,17 @@ class Environment(BaseSettings):
         0, ge=0, le=36_500, description="Days that form submissions are kept. 0: for ever."
     )
 
+    analytics_tracking: bool = Field(
+        True, description="0: pages of the site carry no script that counts views and clicks."
+    )
+    analytics_retention_days: int = Field(
+        400, ge=0, le=36_500, description="Days that views and clicks are kept. 0: for ever."
+    )
+
+    search_engines: bool = Field(
+        True, description="0: robots.txt forbids everything, as a staging site should."
+    )
+
     trash_days: int = Field(
         30, ge=0, le=3650, description="Days after which deleted posts are gone for good. 0: never."
     )

@@ -14,6 +14,7 @@ _SECONDS: Final = {
     "content.tasks.publish_due_posts": 60.0,
     "content.tasks.purge_trash": 3_600.0,
     "forms.tasks.prune_submissions": 86_400.0,
+    "analytics.tasks.prune_events": 86_400.0,
     "mcp_bridge.tasks.prune_calls": 86_400.0,
 }
 

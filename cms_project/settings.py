@@ -47,6 +47,7 @@ INSTALLED_APPS = [
     "content",
     "forms",
     "seo",
+    "analytics",
     "agents_app",
     "mcp_bridge",
 ]
@@ -61,6 +62,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "core.middleware.ManagementCsrfMiddleware",
     "core.middleware.ManagementAuthenticationMiddleware",
+    "core.staff_marker.StaffMarkerMiddleware",
     "core.middleware.ManagementMessageMiddleware",
     "core.middleware.AdminInputMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

@@ -20,6 +20,7 @@ APPS = (
     "media",
     "forms",
     "seo",
+    "analytics",
     "agents_app",
     "mcp_bridge",
     "content",

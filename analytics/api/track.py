@@ -1,0 +1,126 @@
+"""`POST /api/public/analytics/track`: views and clicks, from the pages themselves."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, ClassVar, Final, Literal
+from uuid import UUID
+
+import orjson
+from django.core.exceptions import RequestDataTooBig
+from drf_spectacular.utils import extend_schema
+from pydantic import AfterValidator, BeforeValidator, Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from analytics.api import schema
+from analytics.services.track import Seen, track
+from analytics.visitors import is_program, refuses
+from core.api.body import Body, check
+from core.api.negotiation import OneAnswer
+from core.api.parsers import StrictJsonParser
+from core.api.permissions import PUBLIC, Declared
+from core.api.views import ApiViewSet
+from core.errors import RuleViolation, invalid
+from core.hostile import is_deeper
+from core.staff_marker import is_marked
+
+MOST_BYTES: Final = 256 * 1024
+_METADATA_BYTES: Final = 2_000
+_METADATA_LEVELS: Final = 4
+_ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
+
+
+class PlainJsonParser(StrictJsonParser):
+    """JSON that `sendBeacon` calls a text, so that the browser need not ask first."""
+
+    media_type = "text/plain"
+
+
+def _bounded(value: dict[str, Any]) -> dict[str, Any]:
+    if is_deeper(value, _METADATA_LEVELS):
+        raise ValueError(f"must not be nested deeper than {_METADATA_LEVELS} levels")
+    if len(orjson.dumps(value)) > _METADATA_BYTES:
+        raise ValueError(f"must have at most {_METADATA_BYTES:,} bytes as JSON")
+    return value
+
+
+def _uuid(value: object) -> UUID | None:
+    if value is None:
+        return None
+    if isinstance(value, str) and _ID.fullmatch(value):
+        return UUID(value)
+    raise ValueError("must be a UUID")
+
+
+Pixels = Annotated[float, Field(ge=0, le=1_000_000)]
+
+
+class TrackedEvent(Body):
+    """A view or a click."""
+
+    event_type: Literal["view", "click"]
+    post_id: Annotated[UUID | None, BeforeValidator(_uuid)] = None
+    x: Pixels | None = None
+    y: Pixels | None = None
+    viewport_width: Annotated[float, Field(ge=1, le=100_000)] | None = None
+    metadata: Annotated[dict[str, Any], Field(max_length=20), AfterValidator(_bounded)] = {}
+
+
+class TrackViewSet(ApiViewSet):
+    """Anybody may report; no session is looked at, nothing is set, and no address is kept."""
+
+    authentication_classes = ()
+    parser_classes = (StrictJsonParser, PlainJsonParser)
+    content_negotiation_class = OneAnswer  # a beacon accepts anything, and nobody reads the answer
+    throttle_scope = "public"
+    permissions: ClassVar[dict[str, Declared]] = {"track": PUBLIC}
+
+    @extend_schema(request=schema.TRACKED, responses={200: schema.TrackedSchema})
+    def track(self, request: Request) -> Response:
+        """Report a view or a click, or up to 100 of them. One that does not fit is 422, and nothing is kept."""
+        if int(request.META.get("CONTENT_LENGTH") or 0) > MOST_BYTES:
+            raise RequestDataTooBig
+        seen = _read(request.data)
+        return Response({"accepted": track(seen=seen) if _counts(request) else 0})
+
+
+def _counts(request: Request) -> bool:
+    """Judged after the body: what is wrong is wrong for everybody."""
+    return not (
+        is_marked(request._request)
+        or refuses(request.headers)
+        or is_program(request.META.get("HTTP_USER_AGENT", ""))
+    )
+
+
+def _read(data: object) -> list[Seen]:
+    if isinstance(data, dict):
+        return [_seen(check(data, TrackedEvent))]
+    if not isinstance(data, list):
+        raise invalid("body", "The body must be a JSON object, or a list of them.")
+    if len(data) > schema.MOST:
+        raise invalid("body", f"The list may have at most {schema.MOST} entries.")
+    return [_seen(_entry(place, item)) for place, item in enumerate(data)]
+
+
+def _entry(place: int, item: object) -> TrackedEvent:
+    if not isinstance(item, dict):
+        raise invalid(str(place), f"{place} must be an object.")
+    try:
+        return check(item, TrackedEvent)
+    except RuleViolation as error:
+        details = {f"{place}.{name}": texts for name, texts in error.details.items()}
+        raise RuleViolation(f"{place}.{error.message}", details=details) from None
+
+
+def _seen(event: TrackedEvent) -> Seen:
+    width = event.viewport_width
+    return Seen(
+        event_type=event.event_type,
+        post_id=event.post_id,
+        x=event.x,
+        y=event.y,
+        viewport_width=None if width is None else round(width),
+        metadata=event.metadata,
+    )

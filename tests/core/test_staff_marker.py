@@ -1,0 +1,75 @@
+"""The cookie that tells scripts of the site that staff uses this browser, and opens nothing."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from accounts.services.users import change_user
+from core.staff_marker import MARKER
+from tests import make
+from tests.api_client import ApiClient
+
+pytestmark = pytest.mark.django_db
+CREDENTIALS = {"email": "editor@example.com", "password": make.PASSWORD}
+
+
+def test_both_doors_set_it_and_both_ways_out_take_it_away() -> None:
+    make.user("editor")
+    client = ApiClient()
+
+    came = client.send("POST", "/api/auth/login", CREDENTIALS)
+    went = client.send("POST", "/api/auth/logout")
+    form = {"username": "editor@example.com", "password": make.PASSWORD}
+    admin = Client()
+    entered = admin.post("/admin/login/", form)
+    left = admin.post("/admin/logout/")
+
+    for answer in (came, entered):
+        cookie = answer.cookies[MARKER]
+        assert cookie.value == "1"
+        assert cookie["samesite"] == "Lax"
+        assert cookie["max-age"] == 1_209_600
+    for answer in (went, left):
+        assert answer.cookies[MARKER].value == ""
+        assert answer.cookies[MARKER]["max-age"] == 0
+
+
+def test_a_wrong_password_sets_none() -> None:
+    make.user("editor")
+
+    answer = ApiClient().send("POST", "/api/auth/login", {**CREDENTIALS, "password": "wrong"})
+
+    assert answer.status_code == 401
+    assert MARKER not in answer.cookies
+
+
+def test_it_goes_with_a_session_that_was_ended_elsewhere() -> None:
+    client = ApiClient("editor")
+    change_user(user_id=make.user("editor").pk, actor=make.actor("admin"), active=False)
+
+    answer = client.get("/api/auth/me")
+
+    assert answer.status_code == 401
+    assert answer.cookies[MARKER]["max-age"] == 0
+
+
+def test_it_is_told_once_and_opens_nothing() -> None:
+    client = ApiClient("editor")
+    stranger = Client()
+    stranger.cookies[MARKER] = "1"
+
+    assert MARKER not in client.get("/api/auth/me").cookies
+    assert stranger.get("/api/auth/me").status_code == 401
+    assert stranger.get("/admin/").status_code == 302
+
+
+def test_pages_of_the_site_neither_set_nor_look_at_it() -> None:
+    post = make.post()
+    client = ApiClient("editor")
+
+    answer, other = client.get(post.path), Client().get(post.path)
+
+    assert not answer.cookies
+    assert not answer.has_header("Vary")
+    assert answer.content == other.content
