@@ -18,7 +18,7 @@ from django.db.models.sql.compiler import SQLCompiler
 
 Row = dict[str, Any]
 Scalar = UUID | str | int
-Argument = Scalar | Sequence[UUID]
+Argument = Scalar | Sequence[UUID] | Sequence[str]
 M = TypeVar("M", bound=Model)
 Build = Callable[..., QuerySet[Any, Any]]
 
@@ -40,7 +40,7 @@ class _Compiled:
 class Statement:
     """`build` takes the arguments and returns a queryset of `values()`.
 
-    Arguments are UUIDs, strings, numbers, or sequences of UUIDs for `__in`; each must end
+    Arguments are UUIDs, strings, numbers, or lists of UUIDs or strings for `__in`; each must end
     up as a parameter unchanged.
     """
 

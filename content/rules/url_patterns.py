@@ -15,6 +15,7 @@ RESERVED: Final = frozenset(
     {
         "admin",
         "api",
+        "forms",
         "health",
         "llms.txt",
         "media",

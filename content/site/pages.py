@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from django.template.loader import render_to_string
 from django.utils import translation
 
-from content.definitions import post_types
 from content.models import Post, Term
 from content.site import queries
+from content.site.data import data_of
 from content.site.links import (
     Alternate,
     Crumb,
@@ -19,15 +19,16 @@ from content.site.links import (
     breadcrumb,
 )
 from content.site.listings import featured_image, listings
-from content.site.media import images_of
 from content.site.queries import Neighbour
 from content.site.rendering import (
     RenderableModule,
     opens_with_heading,
     render_modules,
+    shows_breadcrumb,
     stylesheets_of,
 )
 from content.site.seo import Seo, seo_of_post
+from content.site.submission import Submission
 from content.site.surroundings import Surroundings, context_of, surroundings_of
 
 
@@ -41,35 +42,41 @@ class PageContent:
     preview: str = ""
 
 
-def post_page(post: Post) -> str:
-    """The page of a post. At most five queries."""
-    terms = queries.terms_of(post) if _has_terms(post) else []
-    return page_of(PageContent(post, queries.modules_of(post), terms))
+def post_page(post: Post, submission: Submission | None = None) -> str:
+    """The page of a post that `queries.find_post` found. At most five queries."""
+    terms: Sequence[Term] = post.shown_terms  # type: ignore[attr-defined]  # set by find_post
+    return page_of(PageContent(post, queries.modules_of(post), terms), submission)
 
 
-def _has_terms(post: Post) -> bool:
-    definition = post_types.get(post.type)
-    return definition is not None and bool(definition.taxonomies)
-
-
-def page_of(content: PageContent) -> str:
-    """The page of a post with its surroundings."""
+def page_of(content: PageContent, submission: Submission | None = None) -> str:
+    """The page of a post with its surroundings. At most three queries, and one for the forms."""
     post, items = content.post, content.modules
     place = Place(post.path, post.locale)
-    images = images_of(post, items)
-    around = surroundings_of(place, group=post.translation_group)
+    data = data_of(post, items)
+    around = data.around
     with translation.override(post.locale):
         crumbs = breadcrumb(place, post.title, around.neighbours, listings(post.locale))
         languages = alternates(place, _translations(post, around.neighbours))
         html = render_modules(
-            items, {"media": images, "page_title": post.title, "locale": post.locale}
+            items,
+            {
+                **data.context(),
+                "breadcrumb": crumbs,
+                "page_title": post.title,
+                "page_path": post.path,
+                "locale": post.locale,
+                "is_preview": bool(content.preview),
+                "submission": submission,
+            },
         )
-        context = context_of(around, crumbs, alternates=languages) | {
+        shown = [] if shows_breadcrumb(items) else crumbs
+        context = context_of(around, shown, alternates=languages) | {
             "seo": _seo(content, around, crumbs, languages),
             "page_title": post.title,
             "post": post,
             "terms": content.terms,
-            "media": images,
+            "media": data.media,
+            "featured": featured_image(post),
             "content": html,
             "stylesheets": stylesheets_of(items),
             "has_heading": opens_with_heading(items),

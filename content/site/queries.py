@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Count, JSONField, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce, JSONObject
 
 from content.models import Menu, Post, PostModule, Term
 from content.queries import published_posts
 from content.site.rendering import RenderableModule
 from core.json import Json
+from core.json_list import JSONList
 from core.models import ContentVersion
 from core.statements import Statement, columns_of, instance
 from media.models import Asset
@@ -38,11 +39,12 @@ _VERSION: Final = ContentVersion.objects.filter(pk=1).values("number")
 _PAGE: Final = Statement(
     lambda path, locale: (
         _at(path, locale)
-        .annotate(content_version=Coalesce(Subquery(_VERSION), 0))
+        .annotate(content_version=Coalesce(Subquery(_VERSION), 0), terms=_terms())
         .values(
             *columns_of(Post),
             *(f"featured_media__{name}" for name in columns_of(Asset)),
             "content_version",
+            "terms",
         )[:1]
     )
 )
@@ -53,13 +55,7 @@ _MODULES: Final = Statement(
         .values("id", "overrides", "instance__type", "instance__props")
     )
 )
-_TERMS: Final = Statement(
-    lambda post_id: (
-        Term.objects.filter(post_terms__post=post_id)
-        .order_by("taxonomy", "order_index", "name")
-        .values(*columns_of(Term))
-    )
-)
+_TERM_COLUMNS: Final = columns_of(Term)
 _MENUS: Final = Statement(
     lambda locale, default: (
         Menu.objects.filter(slug__in=MENUS)
@@ -70,7 +66,7 @@ _MENUS: Final = Statement(
 
 
 def find_post(path: str, locale: str) -> Post | None:
-    """The published post at a path, with the content version as `content_version`. One look-up in the path index."""
+    """The published post at a path, with `content_version` and `shown_terms`. One look-up in the path index."""
     if "\x00" in path:  # PostgreSQL refuses to look for it
         return None
     rows = _PAGE.rows(path, locale)
@@ -78,10 +74,27 @@ def find_post(path: str, locale: str) -> Post | None:
         return None
     post = instance(Post, rows[0])
     post.content_version = rows[0]["content_version"]  # type: ignore[attr-defined]
+    post.shown_terms = _ordered_terms(rows[0]["terms"])  # type: ignore[attr-defined]
     if post.featured_media_id is not None:
         values = {name: rows[0][f"featured_media__{name}"] for name in columns_of(Asset)}
         post.featured_media = instance(Asset, values)
     return post
+
+
+def _terms() -> Subquery:
+    """The terms of each post as a list in JSON: what would else be a query of its own."""
+    columns: dict[str, str] = {name: name for name in _TERM_COLUMNS}
+    terms = Term.objects.filter(post_terms__post=OuterRef("pk")).order_by()
+    return Subquery(terms.values(all=JSONList(JSONObject(**columns))), output_field=JSONField())
+
+
+def _ordered_terms(rows: Sequence[Mapping[str, Any]] | None) -> list[Term]:
+    ids = ("id", "parent_id")
+    terms = [
+        instance(Term, {**row, **{name: row[name] and UUID(row[name]) for name in ids}})
+        for row in rows or ()
+    ]
+    return sorted(terms, key=lambda term: (term.taxonomy, term.order_index, term.name))
 
 
 def is_published_at(path: str, locale: str) -> bool:
@@ -108,11 +121,6 @@ def modules_of(post: Post) -> list[RenderableModule]:
     ]
 
 
-def terms_of(post: Post) -> list[Term]:
-    """The taxonomy terms of a post, general ones first. One query."""
-    return [instance(Term, row) for row in _TERMS.rows(post.pk)]
-
-
 def menus(locale: str, default_locale: str) -> dict[str, MenuItems]:
     """The items of the site's menus: of the locale, else of the default one. One query."""
     rows = _MENUS.rows(locale, default_locale)
@@ -120,33 +128,6 @@ def menus(locale: str, default_locale: str) -> dict[str, MenuItems]:
     for row in sorted(rows, key=lambda row: row["locale"] == locale):
         found[row["slug"]] = row["items"]
     return found
-
-
-def neighbours(
-    *, paths: Iterable[str], group: UUID | None, post_ids: Iterable[UUID]
-) -> list[Neighbour]:
-    """The posts at the paths, the translations in the group, and the posts of the ids with theirs. One query.
-
-    The posts of the ids come also unpublished, so that a menu can find their translations; see `is_published`.
-    """
-    ids = list(post_ids)
-    groups = Post.objects.filter(pk__in=ids).values("translation_group")
-    live = Q(status="published", is_placeholder=False)
-    wanted = Q(path__in=list(paths)) | Q(translation_group__in=Subquery(groups))
-    if group is not None:
-        wanted |= Q(translation_group=group)
-    rows = (
-        Post.objects.alive()
-        .filter((live & wanted) | Q(pk__in=ids))
-        .order_by("published_at", "id")
-        .values_list(
-            "pk", "locale", "title", "path", "translation_group", "status", "is_placeholder"
-        )
-    )
-    return [
-        Neighbour(str(pk), locale, title, path, group_, status == "published" and not placeholder)
-        for pk, locale, title, path, group_, status, placeholder in rows
-    ]
 
 
 def listed(type: str, locale: str) -> QuerySet[Post]:

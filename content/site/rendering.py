@@ -1,8 +1,10 @@
 """Modules to HTML. Nothing here queries: what a page needs is loaded before and passed in.
 
-The context of a page, all keys optional: `media` ({id: {url, alt, width, height, srcset}}),
-`page_title`, `locale`. A module's template sees these, `props` (complete), `module` (a
-`RenderableModule`), `is_opening` (it shows the page's `h1`), and what `template_context` adds.
+The context of a page, all keys optional: `media` ({id: {url, alt, width, height, srcset}}), `posts`
+({id: PostCard}), `lists` ({PostList: [PostCard]}), what `content.site.sources` brings (`forms`), `breadcrumb`,
+`page_title`, `page_path`, `locale`, `is_preview`, `submission` (what became of a form that was sent). A module's
+template sees these, `props` (complete), `module` (a `RenderableModule`), `is_opening` (it shows the page's
+`h1`), and what `template_context` adds.
 """
 
 from __future__ import annotations
@@ -31,6 +33,17 @@ class RenderableModule:
     index: int
 
 
+def full_props(definition: type[Module], item: RenderableModule) -> dict[str, Json]:
+    """Content may be older than its definition: props that came later have their defaults."""
+    return {**definition.default_props(), **item.props}
+
+
+def shows_breadcrumb(items: Sequence[RenderableModule]) -> bool:
+    """Whether a module shows the way to the page, so that the page must not."""
+    definitions = (modules.get(item.type) for item in items)
+    return any(definition.shows_breadcrumb for definition in definitions if definition is not None)
+
+
 def opens_with_heading(items: Sequence[RenderableModule]) -> bool:
     """Whether the first module shows the page's `h1`, so that the page must not."""
     definition = modules.get(items[0].type) if items else None
@@ -48,7 +61,7 @@ def render_modules(items: Sequence[RenderableModule], context: Mapping[str, obje
     """The modules in the given order. Unknown types and failing modules are left out, and logged."""
     has_heading = opens_with_heading(items)
     # The page's own id is taken, and every module adds those of its headings.
-    context = {**context, "heading_ids": {"main"}}
+    context = {**context, "heading_ids": PageTexts({"main"}, _images(context))}
     rendered = (
         _render(item, context, is_opening=has_heading and place == 0)
         for place, item in enumerate(items)
@@ -84,10 +97,11 @@ def _body(
     *,
     is_opening: bool,
 ) -> SafeString:
-    # Content may be older than its definition: props that came later have their defaults.
-    props = {**definition.default_props(), **item.props}
+    props = full_props(definition, item)
     names = {
         "media": {},
+        "posts": {},
+        "lists": {},
         "page_title": "",
         **context,
         "props": props,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from django.conf import settings
 
+from content.definitions import PostList
 from content.site import queries
 from content.site.addresses import home_of
+from content.site.linked import Asked, Linked, linked
 from content.site.links import (
     Crumb,
     Place,
@@ -28,7 +30,11 @@ class Surroundings:
 
     place: Place
     menus: dict[str, MenuItems]
-    neighbours: Sequence[Neighbour]
+    linked: Linked
+
+    @property
+    def neighbours(self) -> Sequence[Neighbour]:
+        return self.linked.neighbours
 
     @property
     def site_name(self) -> str:
@@ -41,13 +47,26 @@ class Surroundings:
         return urlsplit(settings.SITE_URL).hostname or ""
 
 
-def surroundings_of(place: Place, group: Any = None) -> Surroundings:
+def surroundings_of(
+    place: Place,
+    *,
+    group: UUID | None = None,
+    post_ids: Iterable[UUID] = (),
+    lists: Sequence[PostList] = (),
+) -> Surroundings:
+    """Two queries: the menus, and all posts that they and the page link to or list."""
     default = settings.CMS_ENV.default_locale
     menus = queries.menus(place.locale, default)
     ids = {id_ for items in menus.values() for id_ in menu_post_ids(items)}
-    paths = {*paths_above(place), home_of(default)}
-    found = queries.neighbours(paths=paths, group=group, post_ids=ids)
-    return Surroundings(place, menus, found)
+    asked = Asked(
+        locale=place.locale,
+        # In an order of their own, so that equal pages send equal queries.
+        paths=sorted({*paths_above(place), home_of(default)}),
+        group=group,
+        post_ids=list({*post_ids, *ids}),
+        lists=lists,
+    )
+    return Surroundings(place, menus, linked(asked))
 
 
 def context_of(around: Surroundings, crumbs: Sequence[Crumb], **more: object) -> dict[str, object]:
