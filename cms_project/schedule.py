@@ -14,6 +14,9 @@ _SECONDS: Final = {
     "content.tasks.publish_due_posts": 60.0,
     "content.tasks.purge_trash": 3_600.0,
     "forms.tasks.prune_submissions": 86_400.0,
+    "media.tasks.sweep_variants": 30.0,
+    "media.tasks.delete_files": 300.0,
+    "media.tasks.check_files": 300.0,
     "analytics.tasks.prune_events": 86_400.0,
     "mcp_bridge.tasks.prune_calls": 86_400.0,
 }

@@ -4,4 +4,12 @@ from __future__ import annotations
 
 from core.events.kinds import EventKind
 
-KINDS = (EventKind("media.uploaded", "File uploaded", "media.view"),)
+_VIEW = "media.view"
+
+KINDS = (
+    EventKind("media.deleted", "File deleted", _VIEW, is_live=True),
+    EventKind("media.replaced", "File replaced", _VIEW, is_live=True),
+    EventKind("media.updated", "File described", _VIEW, is_live=True),
+    EventKind("media.uploaded", "File uploaded", _VIEW),
+    EventKind("media.variants", "Sizes of a file", _VIEW, is_live=True),
+)

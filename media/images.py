@@ -1,10 +1,11 @@
-"""Images: decoded safely, oriented, stripped of metadata, in the sizes that pages use.
+"""Images: decoded safely and to their end, upright, in sRGB, stripped of whatever is no picture.
 
 Everything here works on bytes in memory; nothing touches the storage or the database.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BytesIO
@@ -13,6 +14,7 @@ from typing import Final
 from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
 
 from core.errors import RuleViolation, invalid
+from media.containers import COPIERS
 
 VARIANTS: Final[Mapping[str, int]] = {"large": 1600, "medium": 800, "small": 400}
 """The widest that each variant is, in pixels; from the largest, since each is made from the one before."""
@@ -24,46 +26,49 @@ _FORMATS: Final[Mapping[str, tuple[str, str]]] = {
     "GIF": ("image/gif", ".gif"),
     "AVIF": ("image/avif", ".avif"),
 }
-_QUALITY: Final = 82
-_ORIGINAL_QUALITY: Final = 90
+# What costs seconds at 50 megapixels and saves a few per cent is left out: somebody waits for the answer.
+_OPTIONS: Final[Mapping[str, Mapping[str, int]]] = {
+    "JPEG": {"quality": 90},
+    "PNG": {"compress_level": 3},
+    "WEBP": {"quality": 90, "method": 2},
+    "AVIF": {"quality": 80, "speed": 9},
+}
 _MOST_FRAMES: Final = 300
+_MOST_IN_FRAMES: Final = 4
+"""How many times the pixels of one image all frames of an animation may have."""
+_ORIENTATION: Final = 0x0112
 _KINDS: Final = "JPEG, PNG, WebP, GIF, AVIF or PDF"
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
-    """A file as it is to be stored. `width` and `height` are pixels as the image is seen."""
+class Cleaned:
+    """A file as it is to be stored. `width` and `height` are pixels as the image is seen; none for what is no image."""
 
     content: bytes
     mime: str
     suffix: str
-    width: int
-    height: int
-    variants: Mapping[str, bytes]
+    width: int | None = None
+    height: int | None = None
 
 
-def encode(content: bytes, *, max_pixels: int) -> Encoded:
-    """The image without metadata, upright, with its variants as WebP.
+def clean(content: bytes, *, max_pixels: int) -> Cleaned:
+    """The image without metadata, upright and in sRGB.
 
     The type is that of the content, whatever a name says. Raises `RuleViolation` on `file` for what is no image
     of a known type, is damaged, or has more pixels (over all frames) than allowed.
     """
     image = _open(content, max_pixels)
-    kind = str(image.format)
-    is_animated = getattr(image, "n_frames", 1) > 1
+    kind = _kind(image)
     mime, suffix = _FORMATS[kind]
     try:
-        # A GIF has no place for a camera's data, and encoding it again would only cost colours.
-        original = content if kind == "GIF" else _original(image, kind, is_animated)
-        image.seek(0)
-        upright = _upright(image)
-        variants = _variants(upright)
-    except MemoryError:
+        copied = _copied(image, content, max_pixels)
+        cleaned, (width, height) = copied or _encoded(image, kind, max_pixels)
+    except (MemoryError, RuleViolation):
         raise
     except Exception as error:
         # A decoder fails in as many ways as files are broken: OSError, SyntaxError, ValueError, zlib.error, …
         raise _damaged() from error
-    return Encoded(original, mime, suffix, upright.width, upright.height, variants)
+    return Cleaned(cleaned, mime, suffix, width, height)
 
 
 def _open(content: bytes, max_pixels: int) -> Image.Image:
@@ -71,7 +76,7 @@ def _open(content: bytes, max_pixels: int) -> Image.Image:
     try:
         image = Image.open(BytesIO(content), formats=list(_FORMATS))
         pixels = image.width * image.height
-        frames = getattr(image, "n_frames", 1) if pixels <= max_pixels else 1
+        frames = _frames(image) if pixels <= max_pixels else 1
     except Image.DecompressionBombError:
         raise _too_many_pixels(max_pixels) from None
     except UnidentifiedImageError:
@@ -80,9 +85,80 @@ def _open(content: bytes, max_pixels: int) -> Image.Image:
         ) from None
     except Exception as error:
         raise _damaged() from error
-    if pixels > max_pixels or frames > _MOST_FRAMES or pixels * frames > 4 * max_pixels:
+    if pixels > max_pixels or frames > _MOST_FRAMES or pixels * frames > _most(max_pixels):
         raise _too_many_pixels(max_pixels)
     return image
+
+
+def _most(max_pixels: int) -> int:
+    return _MOST_IN_FRAMES * max_pixels
+
+
+def _kind(image: Image.Image) -> str:
+    # Some cameras put further pictures behind the first one.
+    return "JPEG" if image.format == "MPO" else str(image.format)
+
+
+def _frames(image: Image.Image) -> int:
+    return getattr(image, "n_frames", 1) if _kind(image) != "JPEG" else 1
+
+
+def _copied(
+    image: Image.Image, content: bytes, max_pixels: int
+) -> tuple[bytes, tuple[int, int]] | None:
+    """The file with only its pixels, and its size; None where the pixels themselves must change.
+
+    What is decoded is what will be stored: were the two read differently, nothing would have been checked.
+    """
+    kind = _kind(image)
+    if kind not in COPIERS:
+        return None
+    if _frames(image) == 1 and (_orientation(image) > 1 or not _is_srgb(image)):
+        return None
+    copied = COPIERS[kind](content)
+    checked = _open(copied, max_pixels)
+    if (checked.format, checked.size) != (kind, image.size):
+        raise ValueError("the file is two things at once")
+    _decode(checked, max_pixels)
+    return copied, checked.size
+
+
+def _decode(image: Image.Image, max_pixels: int) -> None:
+    """Read every frame to its end. A frame may make the image larger than its header said."""
+    total = 0
+    for frame in range(_frames(image)):
+        try:
+            image.seek(frame)
+        except Image.DecompressionBombError:
+            raise _too_many_pixels(max_pixels) from None
+        pixels = image.width * image.height
+        total += pixels
+        if pixels > max_pixels or total > _most(max_pixels):
+            raise _too_many_pixels(max_pixels)
+        image.load()
+    image.seek(0)
+
+
+def _orientation(image: Image.Image) -> int:
+    try:
+        found = image.getexif().get(_ORIENTATION, 1)
+    except (SyntaxError, ValueError, OSError, KeyError, TypeError, struct.error):
+        return 1  # a camera's data that cannot be read turns nothing
+    return found if isinstance(found, int) and 1 <= found <= 8 else 1
+
+
+def _is_srgb(image: Image.Image) -> bool:
+    """Whether the pixels are right for whoever reads no profile."""
+    if image.mode == "CMYK":
+        return False
+    profile = image.info.get("icc_profile")
+    if not profile:
+        return True
+    try:
+        name = ImageCms.getProfileDescription(ImageCms.ImageCmsProfile(BytesIO(profile)))
+    except (ImageCms.PyCMSError, OSError, ValueError):
+        return True  # a broken profile changes nothing
+    return "sRGB" in name
 
 
 def _too_many_pixels(most: int) -> RuleViolation:
@@ -99,56 +175,59 @@ def _damaged() -> RuleViolation:
     )
 
 
-def _upright(image: Image.Image) -> Image.Image:
+def upright(image: Image.Image) -> Image.Image:
     """The first frame as sRGB with the camera's orientation applied; RGBA where something is transparent."""
     image.load()
-    turned = ImageOps.exif_transpose(image)
-    profile = turned.info.get("icc_profile")
-    if profile and turned.mode in ("RGB", "CMYK", "L"):
+    profile = image.info.get("icc_profile")
+    turned = ImageOps.exif_transpose(image) if _orientation(image) > 1 else image
+    if turned.mode.startswith("I"):
+        turned = _eight_bits(turned)
+    if turned.mode not in ("RGB", "RGBA", "L", "CMYK"):
+        turned = turned.convert("RGBA" if turned.has_transparency_data else "RGB")
+    if profile:
         turned = _to_srgb(turned, profile)
     if turned.mode in ("RGB", "RGBA"):
         return turned
     return turned.convert("RGBA" if turned.has_transparency_data else "RGB")
 
 
+def _eight_bits(image: Image.Image) -> Image.Image:
+    """Grey of 16 bits, which a plain conversion would cut off at white."""
+    return image.convert("I").point(lambda value: value * (1 / 257)).convert("L")
+
+
 def _to_srgb(image: Image.Image, profile: bytes) -> Image.Image:
     """Without its profile an image of another colour space would look dull; a broken profile changes nothing."""
+    alpha = image.getchannel("A") if image.mode == "RGBA" else None
+    bare = image.convert("RGB") if alpha is not None else image
     try:
         source = ImageCms.ImageCmsProfile(BytesIO(profile))
         converted = ImageCms.profileToProfile(
-            image, source, ImageCms.createProfile("sRGB"), outputMode="RGB"
+            bare, source, ImageCms.createProfile("sRGB"), outputMode="RGB"
         )
     except (ImageCms.PyCMSError, OSError, ValueError):
         return image
+    if converted is not None and alpha is not None:
+        converted.putalpha(alpha)
     return converted or image
 
 
-def _original(image: Image.Image, kind: str, is_animated: bool) -> bytes:
+def _encoded(image: Image.Image, kind: str, max_pixels: int) -> tuple[bytes, tuple[int, int]]:
     out = BytesIO()
-    if is_animated:
-        image.save(out, kind, save_all=True, exif=b"", xmp=b"", icc_profile=None)
-        return out.getvalue()
-    bare = _bare(_upright(image), kind)
-    # Lossless stays lossless; the rest is encoded once more, at a quality that shows no difference.
-    options = {"optimize": True} if kind in ("JPEG", "PNG") else {}
-    bare.save(out, kind, quality=_ORIGINAL_QUALITY, **options)
-    return out.getvalue()
+    if _frames(image) > 1:
+        _decode(image, max_pixels)
+        bare: Mapping[str, object] = {"exif": b"", "xmp": b"", "icc_profile": None}
+        image.save(out, kind, save_all=True, **bare, **_OPTIONS[kind])
+        return out.getvalue(), image.size
+    shown = without_data(upright(image))
+    if kind == "JPEG":
+        shown = shown.convert("RGB")
+    shown.save(out, kind, **_OPTIONS.get(kind, {}))
+    return out.getvalue(), shown.size
 
 
-def _bare(image: Image.Image, kind: str) -> Image.Image:
+def without_data(image: Image.Image) -> Image.Image:
     """The pixels alone: what `info` carries would be written into the file again."""
-    bare = image.convert("RGB") if kind == "JPEG" else image.copy()
+    bare = image.copy()
     bare.info = {}
     return bare
-
-
-def _variants(image: Image.Image) -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
-    for name, width in VARIANTS.items():
-        if image.width > width:
-            height = max(1, round(image.height * width / image.width))
-            image = image.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=2.0)
-        out = BytesIO()
-        _bare(image, "WEBP").save(out, "WEBP", quality=_QUALITY, method=4)
-        found[name] = out.getvalue()
-    return found

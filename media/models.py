@@ -94,3 +94,61 @@ class StoredFile(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Theme(models.TextChoices):
+    """What variants are made for."""
+
+    LIGHT = "light", "Light"
+    DARK = "dark", "Dark"
+
+
+class VariantWork(models.Model):
+    """Variants that a worker has to make: one row for each theme of an asset, gone once they are made.
+
+    Who takes it up moves `due_at` ahead, so that no second worker does. After the last try it stays, with the reason.
+    """
+
+    asset = models.ForeignKey(Asset, on_delete=models.CASCADE, related_name="works")
+    theme = models.CharField(max_length=5, choices=Theme.choices)
+    due_at = models.DateTimeField(db_index=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    is_given_up = models.BooleanField(default=False)
+    reason = models.CharField(max_length=300, blank=True, default="")
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["asset", "theme"], name="variant_work_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.theme} variants of {self.asset_id}"
+
+
+class FileCheck(models.Model):
+    """A check of the storage that somebody asked for. The lists hold the first that were found."""
+
+    asked_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    checked = models.PositiveBigIntegerField(default=0)
+    missing_count = models.PositiveBigIntegerField(default=0)
+    orphaned_count = models.PositiveBigIntegerField(default=0)
+    missing = models.JSONField(default=list)
+    orphaned = models.JSONField(default=list)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["-id"]
+
+    def __str__(self) -> str:
+        return f"check of {self.asked_at:%Y-%m-%d %H:%M}"
+
+
+class SearchEntry(models.Model):
+    """What search keeps of a file. Its words are no column of the model: each database keeps them in its own way."""
+
+    id = models.BigAutoField(primary_key=True)
+    asset = models.OneToOneField(Asset, on_delete=models.CASCADE, related_name="+")
+
+    def __str__(self) -> str:
+        return f"words of {self.asset_id}"

@@ -6,8 +6,8 @@ from typing import Final
 
 from core.replacing import Hand
 from core.replacing_rows import RowSource
+from media.describing import clean_alt_text, clean_categories
 from media.models import Asset
-from media.services.store import clean_alt_text, clean_categories
 
 
 def _change(asset: Asset, hand: Hand) -> None:

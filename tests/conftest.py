@@ -40,6 +40,8 @@ if os.environ.get("REDIS_URL"):
     os.environ["REDIS_URL"] = f"{_redis}/{int(_number) + _worker}"
 
 django.setup()
+from media.services.variants import wake as _wake_a_worker  # noqa: E402  # needs the settings
+
 # Not for the processes that this one starts: they would read the settings before they get here.
 del os.environ["DJANGO_SETTINGS_MODULE"]
 
@@ -100,6 +102,7 @@ def fresh_surroundings(
     from agents_app import heartbeat
     from cms_project.celery import app
     from content.api.answer_cache import answers
+    from media.making import make_variants
 
     settings.MEDIA_ROOT = tmp_path / "media"
     # Static files are looked for when they are asked for, not by every client that a test makes.
@@ -107,12 +110,20 @@ def fresh_surroundings(
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     # A run in a test's transaction is nowhere to the connection of its heartbeat, which would call it lost.
     monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 600.0)
+    # Most tests want pictures as they are a moment after the upload; `variants_later` has them made by the worker.
+    monkeypatch.setattr("media.services.variants.wake", make_variants)
     before = app.conf.task_always_eager, app.conf.task_eager_propagates
     app.conf.task_always_eager = app.conf.task_eager_propagates = True
     cache.clear()
     answers.clear()
     yield
     app.conf.task_always_eager, app.conf.task_eager_propagates = before
+
+
+@pytest.fixture
+def variants_later(fresh_surroundings: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Variants wait for the commit and a worker, as they do outside of tests."""
+    monkeypatch.setattr("media.services.variants.wake", _wake_a_worker)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import EllipsisType
 from uuid import UUID
 
 from django.db import transaction
@@ -11,8 +12,16 @@ from core import events
 from core.actor import Actor
 from core.errors import NotFound
 from core.json import JsonObject
+from media.describing import (
+    FocalPoint,
+    clean_alt_text,
+    clean_categories,
+    clean_description,
+    clean_focal_point,
+)
 from media.models import Asset
-from media.services.store import clean_alt_text, clean_categories
+
+_NAMES = ("alt_text", "description", "categories", "focal_x", "focal_y")
 
 
 @transaction.atomic
@@ -22,30 +31,57 @@ def update_asset(
     actor: Actor,
     alt_text: str | None = None,
     categories: Sequence[str] | None = None,
+    description: str | None = None,
+    focal_point: FocalPoint | EllipsisType | None = ...,
 ) -> Asset:
-    """Change the description or the categories; None leaves them. Pages show the new description at once.
+    """Change what is given; None leaves the words, `...` leaves the focal point (None: the middle again).
 
-    Raises `NotAllowed`, `NotFound`, or `RuleViolation` by field.
+    Pages show the change at once. Raises `NotAllowed`, `NotFound`, or `RuleViolation` by field.
     """
     actor.require_person("edit media")
     actor.require("media.edit")
-    asset = Asset.objects.select_for_update().filter(pk=asset_id).first()
-    if asset is None:
-        raise NotFound(f"No file has the id {str(asset_id)!r}.", code="unknown_media")
-    before = (asset.alt_text, asset.categories)
+    asset = locked_asset(asset_id)
+    before = {name: getattr(asset, name) for name in _NAMES}
     if alt_text is not None:
         asset.alt_text = clean_alt_text(alt_text)
+    if description is not None:
+        asset.description = clean_description(description)
     if categories is not None:
         asset.categories = clean_categories(categories)
-    if (asset.alt_text, asset.categories) == before:
+    if not isinstance(focal_point, EllipsisType):
+        point = clean_focal_point(focal_point) if focal_point is not None else (None, None)
+        asset.focal_x, asset.focal_y = point
+    changed = [name for name in _NAMES if getattr(asset, name) != before[name]]
+    if not changed:
         return asset
-    asset.save(update_fields=["alt_text", "categories"])
-    # Pages and answers hold the description, so what is cached of them is old now.
-    payload: JsonObject = {
-        "what": "media",
-        "id": str(asset.pk),
-        "did": "updated",
-        "filename": asset.filename,
-    }
-    events.record("content.changed", actor=actor, payload=payload)
+    asset.save(update_fields=[*changed, "updated_at"])
+    payload: JsonObject = {"id": str(asset.pk), "filename": asset.filename, "changed": [*changed]}
+    events.record("media.updated", actor=actor, payload=payload)
     return asset
+
+
+def locked_asset(asset_id: UUID | str) -> Asset:
+    """The asset, held until the transaction ends. Raises `NotFound`."""
+    found = Asset.objects.select_for_update().filter(pk=_uuid(asset_id)).first()
+    if found is None:
+        raise _unknown(asset_id)
+    return found
+
+
+def find_asset(asset_id: UUID | str) -> Asset:
+    """The asset, which may change at any time. Raises `NotFound`."""
+    found = Asset.objects.filter(pk=_uuid(asset_id)).first()
+    if found is None:
+        raise _unknown(asset_id)
+    return found
+
+
+def _unknown(asset_id: UUID | str) -> NotFound:
+    return NotFound(f"No file has the id {str(asset_id)[:40]!r}.", code="unknown_media")
+
+
+def _uuid(value: UUID | str) -> UUID | None:
+    try:
+        return value if isinstance(value, UUID) else UUID(str(value))
+    except ValueError:
+        return None

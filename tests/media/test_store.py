@@ -224,6 +224,7 @@ def test_words_are_checked_before_anything_is_written():
     assert store(picture(), "../../etc/pass\x00wd").filename == "passwd"
 
 
+@pytest.mark.usefixtures("variants_later")
 def test_a_row_that_cannot_be_written_leaves_no_file(monkeypatch):
     def fail(*arguments, **more):
         raise RuntimeError("the outbox is gone")
@@ -260,6 +261,7 @@ def test_the_wire_has_the_names_of_the_table():
 
 def test_a_page_gets_every_width_once():
     asset = store(picture("PNG", (500, 250)))
+    asset.refresh_from_db()
 
     image = site_image(asset)
     assert image is not None

@@ -1,0 +1,156 @@
+"""Whether rows and storage agree: files that should be there and are not, and files that nothing knows.
+
+Goes through the storage folder by folder, so it holds the names of one of 256 folders at a time and never more than
+the first findings. It takes as long as the storage takes to list its files: nothing for a request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from core.waking import after_commit
+from media.models import FileCheck, StoredFile
+
+MOST: Final = 200
+"""Findings that are named; the rest are counted."""
+_KEPT: Final = 20
+_STARTED: Final = timedelta(hours=2)
+"""After which a check that did not end counts as lost."""
+Missing = tuple[str, str]
+
+
+@dataclass(slots=True)
+class Report:
+    """`missing` are pairs of an asset's id and the name of a file, `orphaned` names; each the first that were found."""
+
+    checked: int = 0
+    missing_count: int = 0
+    orphaned_count: int = 0
+    missing: list[Missing] = field(default_factory=list)
+    orphaned: list[str] = field(default_factory=list)
+
+    @property
+    def is_whole(self) -> bool:
+        return not self.missing_count and not self.orphaned_count
+
+    def add_missing(self, asset_id: object, name: str) -> None:
+        self.missing_count += 1
+        if len(self.missing) < MOST:
+            self.missing.append((str(asset_id), name))
+
+    def add_orphaned(self, name: str) -> None:
+        self.orphaned_count += 1
+        if len(self.orphaned) < MOST:
+            self.orphaned.append(name)
+
+
+def check(asset_id: UUID | str | None = None) -> Report:
+    """Compare rows and storage: of one asset, or of all and then with orphans too."""
+    report = Report()
+    if asset_id is not None:
+        for row in _in_use().filter(asset_id=asset_id).order_by("name"):
+            report.checked += 1
+            if not default_storage.exists(row.name):
+                report.add_missing(row.asset_id, row.name)
+        return report
+    present = {folder for folder, _ in _folders()}
+    for folder in sorted(present | _known_folders()):
+        _compare(folder, report)
+    return report
+
+
+def _in_use() -> QuerySet[StoredFile]:
+    return StoredFile.objects.filter(due_at=None, is_deleted=False, asset__isnull=False)
+
+
+def _folders(path: str = "") -> Iterator[tuple[str, list[str]]]:
+    """Every folder of the storage, however deep, with its files."""
+    try:
+        inside, files = default_storage.listdir(path)
+    except FileNotFoundError:  # nothing was ever stored
+        return
+    yield path, files
+    for name in inside:
+        yield from _folders(f"{path}/{name}" if path else name)
+
+
+def _known_folders() -> set[str]:
+    names = StoredFile.objects.filter(is_deleted=False).values_list("name", flat=True)
+    return {name.rpartition("/")[0] for name in names.iterator(chunk_size=2000)}
+
+
+def _compare(folder: str, report: Report) -> None:
+    """One folder, without those in it. What is written while this runs has its row first, so rows are read last."""
+    try:
+        files = set(default_storage.listdir(folder)[1])
+    except FileNotFoundError:
+        files = set()
+    start = f"{folder}/" if folder else ""
+    rows = StoredFile.objects.filter(is_deleted=False, name__startswith=start)
+    unknown = set(files)
+    for row in rows.iterator(chunk_size=2000):
+        name = row.name.removeprefix(start)
+        if "/" in name:
+            continue
+        unknown.discard(name)
+        if row.due_at is None and row.asset_id is not None:
+            report.checked += 1
+            if name not in files and _is_missing(row):
+                report.add_missing(row.asset_id, row.name)
+    for name in sorted(unknown):
+        report.add_orphaned(start + name)
+
+
+def _is_missing(row: StoredFile) -> bool:
+    """Whether a file that was not listed is really away: it may have come, or its row gone, since."""
+    return _in_use().filter(pk=row.pk).exists() and not default_storage.exists(row.name)
+
+
+@transaction.atomic
+def request_check() -> FileCheck:
+    """Have a worker check all files. One that waits or runs already is enough."""
+    waiting = FileCheck.objects.filter(finished_at=None).filter(_is_alive()).first()
+    if waiting is None:
+        waiting = FileCheck.objects.create()
+        old = FileCheck.objects.values_list("pk", flat=True)[_KEPT:]
+        FileCheck.objects.filter(pk__in=list(old)).delete()
+    after_commit(_wake, "a check of the files", once=True)
+    return waiting
+
+
+def _is_alive() -> Q:
+    return Q(started_at=None) | Q(started_at__gt=timezone.now() - _STARTED)
+
+
+def _wake() -> None:
+    from media.tasks import check_files
+
+    check_files.delay()
+
+
+def run_checks() -> int:
+    """Do what was asked for; a worker that ended left nothing but a check to ask for again. Answers how many."""
+    done = 0
+    for pk in FileCheck.objects.filter(started_at=None).values_list("pk", flat=True):
+        if not FileCheck.objects.filter(pk=pk, started_at=None).update(started_at=timezone.now()):
+            continue  # another worker has it
+        report = check()
+        FileCheck.objects.filter(pk=pk).update(
+            finished_at=timezone.now(),
+            checked=report.checked,
+            missing_count=report.missing_count,
+            orphaned_count=report.orphaned_count,
+            missing=report.missing,
+            orphaned=report.orphaned,
+        )
+        done += 1
+    return done

@@ -1,0 +1,44 @@
+"""Delete: the asset and its files are gone; what is in use is kept, unless somebody insists."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from core import events
+from core.actor import Actor
+from core.errors import Conflict
+from media import stored
+from media.models import Asset, MediaReference, StoredFile
+from media.places import places_of
+from media.services.update import locked_asset
+
+
+@transaction.atomic
+def delete_asset(*, asset_id: UUID | str, actor: Actor, force: bool = False) -> None:
+    """Delete an asset; its files go after the commit. Pages that used it show no image there.
+
+    Raises `NotAllowed`, `NotFound`, or `Conflict` (`media_in_use`, the places in `details`) unless forced.
+    """
+    actor.require_person("delete media")
+    actor.require("media.delete")
+    asset = locked_asset(asset_id)
+    places = MediaReference.objects.filter(asset=asset).count()
+    if places and not force:
+        raise Conflict(
+            f"{asset.filename} is in use in {places} {'place' if places == 1 else 'places'}.",
+            code="media_in_use",
+            details={"usedIn": places_of(asset)},
+        )
+    _let_go_of_files(asset)
+    payload = {"id": str(asset.pk), "filename": asset.filename, "places": places}
+    asset.delete()
+    events.record("media.deleted", actor=actor, payload={**payload})
+
+
+def _let_go_of_files(asset: Asset) -> None:
+    files = StoredFile.objects.filter(asset=asset)
+    files.filter(is_deleted=True).delete()
+    stored.let_go([*files.values_list("name", flat=True)], timezone.now())

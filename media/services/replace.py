@@ -1,0 +1,52 @@
+"""Replace: another file under the same id. Places that use it show the new one."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from core import events
+from core.actor import Actor
+from media import stored
+from media.describing import clean_filename
+from media.models import Asset, StoredFile, Theme
+from media.services.store import Readable, read_file, use_file
+from media.services.update import find_asset, locked_asset
+from media.services.variants import queue_variants
+
+KEPT: Final = timedelta(days=1)
+"""How long the old files stay, for pages that browsers keep; later their names lead to the new one."""
+
+
+def replace_file(*, asset_id: UUID | str, file: Readable, filename: str, actor: Actor) -> Asset:
+    """Give the asset another file, also of another type. What is said of it stays, as does the focal point.
+
+    Not to be called in a transaction. Raises `NotAllowed`, `NotFound`, and what `store_image` raises; then all is as
+    it was.
+    """
+    actor.require_person("replace files")
+    actor.require("media.edit")
+    find_asset(asset_id)  # before the file is read
+    name = clean_filename(filename)
+    cleaned = read_file(file)
+    with stored.new_file(cleaned.suffix, cleaned.content) as path, transaction.atomic():
+        asset = locked_asset(asset_id)
+        before, is_dark = asset.filename, bool(asset.dark_variants)
+        is_dark = is_dark or asset.works.filter(theme=Theme.DARK).exists()
+        in_use = StoredFile.objects.filter(asset=asset, due_at=None, is_deleted=False)
+        stored.let_go([*in_use.values_list("name", flat=True)], timezone.now() + KEPT)
+        asset.works.all().delete()
+        asset.filename = name
+        use_file(asset, path, cleaned)
+        asset.save()
+        stored.take([path], asset)
+        queue_variants(asset)
+        if is_dark:
+            queue_variants(asset, Theme.DARK)
+        payload = {"id": str(asset.pk), "filename": name, "mime": asset.mime, "before": before}
+        events.record("media.replaced", actor=actor, payload={**payload})
+    return asset

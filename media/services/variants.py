@@ -1,0 +1,77 @@
+"""Variants: asked for here, made by workers."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from core import events
+from core.actor import Actor
+from core.errors import invalid
+from core.waking import after_commit
+from media.models import Asset, AssetStatus, Theme, VariantWork
+from media.services.update import locked_asset
+
+
+@transaction.atomic
+def request_variants(*, asset_id: UUID | str, theme: str, actor: Actor) -> Asset:
+    """Have the variants made by a worker: `light` makes the usual ones again, `dark` darkened ones.
+
+    While light ones are made again, `status` is `processing` and pages show the file itself. What is asked for twice
+    is made once. Raises `NotAllowed`, `NotFound`, or `RuleViolation` on `theme`.
+    """
+    actor.require_person("make variants")
+    actor.require("media.edit")
+    if theme not in Theme.values:
+        raise invalid("theme", f"The theme is one of {', '.join(Theme.values)}.")
+    asset = locked_asset(asset_id)
+    if not asset.mime.startswith("image/"):
+        raise invalid("theme", "Only images have variants.", code="no_image")
+    if VariantWork.objects.filter(asset=asset, theme=theme, is_given_up=False).exists():
+        return asset
+    queue_variants(asset, theme)
+    if theme == Theme.LIGHT:
+        asset.status = AssetStatus.PROCESSING
+        asset.save(update_fields=["status", "updated_at"])
+    events.record(
+        "media.variants",
+        actor=actor,
+        payload={
+            "id": str(asset.pk),
+            "filename": asset.filename,
+            "theme": theme,
+            "did": "requested",
+        },
+    )
+    return asset
+
+
+def queue_variants(asset: Asset, theme: str = Theme.LIGHT) -> None:
+    """Note that the variants are to be made, and wake a worker after the commit. In the caller's transaction."""
+    if not asset.mime.startswith("image/"):
+        return
+    VariantWork.objects.update_or_create(
+        asset=asset,
+        theme=theme,
+        defaults={"due_at": timezone.now(), "attempts": 0, "is_given_up": False, "reason": ""},
+    )
+    wake(asset.pk, theme)
+
+
+def wake(asset_id: UUID, theme: str) -> None:
+    def send() -> None:
+        from media.tasks import make_variants
+
+        make_variants.delay(str(asset_id), theme)
+
+    after_commit(send, f"{theme} variants of {asset_id}")
+
+
+def dark_status(asset: Asset) -> str:
+    """How far the dark variants are: none, processing, ready or failed. One query, unless they are there."""
+    work = VariantWork.objects.filter(asset=asset, theme=Theme.DARK).first()
+    if work is not None:
+        return AssetStatus.FAILED if work.is_given_up else AssetStatus.PROCESSING
+    return AssetStatus.READY if asset.dark_variants else "none"

@@ -1,0 +1,34 @@
+"""What workers do with files."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from media import integrity, making, stored
+
+
+@shared_task
+def make_variants(asset_id: str, theme: str) -> bool:
+    """Make the variants of an asset; answers whether they were made here."""
+    return making.make_variants(asset_id, theme)
+
+
+@shared_task
+def sweep_variants() -> int:
+    """Queue what a lost message, a failure or a worker that ended left to be made. Answers how many."""
+    waiting = list(making.due())
+    for asset_id, theme in waiting:
+        make_variants.delay(asset_id, theme)
+    return len(waiting)
+
+
+@shared_task
+def delete_files() -> int:
+    """Delete the files that nothing uses any more. Answers how many."""
+    return stored.delete_due()
+
+
+@shared_task
+def check_files() -> int:
+    """Do the checks of the storage that people asked for. Answers how many."""
+    return integrity.run_checks()
