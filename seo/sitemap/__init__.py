@@ -1,0 +1,1 @@
+"""The sitemap: read in one pass, written in parts, kept for five minutes."""

@@ -1,0 +1,140 @@
+"""The posts that search engines may know, parents first, read in one query however many there are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from django.conf import settings
+from django.db import connection, transaction
+
+_AT_A_TIME: Final = 2000
+
+
+class Translation(NamedTuple):
+    """A post of a translation group, as far as addresses need it."""
+
+    locale: str
+    path: str
+    canonical: str
+
+
+class Listed(NamedTuple):
+    """A post of the sitemap; `translations` holds itself too, and is empty where there is no other."""
+
+    path: str
+    canonical: str
+    changed: str
+    translations: tuple[Translation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What the databases say differently."""
+
+    indexed: str
+    moment: str
+    group: str
+    first: str
+    below: str
+
+
+_POSTGRESQL: Final = _Words(
+    indexed="coalesce({post}.robots_json -> 'index', 'null'::jsonb) <> 'false'::jsonb",
+    moment="to_char({value} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')",
+    group="json_agg(json_build_array({values}))::text",
+    first="ARRAY[numbered.n]",
+    below="tree.place || numbered.n",
+)
+_SQLITE: Final = _Words(
+    indexed="json_type({post}.robots_json, '$.index') IS NOT 'false'",
+    moment="strftime('%%Y-%%m-%%dT%%H:%%M:%%SZ', {value})",
+    group="json_group_array(json_array({values}))",
+    first="printf('%%09d', numbered.n)",
+    below="tree.place || printf('%%09d', numbered.n)",
+)
+
+
+def listed_posts() -> Iterator[Listed]:
+    """Every post of the sitemap: by hierarchy and order, a parent before what stands below it.
+
+    The rows stream: memory stays the same. A parent that is not listed itself still says where its children stand.
+    """
+    locales = list(settings.CMS_ENV.locales)
+    with _reading(), connection.chunked_cursor() as cursor:
+        cursor.execute(sql(), locales * 2)
+        while rows := cursor.fetchmany(_AT_A_TIME):
+            yield from map(_listed, rows)
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """On PostgreSQL rows stream within a transaction; on SQLite one would keep writers waiting."""
+    if connection.vendor != "postgresql":
+        yield
+        return
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            # All rows are wanted; cursors are planned for the first tenth of them otherwise.
+            cursor.execute("SET LOCAL cursor_tuple_fraction = 1")
+        yield
+
+
+def count_listed() -> int:
+    """How many posts the sitemap has."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT count(*) FROM content_post post WHERE {_is_listed('post')}",  # noqa: S608  # our own words
+            list(settings.CMS_ENV.locales),
+        )
+        return int(cursor.fetchone()[0])
+
+
+def sql() -> str:
+    """The one query; its parameters are the locales, twice."""
+    words = _words()
+    values = "other.locale, other.path, coalesce(other.canonical_url, '')"
+    moment = words.moment.format(
+        value="coalesce(post.updated_at, post.published_at, post.created_at)"
+    )
+    return f"""
+        WITH RECURSIVE numbered AS (
+            SELECT id, parent_id, row_number() OVER (ORDER BY order_index, created_at, id) AS n
+            FROM content_post WHERE variation_of_id IS NULL
+        ), tree (id, place) AS (
+            SELECT id, {words.first} FROM numbered WHERE parent_id IS NULL
+            UNION ALL
+            SELECT numbered.id, {words.below} FROM tree JOIN numbered ON numbered.parent_id = tree.id
+        ), translated AS (
+            SELECT translation_group, {words.group.format(values=values)} AS found
+            FROM content_post other WHERE {_is_listed("other")}
+            GROUP BY translation_group HAVING count(*) > 1
+        )
+        SELECT post.path, coalesce(post.canonical_url, ''), {moment}, translated.found
+        FROM tree JOIN content_post post ON post.id = tree.id
+        LEFT JOIN translated ON translated.translation_group = post.translation_group
+        WHERE {_is_listed("post")}
+        ORDER BY tree.place
+    """  # noqa: S608  # our own words alone
+
+
+def _is_listed(post: str) -> str:
+    locales = ", ".join(["%s"] * len(settings.CMS_ENV.locales))
+    return (
+        f"{post}.deleted_at IS NULL AND {post}.variation_of_id IS NULL AND {post}.status = 'published' "
+        f"AND NOT {post}.is_placeholder AND {post}.path <> '' AND {post}.locale IN ({locales}) "
+        f"AND {_words().indexed.format(post=post)}"
+    )
+
+
+def _words() -> _Words:
+    return _POSTGRESQL if connection.vendor == "postgresql" else _SQLITE
+
+
+def _listed(row: tuple[str, str, str, str | None]) -> Listed:
+    path, canonical, changed, found = row
+    translations = tuple(Translation(*item) for item in json.loads(found)) if found else ()
+    return Listed(path, canonical, changed, translations)
