@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from django.http import HttpResponse
@@ -39,7 +40,13 @@ class ReferenceView(_DescriptionView):
     """The reference as a page."""
 
     def get(self, request: Request) -> HttpResponse:
-        return _answer(render_to_string("reference/index.html", page()), "text/html")
+        return _answer(_reference(), "text/html")
+
+
+@cache
+def _reference() -> str:
+    """Made once per process, as what it shows is: laying out every operation takes most of a second."""
+    return render_to_string("reference/index.html", page())
 
 
 def _answer(body: Any, content_type: str) -> HttpResponse:

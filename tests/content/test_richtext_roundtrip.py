@@ -168,7 +168,7 @@ DOCUMENT = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(DOCUMENT)
 def test_a_document_comes_back_from_its_markdown(document: Node) -> None:
     assert validate(document) == []
@@ -176,7 +176,7 @@ def test_a_document_comes_back_from_its_markdown(document: Node) -> None:
     assert from_markdown(to_markdown(document)) == document
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(INLINE)
 def test_inline_content_comes_back_from_its_markdown(content: list[Node]) -> None:
     document = {"type": "doc", "content": [{"type": "paragraph", "content": content}]}
@@ -184,7 +184,7 @@ def test_inline_content_comes_back_from_its_markdown(content: list[Node]) -> Non
     assert from_markdown(to_markdown(document)) == document
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.one_of(PIECES, st.just("\n"), st.text(max_size=3)), max_size=60).map("".join))
 def test_any_text_becomes_a_valid_document_that_is_stable(text: str) -> None:
     document = from_markdown(text)
@@ -194,7 +194,7 @@ def test_any_text_becomes_a_valid_document_that_is_stable(text: str) -> None:
     assert isinstance(to_html(document), str)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.text(alphabet="abc\u00e9", min_size=1, max_size=5), min_size=1, max_size=8),
     st.data(),
