@@ -18,10 +18,12 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from cms_project.env_media import MediaEnvironment
 from cms_project.env_text import example_of, sentences
 from cms_project.env_values import (
     BASE_DIR,
     Folder,
+    Hosts,
     Locales,
     NamedSecrets,
     Networks,
@@ -31,6 +33,7 @@ from cms_project.env_values import (
     Seconds,
     Url,
     Words,
+    secret,
     split,
 )
 from cms_project.secret_files import SecretFiles
@@ -39,18 +42,7 @@ Provider = Literal["openai", "anthropic", "google", "ollama"]
 PROVIDERS: tuple[Provider, ...] = ("openai", "anthropic", "google", "ollama")
 
 
-def _secret(description: str, *, min_length: int | None = None) -> str | None:
-    field = Field(
-        default=None,
-        description=description,
-        repr=False,
-        min_length=min_length,
-        json_schema_extra={"secret": True},
-    )
-    return cast("str | None", field)
-
-
-class Environment(BaseSettings):
+class Environment(MediaEnvironment):
     """Every variable that the project reads. Order and descriptions make `.env.example`."""
 
     model_config = SettingsConfigDict(
@@ -69,7 +61,7 @@ class Environment(BaseSettings):
         description="Folder of the SQLite file, media, queue and logs; relative to the project.",
     )
     debug: bool = Field(False, description="1 shows traces in the browser. Never in production.")
-    secret_key: str | None = _secret(
+    secret_key: str | None = secret(
         "Signs sessions and links. Made once and kept in CMS_DATA_DIR when DATABASE_URL is unset.",
         min_length=50,
     )
@@ -85,10 +77,10 @@ class Environment(BaseSettings):
         0, ge=0, le=10, description="Proxies in front whose X-Forwarded-For is believed."
     )
 
-    database_url: str | None = _secret(
+    database_url: str | None = secret(
         "postgresql://user:password@host:5432/name. Unset: SQLite in CMS_DATA_DIR."
     )
-    redis_url: RedisUrl | None = _secret(
+    redis_url: RedisUrl | None = secret(
         "redis://host:6379/0: cache and queue. Unset: memory and files."
     )
 
@@ -139,12 +131,14 @@ class Environment(BaseSettings):
         30, ge=0, le=3650, description="Days after which deleted posts are gone for good. 0: never."
     )
 
-    media_max_bytes: int = Field(20 * 1024 * 1024, ge=1, description="Largest upload, in bytes.")
-    media_max_pixels: int = Field(50_000_000, ge=1, description="Largest image, in pixels.")
+    embed_hosts: Hosts = Field(
+        (),
+        description="Hosts whose frames pages may show, after a click: www.youtube-nocookie.com, …",
+    )
 
-    agent_trigger_secret: str | None = _secret("Secret of the public agent trigger.")
-    agent_secret: str | None = _secret("Signs outgoing webhooks.")
-    agent_secret_previous: str | None = _secret(
+    agent_trigger_secret: str | None = secret("Secret of the public agent trigger.")
+    agent_secret: str | None = secret("Signs outgoing webhooks.")
+    agent_secret_previous: str | None = secret(
         "The AGENT_SECRET before it was changed: signs along, while receivers learn the new one."
     )
     agent_users_bootstrap_disabled: bool = Field(
@@ -164,19 +158,19 @@ class Environment(BaseSettings):
     )
     agent_run_timeout: int = Field(300, ge=1, description="Longest agent run, in seconds.")
     agent_step_cap: int = Field(20, ge=1, description="Most steps of an agent run.")
-    chat_webhook_url: Url | None = _secret("Where notices for a chat go, and chat reactions.")
+    chat_webhook_url: Url | None = secret("Where notices for a chat go, and chat reactions.")
     chat_events: Words = Field(
         ("post.published", "post.ai-review.save", "webhook.disabled"),
         description="Events that the chat is told of.",
     )
 
-    mcp_auth_token: str | None = _secret(
+    mcp_auth_token: str | None = secret(
         "Bearer token of the MCP server; stands in for AGENT_TRIGGER_SECRET."
     )
     mcp_auth_header_name: str | None = Field(
         None, pattern=r"^[A-Za-z0-9-]+$", description="Header that carries the MCP credential."
     )
-    mcp_auth_header_value: str | None = _secret("Value of that header.")
+    mcp_auth_header_value: str | None = secret("Value of that header.")
     mcp_system_user_id: int | None = Field(
         None, ge=1, description="User id that authors what MCP clients create."
     )
@@ -185,15 +179,15 @@ class Environment(BaseSettings):
         False, description="1 grants the diagnostics tools to the static MCP credential."
     )
 
-    ai_provider_openai_api_key: str | None = _secret("Key of OpenAI.")
+    ai_provider_openai_api_key: str | None = secret("Key of OpenAI.")
     ai_provider_openai_base_url: Url | None = Field(None, description="Address of OpenAI's API.")
-    ai_provider_anthropic_api_key: str | None = _secret("Key of Anthropic.")
+    ai_provider_anthropic_api_key: str | None = secret("Key of Anthropic.")
     ai_provider_anthropic_base_url: Url | None = Field(
         None, description="Address of Anthropic's API."
     )
-    ai_provider_google_api_key: str | None = _secret("Key of Google.")
+    ai_provider_google_api_key: str | None = secret("Key of Google.")
     ai_provider_google_base_url: Url | None = Field(None, description="Address of Google's API.")
-    ai_provider_ollama_api_key: str | None = _secret("Key, for servers that want one.")
+    ai_provider_ollama_api_key: str | None = secret("Key, for servers that want one.")
     ai_provider_ollama_base_url: Url | None = Field(
         None, description="Address of any OpenAI-compatible server."
     )

@@ -48,7 +48,8 @@ def _as_text(value: object) -> str:
 def example_of(model: type[BaseModel]) -> str:
     """The text of `.env.example`: each variable commented out, with its description and default."""
     lines = [EXAMPLE_HEAD]
-    for name, field in model.model_fields.items():
+    inherited = {name for base in model.__bases__ for name in getattr(base, "model_fields", {})}
+    for name, field in sorted(model.model_fields.items(), key=lambda item: item[0] in inherited):
         lines.append(f"# {field.description}")
         lines.append(f"#{name.upper()}={_as_text(field.default)}")
     return "\n".join(lines) + "\n"

@@ -6,7 +6,7 @@ import ipaddress
 import json
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_settings import NoDecode
@@ -24,6 +24,12 @@ def split(value: object) -> object:
 def _locale(value: str) -> str:
     if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", value):
         raise ValueError(f"{value!r} is no language code such as 'en' or 'pt-br'")
+    return value
+
+
+def _host(value: str) -> str:
+    if not re.fullmatch(r"[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+", value):
+        raise ValueError(f"{value!r} is no host name such as player.vimeo.com")
     return value
 
 
@@ -76,6 +82,9 @@ Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(split)]
 Locales = Annotated[
     tuple[Annotated[str, AfterValidator(_locale)], ...], NoDecode, BeforeValidator(split)
 ]
+Hosts = Annotated[
+    tuple[Annotated[str, AfterValidator(_host)], ...], NoDecode, BeforeValidator(split)
+]
 Networks = Annotated[
     tuple[Annotated[str, AfterValidator(_network)], ...], NoDecode, BeforeValidator(split)
 ]
@@ -86,3 +95,15 @@ RedisUrl = Annotated[str, AfterValidator(_redis_url)]
 Rate = Annotated[str, AfterValidator(_rate)]
 Port = Annotated[int, Field(ge=1, le=65535)]
 Folder = Annotated[Path, AfterValidator(_from_base)]
+
+
+def secret(description: str, *, min_length: int | None = None) -> str | None:
+    """A field whose value is never shown, and may come from a file."""
+    field = Field(
+        default=None,
+        description=description,
+        repr=False,
+        min_length=min_length,
+        json_schema_extra={"secret": True},
+    )
+    return cast("str | None", field)

@@ -12,6 +12,7 @@ from cms_project.database import database_settings
 from cms_project.env import load, secrets_of
 from cms_project.env_values import BASE_DIR
 from cms_project.logs import logging_settings
+from cms_project.media_storage import media_origins, media_storage
 from cms_project.schedule import beat_schedule
 from cms_project.secret_key import secret_key
 
@@ -126,7 +127,7 @@ MEDIA_ROOT = DATA_DIR / "media"
 # Without `collectstatic` (the demo) files are served from where they lie.
 _is_collected = (STATIC_ROOT / "staticfiles.json").exists() and not DEBUG
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "default": media_storage(CMS_ENV),
     "staticfiles": {
         "BACKEND": (
             "whitenoise.storage.CompressedManifestStaticFilesStorage"
@@ -164,12 +165,14 @@ TIME_ZONE = "UTC"
 
 SECURE_CSP = {
     "default-src": ["'self'"],
-    "img-src": ["'self'", "data:"],
+    "img-src": ["'self'", "data:", *media_origins(CMS_ENV)],
     "object-src": ["'none'"],
     "base-uri": ["'none'"],
     "form-action": ["'self'"],
-    "frame-ancestors": ["'self'"],
+    "frame-ancestors": ["'none'"],
 }
+if CMS_ENV.embed_hosts:
+    SECURE_CSP["frame-src"] = ["'self'", *(f"https://{host}" for host in CMS_ENV.embed_hosts)]
 SECURE_CSP_REPORT_ONLY: dict[str, list[str]] = {}
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
@@ -183,13 +186,12 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_TRUSTED_ORIGINS = [f"{_site.scheme}://{_site.netloc}"]
 CSRF_FAILURE_VIEW = "cms_project.errors.csrf_failure"
-# Previews and heatmaps are shown in frames of the admin.
-X_FRAME_OPTIONS = "SAMEORIGIN"
+# `core.framing` makes exceptions for what the admin shows in a frame.
+X_FRAME_OPTIONS = "DENY"
 SILENCED_SYSTEM_CHECKS = [
     "security.W003",  # CSRF runs as core.middleware.ManagementCsrfMiddleware, a subclass
     "security.W005",  # whether sub-domains are all on HTTPS is for the owner of the domain to say
-    "security.W019",  # X_FRAME_OPTIONS is SAMEORIGIN on purpose, see above
-    "security.W021",  # so is the browsers' preload list
+    "security.W021",  # and so is the browsers' preload list
 ]
 
 THROTTLE_RATES = {
