@@ -29,6 +29,8 @@ class RowSource(Generic[M]):
     documents: tuple[str, ...] = ()
     touched: tuple[str, ...] = ()
     """Columns that every change sets, beside the texts."""
+    follow: Callable[[Sequence[M]], None] | None = None
+    """What is kept of rows that were written, in the transaction of their change."""
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -67,6 +69,8 @@ class RowSource(Generic[M]):
     def _write(self, rows: Sequence[M], actor: Actor) -> None:
         names = [*self.texts, *self.documents, *self.touched]
         self.rows().model._default_manager.bulk_update(rows, names, batch_size=100)
+        if self.follow is not None:
+            self.follow(rows)
         events.record_all(
             "content.changed",
             [(None, {"what": self.what, "id": str(row.pk), "did": "updated"}) for row in rows],

@@ -11,6 +11,8 @@ from django.core.files.storage import default_storage
 
 _NAME: Final = re.compile(r"[\w./-]{1,300}", re.ASCII)
 _PROBE: Final = "x"
+_VARIANT: Final = re.compile(r"(.*[0-9a-f]{32})(?:-dark)?-(?:large|medium|small)\.webp")
+_SUFFIXES: Final = (".jpg", ".png", ".webp", ".gif", ".avif")
 
 
 def name_of(address: str) -> str | None:
@@ -21,6 +23,13 @@ def name_of(address: str) -> str | None:
             name = unquote(plain.removeprefix(base))
             return name if _NAME.fullmatch(name) else None
     return None
+
+
+def names_of_same(name: str) -> tuple[str, ...]:
+    """The names under which the file's asset is known: its own, and of a variant, which may still be to be made,
+    those that the file it is made of can have."""
+    found = _VARIANT.fullmatch(name)
+    return (name, *(found[1] + suffix for suffix in _SUFFIXES)) if found else (name,)
 
 
 def _bases() -> tuple[str, ...]:

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from datetime import UTC
-from typing import TypedDict
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final, TypedDict
 
 from django.core.files.storage import default_storage
 
 from core.json import JsonObject
 from media.images import VARIANTS
-from media.models import Asset
+from media.models import Asset, AssetStatus
+
+SIZES: Final = "(min-width: 44rem) 42rem, 100vw"
+"""How wide an image is where nothing else is said: as wide as text."""
 
 
 class SiteImage(TypedDict):
-    """What a template needs for an `img` element: width and height give the shape, `srcset` the choice."""
+    """What a template needs for an `img` element: width and height give the shape, `srcset` the choice.
+
+    `focal` are the CSS classes that keep the focal point in sight where the image is cropped, `dark_srcset` the
+    choice for dark themes; both are empty where there is none.
+    """
 
     url: str
     alt: str
     width: int | None
     height: int | None
     srcset: str
+    sizes: str
+    focal: str
+    dark_srcset: str
 
 
 def url_of(name: str | None) -> str:
@@ -35,32 +46,87 @@ def present_asset(asset: Asset) -> JsonObject:
         "url": url_of(asset.file.name),
         "size": asset.size,
         "mime": asset.mime,
-        "variants": {
-            size: url_of(name) for size, name in asset.variants.items() if size in VARIANTS
-        },
+        "variants": _addresses(asset.variants),
+        "darkVariants": _addresses(asset.dark_variants),
+        "status": asset.status,
         "alt_text": asset.alt_text,
+        "description": asset.description,
         "categories": asset.categories,
         "width": asset.width,
         "height": asset.height,
-        "createdAt": asset.created_at.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z",
+        "focalPoint": focal_point(asset),
+        "createdAt": _iso(asset.created_at),
+        "updatedAt": _iso(asset.updated_at),
+    }
+
+
+def focal_point(asset: Asset) -> JsonObject | None:
+    """The focal point in fractions of width and height; None for the middle."""
+    if asset.focal_x is None or asset.focal_y is None:
+        return None
+    return {"x": asset.focal_x, "y": asset.focal_y}
+
+
+def delivered_asset(asset: Asset) -> JsonObject:
+    """An asset as frontends get it with a post: variants only when they are there."""
+    is_ready = asset.status == AssetStatus.READY
+    return {
+        "url": url_of(asset.file.name),
+        "mime": asset.mime,
+        "alt": asset.alt_text,
+        "width": asset.width,
+        "height": asset.height,
+        "variants": _addresses(asset.variants) if is_ready else {},
+        "darkVariants": _addresses(asset.dark_variants),
+        "focalPoint": focal_point(asset),
     }
 
 
 def site_image(asset: Asset) -> SiteImage | None:
-    """An asset as a page shows it; None for what is no image."""
+    """An asset as a page shows it; None for what is no image. Until its variants are ready, the file itself."""
     if not asset.mime.startswith("image/"):
         return None
-    # Small first: what two variants of a small image share in width is then fetched in fewer bytes.
-    widths = {
-        min(VARIANTS[size], asset.width or VARIANTS[size]): url_of(name)
-        for size, name in asset.variants.items()
-        if size in VARIANTS
-    }
+    widths = _widths(asset, asset.variants) if asset.status == AssetStatus.READY else {}
     ordered = sorted(widths.items())
     return SiteImage(
         url=ordered[-1][1] if ordered else url_of(asset.file.name),
         alt=asset.alt_text,
         width=asset.width,
         height=asset.height,
-        srcset=", ".join(f"{url} {width}w" for width, url in ordered) if len(ordered) > 1 else "",
+        srcset=_srcset(widths) if len(ordered) > 1 else "",
+        sizes=SIZES,
+        focal=_focal(asset),
+        dark_srcset=_srcset(_widths(asset, asset.dark_variants)),
     )
+
+
+def _addresses(names: Mapping[str, str]) -> JsonObject:
+    return {size: url_of(name) for size, name in names.items() if size in VARIANTS}
+
+
+def _widths(asset: Asset, names: Mapping[str, str]) -> dict[int, str]:
+    # Small last: what two variants of a small image share in width is then fetched in fewer bytes.
+    return {
+        min(VARIANTS[size], asset.width or VARIANTS[size]): url_of(names[size])
+        for size in VARIANTS
+        if size in names
+    }
+
+
+def _srcset(widths: Mapping[int, str]) -> str:
+    return ", ".join(f"{url} {width}w" for width, url in sorted(widths.items()))
+
+
+def _focal(asset: Asset) -> str:
+    """One class for each direction, on a grid of five: the style sheet knows these and no others."""
+    if asset.focal_x is None or asset.focal_y is None:
+        return ""
+    return f"focal-x{_fifth(asset.focal_x)} focal-y{_fifth(asset.focal_y)}"
+
+
+def _fifth(fraction: float) -> int:
+    return min(4, max(0, round(fraction * 4)))
+
+
+def _iso(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connection
-from django.db.models import Q, QuerySet, TextField
-from django.db.models.functions import Cast
+from django.db.models import Exists, F, FilteredRelation, OuterRef, Q, QuerySet
 
-from media.models import Asset
+from core import search
+from media.addresses import names_of_same
+from media.models import Asset, MediaReference
+from media.search import TABLE
+
+ORDERINGS = {
+    "createdAt": "created_at",
+    "updatedAt": "updated_at",
+    "filename": "filename",
+    "size": "size",
+}
+"""What lists can be ordered by, and the columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Assets by what they were asked for with: their ids, and names of their files, present or old."""
+
+    by_id: dict[str, Asset] = field(default_factory=dict)
+    by_name: dict[str, Asset] = field(default_factory=dict)
 
 
 def media_exists(id_: str) -> bool:
@@ -19,30 +38,112 @@ def media_exists(id_: str) -> bool:
 
 def assets(ids: Iterable[str]) -> dict[str, Asset]:
     """The assets of these ids, by id; what is no UUID or unknown is left out. One query, none for no ids."""
-    wanted: set[UUID] = set()
+    return assets_for(ids).by_id
+
+
+def assets_for(ids: Iterable[UUID | str], names: Iterable[str] = ()) -> Found:
+    """The assets of these ids and of files of these names. One query for both, none for none."""
+    wanted, same = set(_uuids(ids)), {name: names_of_same(name) for name in names}
+    files = {name for others in same.values() for name in others}
+    if not wanted and not files:
+        return Found()
+    if not files:
+        return Found({str(row.pk): row for row in Asset.objects.filter(pk__in=wanted)})
+    named = FilteredRelation("files", condition=Q(files__name__in=files))
+    rows = Asset.objects.annotate(named=named, file_name=F("named__name"))
+    listed = list(rows.filter(Q(pk__in=wanted) | Q(named__isnull=False)))
+    known = {row.file_name: row for row in listed if row.file_name is not None}
+    return Found(
+        {str(row.pk): row for row in listed if row.pk in wanted},
+        {
+            name: known[other]
+            for name, others in same.items()
+            for other in reversed(others)
+            if other in known
+        },
+    )
+
+
+def _uuids(ids: Iterable[UUID | str]) -> Iterable[UUID]:
     for id_ in ids:
         try:
-            wanted.add(UUID(str(id_)))
+            yield id_ if isinstance(id_, UUID) else UUID(str(id_))
         except ValueError:
             continue
-    if not wanted:
-        return {}
-    return {str(asset.pk): asset for asset in Asset.objects.filter(pk__in=wanted)}
 
 
-def list_assets(*, category: str = "", search: str = "") -> QuerySet[Asset]:
-    """The assets of a category (exactly) whose name or description holds the words, newest first."""
-    found = Asset.objects.order_by("-created_at", "-id")
+def where_used(
+    asset_id: UUID | str, *, layers: Collection[str] | None = None
+) -> QuerySet[MediaReference]:
+    """The places that use a file, those of one holder together; of these layers only, if any are named."""
+    rows = MediaReference.objects.filter(asset_id=asset_id)
+    if layers is not None:
+        rows = rows.filter(layer__in=layers)
+    return rows.order_by("holder_kind", "holder_id", "layer", "path", "id")
+
+
+def list_assets(
+    *,
+    category: str = "",
+    search: str = "",
+    mime: str = "",
+    status: str = "",
+    is_used: bool | None = None,
+    ordering: str = "",
+) -> QuerySet[Asset]:
+    """The assets that are all of this: in a category (exactly), of a type (`image/png`, or `image` for any).
+
+    With words to search for, those that have all of them, the best match first; else the newest first.
+    """
+    found = with_words(Asset.objects.all(), search) if search.strip() else Asset.objects.all()
     if category:
-        found = found.filter(_in_category(category))
-    for word in search.replace("\x00", "").split():
-        found = found.filter(Q(filename__icontains=word) | Q(alt_text__icontains=word))
-    return found
+        found = _in_category(found, category)
+    if mime:
+        found = (
+            found.filter(mime=mime) if "/" in mime else found.filter(mime__startswith=f"{mime}/")
+        )
+    if status:
+        found = found.filter(status=status)
+    if is_used is not None:
+        used = Exists(MediaReference.objects.filter(asset=OuterRef("pk")))
+        found = found.filter(used if is_used else ~used)
+    return _ordered(found, ordering, bool(search.strip()))
 
 
-def _in_category(category: str) -> Q:
+def _ordered(found: QuerySet[Asset], ordering: str, is_ranked: bool) -> QuerySet[Asset]:
+    column = ORDERINGS.get(ordering.removeprefix("-"))
+    if column is not None:
+        return found.order_by(f"-{column}" if ordering.startswith("-") else column, "id")
+    first = [f"-{search.RANK}"] if is_ranked else []
+    return found.order_by(*first, "-created_at", "-id")
+
+
+def with_words(rows: QuerySet[Asset], words: str) -> QuerySet[Asset]:
+    """Those that have every word in alt text, description, name or category, with their rank."""
+    return search.matching(rows, TABLE, words, locales=settings.CMS_ENV.locales)
+
+
+def category_counts(begin: int = 0, end: int = 100) -> tuple[list[tuple[str, int]], int]:
+    """A part of the categories by name, each with the number of its files; and how many categories there are."""
+    if connection.vendor == "postgresql":
+        each, word = "media_asset, jsonb_array_elements_text(categories) AS word", "word"
+    else:
+        each, word = "media_asset, json_each(categories)", "value"
+    with connection.cursor() as cursor:
+        # Names of ours only; the ORM has no way to group by the entries of a list.
+        cursor.execute(f"SELECT COUNT(DISTINCT {word}) FROM {each}")  # noqa: S608
+        total = int(cursor.fetchone()[0])
+        cursor.execute(
+            f"SELECT {word}, COUNT(*) FROM {each} GROUP BY {word} "  # noqa: S608
+            f"ORDER BY {word} LIMIT %s OFFSET %s",
+            [end - begin, begin],
+        )
+        return [(str(name), int(number)) for name, number in cursor.fetchall()], total
+
+
+def _in_category(rows: QuerySet[Asset], category: str) -> QuerySet[Asset]:
     if connection.features.supports_json_field_contains:
-        return Q(categories__contains=[category])
-    # SQLite cannot look into a list; its stored text holds every category in quotes.
-    named = Asset.objects.alias(listed=Cast("categories", TextField()))
-    return Q(pk__in=named.filter(listed__contains=json.dumps(category)).values("pk"))
+        return rows.filter(categories__contains=[category])
+    # The ORM cannot look into a list that SQLite stores.
+    listed = "SELECT 1 FROM json_each(media_asset.categories) AS word WHERE word.value = %s"
+    return rows.extra(where=[f"EXISTS ({listed})"], params=[category])  # noqa: S610

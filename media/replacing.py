@@ -6,6 +6,7 @@ from typing import Final
 
 from core.replacing import Hand
 from core.replacing_rows import RowSource
+from media import search
 from media.describing import clean_alt_text, clean_categories
 from media.models import Asset
 
@@ -27,4 +28,5 @@ MEDIA: Final = RowSource(
     change_row=_change,
     texts=("alt_text",),
     documents=("categories",),
+    follow=search.index,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -21,9 +21,19 @@ from content.richtext.nodes import (
     string,
 )
 from content.richtext.schema import ALIGNMENTS, INLINE, LANGUAGE, MAX_DEPTH
+from media.addresses import name_of
+from media.presenters import SiteImage
 
 _TAGS = {"bold": "strong", "italic": "em", "strike": "s", "code": "code"}
 _LIST_TYPES = frozenset({"1", "a", "A", "i", "I"})
+
+
+class PageTexts(set[str]):
+    """What the texts of a page share: the ids of their headings, and their images by the names of their files."""
+
+    def __init__(self, ids: Iterable[str], images: Mapping[str, SiteImage]) -> None:
+        super().__init__(ids)
+        self.images = images
 
 
 def to_html(
@@ -32,7 +42,8 @@ def to_html(
     """Safe HTML of a document of any shape; what is no document gives the empty string.
 
     `heading_ids`: the ids already used on the page. Every heading gets an id that is not among
-    them, and adds it. Without it headings have no id.
+    them, and adds it. Without it headings have no id. As `PageTexts` it says which images there are:
+    one of ours comes in all its sizes, and one whose file is gone not at all.
     `remote_images=False` shows the alternative text instead of an image of another host: for
     text that a person has not approved yet, because loading such an image can leak what it names.
     """
@@ -151,8 +162,27 @@ class _Renderer:
         if run.kind == "text" or (is_external(run.src) and not self.remote_images):
             return escape(run.text)
         title = f' title="{escape(run.title)}"' if run.title else ""
+        name = name_of(run.src) if isinstance(self.heading_ids, PageTexts) else None
+        if name is not None and isinstance(self.heading_ids, PageTexts):
+            image = self.heading_ids.images.get(name)
+            return _own_image(image, run.text, title) if image is not None else ""
         source, alt = escape(run.src), escape(run.text)
         return f'<img src="{source}" alt="{alt}"{title} loading="lazy" decoding="async">'
+
+
+def _own_image(image: SiteImage, alt: str, title: str) -> str:
+    """An image of ours in the size that fits, and darker on dark pages where there is such a one."""
+    sizes = f' sizes="{escape(image["sizes"])}"'
+    shape = f' width="{image["width"]}" height="{image["height"]}"' if image["width"] else ""
+    choice = f' srcset="{escape(image["srcset"])}"{sizes}' if image["srcset"] else ""
+    html = (
+        f'<img src="{escape(image["url"])}" alt="{escape(alt or image["alt"])}"{title}{shape}{choice}'
+        ' loading="lazy" decoding="async">'
+    )
+    if not image["dark_srcset"]:
+        return html
+    dark = f'media="(prefers-color-scheme: dark)" srcset="{escape(image["dark_srcset"])}"{sizes}'
+    return f"<picture><source {dark}>{html}</picture>"
 
 
 def _opening(mark: Mark) -> str:

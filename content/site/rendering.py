@@ -18,6 +18,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from content.definitions import Module, modules
+from content.richtext.html import PageTexts
 from core.json import Json
 
 logger = logging.getLogger(__name__)
@@ -61,7 +62,9 @@ def render_modules(items: Sequence[RenderableModule], context: Mapping[str, obje
     """The modules in the given order. Unknown types and failing modules are left out, and logged."""
     has_heading = opens_with_heading(items)
     # The page's own id is taken, and every module adds those of its headings.
-    context = {**context, "heading_ids": PageTexts({"main"}, _images(context))}
+    media = context.get("media")
+    texts = PageTexts({"main"}, media) if isinstance(media, Mapping) else {"main"}
+    context = {**context, "heading_ids": texts}
     rendered = (
         _render(item, context, is_opening=has_heading and place == 0)
         for place, item in enumerate(items)

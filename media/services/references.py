@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db import connection
 
+from media.addresses import names_of_same
 from media.models import Asset, MediaReference, StoredFile
 
 Token: TypeAlias = UUID | str
@@ -82,16 +83,28 @@ def _delete(changed: Sequence[Held]) -> None:
 
 def _assets_of(tokens: Collection[Token]) -> dict[Token, UUID]:
     """The asset that each token leads to, held until the transaction ends."""
-    names = [token for token in tokens if isinstance(token, str)]
-    named: dict[str, UUID] = {}
-    for begin in range(0, len(names), _ROWS):
-        files = StoredFile.objects.filter(name__in=names[begin : begin + _ROWS])
-        rows = files.filter(asset__isnull=False).values_list("name", "asset_id")
-        named |= {name: id_ for name, id_ in rows if id_ is not None}
-    wanted = {token for token in tokens if isinstance(token, UUID)} | set(named.values())
-    there = _hold(sorted(wanted))
+    names = {token: names_of_same(token) for token in tokens if isinstance(token, str)}
+    known = _ids_of({name for same in names.values() for name in same})
+    named = {
+        token: known[name]
+        for token, same in names.items()
+        for name in reversed(same)
+        if name in known
+    }
+    there = _hold(
+        sorted({token for token in tokens if isinstance(token, UUID)} | {*named.values()})
+    )
     found: dict[Token, UUID] = {id_: id_ for id_ in there}
     return found | {name: id_ for name, id_ in named.items() if id_ in there}
+
+
+def _ids_of(names: Collection[str]) -> dict[str, UUID]:
+    listed, found = sorted(names), dict[str, UUID]()
+    for begin in range(0, len(listed), _ROWS):
+        files = StoredFile.objects.filter(name__in=listed[begin : begin + _ROWS])
+        rows = files.filter(asset__isnull=False).values_list("name", "asset_id")
+        found |= {name: id_ for name, id_ in rows if id_ is not None}
+    return found
 
 
 def _hold(ids: Sequence[UUID]) -> set[UUID]:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from core import events
 from core.actor import Actor
-from media import stored
+from media import search, stored
 from media.describing import clean_filename
 from media.models import Asset, StoredFile, Theme
 from media.services.store import Readable, read_file, use_file
@@ -43,6 +43,7 @@ def replace_file(*, asset_id: UUID | str, file: Readable, filename: str, actor: 
         asset.filename = name
         use_file(asset, path, cleaned)
         asset.save()
+        search.index([asset])
         stored.take([path], asset)
         queue_variants(asset)
         if is_dark:

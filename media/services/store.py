@@ -11,7 +11,7 @@ from django.db import transaction
 from core import events
 from core.actor import Actor
 from core.errors import CmsError, invalid
-from media import stored
+from media import search, stored
 from media.describing import clean_alt_text, clean_categories, clean_filename
 from media.images import Cleaned, clean
 from media.models import Asset, AssetStatus
@@ -56,6 +56,7 @@ def store_image(
     with stored.new_file(cleaned.suffix, cleaned.content) as name, transaction.atomic():
         use_file(asset, name, cleaned)
         asset.save(force_insert=True)
+        search.index([asset])
         stored.take([name], asset)
         queue_variants(asset)
         events.record(

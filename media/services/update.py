@@ -12,6 +12,7 @@ from core import events
 from core.actor import Actor
 from core.errors import NotFound
 from core.json import JsonObject
+from media import search
 from media.describing import (
     FocalPoint,
     clean_alt_text,
@@ -55,6 +56,7 @@ def update_asset(
     if not changed:
         return asset
     asset.save(update_fields=[*changed, "updated_at"])
+    search.index([asset])
     payload: JsonObject = {"id": str(asset.pk), "filename": asset.filename, "changed": [*changed]}
     events.record("media.updated", actor=actor, payload=payload)
     return asset

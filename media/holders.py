@@ -1,0 +1,66 @@
+"""What uses files, as lists of their uses name it. Apps above register how theirs are called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+from uuid import UUID
+
+from core.actor import Actor
+from core.json import JsonObject
+from media.models import MediaReference
+from media.services.references import LIVE
+
+STAGED_NEEDS = "posts.view"
+"""The right to see what posts hold before it is live."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A post or a global module by its name."""
+
+    title: str
+    locale: str | None = None
+    global_slug: str | None = None
+
+
+Describe: TypeAlias = Callable[[Collection[UUID]], Mapping[UUID, Holder]]
+"""The holders of these ids that may be named: none in the trash. One query."""
+
+_known: dict[str, Describe] = {}
+
+
+def register(kind: str, describe: Describe) -> None:
+    _known[kind] = describe
+
+
+def places(rows: Iterable[MediaReference], actor: Actor) -> list[JsonObject]:
+    """Places of use, as the wire has them. One query for each kind; titles only for who may see posts."""
+    listed = list(rows)
+    names = _named(listed) if actor.can(STAGED_NEEDS) else {}
+    return [_place(row, names.get((row.holder_kind, row.holder_id))) for row in listed]
+
+
+def visible_layers(actor: Actor) -> Collection[str] | None:
+    """The layers whose uses the actor may see; None for all of them."""
+    return None if actor.can(STAGED_NEEDS) else (LIVE,)
+
+
+def _named(rows: Sequence[MediaReference]) -> dict[tuple[str, UUID], Holder]:
+    found: dict[tuple[str, UUID], Holder] = {}
+    for kind in sorted({row.holder_kind for row in rows} & _known.keys()):
+        ids = {row.holder_id for row in rows if row.holder_kind == kind}
+        found |= {(kind, id_): holder for id_, holder in _known[kind](ids).items()}
+    return found
+
+
+def _place(row: MediaReference, holder: Holder | None) -> JsonObject:
+    return {
+        "postId": str(row.holder_id) if row.holder_kind == "post" else None,
+        "globalSlug": holder.global_slug if holder else None,
+        "title": holder.title if holder else None,
+        "locale": holder.locale if holder else None,
+        "layer": row.layer,
+        "path": row.path,
+    }
