@@ -10,6 +10,8 @@ from typing import Final
 
 from django.core.exceptions import ValidationError
 from django.core.validators import EmailValidator, URLValidator
+from django.utils.formats import number_format
+from django.utils.translation import gettext, gettext_noop
 
 from core import patterns
 from core.errors import RuleViolation
@@ -30,7 +32,15 @@ _url = URLValidator(schemes=["http", "https"])
 
 
 class _DoesNotFit(Exception):
-    """The rest of a sentence about the field."""
+    """A sentence about the field, with `%(label)s` in it."""
+
+    def __init__(self, sentence: str, number: int = 0) -> None:
+        super().__init__(sentence)
+        self.sentence, self.number = sentence, number
+
+    def of(self, label: str) -> str:
+        number = number_format(self.number, use_l10n=True, force_grouping=True)
+        return self.sentence % {"label": label, "number": number}
 
 
 def read_answers(fields: Sequence[Field], given: Mapping[str, Json]) -> JsonObject:
@@ -47,7 +57,7 @@ def read_answers(fields: Sequence[Field], given: Mapping[str, Json]) -> JsonObje
         try:
             value = _value(field, given.get(field.name))
         except _DoesNotFit as fault:
-            details[field.name] = [f"{field.label} {fault}."]
+            details[field.name] = [fault.of(field.label)]
         else:
             if value is not None:
                 values[field.name] = value
@@ -61,7 +71,7 @@ def _value(field: Field, given: Json) -> Json:
     value = _READERS[field.type](field, given.strip() if isinstance(given, str) else given)
     # 0 is an answer; a box that must be ticked and is not, is none.
     if field.required and (value is None or value is False):
-        raise _DoesNotFit("is required")
+        raise _DoesNotFit(gettext("%(label)s is required."))
     return value
 
 
@@ -69,16 +79,20 @@ def _text(field: Field, given: Json) -> str | None:
     if given is None or given == "":
         return None
     if not isinstance(given, str):
-        raise _DoesNotFit("must be text")
+        raise _DoesNotFit(gettext("%(label)s must be text."))
     text = given.replace("\r\n", "\n").replace("\r", "\n")
     if _CONTROL.search(text) or (field.type != "textarea" and _LINE_BREAK.search(text)):
-        raise _DoesNotFit("must not hold control characters or line breaks")
+        raise _DoesNotFit(gettext("%(label)s must not hold control characters or line breaks."))
     if len(text) > field.longest:
-        raise _DoesNotFit(f"may have at most {field.longest:,} characters")
+        raise _DoesNotFit(
+            gettext("%(label)s may have at most %(number)s characters."), field.longest
+        )
     if len(text) < (field.min_length or 0):
-        raise _DoesNotFit(f"needs at least {field.min_length:,} characters")
+        raise _DoesNotFit(
+            gettext("%(label)s needs at least %(number)s characters."), field.min_length or 0
+        )
     if field.pattern and not patterns.matches(field.pattern, text):
-        raise _DoesNotFit("does not have the form that is asked for")
+        raise _DoesNotFit(gettext("%(label)s does not have the form that is asked for."))
     return text
 
 
@@ -90,7 +104,7 @@ def _checked(check: Callable[[str], object], sentence: str) -> Callable[[Field, 
         try:
             check(text)
         except ValidationError:
-            raise _DoesNotFit(sentence) from None
+            raise _DoesNotFit(gettext(sentence)) from None
         return text
 
     return read
@@ -105,7 +119,7 @@ def _select(field: Field, given: Json) -> Json:
     if given is None or given == "":
         return None
     if not isinstance(given, str) or given not in (field.options or ()):
-        raise _DoesNotFit("must be one of the options")
+        raise _DoesNotFit(gettext("%(label)s must be one of the options."))
     return given
 
 
@@ -116,7 +130,7 @@ def _checkbox(field: Field, given: Json) -> Json:
         return given
     if isinstance(given, str) and given.lower() in _YES | _NO:
         return given.lower() in _YES
-    raise _DoesNotFit("must be true or false")
+    raise _DoesNotFit(gettext("%(label)s must be true or false."))
 
 
 def _number(field: Field, given: Json) -> Json:
@@ -126,9 +140,9 @@ def _number(field: Field, given: Json) -> Json:
         number = float(given)
         given = int(number) if number.is_integer() and abs(number) <= LARGEST else number
     if isinstance(given, bool) or not isinstance(given, int | float):
-        raise _DoesNotFit("must be a number")
+        raise _DoesNotFit(gettext("%(label)s must be a number."))
     if not isfinite(given) or abs(given) > LARGEST:
-        raise _DoesNotFit("must be a number between -2**53 and 2**53")
+        raise _DoesNotFit(gettext("%(label)s must be a number between -2**53 and 2**53."))
     return given
 
 
@@ -140,15 +154,17 @@ def _date(field: Field, given: Json) -> Json:
             return date.fromisoformat(given).isoformat()
         except ValueError:
             pass
-    raise _DoesNotFit("must be a date like 2026-01-31")
+    raise _DoesNotFit(gettext("%(label)s must be a date like 2026-01-31."))
 
 
 _READERS: Final[Mapping[str, Callable[[Field, Json], Json]]] = {
     "text": _text,
     "textarea": _text,
-    "email": _checked(_email, "must be an email address"),
-    "url": _checked(_url, "must be an address that begins with http:// or https://"),
-    "tel": _checked(_phone, "must be a telephone number"),
+    "email": _checked(_email, gettext_noop("%(label)s must be an email address.")),
+    "url": _checked(
+        _url, gettext_noop("%(label)s must be an address that begins with http:// or https://.")
+    ),
+    "tel": _checked(_phone, gettext_noop("%(label)s must be a telephone number.")),
     "select": _select,
     "checkbox": _checkbox,
     "number": _number,

@@ -10,7 +10,10 @@ class FormsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from content.site import sources
         from core import replacing
         from forms.replacing import FORMS
+        from forms.site import load_forms
 
         replacing.register(FORMS)
+        sources.register("forms", load_forms, field="form-reference")

@@ -22,6 +22,7 @@ from content.definitions.fields import (
     Textarea,
     Url,
 )
+from content.definitions.listing import Listing, ListingProps
 from content.definitions.module import (
     AIGuidance,
     Module,
@@ -68,6 +69,8 @@ __all__ = [
     "GroupModule",
     "Icon",
     "Link",
+    "Listing",
+    "ListingProps",
     "MediaField",
     "Module",
     "ModuleGroupDefinition",

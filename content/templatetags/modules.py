@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from django import template
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import to_locale
 
 from content.richtext import schema
 from content.richtext.html import to_html
@@ -46,6 +47,19 @@ def href(value: object) -> str:
 def lookup(mapping: object, key: object) -> object:
     """`mapping[key]`, or None."""
     return mapping.get(key) if isinstance(mapping, Mapping) else None
+
+
+@register.filter
+def stars(rating: object) -> str:
+    """One to five as stars; nothing for what is no such number."""
+    is_number = isinstance(rating, int) and not isinstance(rating, bool)
+    return "★" * rating + "☆" * (5 - rating) if is_number and 1 <= rating <= 5 else ""
+
+
+@register.filter
+def og_locale(locale: str) -> str:
+    """A locale as Open Graph writes it: `pt_BR`."""
+    return to_locale(locale)
 
 
 @register.filter

@@ -9,7 +9,7 @@ from typing import Final
 from uuid import UUID, uuid4
 
 from django.db import transaction
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from core import events
 from core.actor import Actor
@@ -43,15 +43,17 @@ def submit_form(
 ) -> Submitted:
     """Take what a visitor sent. `admit` is called once it is known to fit, and may refuse by raising.
 
-    Raises `NotFound`, or `RuleViolation` by the names of fields.
+    Raises `NotFound`, or `RuleViolation` by the names of fields, in the language that was asked for.
     """
-    form = find_form(slug, checked_locale(locale))
+    language = checked_locale(locale)
+    form = find_form(slug, language)
     id_ = uuid4()
     told = Submitted(id_, form.success_message, form.redirect_url)
     if values.get(HONEYPOT) not in (None, ""):
         return told
     given = {name: value for name, value in values.items() if name != HONEYPOT}
-    payload = read_answers(fields_of(form), given)
+    with translation.override(language):
+        payload = read_answers(fields_of(form), given)
     admit()
     _store(form, id_, payload, actor)
     return told

@@ -1,0 +1,94 @@
+"""What the HTML form of a page sent: the answers, and the page and module that they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse
+
+from content.definitions import modules
+from content.models import Post
+from content.site import queries
+from content.site.addresses import locale_of
+from content.site.needs import values_of
+from content.site.rendering import full_props
+from core.json import Json
+from forms.api.submit import MOST_BYTES
+from forms.fields import HONEYPOT
+
+ALONE: Final = "form"
+"""Stands for the id of a module where the form is on a page of its own."""
+_PAGE: Final = "_page"
+_AT: Final = "_at"
+_TYPES: Final = ("application/x-www-form-urlencoded", "multipart/form-data")
+_LONGEST_PATH: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """`post` is the published page that holds the form in its module `at`; None where there is no such page."""
+
+    post: Post | None
+    at: str
+    locale: str
+    values: Mapping[str, Json]
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """What the visitor finds again in the form. A box that is ticked sends a text, whatever it is."""
+        return {
+            name: _displayable(value)
+            for name, value in self.values.items()
+            if isinstance(value, str) and name != HONEYPOT
+        }
+
+
+def read_sent(request: HttpRequest, slug: str, locale: str) -> Sent | HttpResponse:
+    """What was sent, or the answer to what cannot be read."""
+    if _length(request) > MOST_BYTES:
+        return HttpResponse("That is too much for a form.", status=413, content_type="text/plain")
+    if request.content_type not in _TYPES:
+        return HttpResponse("Send a form.", status=415, content_type="text/plain")
+    values: dict[str, Json] = {
+        name: sent[0] if len(sent) == 1 else list(sent) for name, sent in request.POST.lists()
+    }
+    values |= {name: [] for name in request.FILES}  # fits no field
+    page, at = values.pop(_PAGE, None), values.pop(_AT, None)
+    post = _page_with(slug, page, at)
+    if post is None or not isinstance(at, str):
+        return Sent(None, ALONE, locale, values)
+    return Sent(post, at, post.locale, values)
+
+
+def _length(request: HttpRequest) -> int:
+    try:
+        return int(request.META.get("CONTENT_LENGTH") or 0)
+    except ValueError:
+        return 0
+
+
+def _page_with(slug: str, path: Json, at: Json) -> Post | None:
+    """The published page at a path of this site, if its module `at` holds the form.
+
+    What is answered is made of the post that was found, never of the address that was sent.
+    """
+    if not isinstance(path, str) or not isinstance(at, str) or not path.startswith("/"):
+        return None
+    if len(path) > _LONGEST_PATH or path.startswith("//"):
+        return None
+    post = queries.find_post(path, locale_of(path))
+    if post is None:
+        return None
+    for item in queries.modules_of(post):
+        definition = modules.get(item.type)
+        if item.post_module_id == at and definition is not None:
+            named = values_of(definition.Props, full_props(definition, item))
+            return post if ("form-reference", slug) in named else None
+    return None
+
+
+def _displayable(text: str) -> str:
+    """The text without what no page can hold: NUL, and halves of characters."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode()

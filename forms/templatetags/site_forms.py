@@ -1,0 +1,50 @@
+"""A form on a page, with what became of it where it was just sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django import template
+
+from content.site.submission import Submission
+from forms.site import SiteField, SiteForm
+
+register = template.Library()
+
+
+@dataclass(frozen=True, slots=True)
+class ShownField:
+    """A field with what stands in it. `described_by` names the ids of its help and its errors."""
+
+    field: SiteField
+    id: str
+    value: str
+    errors: tuple[str, ...]
+    described_by: str
+
+
+@register.inclusion_tag("site/form.html", takes_context=True)
+def site_form(context: template.Context, form: SiteForm, at: str) -> dict[str, Any]:
+    """The form, `at` being the id of its module, which every id on the page begins with."""
+    found = context.get("submission")
+    submission = found if isinstance(found, Submission) and found.at == at else None
+    fields = [_shown(field, f"form-{at}-{field.name}", submission) for field in form.fields]
+    return {
+        "form": form,
+        "at": at,
+        "fields": fields,
+        "submission": submission,
+        "wrong": [field for field in fields if field.errors],
+        "page_path": context.get("page_path", ""),
+        "is_preview": context.get("is_preview", False),
+    }
+
+
+def _shown(field: SiteField, id_: str, submission: Submission | None) -> ShownField:
+    values: Mapping[str, str] = submission.values if submission else {}
+    errors = tuple(submission.errors.get(field.name, ())) if submission else ()
+    described = [f"{id_}-help"] if field.help else []
+    described += [f"{id_}-error"] if errors else []
+    return ShownField(field, id_, values.get(field.name, ""), errors, " ".join(described))
