@@ -10,7 +10,12 @@ class ContentConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from content import checks, search_following, tools  # noqa: F401  # both register themselves
+        from content import (  # noqa: F401  # checks and tools register themselves
+            checks,
+            search_following,
+            tools,
+            tree_moves,
+        )
         from content.definitions import post_types
         from content.live import posts_that_one_may_see
         from content.pattern_moves import follow_pattern
@@ -24,6 +29,7 @@ class ContentConfig(AppConfig):
         names.register("post", titles_seen_by)
         register(lambda: {type_.name: type_.label for type_ in post_types})
         events.subscribe(["urlPattern.changed"], follow_pattern, apart=True)
+        events.subscribe([tree_moves.MOVED], tree_moves.follow_tree, apart=True)
         events.subscribe([search_following.STALE], search_following.follow, apart=True)
         live.register(posts_that_one_may_see)
         for source in (PostSource(), GlobalModuleSource(), MENUS, TERMS):

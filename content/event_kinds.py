@@ -28,6 +28,7 @@ KINDS = (
     EventKind("post.restored", "Post restored", _VIEW, is_live=True),
     EventKind("post.purged", "Post deleted for good", "posts.delete"),
     EventKind("post.moved", "Address changed", _VIEW, is_live=True),
+    EventKind("post.tree-moved", "Addresses below follow", _VIEW),
     EventKind("post.translation-checked", "Translation called up to date", _VIEW),
     EventKind("post.exported", "Post exported", _VIEW),
     EventKind("post.preview-link.created", "Preview link made", "posts.preview"),

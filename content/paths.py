@@ -14,6 +14,7 @@ from django.conf import settings
 from content.definitions import post_types
 from content.models import Post, UrlPattern
 from content.rules.url_patterns import RESERVED, RESERVED_IN_EVERY_LOCALE
+from content.site.addresses import absolute
 from core import events
 from core.actor import Actor
 from core.errors import RuleViolation, invalid
@@ -22,7 +23,7 @@ from core.statements import Statement
 
 HOME_SLUG: Final = "home"
 """The root page of this slug is the home page of its locale."""
-_DEEPEST: Final = 20
+DEEPEST: Final = 20
 _LONGEST: Final = 1900
 _AT_A_TIME: Final = 500
 _VARIABLE: Final = re.compile(r"\{(\w+)\}")
@@ -96,7 +97,7 @@ def path_by(pattern: str, post: Post, slugs: Sequence[str]) -> str:
 def slugs_in(tree: Tree, post: Post) -> list[str]:
     """The slugs from the root down to the post, without a query."""
     slugs, parent, depth = [post.slug], post.parent_id, 0
-    while parent is not None and parent in tree and depth < _DEEPEST:
+    while parent is not None and parent in tree and depth < DEEPEST:
         slug, above = tree[parent]
         slugs.insert(0, slug)
         parent, depth = above, depth + 1
@@ -107,37 +108,26 @@ def _slugs(post: Post) -> list[str]:
     """The slugs from the root down to the post."""
     slugs = [post.slug]
     ancestor, depth = post.parent, 0
-    while ancestor is not None and depth < _DEEPEST:
+    while ancestor is not None and depth < DEEPEST:
         slugs.insert(0, ancestor.slug)
         ancestor, depth = ancestor.parent, depth + 1
     return slugs
 
 
-def follow_path_change(post: Post) -> list[Move]:
-    """Set the paths of everything below a post whose path changed. Answers what moved."""
-    moves: list[Move] = []
-    patterns: dict[tuple[str, str], str] = {}
-    level, depth = [post], 0
-    while level and depth < _DEEPEST:
-        parents = {parent.pk: parent for parent in level}
-        # Locked, so that a child which is changing now is read as it will be.
-        children = Post.objects.select_for_update(of=("self",), no_key=True)
-        level = list(children.filter(parent_id__in=parents).order_by("pk"))
-        for child in level:
-            child.parent = parents.get(child.parent_id) if child.parent_id else None
-            kind = (child.type, child.locale)
-            if kind not in patterns:
-                patterns[kind] = pattern_of(*kind)
-            moves += set_path(child, path_for(child, patterns[kind]))
-        Post.objects.bulk_update(level, ["path"])
-        depth += 1
-    return moves
-
-
 def set_path(post: Post, path: str) -> list[Move]:
-    """Give the post its path, unsaved; the move, if it is one."""
+    """Give the post its path, unsaved; the move, if it is one. A canonical address that was its own stays its own."""
     before, post.path = post.path, path
-    return [Move(post, before)] if before != path else []
+    if before == path:
+        return []
+    if before and post.canonical_url == absolute(before):
+        post.canonical_url = absolute(path)
+    return [Move(post, before)]
+
+
+def save_paths(posts: Sequence[Post]) -> None:
+    """Store what `set_path` set."""
+    Post.objects.bulk_update(posts, ["path"])
+    Post.objects.bulk_update([post for post in posts if post.canonical_url], ["canonical_url"])
 
 
 def record_moves(moves: Iterable[Move], actor: Actor) -> None:

@@ -22,6 +22,7 @@ from content.paths import (
     pattern_of,
     record_moves,
     refuse_reserved,
+    save_paths,
     set_path,
     slugs_in,
 )
@@ -58,7 +59,7 @@ def _move_batch(type_name: str, locale: str, actor: Actor, after: UUID) -> tuple
     moves: list[Move] = []
     for post in posts:
         moves += set_path(post, path_by(pattern, post, slugs_in(tree, post)))
-    Post.objects.bulk_update([move.post for move in moves], ["path"])
+    save_paths([move.post for move in moves])
     record_moves(moves, actor)
     return (posts[-1].pk if len(posts) == MOST_AT_ONCE else None), len(moves)
 

@@ -17,12 +17,12 @@ from content.models import Post, Provenance, Revision
 from content.origins import follow_writing
 from content.paths import (
     check_paths_are_free,
-    follow_path_change,
     path_for,
     record_moves,
     set_path,
 )
 from content.rules.fields import check_parent, taken_by_another
+from content.tree_moves import Following, check_below, follow_path_change
 from core import events
 from core.actor import Actor
 from core.errors import invalid
@@ -54,6 +54,10 @@ def write_live(
     keep_revision(post, before)
     store.save(post, after, changes)
     moves = set_path(post, path_for(post))
+    if moves and post.canonical_url != after.fields.get("canonicalUrl"):
+        # The canonical address was the post's own, and followed it.
+        after = after.with_fields({"canonicalUrl": post.canonical_url})
+        changes = diff(before, after)
     post.version += 1
     if not post.is_placeholder:
         follow_writing(post, changes)
@@ -66,8 +70,8 @@ def write_live(
         post.variations.update(slug=post.slug)
     search.index(post, after)
     follow_live([(post, before, after)])
-    if moves:
-        moves += follow_path_change(post)
+    following = follow_path_change(post, actor) if moves else Following()
+    moves += following.moves
     revision = add_revision(post, after, changes, actor, reason, note)
     add_provenance(post, revision, changes, actor, marks or {})
     payload = event_payload(post, changes)
@@ -77,6 +81,8 @@ def write_live(
     # since it was checked is seen now.
     record_moves(moves, actor)
     check_paths_are_free([move.post for move in moves])
+    if following.is_left:
+        check_below(post)
     if "post.parentId" in changes.paths:
         check_parent(post, post.parent_id)
     return revision

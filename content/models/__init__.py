@@ -13,6 +13,7 @@ from content.models.replacement import ReplacedPlace, Replacement
 from content.models.revision import Revision
 from content.models.search import SearchEntry
 from content.models.taxonomy import PostTerm, Term
+from content.models.tree_move import TreeMove
 from content.models.url_pattern import UrlPattern
 
 __all__ = [
@@ -38,5 +39,6 @@ __all__ = [
     "SearchEntry",
     "Status",
     "Term",
+    "TreeMove",
     "UrlPattern",
 ]

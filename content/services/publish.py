@@ -12,7 +12,7 @@ from django.utils import timezone
 from content.layers.live import event_payload
 from content.layers.state import lock_post
 from content.models import Post, Status
-from content.paths import check_paths_are_free, path_for
+from content.paths import check_paths_are_free, path_for, set_path
 from core import events
 from core.actor import Actor
 from core.errors import CmsError, RuleViolation, invalid
@@ -50,7 +50,7 @@ def move_status(*, post: Post, status: str, actor: Actor) -> None:
     if status == Status.PUBLISHED and post.published_at is None:
         post.published_at = timezone.now()
         # With the day in it. Nobody ever saw the address that a draft had, so nothing leads on from there.
-        post.path = path_for(post)
+        set_path(post, path_for(post))
     post.save()
     payload = event_payload(post)
     names = ("post.published", "post.publish") if status == Status.PUBLISHED else ("post.updated",)

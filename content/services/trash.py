@@ -14,7 +14,7 @@ from content.layers.live import event_payload
 from content.layers.state import lock_post, locked, post_not_found
 from content.media_following import forget_post, return_post
 from content.models import ModuleInstance, Post, PostModule, PostQuerySet
-from content.paths import check_paths_are_free, path_for
+from content.paths import check_paths_are_free, path_for, set_path
 from content.rules.fields import taken_by_another
 from core import events
 from core.actor import Actor
@@ -53,10 +53,12 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
     post.deleted_at = None
     if post.publish_at is not None and post.publish_at <= timezone.now():
         post.publish_at = None  # bringing something back is no wish to see it published
-    post.path = path_for(post)
+    set_path(post, path_for(post))
     try:
         with transaction.atomic():
-            post.save(update_fields=["deleted_at", "publish_at", "path", "updated_at"])
+            post.save(
+                update_fields=["deleted_at", "publish_at", "path", "canonical_url", "updated_at"]
+            )
     except IntegrityError:
         raise taken_by_another(post) from None
     return_post(post)
