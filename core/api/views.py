@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from django.http import HttpResponse, HttpResponseBase
 from django.utils.cache import patch_vary_headers
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
@@ -25,17 +26,24 @@ _SAME_FOR_ALL = frozenset({200, 304, 404, 422})
 class ApiViewSet(CountedFirst, ViewSet):
     """Management endpoints: declared permissions, rate-limit headers, `no-store`, ETags where asked for.
 
-    `permissions` names for each action who may call it. Actions in `conditional` answer an ETag and 304.
+    `permissions` names for each action who may call it. Actions in `conditional` answer an ETag and 304, those in
+    `files` a file whose type no renderer makes.
     """
 
     permission_classes = (DeclaredPermission,)
     permissions: ClassVar[dict[str, Declared]] = {}
     conditional: ClassVar[frozenset[str]] = frozenset()
+    files: ClassVar[frozenset[str]] = frozenset()
     cache_control: ClassVar[str] = "no-store"
 
     @property
     def actor(self) -> Actor:
         return actor_of(self.request)
+
+    def perform_content_negotiation(
+        self, request: Request, force: bool = False
+    ) -> tuple[BaseRenderer, str]:
+        return super().perform_content_negotiation(request, force or self.action in self.files)
 
     def finalize_response(  # type: ignore[override]  # a plain HttpResponse passes as well
         self, request: Request, response: HttpResponseBase, *args: Any, **kwargs: Any
