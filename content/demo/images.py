@@ -154,6 +154,23 @@ def _sunrise(random: Random) -> Image.Image:
     return image
 
 
+def _mark(random: Random) -> Image.Image:
+    """A sign as companies have one, on white."""
+    image = Image.new("RGB", (_W, _H), "#ffffff")
+    pen = ImageDraw.Draw(image)
+    dark, light = random.choice(
+        (("#1f4a5c", "#d98e4a"), ("#5a2f4d", "#7fb08a"), ("#234a34", "#e0b04c"))
+    )
+    size, x, y = _H * 0.34, _W * 0.5, _H * 0.5
+    for number in range(3):
+        left, shift = x + (number - 1) * size * 0.8 - size / 2, random.uniform(-0.25, 0.25) * size
+        box = (left, y - size / 2 + shift, left + size * 0.72, y + size / 2 + shift)
+        colour = light if number == 1 else dark
+        shape = random.choice((pen.ellipse, pen.rectangle))
+        shape(box, fill=colour)
+    return image
+
+
 _SCENES: Final[dict[str, Callable[[Random], Image.Image]]] = {
     "steam": _steam,
     "grains": _grains,
@@ -163,4 +180,5 @@ _SCENES: Final[dict[str, Callable[[Random], Image.Image]]] = {
     "rings": _rings,
     "frost": _frost,
     "sunrise": _sunrise,
+    "mark": _mark,
 }
