@@ -5,24 +5,55 @@ from __future__ import annotations
 import errno
 
 from django.conf import settings
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 from django.views.static import serve
 
 from core.csp import csp_override
+from media.models import StoredFile
+from media.old_names import present_name
+from media.presenters import url_of
 
 
 # A file is shown on its own, never run: whatever it holds gets no script, no form and no origin.
 @csp_override({"default-src": ["'none'"], "style-src": ["'unsafe-inline'"], "sandbox": True})
 @require_safe
 def media_file(request: HttpRequest, name: str) -> HttpResponseBase:
-    """The file of that name below MEDIA_ROOT; 404 where there is none."""
+    """The file of that name. One that was replaced, or is still being made, leads to what is there; else 404."""
     try:
-        response = serve(request, name, document_root=str(settings.MEDIA_ROOT))
+        response = _file(request, name)
+        response.headers["Cache-Control"] = "public, max-age=3600"
+    except Http404:
+        response = _instead(name)
+        # It may be made, or replaced again, at any time.
+        response.headers["Cache-Control"] = "public, max-age=60"
+    return response
+
+
+def _file(request: HttpRequest, name: str) -> HttpResponseBase:
+    if not _is_local():
+        raise Http404
+    try:
+        return serve(request, name, document_root=str(settings.MEDIA_ROOT))
     except OSError as error:
         if error.errno != errno.ENAMETOOLONG:
             raise
         raise Http404 from None
-    response.headers["Cache-Control"] = "public, max-age=3600"
-    return response
+
+
+def _is_local() -> bool:
+    return bool(settings.CMS_ENV.media_storage == "local")
+
+
+def _instead(name: str) -> HttpResponseBase:
+    found = present_name(name)
+    if found is None and not _is_local() and _is_stored(name):
+        found = name
+    if found is None:
+        raise Http404
+    return HttpResponseRedirect(url_of(found))
+
+
+def _is_stored(name: str) -> bool:
+    return "\x00" not in name and StoredFile.objects.filter(name=name, is_deleted=False).exists()

@@ -3,52 +3,24 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin import site
 from django.contrib.admin.utils import unquote
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from core.admin.forms import FormAdmin, form_page, saved
-from core.admin.rights import actor_of, may, require
+from core.admin.forms import FormAdmin
+from core.admin.rights import actor_of, may
+from media.check_page import check_page
+from media.file_forms import UploadForm
+from media.file_page import address, delete_page, edit_page, replace_page, variants_page
 from media.models import Asset
 from media.presenters import site_image
 from media.services.store import store_image
-from media.services.update import update_asset
-
-_KINDS = "image/jpeg,image/png,image/webp,image/gif,image/avif,application/pdf"
-
-
-class CategoriesField(forms.CharField):
-    """Words between commas, as a list."""
-
-    def prepare_value(self, value: Any) -> Any:
-        return ", ".join(value) if isinstance(value, list) else value
-
-    def clean(self, value: Any) -> list[str]:
-        return str(super().clean(value)).split(",")
-
-
-class DescriptionForm(forms.Form):
-    alt_text = forms.CharField(
-        label="Description",
-        max_length=500,
-        required=False,
-        help_text="What the image shows, for those who cannot see it. Empty for mere decoration.",
-    )
-    categories = CategoriesField(required=False, help_text="Separated by commas.")
-
-
-class UploadForm(DescriptionForm):
-    file = forms.FileField(
-        widget=forms.FileInput(attrs={"accept": _KINDS}),
-        help_text="JPEG, PNG, WebP, GIF, AVIF or PDF. Data of the camera, such as the place, is removed.",
-    )
-    field_order = ("file", "alt_text", "categories")
 
 
 @admin.register(Asset)
@@ -72,7 +44,7 @@ class AssetAdmin(FormAdmin[Asset]):
         name = form.cleaned_data["file"].name
         asset = store_image(**form.cleaned_data, filename=name, actor=actor)
         messages.success(request, f"{asset} is there.")
-        return HttpResponseRedirect(_address(asset))
+        return HttpResponseRedirect(address(asset))
 
     def has_change_permission(self, request: HttpRequest, obj: Asset | None = None) -> bool:
         return may(request, "media.edit")
@@ -94,6 +66,23 @@ class AssetAdmin(FormAdmin[Asset]):
     def kilobytes(self, asset: Asset) -> str:
         return f"{max(1, round(asset.size / 1000)):,} kB"
 
+    def get_urls(self) -> list[URLPattern]:
+        """The pages of one file beside those that every admin has."""
+        pages = [
+            path("check/", site.admin_view(check_page), name="media_asset_check"),
+            path(
+                "<uuid:object_id>/replace/",
+                site.admin_view(replace_page),
+                name="media_asset_replace",
+            ),
+            path(
+                "<uuid:object_id>/variants/",
+                site.admin_view(variants_page),
+                name="media_asset_variants",
+            ),
+        ]
+        return [*pages, *super().get_urls()]
+
     def change_view(
         self,
         request: HttpRequest,
@@ -101,44 +90,9 @@ class AssetAdmin(FormAdmin[Asset]):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        require(request, "media.view")
-        asset = _find(unquote(object_id))
-        may_edit = may(request, "media.edit")
-        form = _description(asset, request.POST if request.method == "POST" else None)
-        if request.method == "POST" and saved(form, lambda: _update(request, asset, form)):
-            messages.success(request, f"{asset} is saved.")
-            return HttpResponseRedirect(_address(asset))
-        image = site_image(asset)
-        context = {
-            "asset": asset,
-            "image": image,
-            "dimensions": self.dimensions(asset),
-            "size": self.kilobytes(asset),
-            "may_edit": may_edit,
-        }
-        title = "Image" if image else "File"
-        return form_page(request, "admin/media/asset.html", Asset, context, title=title, form=form)
+        return edit_page(request, unquote(object_id))
 
-
-def _address(asset: Asset) -> str:
-    return reverse("admin:media_asset_change", args=[asset.pk])
-
-
-def _find(id_: str) -> Asset:
-    try:
-        asset = Asset.objects.filter(pk=UUID(id_)).first()
-    except ValueError:
-        asset = None
-    if asset is None:
-        raise Http404("No such file.")
-    return asset
-
-
-def _description(asset: Asset, data: Any) -> DescriptionForm:
-    return DescriptionForm(
-        data, initial={"alt_text": asset.alt_text, "categories": asset.categories}
-    )
-
-
-def _update(request: HttpRequest, asset: Asset, form: DescriptionForm) -> Asset:
-    return update_asset(asset_id=asset.pk, actor=actor_of(request), **form.cleaned_data)
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return delete_page(request, unquote(object_id))

@@ -1,6 +1,6 @@
 """Images for dark pages.
 
-- A picture without transparency is dimmed, its brightest parts most: a white background no longer dazzles, and shadows
+- A picture without transparency is dimmed, its brightest parts most: a white ground no longer dazzles, and shadows
   keep what they show. It is never turned into a negative.
 - A drawing on a transparent ground (a logo, an icon: few colours) that is dark would vanish on a dark page. Its
   lightness is turned over, its hues stay. One that is light already stays as it is.

@@ -23,7 +23,7 @@ _LONGEST_SUFFIX: Final = 20
 
 
 def clean_filename(name: str) -> str:
-    """The last part of a name, for people to read; never a path of the storage. One that is too long keeps its end."""
+    """The last part of a name, for people to read; never a path of the storage. A long one keeps its end."""
     plain = PurePosixPath(_CONTROL.sub("", name).replace("\\", "/")).name.strip()
     longest = _longest("filename")
     suffix = PurePosixPath(plain).suffix

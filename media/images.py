@@ -42,7 +42,7 @@ _KINDS: Final = "JPEG, PNG, WebP, GIF, AVIF or PDF"
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """A file as it is to be stored. `width` and `height` are pixels as the image is seen; none for what is no image."""
+    """A file as it is to be stored. `width` and `height` are pixels as the image is seen; None for a document."""
 
     content: bytes
     mime: str

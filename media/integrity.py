@@ -30,7 +30,7 @@ Missing = tuple[str, str]
 
 @dataclass(slots=True)
 class Report:
-    """`missing` are pairs of an asset's id and the name of a file, `orphaned` names; each the first that were found."""
+    """`missing` are pairs of an asset's id and a file's name, `orphaned` names; each the first that were found."""
 
     checked: int = 0
     missing_count: int = 0

@@ -11,7 +11,7 @@ from core import events
 from core.actor import Actor
 from core.errors import Conflict
 from media import stored
-from media.models import Asset, MediaReference, StoredFile
+from media.models import Asset, StoredFile
 from media.places import places_of
 from media.services.update import locked_asset
 
@@ -25,15 +25,14 @@ def delete_asset(*, asset_id: UUID | str, actor: Actor, force: bool = False) -> 
     actor.require_person("delete media")
     actor.require("media.delete")
     asset = locked_asset(asset_id)
-    places = MediaReference.objects.filter(asset=asset).count()
-    if places and not force:
+    places = places_of(asset, actor)
+    if places.total and not force:
+        times = "one place" if places.total == 1 else f"{places.total} places"
         raise Conflict(
-            f"{asset.filename} is in use in {places} {'place' if places == 1 else 'places'}.",
-            code="media_in_use",
-            details={"usedIn": places_of(asset)},
+            f"The file is in use in {times}.", code="media_in_use", details={"usedIn": places.named}
         )
     _let_go_of_files(asset)
-    payload = {"id": str(asset.pk), "filename": asset.filename, "places": places}
+    payload = {"id": str(asset.pk), "filename": asset.filename, "places": places.total}
     asset.delete()
     events.record("media.deleted", actor=actor, payload={**payload})
 

@@ -118,9 +118,8 @@ def test_the_description_is_edited_and_caches_turn(signed_in: SignedIn) -> None:
     made.refresh_from_db()
     assert (made.alt_text, made.categories) == ("Roasted beans", ["coffee", "warm"])
     assert content_version() == before + 1
-    assert Event.objects.get(name="content.changed").payload == {
-        "what": "media",
-        "did": "updated",
+    assert Event.objects.get(name="media.updated").payload == {
+        "changed": ["alt_text", "categories"],
         "filename": "beans.jpg",
         "id": str(made.pk),
     }
@@ -135,7 +134,7 @@ def test_saving_untouched_changes_nothing() -> None:
     )
 
     assert content_version() == before
-    assert not Event.objects.filter(name="content.changed").exists()
+    assert not Event.objects.filter(name="media.updated").exists()
 
 
 def test_what_is_wrong_stands_at_its_field(signed_in: SignedIn) -> None:
