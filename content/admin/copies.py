@@ -21,7 +21,7 @@ from content.document import PostDocument
 from content.models import Post, PreviewLink
 from content.origins import TranslationState, states_of
 from content.review.labels import label_of, module_label, module_names
-from content.services.previews import create_preview_link, revoke_preview_link
+from content.services.previews import create_preview_link, revoke_preview_link, why_closed
 from content.services.translate import create_translation, mark_up_to_date
 from content.services.vary import create_variation, promote_variation
 from content.site.previews import preview_url
@@ -173,7 +173,7 @@ def previews(request: HttpRequest, post_id: UUID) -> HttpResponse:
             chosen = request.POST.get("value", "")
             revoke_preview_link(post_id=post.pk, link_id=chosen, actor=actor_of(request))
         return HttpResponseRedirect(request.path)
-    rows = post.preview_links.order_by("-created_at")[:100]
+    rows = post.preview_links.select_related("created_by").order_by("-created_at")[:100]
     lines = [_link(row) for row in rows]
     return _page(request, post_id, "Preview links", lines, form, "Make a link", made)
 
@@ -184,6 +184,9 @@ def _link(row: PreviewLink) -> Line:
         f"{row.views} views",
         f"by {row.created_by_name}",
     ]
+    closed = why_closed(row)
+    if closed:
+        facts.insert(0, f"closed: {closed}")
     return Line(row.get_layer_display(), facts, do="revoke", value=str(row.pk), button="Revoke")
 
 

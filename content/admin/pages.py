@@ -51,6 +51,7 @@ def tabs(request: HttpRequest, post: Post, layers: Layers) -> list[Tab]:
             review_url(post, Layer.AI_REVIEW),
             len(layers.ai_review.changes),
         ),
+        Tab("preview", "Preview", post_url("preview", post)),
         Tab("revisions", "Revisions", post_url("revisions", post)),
         *more_tabs(request, post),
     ]

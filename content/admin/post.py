@@ -18,6 +18,7 @@ from content.admin.add import add
 from content.admin.copies import VIEWS as COPIES
 from content.admin.edit import edit
 from content.admin.pages import post_url, review_url
+from content.admin.preview import preview, preview_frame
 from content.admin.review import review
 from content.admin.revisions import compare, restore, revisions
 from content.admin.titles import title_of, with_proposed_titles
@@ -131,6 +132,12 @@ class PostAdmin(PermittedAdmin[Post]):
             path("trash/", wrap(trash), name="content_post_trash"),
             path("<uuid:post_id>/change/", wrap(edit), name="content_post_change"),
             path("<uuid:post_id>/review/", wrap(review), name="content_post_review"),
+            path("<uuid:post_id>/preview/", wrap(preview), name="content_post_preview"),
+            path(
+                "<uuid:post_id>/preview/page/",
+                wrap(preview_frame),
+                name="content_post_preview_page",
+            ),
             path("<uuid:post_id>/delete/", wrap(delete), name="content_post_delete"),
             *[
                 path(f"<uuid:post_id>/{name}/", wrap(view), name=f"content_post_{name}")

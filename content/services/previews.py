@@ -80,19 +80,30 @@ def revoke_preview_link(*, post_id: UUID | str, link_id: UUID | str, actor: Acto
 
 
 def open_preview(token: str, *, counts: bool = True) -> OpenedPreview | None:
-    """What a token opens; None for one that is unknown, revoked or too old, and where the post is deleted."""
+    """What a token opens; None for one that is unknown, revoked or closed, and where the post is deleted."""
     if not _TOKEN.fullmatch(token):
         return None
     given = _hash(token)
-    link = PreviewLink.objects.select_related("post").filter(token_hash=given).first()
+    links = PreviewLink.objects.select_related("post", "created_by")
+    link = links.filter(token_hash=given).first()
     if link is None or not hmac.compare_digest(link.token_hash, given):
         return None
-    if link.expires_at <= timezone.now() or link.post.deleted_at is not None:
+    if why_closed(link) is not None or link.post.deleted_at is not None:
         return None
     if counts:
         PreviewLink.objects.filter(pk=link.pk).update(views=F("views") + 1)
     layer = None if link.layer == "source" else Layer(link.layer)
     return OpenedPreview(link, link.post, open_layers(link.post).document(layer))
+
+
+def why_closed(link: PreviewLink) -> str | None:
+    """Why a link opens nothing: it ended, or whoever made it may not show previews any more. None for an open one."""
+    if link.expires_at <= timezone.now():
+        return "ended"
+    maker = link.created_by
+    if maker is None or not maker.has_perm("posts.preview"):
+        return "its maker may no longer show previews"
+    return None
 
 
 def forget_old_links(days: int = 30) -> int:

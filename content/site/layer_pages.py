@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from copy import copy
 
 from content import store
@@ -13,11 +14,17 @@ from core.json import JsonObject
 from media.queries import media_exists
 
 
-def preview_page(post: Post, document: PostDocument, label: str) -> str:
-    """The page that `document` would make, where the post stands now. Changes nothing, and stores nothing."""
+def preview_page(
+    post: Post, document: PostDocument, label: str, only: Collection[str] | None = None
+) -> str:
+    """The page that `document` would make, where the post stands now. Changes nothing, and stores nothing.
+
+    `only` are the ids of the modules to show, where it is not all of them.
+    """
+    modules = _modules(document)
     content = PageContent(
         post=_with_values(post, document),
-        modules=_modules(document),
+        modules=[one for one in modules if only is None or one.post_module_id in only],
         terms=list(Term.objects.filter(pk__in=document.taxonomy_term_ids)),
         preview=label,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
@@ -11,6 +13,7 @@ from content.site.addresses import absolute
 from content.site.layer_pages import preview_page
 from content.site.pages import missing_page
 from core.api.throttles import Count, client_address, is_allowed_freely
+from core.csp import CSP, csp_override
 
 
 def preview_url(token: str) -> str:
@@ -18,7 +21,12 @@ def preview_url(token: str) -> str:
     return absolute(f"/preview/{token}")
 
 
+_POLICY: Final = {**settings.SECURE_CSP, "script-src": [CSP.NONE], "form-action": [CSP.NONE]}
+"""A preview runs nothing, and its forms send nothing."""
+
+
 @require_safe
+@csp_override(_POLICY)
 def preview(request: HttpRequest, token: str) -> HttpResponse:
     """The page; the same 404 for whatever opens nothing."""
     address = client_address(request)

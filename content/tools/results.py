@@ -101,3 +101,25 @@ class SubmittedResult(Result):
     layer: Literal["review"]
     submitted: list[str]
     conflicts: list[HeldBack]
+
+
+class MadePreviewLink(Result):
+    id: str
+    url: str
+    expires_at: str
+
+
+class ListedPreviewLink(Result):
+    id: str
+    layer: Literal["source", "review", "ai-review"]
+    expires_at: str
+    created_by: str
+    views: int
+
+
+class PreviewLinkPage(Page):
+    items: list[ListedPreviewLink]
+
+
+class RevokedPreviewLink(Result):
+    revoked: bool

@@ -18,7 +18,7 @@ from core.csp import (
 
 STRICT = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
-    "form-action 'self'; frame-ancestors 'self'"
+    "form-action 'self'; frame-ancestors 'none'"
 )
 
 

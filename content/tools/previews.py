@@ -1,0 +1,94 @@
+"""Preview links: made for people who have no account, listed and revoked."""
+
+from __future__ import annotations
+
+from typing import Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from content.models import PreviewLink
+from content.services.previews import (
+    LONGEST_HOURS,
+    USUAL_HOURS,
+    create_preview_link,
+    revoke_preview_link,
+)
+from content.site.previews import preview_url
+from content.store import iso
+from content.tools.arguments import OnPost, Paged, PostId
+from content.tools.paging import page
+from content.tools.reading import require_post
+from content.tools.results import MadePreviewLink, PreviewLinkPage, RevokedPreviewLink
+from core.actor import Actor
+from core.json import JsonObject
+from core.tools import tool
+
+
+class NewLink(OnPost):
+    layer: Literal["source", "review", "ai-review"] = "ai-review"
+    expires_in_hours: int = Field(USUAL_HOURS, ge=1, le=LONGEST_HOURS, strict=True)
+
+
+class Links(Paged):
+    post_id: PostId
+
+
+class OneLink(OnPost):
+    link_id: UUID
+
+
+@tool(
+    title="Make a preview link",
+    kind="stage",
+    permission="posts.preview",
+    arguments=NewLink,
+    group="previews",
+    result=MadePreviewLink,
+)
+def create_post_preview_link(actor: Actor, arguments: NewLink) -> JsonObject:
+    """A secret, short-lived address that shows one layer of a post to whoever has it. Answered this once."""
+    post = require_post(arguments.post_id)
+    link, token = create_preview_link(
+        post_id=post.pk, layer=arguments.layer, hours=arguments.expires_in_hours, actor=actor
+    )
+    return {"id": str(link.pk), "url": preview_url(token), "expiresAt": iso(link.expires_at)}
+
+
+@tool(
+    title="Preview links",
+    kind="read",
+    permission="posts.preview",
+    arguments=Links,
+    group="previews",
+    result=PreviewLinkPage,
+)
+def list_post_preview_links(actor: Actor, arguments: Links) -> JsonObject:
+    """The links of a post that were not revoked, newest first, without their addresses."""
+    rows = require_post(arguments.post_id).preview_links.order_by("-created_at", "id")
+    return page(rows, _link, total=rows.count(), limit=arguments.limit, cursor=arguments.cursor)
+
+
+def _link(link: PreviewLink) -> JsonObject:
+    return {
+        "id": str(link.pk),
+        "layer": link.layer,
+        "expiresAt": iso(link.expires_at),
+        "createdBy": link.created_by_name,
+        "views": link.views,
+    }
+
+
+@tool(
+    title="Revoke a preview link",
+    kind="remove",
+    permission="posts.preview",
+    arguments=OneLink,
+    group="previews",
+    result=RevokedPreviewLink,
+)
+def revoke_post_preview_link(actor: Actor, arguments: OneLink) -> JsonObject:
+    """Have a preview link of this post open nothing any more."""
+    post = require_post(arguments.post_id)
+    revoke_preview_link(post_id=post.pk, link_id=arguments.link_id, actor=actor)
+    return {"revoked": True}
