@@ -79,6 +79,8 @@ SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
         "FeedbackStatus": "content.models.FeedbackStatus.choices",
         "FeedbackCategory": "content.models.FeedbackCategory.choices",
         "RedirectType": "seo.models.RedirectType.choices",
+        "MediaStatus": "media.models.AssetStatus.choices",
+        "MediaLayer": ["live", "review", "ai-review"],
         "ResolvedType": ["post", "redirect"],
         "MenuItemType": ["custom", "post"],
         "ModuleScope": "content.api.schema.modules.SCOPES",

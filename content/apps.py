@@ -12,12 +12,14 @@ class ContentConfig(AppConfig):
     def ready(self) -> None:
         from content import (  # noqa: F401  # checks and tools register themselves
             checks,
+            media_holders,
             search_following,
             tools,
             tree_moves,
         )
         from content.definitions import post_types
         from content.live import posts_that_one_may_see
+        from content.media_following import GLOBAL, POST
         from content.pattern_moves import follow_pattern
         from content.replacing.posts import PostSource
         from content.replacing.shared import MENUS, TERMS, GlobalModuleSource
@@ -25,8 +27,11 @@ class ContentConfig(AppConfig):
         from core import events, live, replacing
         from core.activity import names
         from core.post_kinds import register
+        from media import holders
 
         names.register("post", titles_seen_by)
+        holders.register(POST, media_holders.posts)
+        holders.register(GLOBAL, media_holders.global_modules)
         register(lambda: {type_.name: type_.label for type_ in post_types})
         events.subscribe(["urlPattern.changed"], follow_pattern, apart=True)
         events.subscribe([tree_moves.MOVED], tree_moves.follow_tree, apart=True)

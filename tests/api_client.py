@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
 from tests import make
 
@@ -28,6 +31,20 @@ class ApiClient(Client):
         data = body if isinstance(body, str) else json.dumps(body if body is not None else {})
         return self.generic(
             method, path, data, content_type="application/json", **{**self._headers(), **extra}
+        )
+
+    def send_form(self, method: str, path: str, fields: Mapping[str, Any], **extra: Any) -> Any:
+        """The response to a form; bytes among the fields are files."""
+        parts = {
+            name: SimpleUploadedFile("picture.png", value) if isinstance(value, bytes) else value
+            for name, value in fields.items()
+        }
+        return self.generic(
+            method,
+            path,
+            encode_multipart(BOUNDARY, parts),
+            content_type=MULTIPART_CONTENT,
+            **{**self._headers(), **extra},
         )
 
     def write(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from io import BytesIO
 from typing import Any, TypeVar
 
 from django.db import models
 from django.utils import timezone
+from PIL import Image
 
 from accounts.models import User
 from accounts.roles import Role
@@ -28,6 +30,8 @@ from core.models import Event
 from forms.models import FormDefinition, FormSubmission
 from forms.services.definitions import create_form
 from forms.services.submissions import submit_form
+from media.models import Asset
+from media.services.store import store_image
 from seo.models import Redirect
 from seo.services.redirects import create_redirect
 from webhooks.delivering import lane_of
@@ -97,6 +101,18 @@ def post(
         edit=fill,
         translation_of=translation_of,
     )
+
+
+def picture(size: tuple[int, int] = (20, 10), kind: str = "PNG", colour: str = "teal") -> bytes:
+    """An image of one colour, as a file."""
+    out = BytesIO()
+    Image.new("RGB", size, colour).save(out, kind)
+    return out.getvalue()
+
+
+def image(name: str = "picture.png", **said: Any) -> Asset:
+    """An uploaded image; its variants are still to be made."""
+    return store_image(file=BytesIO(picture()), filename=name, actor=actor("admin"), **said)
 
 
 def term(name: str, taxonomy: str = "topics") -> Term:

@@ -43,6 +43,8 @@ class Endpoint:
     """Roles that pass the question of rights and are 403 for the thing of the scene."""
     is_missing_404: bool = True
     """Whether an unknown id in the address is 404."""
+    is_multipart: bool = False
+    """The body is a form with files: of each field a text, or the bytes of a file."""
     grow: Callable[[int], None] | None = None
     """Of a list: makes so many more of its rows."""
 

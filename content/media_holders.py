@@ -1,0 +1,23 @@
+"""Posts and global modules as lists of places name them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from uuid import UUID
+
+from content.models import ModuleInstance, Post
+from media.holders import Holder
+
+
+def posts(ids: Collection[UUID]) -> Mapping[UUID, Holder]:
+    """Of posts in the trash nothing is told."""
+    rows = Post.objects.kept().filter(pk__in=ids).values_list("pk", "title", "locale")
+    return {pk: Holder(title, locale=locale) for pk, title, locale in rows}
+
+
+def global_modules(ids: Collection[UUID]) -> Mapping[UUID, Holder]:
+    rows = ModuleInstance.objects.filter(scope="global", pk__in=ids)
+    return {
+        pk: Holder(label or slug or "", global_slug=slug)
+        for pk, label, slug in rows.values_list("pk", "label", "global_slug")
+    }

@@ -1,0 +1,165 @@
+"""`/api/media`: files with what is said of them. How they come in is in `media.api.files`."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final, Literal
+
+from drf_spectacular.utils import extend_schema
+from pydantic import AliasChoices, Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from core.api.body import Body, Words, body_object, check, read_body
+from core.api.pagination import page_of
+from core.api.permissions import Declared
+from core.api.query import YesOrNo, is_yes, read_query
+from core.api.views import ApiViewSet
+from media import holders, queries
+from media.api import schema
+from media.describing import CATEGORIES_MAX
+from media.presenters import present_asset
+from media.services.delete import delete_asset
+from media.services.update import find_asset, update_asset
+from media.services.variants import request_variants
+
+_READ_ONLY: Final = frozenset(
+    {
+        "id", "filename", "url", "size", "mime", "variants", "darkVariants", "status", "width",
+        "height", "createdAt", "updatedAt",
+    }
+)  # fmt: skip
+
+
+class FocalPointChange(Body):
+    """From the left and from the top, as fractions."""
+
+    x: float = Field(ge=0, le=1)
+    y: float = Field(ge=0, le=1)
+
+
+class MediaChanges(Body):
+    """What to change of a file; what is absent stays. Other keys that a GET answers are ignored."""
+
+    alt_text: Words | None = Field(
+        None,
+        validation_alias=AliasChoices("alt_text", "altText"),
+        max_length=2000,
+        description="What the image shows; at most 500 characters. `altText` is taken too.",
+    )
+    description: Words | None = Field(None, max_length=8000)
+    categories: list[Words] | None = Field(None, max_length=CATEGORIES_MAX)
+    focal_point: FocalPointChange | None = Field(None, description="null is the middle.")
+
+
+class VariantsAsked(Body):
+    """What the variants are for: `light` makes the usual ones again."""
+
+    theme: Literal["light", "dark"]
+
+
+class ListQuery(Body):
+    """Filters of the list."""
+
+    category: Words | None = Field(None, max_length=200)
+    search: Words | None = Field(None, max_length=200)
+    mime: str | None = Field(None, max_length=100, pattern=schema.MIME)
+    status: Literal["processing", "ready", "failed"] | None = None
+    used: YesOrNo | None = None
+    ordering: str | None = Field(None, pattern=schema.ORDERING)
+
+
+class DeleteQuery(Body):
+    """Whether to delete what is in use."""
+
+    force: YesOrNo | None = None
+
+
+class AssetViewSet(ApiViewSet):
+    """Files: list, read, describe, delete."""
+
+    permissions: ClassVar[dict[str, Declared]] = {
+        "list": "media.view",
+        "categories": "media.view",
+        "retrieve": "media.view",
+        "where_used": "media.view",
+        "update": "media.edit",
+        "variants": "media.edit",
+        "destroy": "media.delete",
+    }
+    conditional = frozenset({"list", "retrieve", "categories"})
+    path_schemas = schema.PATHS
+
+    @extend_schema(parameters=schema.LIST, responses=schema.MediaListSchema)
+    def list(self, request: Request) -> Response:
+        """Files, the newest first; with words to search for, the best match first."""
+        page = page_of(request)
+        wanted = read_query(request, ListQuery)
+        rows = queries.list_assets(
+            category=wanted.category or "",
+            search=wanted.search or "",
+            mime=wanted.mime or "",
+            status=wanted.status or "",
+            is_used=is_yes(wanted.used),
+            ordering=wanted.ordering or "",
+        )
+        return Response(
+            page.envelope([present_asset(row) for row in rows[page.slice]], rows.count())
+        )
+
+    @extend_schema(parameters=schema.PAGES, responses=schema.MediaCategoryListSchema)
+    def categories(self, request: Request) -> Response:
+        """The categories in use by name, each with the number of its files."""
+        page = page_of(request)
+        found, total = queries.category_counts(page.slice.start, page.slice.stop)
+        return Response(
+            page.envelope([{"name": name, "count": number} for name, number in found], total)
+        )
+
+    @extend_schema(responses=schema.MediaSchema)
+    def retrieve(self, request: Request, media_id: str) -> Response:
+        """A file. Its variants are there once `status` is `ready`."""
+        return Response(present_asset(find_asset(media_id)))
+
+    @extend_schema(parameters=schema.PAGES, responses=schema.MediaPlaceListSchema)
+    def where_used(self, request: Request, media_id: str) -> Response:
+        """The places that use a file: live, staged, and in global modules; none of posts in the trash."""
+        page = page_of(request)
+        asset = find_asset(media_id)
+        rows = queries.where_used(asset.pk, layers=holders.visible_layers(self.actor))
+        places = holders.places(rows[page.slice], self.actor)
+        return Response(page.envelope(places, rows.count()))
+
+    @extend_schema(request=MediaChanges, responses=schema.MediaSchema)
+    def update(self, request: Request, media_id: str) -> Response:
+        """Change what is said of a file; pages show it at once."""
+        given = {
+            name: value for name, value in body_object(request).items() if name not in _READ_ONLY
+        }
+        body = check(given, MediaChanges)
+        point = body.focal_point
+        asset = update_asset(
+            asset_id=media_id,
+            actor=self.actor,
+            alt_text=body.alt_text,
+            description=body.description,
+            categories=body.categories,
+            focal_point=((point.x, point.y) if point else None)
+            if "focal_point" in body.model_fields_set
+            else ...,
+        )
+        return Response(present_asset(asset))
+
+    @extend_schema(request=VariantsAsked, responses={202: schema.MediaSchema})
+    def variants(self, request: Request, media_id: str) -> Response:
+        """Have the variants made by a worker. They stand under `variants` and `darkVariants` when they are there."""
+        body = read_body(request, VariantsAsked)
+        asset = request_variants(asset_id=media_id, theme=body.theme, actor=self.actor)
+        return Response(present_asset(asset), status=202)
+
+    @extend_schema(parameters=schema.FORCE, responses={200: schema.MediaGoneSchema})
+    def destroy(self, request: Request, media_id: str) -> Response:
+        """Delete a file. One in use is 409 `media_in_use` with its places in `details`, unless forced."""
+        force = is_yes(read_query(request, DeleteQuery).force) or False
+        asset = find_asset(media_id)
+        delete_asset(asset_id=asset.pk, actor=self.actor, force=force)
+        return Response({"id": asset.pk})

@@ -1,0 +1,131 @@
+"""`POST /api/media/upload` and `…/replace`: files that people send."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+import orjson
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.http import QueryDict
+from drf_spectacular.utils import extend_schema
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from core.api.permissions import Declared
+from core.api.views import ApiViewSet
+from core.errors import invalid
+from media.api import schema
+from media.presenters import present_asset
+from media.services.replace import replace_file
+from media.services.store import TooLarge, store_image
+from media.services.update import find_asset
+
+_AROUND: Final = 256 * 1024
+"""Bytes of a request beside the file."""
+_ALT: Final = ("alt_text", "altText")
+_CATEGORIES: Final = ("categories", "categories[]")
+_LONGEST: Final = 20_000
+
+
+class FileViewSet(ApiViewSet):
+    """Files come in. A body beyond the limit is refused before anything of it is read."""
+
+    parser_classes = (MultiPartParser,)
+    permissions: ClassVar[dict[str, Declared]] = {
+        "upload": "media.upload",
+        "replace": "media.edit",
+    }
+    path_schemas = schema.PATHS
+
+    @extend_schema(
+        request=schema.UPLOAD, responses={201: schema.MediaSchema}, parameters=schema.MADE
+    )
+    def upload(self, request: Request) -> Response:
+        """Keep a file. Its variants are made by workers: `status` is `processing` until they are there."""
+        # `store_image` also takes what agents generate; a file that a caller sends comes from a person.
+        self.actor.require_person("upload files")
+        file = _file(request, also=(*_ALT, *_CATEGORIES))
+        asset = store_image(
+            file=file,
+            filename=file.name or "",
+            alt_text=_alt_text(request),
+            categories=_categories(request),
+            actor=self.actor,
+        )
+        return Response(
+            present_asset(asset), status=201, headers={"Location": f"/api/media/{asset.pk}"}
+        )
+
+    @extend_schema(request=schema.REPLACEMENT, responses={200: schema.MediaSchema})
+    def replace(self, request: Request, media_id: str) -> Response:
+        """Put another file in its place: every post that uses it shows the new one."""
+        self.actor.require_person("replace files")
+        asset = find_asset(media_id)
+        file = _file(request)
+        asset = replace_file(
+            asset_id=asset.pk, file=file, filename=file.name or "", actor=self.actor
+        )
+        return Response(present_asset(asset))
+
+
+def _file(request: Request, also: tuple[str, ...] = ()) -> UploadedFile:
+    """The one file of a body that has nothing else but the fields in `also`."""
+    _refuse_large(request)
+    data = request.data
+    for name in (*data, *request.FILES):
+        if name != "file" and (name not in also or name in request.FILES):
+            known = ", ".join(("file", *also))
+            raise invalid(name[:80], f"There is no field of that name here; known: {known}.")
+    files = request.FILES.getlist("file")
+    if len(files) != 1:
+        message = "Send one file at a time." if files else "file must be a file."
+        raise invalid("file", message)
+    found: UploadedFile = files[0]
+    return found
+
+
+def _refuse_large(request: Request) -> None:
+    most = settings.CMS_ENV.media_max_bytes
+    if int(request.META.get("CONTENT_LENGTH") or 0) > most + _AROUND:
+        raise TooLarge(
+            f"The file is larger than {most / 1024 / 1024:g} MB.", details={"file": ["too large"]}
+        )
+
+
+def _texts(request: Request, names: tuple[str, ...]) -> list[str]:
+    data = request.data
+    found = [
+        text
+        for name in names
+        for text in (data.getlist(name) if isinstance(data, QueryDict) else [])
+    ]
+    for text in found:
+        if not isinstance(text, str) or len(text) > _LONGEST:
+            raise invalid(names[0], "This is too long.")
+    return found
+
+
+def _alt_text(request: Request) -> str:
+    texts = _texts(request, _ALT)
+    if len(texts) > 1:
+        raise invalid("alt_text", "alt_text comes once.")
+    return texts[0] if texts else ""
+
+
+def _categories(request: Request) -> list[str]:
+    """Several fields of the name, or one with a JSON list or with commas between the words."""
+    found: list[str] = []
+    for text in _texts(request, _CATEGORIES):
+        if not text.lstrip().startswith("["):
+            found += text.split(",")
+            continue
+        try:
+            words = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            words = None
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise invalid("categories", "categories must be a list of texts.")
+        found += words
+    return found

@@ -1,0 +1,72 @@
+"""Media: files, what is said of them, and where they are used."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from media.models import Asset, MediaReference
+from tests import make
+from tests.contract.endpoint import EDITORS, PEOPLE, Endpoint, Names
+
+
+def scene() -> Names:
+    used = make.image("used.png", categories=["kitchen"])
+    make.post(featuredMediaId=str(used.pk))
+    return {"media_id": str(make.image(categories=["kitchen"]).pk), "used_id": str(used.pk)}
+
+
+def _more_files(number: int) -> None:
+    make.copies(Asset.objects.earliest("created_at"), number)
+
+
+def _more_categories(number: int) -> None:
+    asset = Asset.objects.earliest("created_at")
+    make.copies(asset, number, categories=lambda _: [uuid4().hex])
+
+
+def _more_places(number: int) -> None:
+    asset = Asset.objects.get(filename="picture.png")
+    post = MediaReference.objects.earliest("id").holder_id
+    MediaReference.objects.bulk_create(
+        MediaReference(
+            asset=asset, holder_kind="post", holder_id=post, layer="live", path=uuid4().hex
+        )
+        for _ in range(number)
+    )
+
+
+ENDPOINTS = [
+    Endpoint(
+        "POST /api/media/upload",
+        EDITORS,
+        201,
+        body={"file": make.picture(), "alt_text": "A wall", "categories": "walls, teal"},
+        invalid=({"file": "a text"}, "file"),
+        is_multipart=True,
+    ),
+    Endpoint("GET /api/media", PEOPLE, invalid=("?status=lost", "status"), grow=_more_files),
+    Endpoint("GET /api/media/categories", PEOPLE, grow=_more_categories),
+    Endpoint("GET /api/media/<media_id>", PEOPLE),
+    Endpoint(
+        "PATCH /api/media/<media_id>",
+        EDITORS,
+        body={"alt_text": "A wall", "focalPoint": {"x": 0.5, "y": 0}},
+        invalid=({"focalPoint": {"x": 2, "y": 0}}, "focalPoint.x"),
+    ),
+    Endpoint("DELETE /api/media/<media_id>", EDITORS),
+    Endpoint("GET /api/media/<media_id>/where-used", PEOPLE, grow=_more_places),
+    Endpoint(
+        "POST /api/media/<media_id>/replace",
+        EDITORS,
+        body={"file": make.picture((30, 10))},
+        invalid=({}, "file"),
+        is_multipart=True,
+    ),
+    Endpoint(
+        "POST /api/media/<media_id>/variants",
+        EDITORS,
+        202,
+        body={"theme": "dark"},
+        invalid=({"theme": "sepia"}, "theme"),
+    ),
+]
