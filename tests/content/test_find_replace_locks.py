@@ -1,0 +1,82 @@
+"""Find and replace: how many statements it takes, and in which order it locks."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from content.models import (
+    Post,
+)
+from content.replacing.edits import Substitution
+from content.replacing.posts import PostSource
+from content.services.vary import create_variation
+from tests import make
+from tests.content.replacing import keys_of, send
+
+pytestmark = pytest.mark.django_db
+
+
+def test_many_posts_take_as_many_statements_as_few() -> None:
+    first = make.post("Coffee", markdown="Coffee")
+    place = first.placements.select_related("instance").order_by("order_index")[1]
+    counts = []
+
+    for number in (10, 80):
+        posts = make.copies(
+            first, number, slug=lambda _: uuid4().hex, translation_group=lambda _: uuid4()
+        )
+        instances = make.copies(place.instance, number)
+        make.copies(
+            place,
+            number,
+            post_id=keys_of(posts),
+            instance_id=keys_of(instances),
+        )
+        with CaptureQueriesContext(connection) as caught:
+            answer = send("Coffee", "Cocoa")
+        # The words of search are put row by row; beyond a hundred posts in a task.
+        counts.append(len([row for row in caught if "searchentry" not in row["sql"]]))
+        assert answer["total"] >= 2 * number
+        send("Cocoa", "Coffee")
+
+    # Some batches more, for SQLite takes few parameters at a time; never one for each of the 70 rows more.
+    assert counts[1] - counts[0] < 15
+    assert Post.objects.filter(title="Coffee").count() == 91
+
+
+def test_the_content_version_is_the_last_that_is_locked() -> None:
+    """Live writers hold the words of a post and wait at the version: nothing waits for words behind it."""
+    shared = make.global_module(title="Coffee")
+    post, other = make.post("Coffee", slug="coffee"), make.post("Tea", slug="tea")
+    for of in (post, other):
+        make.placed(of, shared)
+
+    with CaptureQueriesContext(connection) as caught:
+        answer = send("Coffee", "Cocoa", "posts", "global_modules")
+
+    assert answer["tables"] == {"posts": 1, "global_modules": 1}
+    statements = [query["sql"] for query in caught]
+    raised = [
+        n for n, sql in enumerate(statements) if sql.startswith('UPDATE "core_contentversion"')
+    ]
+    words = [n for n, sql in enumerate(statements) if '"content_searchentry' in sql]
+    assert len(raised) == 1
+    assert words[-1] < raised[0]
+
+
+def test_variations_are_locked_behind_their_originals() -> None:
+    """As a promotion and a change of slug do, which would else wait for us while we wait for them."""
+    originals = [make.post("Coffee", slug=f"coffee-{n}") for n in range(3)]
+    for post in originals:
+        for name in "BCD":
+            create_variation(post_id=post.pk, variation=name, actor=make.actor("admin"))
+    edit = Substitution(reason="", old="Coffee", new="Cocoa")
+
+    found = PostSource().find(edit, frozenset({"posts"}))
+
+    assert found[:3] == sorted(post.pk for post in originals)
+    assert len(found) == 12
