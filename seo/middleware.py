@@ -7,7 +7,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponsePermanentRedirect, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 
-from content.site.views import MAX_AGE
+from content.site.answers import MAX_AGE
 from seo.addresses import is_site, with_query
 from seo.queries import target_of
 from seo.services.redirects import count_hit

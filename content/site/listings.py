@@ -1,81 +1,123 @@
-"""The pages that list the posts of a type, newest first: `PostType.index_path` says where."""
+"""The pages that list the posts of a type, newest first: `PostType.index_path` says where.
+
+Below each is a page for every term of its taxonomies: `/blog/topics/coffee`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from django.template.loader import render_to_string
-from django.utils import translation
 from django.utils.translation import gettext
 
-from content.definitions import post_types
 from content.models import Post
-from content.site import queries
-from content.site.addresses import home_of
-from content.site.links import (
-    Place,
-    alternates,
-    breadcrumb,
-)
-from content.site.seo import seo_of_list
-from content.site.surroundings import context_of, surroundings_of
+from content.site.feed_links import feeds_of
+from content.site.links import Alternate, Crumb, Place, alternates, breadcrumb
+from content.site.list_addresses import IndexPage, list_title
+from content.site.list_addresses import list_path as list_path
+from content.site.list_addresses import listings as listings
+from content.site.list_queries import Extent, extents, listed
+from content.site.seo import seo_of_list, with_site
+from content.site.surroundings import Surroundings, context_of, surroundings_of
+from content.site.wording import in_words_of
 from media.presenters import SiteImage, site_image
 
 PER_PAGE: Final = 12
 
 
-def list_path(type: str, locale: str) -> str:
-    """The path of the page that lists a type; empty where the type has none."""
-    definition = post_types.get(type)
-    index = definition.index_path if definition else ""
-    return f"{home_of(locale)}{index}" if index else ""
+@dataclass(frozen=True, slots=True)
+class ListPart:
+    """One page of a listing, 1 being the newest. `extents` are of every locale that has posts for it."""
+
+    listing: IndexPage
+    number: int
+    last: int
+    extents: Mapping[str, Extent]
+    posts: list[Post]
+    around: Surroundings
+
+    @property
+    def title(self) -> str:
+        return self.extents[self.listing.locale].term_name or self.list_title
+
+    @property
+    def list_title(self) -> str:
+        """In the language that is active."""
+        return list_title(self.listing.type)
+
+    @property
+    def full_title(self) -> str:
+        """Such that no other page has it: `Coffee · Blog (2)`."""
+        named = f"{self.title} · {self.list_title}" if self.listing.term else self.title
+        return f"{named} ({self.number})" if self.number > 1 else named
+
+    @property
+    def description(self) -> str:
+        sentence = gettext("%(title)s: everything that %(site)s has published, the newest first.")
+        return sentence % {"title": self.full_title, "site": self.around.site_name}
+
+    @property
+    def crumbs(self) -> list[Crumb]:
+        place = Place(self.listing.path, self.listing.locale)
+        return breadcrumb(place, self.title, self.around.neighbours, listings(self.listing.locale))
+
+    @property
+    def languages(self) -> list[Alternate]:
+        here = self.listing
+        paths = {
+            other: IndexPage(here.type, other, here.taxonomy, here.term).path
+            for other in self.extents
+        }
+        return alternates(Place(here.path, here.locale), paths)
+
+    def url(self, number: int) -> str:
+        """Of another page; empty where there is none."""
+        if not 1 <= number <= self.last:
+            return ""
+        path = self.listing.path
+        return path if number == 1 else f"{path}?page={number}"
 
 
-def listed_at(path: str, locale: str) -> str | None:
-    """The post type whose index page has that path."""
-    return next((type.name for type in post_types if list_path(type.name, locale) == path), None)
-
-
-def listings(locale: str) -> dict[str, str]:
-    """The titles of the index pages by path, in the language that is active."""
-    paths = {list_path(type.name, locale): type.name for type in post_types if type.index_path}
-    return {path: list_title(type) for path, type in paths.items()}
-
-
-def list_title(type: str) -> str:
-    """What the page that lists a type is called, in the language that is active."""
-    definition = post_types.get(type)
-    label = definition.list_label or definition.label_plural if definition else type
-    return gettext(label)
-
-
-def list_page(type: str, locale: str, number: int) -> str | None:
-    """A page of the posts of a type, 1 being the newest; None past the last. Four queries."""
-    place = Place(list_path(type, locale), locale)
-    counts = queries.counts(type)
-    last = max(1, -(-counts.get(locale, 0) // PER_PAGE))
+def part_of(listing: IndexPage, number: int) -> ListPart | None:
+    """A page of a listing; None past the last, and where nothing is published. Four queries."""
+    found = extents(listing)
+    here = found.get(listing.locale)
+    last = -(-here.posts // PER_PAGE) if here else 0
     if not 1 <= number <= last:
         return None
     begin = (number - 1) * PER_PAGE
-    posts = queries.listed(type, locale)[begin : begin + PER_PAGE]
-    around = surroundings_of(place)
-    with translation.override(locale):
-        title = list_title(type)
-        crumbs = breadcrumb(place, title, around.neighbours, {})
-        others = {other: list_path(type, other) for other in counts if other != locale}
-        languages = alternates(place, {locale: place.path, **others})
+    posts = list(listed(listing)[begin : begin + PER_PAGE])
+    around = surroundings_of(Place(listing.path, listing.locale))
+    return ListPart(listing, number, last, found, posts, around)
+
+
+def list_page(listing: IndexPage, number: int) -> str | None:
+    """A page of a listing as HTML; None where there is none. Four queries."""
+    part = part_of(listing, number)
+    if part is None:
+        return None
+    with in_words_of(listing.locale):
         seo = seo_of_list(
-            title,
-            place.path,
-            site_name=around.site_name,
-            crumbs=crumbs,
-            alternates=languages,
+            with_site(part.full_title, part.around.site_name),
+            listing.path,
+            description=part.description,
+            crumbs=part.crumbs,
+            alternates=part.languages,
             number=number,
         )
-        context = context_of(around, crumbs, seo=seo, alternates=languages) | {
-            "page_title": title,
-            "posts": [_card(post) for post in posts],
-            "pages": _pages(place.path, number, last),
+        context = context_of(part.around, part.crumbs, alternates=part.languages) | {
+            "seo": seo,
+            "feeds": feeds_of(part.around, listing.type),
+            "page_title": part.title,
+            "posts": [_card(post) for post in part.posts],
+            "pages": {
+                "current": number,
+                "last": part.last,
+                "previous_url": part.url(number - 1),
+                "next_url": part.url(number + 1),
+            },
         }
         return render_to_string("site/list.html", context)
 
@@ -91,18 +133,4 @@ def _card(post: Post) -> dict[str, object]:
         "excerpt": post.excerpt,
         "published_at": post.published_at,
         "image": featured_image(post),
-    }
-
-
-def _pages(path: str, number: int, last: int) -> dict[str, object]:
-    def url(other: int) -> str:
-        if not 1 <= other <= last:
-            return ""
-        return path if other == 1 else f"{path}?page={other}"
-
-    return {
-        "current": number,
-        "last": last,
-        "previous_url": url(number - 1),
-        "next_url": url(number + 1),
     }

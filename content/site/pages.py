@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from django.template.loader import render_to_string
-from django.utils import translation
 
 from content.models import Post, Term
 from content.site import queries
-from content.site.data import data_of
+from content.site.data import PageData, data_of
+from content.site.descriptions import description_of
+from content.site.feed_links import feeds_of
 from content.site.links import (
     Alternate,
     Crumb,
@@ -18,7 +20,8 @@ from content.site.links import (
     alternates,
     breadcrumb,
 )
-from content.site.listings import featured_image, listings
+from content.site.list_addresses import listings, term_path
+from content.site.listings import featured_image
 from content.site.queries import Neighbour
 from content.site.rendering import (
     RenderableModule,
@@ -27,9 +30,13 @@ from content.site.rendering import (
     shows_breadcrumb,
     stylesheets_of,
 )
-from content.site.seo import Seo, seo_of_post
+from content.site.seo import Seo, canonical_of, seo_of_post
+from content.site.structured import Told
 from content.site.submission import Submission
-from content.site.surroundings import Surroundings, context_of, surroundings_of
+from content.site.surroundings import context_of, surroundings_of
+from content.site.wording import in_words_of
+
+_FACTS: Final = ["cms/modules/facts.css"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,7 @@ def page_of(content: PageContent, submission: Submission | None = None) -> str:
     place = Place(post.path, post.locale)
     data = data_of(post, items)
     around = data.around
-    with translation.override(post.locale):
+    with in_words_of(post.locale):
         crumbs = breadcrumb(place, post.title, around.neighbours, listings(post.locale))
         languages = alternates(place, _translations(post, around.neighbours))
         html = render_modules(
@@ -71,14 +78,15 @@ def page_of(content: PageContent, submission: Submission | None = None) -> str:
         )
         shown = [] if shows_breadcrumb(items) else crumbs
         context = context_of(around, shown, alternates=languages) | {
-            "seo": _seo(content, around, crumbs, languages),
+            "seo": _seo(content, data, crumbs, languages),
+            "feeds": feeds_of(around, post.type),
             "page_title": post.title,
             "post": post,
-            "terms": content.terms,
+            "terms": [{"name": term.name, "url": term_path(post, term)} for term in content.terms],
             "media": data.media,
             "featured": featured_image(post),
             "content": html,
-            "stylesheets": stylesheets_of(items),
+            "stylesheets": stylesheets_of(items) + (_FACTS if post.custom_fields else []),
             "has_heading": opens_with_heading(items),
             "preview": {"label": content.preview} if content.preview else None,
         }
@@ -87,18 +95,19 @@ def page_of(content: PageContent, submission: Submission | None = None) -> str:
 
 def _seo(
     content: PageContent,
-    around: Surroundings,
+    data: PageData,
     crumbs: Sequence[Crumb],
     languages: Sequence[Alternate],
 ) -> Seo:
-    featured = featured_image(content.post)
-    seo = seo_of_post(
-        content.post,
-        site_name=around.site_name,
-        crumbs=crumbs,
-        alternates=languages,
-        image=featured["url"] if featured else "",
+    told = Told(
+        site_name=data.around.site_name,
+        description=description_of(content.post, content.modules),
+        canonical=canonical_of(content.post),
+        image=featured_image(content.post),
+        images=data.media,
+        modules=content.modules,
     )
+    seo = seo_of_post(content.post, told, crumbs=crumbs, alternates=languages)
     if content.preview:
         seo["robots"] = "noindex, nofollow"
     return seo
@@ -107,8 +116,10 @@ def _seo(
 def missing_page(locale: str) -> str:
     """What stands at an address without a page. Two queries."""
     around = surroundings_of(Place("", locale))
-    with translation.override(locale):
-        return render_to_string("site/404.html", context_of(around, []))
+    with in_words_of(locale):
+        return render_to_string(
+            "site/404.html", context_of(around, []) | {"feeds": feeds_of(around)}
+        )
 
 
 def _translations(post: Post, found: Sequence[Neighbour]) -> dict[str, str]:

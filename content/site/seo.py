@@ -8,10 +8,12 @@ from typing import TypedDict
 from django.conf import settings
 
 from content.models import Post
-from content.site.addresses import absolute
+from content.site.addresses import absolute, markdown_path
 from content.site.links import Alternate, Crumb
+from content.site.structured import Told, things_of, trail
 from content.store import iso
 from core.json import Json, JsonObject
+from media.presenters import SiteImage
 
 
 class SeoAlternate(TypedDict):
@@ -19,67 +21,98 @@ class SeoAlternate(TypedDict):
     url: str
 
 
+class SeoImage(TypedDict):
+    url: str
+    alt: str
+    width: int | None
+    height: int | None
+
+
 class Seo(TypedDict):
-    """The names that `templates/site/head.html` reads."""
+    """The names that `templates/site/head.html` reads. `markdown` is where the page is as Markdown."""
 
     title: str
     description: str
     robots: str
     canonical: str
     alternates: list[SeoAlternate]
+    markdown: str
     og_type: str
-    image: str
+    published: str | None
+    modified: str | None
+    image: SeoImage | None
     json_ld: list[JsonObject]
 
 
 def seo_of_post(
-    post: Post,
-    *,
-    site_name: str,
-    crumbs: Sequence[Crumb],
-    alternates: Sequence[Alternate],
-    image: str,
+    post: Post, told: Told, *, crumbs: Sequence[Crumb], alternates: Sequence[Alternate]
 ) -> Seo:
-    """Of a post. `image` is a path of the site, or empty."""
-    title = post.meta_title or _with_site(post.title, site_name)
-    description = post.meta_description or post.excerpt
-    canonical = post.canonical_url or absolute(post.path)
+    """Of a post."""
+    is_article = post.type == "blog"
     return Seo(
-        title=title,
-        description=description,
+        title=post.meta_title or with_site(post.title, told.site_name),
+        description=told.description,
         robots=robots_of(post.robots_json),
-        canonical=canonical,
+        canonical=told.canonical,
         # A page that names another as the original must not offer itself in other languages.
         alternates=[] if post.canonical_url else seo_alternates(alternates),
-        og_type="article" if post.type == "blog" else "website",
-        image=absolute(image) if image else "",
-        json_ld=[_thing(post, description, canonical, image), *_trail(crumbs)],
+        markdown=markdown_path(post.path),
+        og_type="article" if is_article else "profile" if post.type == "profile" else "website",
+        published=iso(post.published_at) if is_article else None,
+        modified=iso(post.updated_at) if is_article else None,
+        image=_shared_image(told.image),
+        json_ld=[*things_of(post, told), *trail(crumbs)],
     )
+
+
+def canonical_of(post: Post) -> str:
+    """The one address that the post is to be found at, which may be on another site."""
+    return post.canonical_url or absolute(post.path)
 
 
 def seo_of_list(
     title: str,
     path: str,
     *,
-    site_name: str,
+    description: str,
     crumbs: Sequence[Crumb],
     alternates: Sequence[Alternate],
     number: int = 1,
 ) -> Seo:
     """Of a list of posts; every page of it stands for itself."""
     return Seo(
-        title=_with_site(title if number == 1 else f"{title} ({number})", site_name),
-        description="",
+        title=title,
+        description=description,
         robots="",
         canonical=absolute(path) + (f"?page={number}" if number > 1 else ""),
         alternates=seo_alternates(alternates) if number == 1 else [],
+        markdown=markdown_path(path) if number == 1 else "",
         og_type="website",
-        image="",
-        json_ld=_trail(crumbs),
+        published=None,
+        modified=None,
+        image=None,
+        json_ld=trail(crumbs),
     )
 
 
-def _with_site(title: str, site_name: str) -> str:
+def seo_of_search(title: str) -> Seo:
+    """Of what is nothing for search engines."""
+    return Seo(
+        title=title,
+        description="",
+        robots="noindex",
+        canonical="",
+        alternates=[],
+        markdown="",
+        og_type="website",
+        published=None,
+        modified=None,
+        image=None,
+        json_ld=[],
+    )
+
+
+def with_site(title: str, site_name: str) -> str:
     return f"{title} · {site_name}" if site_name and site_name != title else title
 
 
@@ -101,33 +134,12 @@ def seo_alternates(found: Sequence[Alternate]) -> list[SeoAlternate]:
     return [*links, SeoAlternate(locale="x-default", url=default["url"])]
 
 
-def _thing(post: Post, description: str, canonical: str, image: str) -> JsonObject:
-    is_article = post.type == "blog"
-    thing: JsonObject = {
-        "@context": "https://schema.org",
-        "@type": "BlogPosting" if is_article else "WebPage",
-        "headline" if is_article else "name": post.title,
-        "description": description or None,
-        "inLanguage": post.locale,
-        "url": canonical,
-        "image": absolute(image) if image else None,
-        "datePublished": iso(post.published_at),
-        "dateModified": iso(post.updated_at),
-    }
-    thing |= post.jsonld_overrides or {}
-    return {name: value for name, value in thing.items() if value is not None}
-
-
-def _trail(crumbs: Sequence[Crumb]) -> list[JsonObject]:
-    if len(crumbs) < 2:
-        return []
-    items: list[Json] = [
-        {
-            "@type": "ListItem",
-            "position": place,
-            "name": crumb["label"],
-            "item": absolute(crumb["url"]),
-        }
-        for place, crumb in enumerate(crumbs, 1)
-    ]
-    return [{"@context": "https://schema.org", "@type": "BreadcrumbList", "itemListElement": items}]
+def _shared_image(image: SiteImage | None) -> SeoImage | None:
+    if image is None:
+        return None
+    return SeoImage(
+        url=absolute(image["url"]),
+        alt=image["alt"],
+        width=image["width"],
+        height=image["height"],
+    )

@@ -10,10 +10,12 @@ from uuid import UUID
 from django.conf import settings
 
 from content.definitions import PostList
+from content.site import links as site_links
 from content.site import queries
-from content.site.addresses import home_of
+from content.site.addresses import home_of, search_path
 from content.site.linked import Asked, Linked, linked
 from content.site.links import (
+    Alternate,
     Crumb,
     Place,
     is_right_to_left,
@@ -35,6 +37,16 @@ class Surroundings:
     @property
     def neighbours(self) -> Sequence[Neighbour]:
         return self.linked.neighbours
+
+    @property
+    def homes(self) -> dict[str, str]:
+        """The home pages that are published, by locale."""
+        homes = {home_of(locale): locale for locale in settings.CMS_ENV.locales}
+        return {
+            post.locale: post.path
+            for post in self.neighbours
+            if post.is_published and homes.get(post.path) == post.locale
+        }
 
     @property
     def site_name(self) -> str:
@@ -61,7 +73,7 @@ def surroundings_of(
     asked = Asked(
         locale=place.locale,
         # In an order of their own, so that equal pages send equal queries.
-        paths=sorted({*paths_above(place), home_of(default)}),
+        paths=sorted({*paths_above(place), *map(home_of, settings.CMS_ENV.locales)}),
         group=group,
         post_ids=list({*post_ids, *ids}),
         lists=lists,
@@ -69,7 +81,14 @@ def surroundings_of(
     return Surroundings(place, menus, linked(asked))
 
 
-def context_of(around: Surroundings, crumbs: Sequence[Crumb], **more: object) -> dict[str, object]:
+def context_of(
+    around: Surroundings,
+    crumbs: Sequence[Crumb],
+    *,
+    alternates: Sequence[Alternate] = (),
+    **more: object,
+) -> dict[str, object]:
+    """The names that `templates/site/base.html` reads. `alternates` are the languages that the page itself is in."""
     place = around.place
     home = home_of(place.locale)
     links = {
@@ -82,9 +101,20 @@ def context_of(around: Surroundings, crumbs: Sequence[Crumb], **more: object) ->
             "name": around.site_name,
             "home_url": home,
             "is_home": place.path == home,
+            "search_url": search_path(place.locale),
+            "is_search": place.path == search_path(place.locale),
         },
         "menu": links.get("main", []),
         "footer_menu": links.get("footer", []),
         "breadcrumb": crumbs,
+        "alternates": alternates,
+        "languages": _languages(around, alternates),
         **more,
     }
+
+
+def _languages(around: Surroundings, here: Sequence[Alternate]) -> list[Alternate]:
+    """Where the language switch leads: to the page in that language, else to the home page of it."""
+    paths = {item["locale"]: item["url"] for item in here}
+    own = {around.place.locale: around.place.path or home_of(around.place.locale)}
+    return site_links.alternates(around.place, {**around.homes, **own, **paths})

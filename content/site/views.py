@@ -1,30 +1,50 @@
-"""The public site: one view for every address that nothing else answers.
-
-An answer depends on the address and the live content alone: no session, no cookie, no `Vary`.
-"""
+"""The public site: one view for every address that nothing else answers."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
+from typing import Final
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.http.response import HttpResponseBase
-from django.utils.cache import get_conditional_response
 from django.views.decorators.http import require_safe
 
+from content.models import Post
 from content.site import queries
-from content.site.addresses import canonical_form, locale_of
-from content.site.listings import list_page, listed_at
+from content.site.addresses import (
+    LLMS,
+    SEARCH,
+    canonical_form,
+    home_of,
+    locale_of,
+    page_in_markdown,
+)
+from content.site.answers import (
+    FEED,
+    HTML,
+    MARKDOWN,
+    MARKDOWN_IF_ACCEPTED,
+    MAX_AGE,
+    TEXT,
+    Body,
+    Form,
+    kept,
+    too_many,
+)
+from content.site.feeds import feed
+from content.site.list_addresses import IndexPage, feed_at, listing_at
+from content.site.listings import list_page
+from content.site.llms import llms
+from content.site.markdown import list_in_markdown, post_in_markdown
+from content.site.negotiation import prefers_markdown
 from content.site.pages import missing_page, post_page
+from content.site.searching import search_page
+from content.site.submission import Submission
 from core.events import content_version
 
-MAX_AGE = 60
-_PAGE_NUMBER = re.compile(r"[1-9][0-9]{0,5}", re.ASCII)
+_PAGE_NUMBER: Final = re.compile(r"[1-9][0-9]{0,5}", re.ASCII)
+Answer = HttpResponseBase | None
 
 
 @require_safe
@@ -32,32 +52,97 @@ def page(request: HttpRequest, path: str) -> HttpResponseBase:
     """The page at an address; 301 from another form of it; 404 with the site's own page."""
     address = f"/{path}"
     locale = locale_of(address)
+    own = _OWN.get(address.removeprefix(home_of(locale)))
+    if own is not None:
+        return own(request, locale) or _missing(locale)
+    form = _form(request)
+    return (
+        _post_at(request, address, locale, form)
+        or _list_at(request, address, locale, form)
+        or _feed_at(request, address, locale)
+        or _markdown_at(request, address, locale)
+        or _moved(request, address)
+        or _missing(locale)
+    )
+
+
+def _form(request: HttpRequest) -> Form:
+    is_markdown = prefers_markdown(request.headers.get("Accept", ""))
+    return MARKDOWN_IF_ACCEPTED if is_markdown else HTML
+
+
+def _post_at(request: HttpRequest, address: str, locale: str, form: Form) -> Answer:
     post = queries.find_post(address, locale)
-    if post is not None:
-        version: int = post.content_version  # type: ignore[attr-defined]  # annotated by find_post
-        return _cached(request, version, lambda: post_page(post))
-    type = listed_at(address, locale)
-    if type is not None:
-        number = request.GET.get("page", "1")
-        if _PAGE_NUMBER.fullmatch(number):
-            return _cached(request, content_version(), lambda: list_page(type, locale, int(number)))
-    return _moved(request, address) or _missing(locale)
+    if post is None:
+        return None
+    version: int = post.content_version  # type: ignore[attr-defined]  # annotated by find_post
+    sent = request.GET.get("sent", "")
+    return kept(request, form, version, lambda: _post(post, form, sent))
 
 
-def _cached(
-    request: HttpRequest, version: int, render: Callable[[], str | None]
-) -> HttpResponseBase:
-    """304 where the visitor has this version of the content, before anything is rendered."""
-    etag = f'"{version}-{_code_version()}"'
-    response = get_conditional_response(request, etag=etag)
-    if response is None:
-        html = render()
-        if html is None:
-            return _missing(locale_of(request.path_info))
-        response = HttpResponse(html)
-    response.headers["ETag"] = etag
-    response.headers["Cache-Control"] = f"public, max-age={MAX_AGE}"
+def _post(post: Post, form: Form, sent: str) -> Body:
+    """`sent` is the id of the module whose form was taken just before; the address says it, so caches may keep it."""
+    if form is not HTML:
+        return post_in_markdown(post)
+    return Body(post_page(post, Submission(sent) if sent else None))
+
+
+def _list_at(request: HttpRequest, address: str, locale: str, form: Form) -> Answer:
+    listing = listing_at(address, locale)
+    number = _page_number(request)
+    if listing is None or number is None:
+        return None
+    return kept(request, form, content_version(), lambda: _list(listing, number, form))
+
+
+def _list(listing: IndexPage, number: int, form: Form) -> Body | None:
+    if form is not HTML:
+        return list_in_markdown(listing, number)
+    html = list_page(listing, number)
+    return Body(html) if html is not None else None
+
+
+def _feed_at(request: HttpRequest, address: str, locale: str) -> Answer:
+    type = feed_at(address, locale)
+    if type is None:
+        return None
+    return kept(request, FEED, content_version(), lambda: feed(IndexPage(type, locale)))
+
+
+def _markdown_at(request: HttpRequest, address: str, locale: str) -> Answer:
+    """What an address with `.md` at its end stands for: it names the form, whatever the visitor accepts."""
+    bare = page_in_markdown(address)
+    if bare is None:
+        return None
+    found = _post_at(request, bare, locale, MARKDOWN)
+    return found or _list_at(request, bare, locale, MARKDOWN)
+
+
+def _search(request: HttpRequest, locale: str) -> Answer:
+    refused = too_many(request)
+    number = _page_number(request)
+    if refused is not None or number is None:
+        return refused
+    html = search_page(locale, request.GET.get("q", ""), number)
+    if html is None:
+        return None
+    response = HttpResponse(html)
+    # Everybody asks something else; a visitor who goes back needs no second answer.
+    response.headers["Cache-Control"] = f"private, max-age={MAX_AGE}"
     return response
+
+
+def _llms(request: HttpRequest, locale: str) -> Answer:
+    return kept(request, TEXT, content_version(), lambda: llms(locale))
+
+
+_OWN: Final[dict[str, Callable[[HttpRequest, str], Answer]]] = {SEARCH: _search, LLMS: _llms}
+"""What answers below the home page of every locale, where no page can stand."""
+
+
+def _page_number(request: HttpRequest) -> int | None:
+    number = request.GET.get("page", "1")
+    return int(number) if _PAGE_NUMBER.fullmatch(number) else None
 
 
 def _moved(request: HttpRequest, address: str) -> HttpResponse | None:
@@ -65,8 +150,9 @@ def _moved(request: HttpRequest, address: str) -> HttpResponse | None:
     if canonical == address:
         return None
     locale = locale_of(canonical)
+    is_own = canonical.removeprefix(home_of(locale)) in _OWN
     # Only to a page of this site: what is stored is no `//host`.
-    if listed_at(canonical, locale) or queries.is_published_at(canonical, locale):
+    if is_own or listing_at(canonical, locale) or queries.is_published_at(canonical, locale):
         query = request.META.get("QUERY_STRING")
         return HttpResponsePermanentRedirect(f"{canonical}?{query}" if query else canonical)
     return None
@@ -77,20 +163,3 @@ def _missing(locale: str) -> HttpResponse:
     # Whoever publishes the page and looks again must not see this answer.
     response.headers["Cache-Control"] = "no-cache"
     return response
-
-
-@cache
-def _code_version() -> str:
-    """Changes with the templates and styles: after a deployment old pages are not "not modified"."""
-    files = [
-        Path(__file__).parents[1],
-        settings.BASE_DIR / "templates",
-        settings.BASE_DIR / "static",
-    ]
-    times = [
-        f"{file.relative_to(settings.BASE_DIR)}:{file.stat().st_mtime_ns}"
-        for folder in files
-        for file in sorted(folder.rglob("*"))
-        if file.suffix in {".py", ".html", ".css", ".js", ".svg", ".mo"}
-    ]
-    return hashlib.sha256("\n".join(times).encode()).hexdigest()[:12]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -81,3 +82,10 @@ def _words(text: str) -> list[Word]:
 def _folded(word: str) -> str:
     apart = unicodedata.normalize("NFKD", word.casefold())
     return unicodedata.normalize("NFC", _MARKS.sub("", apart).translate(_STROKES))
+
+
+def places(text: str) -> Iterator[tuple[int, int, str]]:
+    """Where the words of a text begin and end, and each of them folded."""
+    for found in _WORD.finditer(text):
+        word = found.group().lower()
+        yield found.start(), found.end(), word if word.isascii() else _folded(word)

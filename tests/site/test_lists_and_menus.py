@@ -47,11 +47,13 @@ def test_the_list_has_pages(client):
         assert client.get("/blog", {"page": wrong}).status_code == 404
 
 
-def test_an_empty_list_says_so(client):
-    response = client.get("/blog")
+def test_a_list_without_a_published_post_is_no_page(client):
+    make.post(status="draft")
+    make.post("Kaffee", locale="de")
 
-    assert response.status_code == 200
-    assert "Nothing has been published here yet." in text(response)
+    for address in ("/blog", "/blog.md", "/blog/feed.xml", "/people", "/de/people", "/pages"):
+        assert client.get(address).status_code == 404, address
+    assert client.get("/de/blog").status_code == 200
 
 
 def test_a_page_of_that_address_takes_the_place_of_the_list(client):

@@ -70,10 +70,14 @@ def test_what_is_not_published_is_nowhere(client, state):
     item = {"id": "1", "label": "", "type": "post", "url": post.path, "postId": str(post.pk)}
     Menu.objects.create(slug="main", locale="en", name="Main", items=[item])
 
-    for address in ("/", "/blog", post.path, f"{post.path}/", "/sitemap.xml"):
+    for address in (
+        "/", "/blog", "/blog.md", "/blog/feed.xml", post.path, f"{post.path}/", f"{post.path}.md",
+        "/llms.txt", "/index.html.md", "/search?q=title",
+    ):  # fmt: skip
         response = client.get(address)
         assert "secret" not in text(response).lower(), address
-        assert response.status_code == (200 if address in ("/", "/blog") else 404)
+        is_there = address in ("/", "/llms.txt", "/index.html.md", "/search?q=title")
+        assert response.status_code == (200 if is_there else 404), address
 
 
 def test_what_an_agent_made_or_staged_is_nowhere_until_a_person_approves(client):
@@ -121,9 +125,9 @@ def test_answers_can_be_shared_between_visitors(client):
     make.post()
     client.force_login(make.user("admin"))
 
-    for address in (BLOG, "/blog", "/nothing"):
+    for address, vary in ((BLOG, "Accept"), ("/blog", "Accept"), ("/nothing", None)):
         response = client.get(address)
-        assert not response.has_header("Vary"), address
+        assert response.get("Vary") == vary, address
         assert not response.cookies, address
     assert client.get(BLOG)["Cache-Control"] == "public, max-age=60"
     assert client.get("/nothing")["Cache-Control"] == "no-cache"
@@ -226,6 +230,7 @@ def test_other_forms_of_an_address_lead_to_the_one(client, address, canonical):
     first = home()
     home("de", "Kessel", translation_of=first)
     make.post()
+    make.post("Kaffee", locale="de")
 
     response = client.get(address)
 
