@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core import events
 from core.activity.sealing import seal_events
+from core.activity.verifying import read_head, verify
 from core.json import JsonObject
 from core.models import Event
 from tests import make
@@ -22,3 +23,9 @@ def sealed(number: int, name: str = "agent.switched", **payload: str) -> list[Ev
     made = happened(number, name, **payload)
     seal_events()
     return made
+
+
+def findings(head: str = "") -> list[tuple[str, int | None]]:
+    """What a walk finds: codes with the links they are at."""
+    found = verify(read_head(head) if head else None)
+    return [(finding.code, finding.seq) for finding in found.findings]
