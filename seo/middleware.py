@@ -9,8 +9,8 @@ from django.http.response import HttpResponseBase
 
 from content.site.answers import MAX_AGE
 from seo.addresses import is_site, with_query
+from seo.hits import hits
 from seo.queries import target_of
-from seo.services.redirects import count_hit
 
 
 class RedirectMiddleware:
@@ -32,7 +32,7 @@ def _led_on(request: HttpRequest) -> HttpResponseBase | None:
     target = target_of(request.path_info)
     if target is None:
         return None
-    count_hit(target.id)
+    hits.add(target.id)
     kind = HttpResponsePermanentRedirect if target.status == 301 else HttpResponseRedirect
     response = kind(with_query(target.to_path, request.META.get("QUERY_STRING", "")))
     # Browsers keep a 301 for good otherwise, also when the redirect was taken back.

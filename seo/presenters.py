@@ -5,6 +5,7 @@ from __future__ import annotations
 from content.store import iso
 from core.json import JsonObject
 from seo.models import Redirect
+from seo.services.importing import Imported
 
 
 def redirect(row: Redirect) -> JsonObject:
@@ -19,4 +20,16 @@ def redirect(row: Redirect) -> JsonObject:
         "hits": row.hits,
         "createdAt": iso(row.created_at),
         "updatedAt": iso(row.updated_at),
+    }
+
+
+def imported(done: Imported) -> JsonObject:
+    return {
+        "created": done.created,
+        "changed": done.changed,
+        "unchanged": done.unchanged,
+        "errors": [
+            {"line": problem.line, "field": problem.field or None, "message": problem.sentence}
+            for problem in done.problems
+        ],
     }

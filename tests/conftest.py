@@ -102,6 +102,7 @@ def fresh_surroundings(
     from agents_app import heartbeat
     from cms_project.celery import app
     from content.api.answer_cache import answers
+    from seo import hits
     from media.making import make_variants
 
     settings.MEDIA_ROOT = tmp_path / "media"
@@ -110,6 +111,8 @@ def fresh_surroundings(
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     # A run in a test's transaction is nowhere to the connection of its heartbeat, which would call it lost.
     monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 600.0)
+    # So is it to the thread that writes hits some seconds later.
+    monkeypatch.setattr(hits, "WRITE_SECONDS", 0.0)
     # Most tests want pictures as they are a moment after the upload; `variants_later` has them made by the worker.
     monkeypatch.setattr("media.services.variants.wake", make_variants)
     before = app.conf.task_always_eager, app.conf.task_eager_propagates

@@ -55,6 +55,32 @@ class RedirectGoneSchema(serializers.Serializer[object]):
     id = serializers.UUIDField()
 
 
+REDIRECT_CSV = {
+    (200, "text/csv"): {
+        "type": "string",
+        "description": "fromPath, toPath, type, active, automatic, hits, locale; a line for each.",
+    }
+}
+
+
+class RedirectProblemSchema(serializers.Serializer[object]):
+    """A line that is refused; `field` is null where it is the whole line."""
+
+    line = serializers.IntegerField(min_value=1)
+    field = serializers.CharField(allow_null=True)
+    message = serializers.CharField()
+
+
+class RedirectImportSchema(serializers.Serializer[object]):
+    """What an import did, or would do."""
+
+    dryRun = serializers.BooleanField()
+    created = serializers.IntegerField(min_value=0)
+    changed = serializers.IntegerField(min_value=0)
+    unchanged = serializers.IntegerField(min_value=0)
+    errors = RedirectProblemSchema(many=True)  # type: ignore[assignment]  # a field of that name
+
+
 class TargetSchema(serializers.Serializer[object]):
     """Where visitors are led."""
 

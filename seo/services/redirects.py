@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Final
 from uuid import UUID
 
-from django.db import DatabaseError, IntegrityError, transaction
-from django.db.models import F
+from django.db import IntegrityError, transaction
 
 from content.queries import published_posts
 from content.site.addresses import locale_of
@@ -17,8 +15,7 @@ from core.errors import NotFound, RuleViolation, invalid
 from seo.addresses import clean_from, clean_to, key_of, path_in, query_of, with_query
 from seo.models import Redirect, RedirectType
 
-logger = logging.getLogger(__name__)
-_LONGEST_CHAIN: Final = 20
+LONGEST_CHAIN: Final = 20
 
 
 @transaction.atomic
@@ -26,9 +23,9 @@ def create_redirect(
     *, actor: Actor, from_path: str, to_path: str, type: int = 301, active: bool = True
 ) -> Redirect:
     """Lead an address on. Raises `RuleViolation` by field; a loop is one on `toPath`."""
-    _allow(actor)
+    allow(actor)
     row = Redirect(type=_known(type), is_active=active)
-    _aim(row, clean_from(from_path), clean_to(to_path))
+    aim(row, clean_from(from_path), clean_to(to_path))
     return _keep(row, actor)
 
 
@@ -43,9 +40,9 @@ def change_redirect(
     active: bool | None = None,
 ) -> Redirect:
     """Change what is given; None leaves a value. Raises as `create_redirect`, and `NotFound`."""
-    _allow(actor)
+    allow(actor)
     row = _locked(redirect_id)
-    _aim(
+    aim(
         row,
         row.from_path if from_path is None else clean_from(from_path),
         row.to_path if to_path is None else clean_to(to_path),
@@ -58,7 +55,7 @@ def change_redirect(
 @transaction.atomic
 def delete_redirect(*, redirect_id: UUID | str, actor: Actor) -> None:
     """Let the address be free again."""
-    _allow(actor)
+    allow(actor)
     row = _locked(redirect_id)
     _record(row, actor, "deleted")
     row.delete()
@@ -70,7 +67,7 @@ def follow_move(*, before: str, after: str) -> None:
     standing = Redirect.objects.select_for_update().filter(from_key=key_of(before)).first()
     row = standing or Redirect()
     row.type, row.is_active, row.is_automatic = RedirectType.PERMANENT, True, True
-    _aim(row, before, after)
+    aim(row, before, after)
     _save(row)
 
 
@@ -79,12 +76,10 @@ def drop_at(path: str) -> None:
     Redirect.objects.filter(from_key=key_of(path)).delete()
 
 
-def count_hit(redirect_id: UUID) -> None:
-    """One more visitor was led on. A database that is busy writing does not keep the visitor waiting."""
-    try:
-        Redirect.objects.filter(pk=redirect_id).update(hits=F("hits") + 1)
-    except DatabaseError:
-        logger.warning("a hit of the redirect %s was not counted", redirect_id, exc_info=True)
+def record_export(*, actor: Actor) -> None:
+    """Note that somebody took all redirects with them."""
+    actor.require("redirects.edit")
+    events.record("redirects.exported", actor=actor, payload={})
 
 
 def _keep(row: Redirect, actor: Actor) -> Redirect:
@@ -100,7 +95,8 @@ def _keep(row: Redirect, actor: Actor) -> Redirect:
     return row
 
 
-def _aim(row: Redirect, from_path: str, to_path: str) -> None:
+def aim(row: Redirect, from_path: str, to_path: str) -> None:
+    """Set where a redirect stands and leads, unsaved. Both addresses are clean."""
     row.from_path, row.from_key, row.locale = from_path, key_of(from_path), locale_of(from_path)
     row.to_path, row.to_key = to_path, key_of(path_in(to_path))
 
@@ -108,9 +104,9 @@ def _aim(row: Redirect, from_path: str, to_path: str) -> None:
 def _save(row: Redirect) -> None:
     """Store it, leading straight to the end, and what led to it with it."""
     if row.is_active:
-        _aim(row, row.from_path, _end_of(row))
+        aim(row, row.from_path, _end_of(row))
     elif row.to_key == row.from_key:
-        raise _loop(row)
+        raise loop_of(row)
     try:
         with transaction.atomic():
             row.save()
@@ -124,14 +120,14 @@ def _save(row: Redirect) -> None:
         return
     led_here = list(Redirect.objects.filter(to_key=row.from_key, is_active=True).exclude(pk=row.pk))
     for other in led_here:
-        _aim(other, other.from_path, with_query(row.to_path, query_of(other.to_path)))
+        aim(other, other.from_path, with_query(row.to_path, query_of(other.to_path)))
     Redirect.objects.bulk_update(led_here, ["to_path", "to_key"])
 
 
 def _end_of(row: Redirect) -> str:
     """Where visitors end up: behind every redirect that stands where this one leads."""
     to_path, key = row.to_path, row.to_key
-    for _ in range(_LONGEST_CHAIN):
+    for _ in range(LONGEST_CHAIN):
         if key == row.from_key:
             break
         following = (
@@ -143,10 +139,11 @@ def _end_of(row: Redirect) -> str:
             return to_path
         to_path = with_query(following.to_path, query_of(to_path))
         key = following.to_key
-    raise _loop(row)
+    raise loop_of(row)
 
 
-def _loop(row: Redirect) -> RuleViolation:
+def loop_of(row: Redirect) -> RuleViolation:
+    """The refusal of a redirect that leads back to itself."""
     return invalid(
         "toPath",
         f"From {row.to_path} visitors would be led back to {row.from_path}.",
@@ -186,6 +183,7 @@ def _record(row: Redirect, actor: Actor, did: str) -> None:
     )
 
 
-def _allow(actor: Actor) -> None:
+def allow(actor: Actor) -> None:
+    """Only people with the right change redirects."""
     actor.require_person("change redirects")
     actor.require("redirects.edit")

@@ -1,0 +1,10 @@
+"""What is recorded of search engines' files and of redirects as a file."""
+
+from __future__ import annotations
+
+from core.events.kinds import EventKind
+
+KINDS = (
+    EventKind("redirects.exported", "Redirects exported", "redirects.edit"),
+    EventKind("sitemap.rebuilt", "Sitemap made anew", "seo.manage"),
+)

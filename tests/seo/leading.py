@@ -1,0 +1,34 @@
+"""What tests of redirects begin with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from content import edits
+from content.models import Post
+from content.services.create import create_post
+from content.services.edit import edit_post
+from seo.models import Redirect
+from tests import make
+
+
+def leads() -> dict[str, str]:
+    """Where each redirect leads."""
+    return {row.from_path: row.to_path for row in Redirect.objects.all()}
+
+
+def edit(post: Post, **patch: Any) -> Post:
+    return edit_post(
+        post_id=post.pk,
+        actor=make.actor(),
+        edit=lambda document: edits.patch_fields(document, patch),
+    )
+
+
+def page(title: str, slug: str, status: str = "published", **fields: Any) -> Post:
+    return create_post(
+        actor=make.actor("admin"),
+        type="page",
+        fields={"title": title, "slug": slug, **fields},
+        status=status,
+    )
