@@ -161,7 +161,7 @@ def _mark(random: Random) -> Image.Image:
     dark, light = random.choice(
         (("#1f4a5c", "#d98e4a"), ("#5a2f4d", "#7fb08a"), ("#234a34", "#e0b04c"))
     )
-    size, x, y = _H * 0.34, _W * 0.5, _H * 0.5
+    size, x, y = _H * 0.56, _W * 0.5, _H * 0.5
     for number in range(3):
         left, shift = x + (number - 1) * size * 0.8 - size / 2, random.uniform(-0.25, 0.25) * size
         box = (left, y - size / 2 + shift, left + size * 0.72, y + size / 2 + shift)
