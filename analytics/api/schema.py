@@ -43,7 +43,7 @@ _EVENT: Final[dict[str, Any]] = {
         "metadata": {
             "type": "object",
             "maxProperties": 20,
-            "description": "Like the path of the page and the selector of what was clicked; 2,000 bytes at most.",
+            "description": "Like the path of the page and the selector of what was clicked; 4,000 bytes at most.",
         },
     },
 }

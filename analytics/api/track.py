@@ -26,7 +26,7 @@ from core.hostile import is_deeper
 from core.staff_marker import is_marked
 
 MOST_BYTES: Final = 256 * 1024
-_METADATA_BYTES: Final = 2_000
+_METADATA_BYTES: Final = 4_000
 _METADATA_LEVELS: Final = 4
 _ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
 

@@ -16,12 +16,12 @@ from content.services.previews import (
 )
 from content.site.previews import preview_url
 from content.store import iso
-from content.tools.arguments import OnPost, Paged, PostId
-from content.tools.paging import page
+from content.tools.arguments import OnPost, PostId
 from content.tools.reading import require_post
 from content.tools.results import MadePreviewLink, PreviewLinkPage, RevokedPreviewLink
 from core.actor import Actor
 from core.json import JsonObject
+from core.tool_pages import Paged, page
 from core.tools import tool
 
 

@@ -100,7 +100,7 @@ def test_what_a_beacon_sends_is_a_text() -> None:
         ({**VIEW, "viewportWidth": 1e300}, "viewportWidth"),
         ({**VIEW, "metadata": []}, "metadata"),
         ({**VIEW, "metadata": None}, "metadata"),
-        ({**VIEW, "metadata": {"a": "x" * 2_000}}, "metadata"),
+        ({**VIEW, "metadata": {"a": "x" * 4_000}}, "metadata"),
         ({**VIEW, "metadata": {str(n): n for n in range(21)}}, "metadata"),
         ({**VIEW, "metadata": {"a": [[[[[1]]]]]}}, "metadata"),
         ({**VIEW, "metadata": {"a": "\x00"}}, "metadata.a"),

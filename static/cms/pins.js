@@ -1,0 +1,250 @@
+// Notes on a page of the site, for whoever is logged in: staff.js loads it, visitors never do. A note sits on an
+// element: its place is kept in pixels and moves with the element when the page is laid out otherwise.
+
+import { selectorOf } from "./track.js";
+
+const WORDS = {
+  en: {
+    title: "Feedback", add: "Add a note", close: "Close", none: "No note on this page yet.", where: "Show on the page",
+    resolve: "Resolve", reopen: "Reopen", resolved: "resolved", pending: "open", gone: "its place is not on the page now",
+    category: "Category", text: "Note", save: "Save", cancel: "Cancel", note: "Note", saved: "The note is saved.",
+    comment: "Comment", copy: "Copy", bug: "Bug", feature: "Feature", failed: "That did not work. Try again.",
+    more: "Older notes are in the admin.",
+    aim: "Click where the note belongs. Arrow keys choose an element, Enter takes it, Escape leaves.",
+  },
+  de: {
+    title: "Feedback", add: "Notiz setzen", close: "Schließen", none: "Noch keine Notiz auf dieser Seite.",
+    where: "Auf der Seite zeigen", resolve: "Erledigt", reopen: "Wieder öffnen", resolved: "erledigt", pending: "offen",
+    gone: "die Stelle ist gerade nicht auf der Seite", category: "Art", text: "Notiz", save: "Speichern",
+    cancel: "Abbrechen", note: "Notiz", saved: "Die Notiz ist gespeichert.", comment: "Kommentar", copy: "Text",
+    bug: "Fehler", feature: "Wunsch", failed: "Das hat nicht geklappt. Bitte noch einmal versuchen.",
+    more: "Ältere Notizen stehen in der Verwaltung.",
+    aim: "Klicken Sie auf die Stelle. Pfeiltasten wählen ein Element, Eingabe nimmt es, Escape bricht ab.",
+  },
+};
+const CATEGORIES = ["comment", "copy", "bug", "feature"];
+const TARGETS = ":is(h1, h2, h3, h4, p, li, img, a, button, summary, blockquote, figure, td, th, input, textarea)";
+const language = navigator.language.toLowerCase().startsWith("de") ? "de" : "en";
+const say = WORDS[language];
+const postId = document.body.dataset.postId;
+
+export async function start(style) {
+  const me = await ask("/api/auth/me");
+  const page = await ask(`/api/feedbacks?postId=${encodeURIComponent(postId)}&per_page=100`);
+  const may = (right) => me.permissions.includes(right);
+  const notes = page.data.reverse();
+  const { root, announce } = await frame(style);
+  const pins = root.appendChild(make("div", { class: "pins" }));
+  const panel = root.appendChild(make("section", { class: "panel", id: "panel", "aria-label": say.title, hidden: "" }));
+  const toggle = root.appendChild(make("button", { class: "toggle", type: "button", "aria-controls": "panel" }));
+  toggle.addEventListener("click", () => open(panel.hidden));
+  panel.addEventListener("keydown", (event) => { if (event.key === "Escape") open(false); });
+  new ResizeObserver(draw).observe(document.body);
+  addEventListener("resize", draw);
+  show();
+
+  function open(isOpen) {
+    panel.hidden = !isOpen;
+    show();
+    (isOpen ? panel.querySelector("button") : toggle).focus();
+  }
+
+  function show(focused) {
+    const waiting = notes.filter((note) => note.status === "pending").length;
+    toggle.textContent = `${say.title} (${waiting})`;
+    toggle.setAttribute("aria-expanded", String(!panel.hidden));
+    const rows = notes.map((note, place) => row(note, place + 1));
+    const list = rows.length ? make("ol", {}, rows) : make("p", {}, [say.none]);
+    const buttons = [may("feedback.create") && button(say.add, add), button(say.close, () => open(false))];
+    const more = page.meta.total > page.data.length && make("p", { class: "quiet" }, [say.more]);
+    panel.replaceChildren(make("h2", {}, [say.title]), make("p", { class: "buttons" }, buttons), list, more || "");
+    draw();
+    if (focused) panel.querySelector(`[data-note="${focused}"] button:last-of-type`)?.focus();
+  }
+
+  function row(note, number) {
+    const isOpen = note.status === "pending";
+    const at = isOpen && placeOf(note);
+    const when = new Date(note.createdAt).toLocaleString(language, { dateStyle: "medium", timeStyle: "short" });
+    const facts = [say[note.category], say[note.status], note.author?.username, when, isOpen && !at && say.gone];
+    return make("li", { "data-note": note.id, value: number, class: note.status }, [
+      make("p", { class: "quiet" }, [facts.filter(Boolean).join(" · ")]),
+      make("p", { class: "text" }, [note.content]),
+      make("p", { class: "buttons" }, [
+        at && button(say.where, () => pins.querySelector(`[data-pin="${note.id}"]`)?.focus()),
+        may("feedback.resolve") && button(isOpen ? say.resolve : say.reopen, () => settle(note)),
+      ]),
+    ]);
+  }
+
+  async function settle(note) {
+    const status = note.status === "pending" ? "resolved" : "pending";
+    try {
+      Object.assign(note, await ask(`/api/feedbacks/${note.id}`, "PATCH", { status }));
+      announce(`${say.note}: ${say[note.status]}`);
+    } catch {
+      announce(say.failed);
+    }
+    show(note.id);
+  }
+
+  function draw() {
+    const drawn = notes.map((note, place) => {
+      const at = note.status === "pending" && placeOf(note);
+      const shown = at && pinAt(at, note, place + 1);
+      shown?.addEventListener("click", () => { open(true); show(note.id); });
+      return shown;
+    });
+    const focused = root.activeElement?.dataset?.pin;
+    pins.replaceChildren(...drawn.filter(Boolean));
+    if (focused) pins.querySelector(`[data-pin="${focused}"]`)?.focus({ preventScroll: true });
+  }
+
+  async function add() {
+    panel.hidden = true;
+    const spot = await aim(root, announce);
+    const words = spot && (await write(root, (given) => ask("/api/feedbacks", "POST", { postId, ...spot, ...given })));
+    if (words) {
+      notes.push(words);
+      announce(say.saved);
+    }
+    panel.hidden = false;
+    show();
+    panel.querySelector("button").focus();
+  }
+}
+
+// Where a note belongs now: on its element, as near to its old place there as the element reaches.
+function placeOf(note) {
+  let element = null;
+  try {
+    element = note.elementSelector ? document.querySelector(note.elementSelector) : document.body;
+  } catch {
+    return null; // what is no selector names nothing
+  }
+  const box = element?.getBoundingClientRect();
+  if (note.x === null || note.y === null || !box || (!box.width && !box.height)) return null;
+  const within = (value, from, size) => Math.min(from + size, Math.max(from, value));
+  const x = within(note.x, box.left + scrollX, box.width);
+  return { x: within(x, 18, document.documentElement.clientWidth - 36), y: within(note.y, box.top + scrollY, box.height) };
+}
+
+function pinAt(at, note, number) {
+  const pin = make("button", { class: "pin", type: "button", "data-pin": note.id }, [String(number)]);
+  pin.setAttribute("aria-label", `${say.note} ${number}: ${note.content.slice(0, 80)}`);
+  pin.style.left = `${at.x}px`;
+  pin.style.top = `${at.y}px`;
+  return pin;
+}
+
+// Lets a person point at a place, by pointer or by keys. Answers it, or nothing where they left.
+function aim(root, announce) {
+  const found = [...document.querySelectorAll(`:is(header, main, footer) ${TARGETS}`)];
+  const targets = found.filter((one) => one.getClientRects().length);
+  const box = make("div", { class: "box", hidden: "" });
+  const layer = make("div", { class: "aim", tabindex: "0", role: "application", "aria-label": say.aim });
+  layer.append(make("p", { class: "hint" }, [say.aim]), box);
+  root.append(layer);
+  layer.focus();
+  let place = -1;
+
+  function point(element) {
+    const { left, top, width, height } = element.getBoundingClientRect();
+    box.hidden = false;
+    Object.assign(box.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
+  }
+
+  function step(by) {
+    if (!targets.length) return;
+    place = (place + by + targets.length) % targets.length;
+    targets[place].scrollIntoView({ block: "nearest" });
+    point(targets[place]);
+    announce(`${place + 1}/${targets.length}: ${(targets[place].innerText || targets[place].alt || "").slice(0, 80)}`);
+  }
+
+  return new Promise((resolve) => {
+    const done = (spot) => { layer.remove(); resolve(spot); };
+    const under = ({ clientX, clientY }) =>
+      document.elementsFromPoint(clientX, clientY).find((one) => one !== root.host) ?? document.body;
+    const spotOf = (element, x, y) => ({ x: Math.max(0, x), y: Math.max(0, y), elementSelector: selectorOf(element) });
+    layer.addEventListener("pointermove", (event) => point(under(event)));
+    layer.addEventListener("click", (event) => done(spotOf(under(event), event.pageX, event.pageY)));
+    layer.addEventListener("keydown", (event) => {
+      const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1, Tab: event.shiftKey ? -1 : 1 }[event.key];
+      if (by) step(by);
+      else if (event.key === "Escape") done(null);
+      else if (event.key === "Enter" && place >= 0) {
+        const { left, top, width, height } = targets[place].getBoundingClientRect();
+        const inside = (size) => Math.min(20, size / 2);
+        done(spotOf(targets[place], left + scrollX + inside(width), top + scrollY + inside(height)));
+      } else return;
+      event.preventDefault();
+    });
+  });
+}
+
+// The form of a note. Answers what `save` answered, or nothing where the person left.
+function write(root, save) {
+  const options = CATEGORIES.map((name) => make("option", { value: name }, [say[name]]));
+  const problem = make("p", { role: "alert", class: "problem" });
+  const form = make("form", { method: "dialog" }, [
+    make("h2", { id: "write" }, [say.add]),
+    make("label", { for: "category" }, [say.category]),
+    make("select", { id: "category", name: "category" }, options),
+    make("label", { for: "text" }, [say.text]),
+    make("textarea", { id: "text", name: "content", rows: "5", maxlength: "5000", required: "", autofocus: "" }),
+    problem,
+    make("p", { class: "buttons" }, [make("button", { class: "main" }, [say.save]), button(say.cancel, () => dialog.close())]),
+  ]);
+  const dialog = root.appendChild(make("dialog", { "aria-labelledby": "write" }, [form]));
+  dialog.showModal();
+  return new Promise((resolve) => {
+    let made = null;
+    dialog.addEventListener("close", () => { dialog.remove(); resolve(made); });
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      problem.textContent = "";
+      try {
+        made = await save(Object.fromEntries(new FormData(form)));
+        dialog.close();
+      } catch (error) {
+        problem.textContent = error.message || say.failed;
+      }
+    });
+  });
+}
+
+// A part of the page that neither gets the styles of the site nor gives any.
+async function frame(style) {
+  const host = make("div", { id: "cms-pins", lang: language });
+  const root = host.attachShadow({ mode: "open" });
+  const sheet = make("link", { rel: "stylesheet", href: style });
+  const status = make("p", { class: "hidden", role: "status" });
+  root.append(sheet, status);
+  const loaded = new Promise((resolve) => { sheet.onload = sheet.onerror = resolve; });
+  document.body.append(host);
+  await loaded;
+  return { root, announce: (text) => { status.textContent = text; } };
+}
+
+function make(name, attributes = {}, children = []) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children.filter(Boolean));
+  return element;
+}
+
+function button(label, act) {
+  const made = make("button", { type: "button" }, [label]);
+  made.addEventListener("click", act);
+  return made;
+}
+
+async function ask(path, method = "GET", body = undefined) {
+  const token = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? "";
+  const headers = { Accept: "application/json", ...(body && { "Content-Type": "application/json", "X-CSRFToken": token }) };
+  const answer = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
+  const found = await answer.json();
+  if (!answer.ok) throw new Error(found.error);
+  return found;
+}
