@@ -11,6 +11,7 @@ class MediaConfig(AppConfig):
 
     def ready(self) -> None:
         from core import replacing
+        from media import tools  # noqa: F401  # they register themselves
         from media.replacing import MEDIA
 
         replacing.register(MEDIA)

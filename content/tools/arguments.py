@@ -23,13 +23,6 @@ Ids = Annotated[list[str], BeforeValidator(_ids), Field(max_length=200)]
 Props = dict[str, Any]
 
 
-class Paged(Arguments):
-    """A page of a list."""
-
-    limit: int = Field(20, ge=1, le=100)
-    cursor: str | None = Field(None, max_length=200)
-
-
 class OnPost(Arguments):
     post_id: PostId
 

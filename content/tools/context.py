@@ -22,12 +22,11 @@ from content.definitions import (
 from content.models import Term
 from content.module_group_queries import Group, all_groups
 from content.paths import patterns_of
-from content.tools.arguments import Paged
 from content.tools.names import require_module_type
-from content.tools.paging import page
 from content.tools.results import ModulePage, TypePage
 from core.actor import Actor
 from core.json import JsonObject
+from core.tool_pages import Paged, page
 from core.tools import Arguments, tool
 
 

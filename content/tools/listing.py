@@ -12,13 +12,13 @@ from content import queries, search
 from content.definitions import post_types
 from content.models import Layer, Post
 from content.store import iso
-from content.tools.arguments import Format, Paged
+from content.tools.arguments import Format
 from content.tools.names import hint
-from content.tools.paging import page
 from content.tools.results import PostPage
 from core.actor import Actor
 from core.errors import invalid
 from core.json import JsonObject
+from core.tool_pages import Paged, page
 from core.tools import tool
 
 Row = dict[str, Any]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from core.tool_pages import Page
 from core.tools import Result
 
 
@@ -35,14 +36,6 @@ class ListedModule(Result):
     description: str
     allowed_scopes: list[str]
     ai_guidance: dict[str, Any]
-
-
-class Page(Result):
-    """`nextCursor` is there when more follows."""
-
-    items: list[Any]
-    total: int
-    next_cursor: str | None = None
 
 
 class PostPage(Page):

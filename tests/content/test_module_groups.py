@@ -9,7 +9,7 @@ import pytest
 from content.models import ModuleGroup, Post
 from content.module_group_queries import find_group
 from content.services.module_groups import create_group, delete_group, edit_group
-from content.tools.arguments import Paged
+from core.tool_pages import Paged
 from content.tools.context import (
     Groups,
     OfPostType,

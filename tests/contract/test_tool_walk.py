@@ -35,6 +35,12 @@ TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
     "get_post_context": (ALL, {"postId": "POST"}),
     "get_post_manifest": (ALL, {"postId": "POST"}),
     "get_post_type_config": (ALL, {"postType": "blog"}),
+    "check_media_integrity": (ALL, {}),
+    "get_media": (ALL, {"id": "FILE"}),
+    "list_media": (ALL, {}),
+    "list_media_categories": (ALL, {}),
+    "media_where_used": (ALL, {"id": "FILE"}),
+    "search_media": (ALL, {"q": "picture"}),
     "list_agents": (STAGERS, {}),
     "list_module_groups": (ALL, {}),
     "list_modules": (ALL, {}),
@@ -79,6 +85,7 @@ def _call(name: str, role: str, post: Post) -> Any:
         "PROSE": make.module_id(post, "prose"),
         "TERM": str(make.term("Coffee").pk),
         "RUN": str(_run(post).pk),
+        "FILE": str(make.image().pk),
     }
     principal = Principal(id=f"walk-{role}", user_id=make.user(role).pk, diagnostics=True)
     return call_tool(principal, name, _filled(TOOLS[name][1], names))

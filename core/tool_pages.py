@@ -5,12 +5,30 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from pydantic import Field
 
 from core.errors import invalid
 from core.json import JsonObject
+from core.tools import Arguments, Result
 
 T = TypeVar("T")
+
+
+class Paged(Arguments):
+    """A page of a list."""
+
+    limit: int = Field(20, ge=1, le=100)
+    cursor: str | None = Field(None, max_length=200)
+
+
+class Page(Result):
+    """`nextCursor` is there when more follows."""
+
+    items: list[Any]
+    total: int
+    next_cursor: str | None = None
 
 
 def page(
