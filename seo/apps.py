@@ -6,7 +6,7 @@ from django.apps import AppConfig
 
 
 class SeoConfig(AppConfig):
-    """Redirects: where addresses that moved lead."""
+    """Redirects, the sitemap, and why an address answers as it does."""
 
     name = "seo"
     verbose_name = "SEO"
@@ -14,6 +14,7 @@ class SeoConfig(AppConfig):
 
     def ready(self) -> None:
         from core import events, replacing
+        from seo import tools  # noqa: F401  # registers itself
         from seo.replacing import RedirectSource
         from seo.subscribers import ARRIVED, MOVED, lead_on, make_room
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from rest_framework import serializers
 
-from content.api.schema.posts import LivePostSchema
+from content.api.schema.delivery import DeliveredPostSchema
 from core.api.schema import PAGES, MetaSchema, choice, query
 from seo.models import ADDRESS_MAX, RedirectType
 
@@ -17,6 +17,8 @@ REDIRECT_PARAMETERS = [
     query("active", "Whether it leads on.", choice("true", "false")),
     *PAGES,
 ]
+STEPS = ["address", "locale", "system", "post", "list", "form", "redirect", "pattern"]
+OUTCOMES = ["page", "list", "system", "moved", "redirect", "nothing"]
 PATH_PARAMETER = [
     query(
         "path",
@@ -92,5 +94,39 @@ class ResolvedSchema(serializers.Serializer[object]):
     """What stands at a path: `post` or `redirect`, as `type` says."""
 
     type = serializers.ChoiceField(choices=["post", "redirect"])
-    post = LivePostSchema(required=False)
+    post = DeliveredPostSchema(required=False)
     redirect = TargetSchema(required=False)
+
+
+class SitemapSchema(serializers.Serializer[object]):
+    """What is kept of the sitemap; `cached` says whether it is fresh. Without one, noughts."""
+
+    urls = serializers.IntegerField(min_value=0)
+    builtAt = serializers.DateTimeField(allow_null=True)
+    cached = serializers.BooleanField()
+    parts = serializers.IntegerField(min_value=0)
+
+
+class PopulatedSchema(serializers.Serializer[object]):
+    """How many posts were given a canonical address."""
+
+    updated = serializers.IntegerField(min_value=0)
+
+
+class TraceStepSchema(serializers.Serializer[object]):
+    """A step on the way."""
+
+    step = serializers.ChoiceField(choices=STEPS)
+    found = serializers.BooleanField()
+    sentence = serializers.CharField()
+    facts = serializers.DictField()
+
+
+class TraceSchema(serializers.Serializer[object]):
+    """How an address is answered, and why."""
+
+    path = serializers.CharField()
+    outcome = serializers.ChoiceField(choices=OUTCOMES)
+    status = serializers.ChoiceField(choices=[200, 301, 302, 404])
+    location = serializers.CharField(allow_null=True)
+    steps = TraceStepSchema(many=True)

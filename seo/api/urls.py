@@ -7,6 +7,7 @@ from django.urls import path
 from seo.api.redirect_files import RedirectFileViewSet
 from seo.api.redirects import RedirectViewSet
 from seo.api.resolve import ResolveViewSet
+from seo.api.search_engines import SeoViewSet
 
 urlpatterns = [
     path("redirects", RedirectViewSet.as_view({"get": "list", "post": "create"})),
@@ -16,5 +17,9 @@ urlpatterns = [
         "redirects/<str:redirect_id>",
         RedirectViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
     ),
+    path("seo/sitemap/status", SeoViewSet.as_view({"get": "status"})),
+    path("seo/sitemap/rebuild", SeoViewSet.as_view({"post": "rebuild"})),
+    path("seo/canonical-urls/populate", SeoViewSet.as_view({"post": "populate"})),
+    path("seo/trace", SeoViewSet.as_view({"get": "trace"})),
     path("public/resolve", ResolveViewSet.as_view({"get": "resolve"})),
 ]

@@ -55,6 +55,7 @@ TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
     "simulate_webhook_event": (ADMIN, {"event": "post.published", "send": True}),
     "submit_ai_review_to_review": (STAGERS, {"postId": "POST"}),
     "tail_activity_logs": (ADMIN, {"limit": 5}),
+    "trace_url_resolution": (ADMIN, {"path": "/blog/how-to-brew-filter-coffee"}),
     "update_post_module_ai_review": (
         STAGERS,
         {"postModuleId": "PROSE", "contentMarkdown": "Walked"},

@@ -35,6 +35,13 @@ ENDPOINTS = [
         invalid=({"toPath": "/old"}, "toPath"),
     ),
     Endpoint("DELETE /api/redirects/<redirect_id>", EDITORS),
+    Endpoint("GET /api/redirects/export", EDITORS),
+    Endpoint(
+        "POST /api/redirects/import",
+        EDITORS,
+        body={"csv": "/spring,/blog/how-to-brew-filter-coffee"},
+        invalid=({"csv": "/spring,javascript:x"}, "lines.1.toPath"),
+    ),
     Endpoint(
         "GET /api/public/resolve",
         ALL,

@@ -1,0 +1,29 @@
+"""Looking at addresses, for AI clients that look for a fault."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from core.actor import Actor
+from core.json import JsonObject
+from core.tools import Arguments, tool
+from seo import presenters
+from seo.models import ADDRESS_MAX
+from seo.tracing import trace
+
+
+class TraceUrlResolution(Arguments):
+    path: str = Field(min_length=1, max_length=ADDRESS_MAX, description="Such as /de/blog/x.")
+
+
+@tool(
+    title="Trace how an address is resolved",
+    kind="read",
+    permission="seo.manage",
+    arguments=TraceUrlResolution,
+    group="diagnostics",
+)
+def trace_url_resolution(actor: Actor, arguments: TraceUrlResolution) -> JsonObject:
+    """Why an address of the site answers as it does: each step with its language, the post found or why not, the
+    redirect, and the URL patterns that were tried."""
+    return presenters.trace(trace(arguments.path, actor))
