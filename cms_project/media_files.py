@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 
 from django.conf import settings
+from django.core.exceptions import SuspiciousFileOperation
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
@@ -36,6 +37,8 @@ def _file(request: HttpRequest, name: str) -> HttpResponseBase:
         raise Http404
     try:
         return serve(request, name, document_root=str(settings.MEDIA_ROOT))
+    except (SuspiciousFileOperation, ValueError):  # a way out of the folder, a NUL
+        raise Http404 from None
     except OSError as error:
         if error.errno != errno.ENAMETOOLONG:
             raise

@@ -5,6 +5,7 @@ Everything here works on bytes in memory; nothing touches the storage or the dat
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,11 +32,12 @@ _OPTIONS: Final[Mapping[str, Mapping[str, int]]] = {
     "JPEG": {"quality": 90},
     "PNG": {"compress_level": 3},
     "WEBP": {"quality": 90, "method": 2},
-    "AVIF": {"quality": 80, "speed": 9},
+    "AVIF": {"quality": 80, "speed": 10},
 }
 _MOST_FRAMES: Final = 300
 _MOST_IN_FRAMES: Final = 4
 """How many times the pixels of one image all frames of an animation may have."""
+_AVIF: Final = re.compile(rb"....ftypavi[fs]", re.DOTALL)
 _ORIENTATION: Final = 0x0112
 _KINDS: Final = "JPEG, PNG, WebP, GIF, AVIF or PDF"
 
@@ -80,9 +82,8 @@ def _open(content: bytes, max_pixels: int) -> Image.Image:
     except Image.DecompressionBombError:
         raise _too_many_pixels(max_pixels) from None
     except UnidentifiedImageError:
-        raise invalid(
-            "file", f"This is no {_KINDS}, whatever its name says.", code="media_type"
-        ) from None
+        # Of this kind no header can be read where the rest is missing.
+        raise _damaged() if _AVIF.match(content) else _no_image() from None
     except Exception as error:
         raise _damaged() from error
     if pixels > max_pixels or frames > _MOST_FRAMES or pixels * frames > _most(max_pixels):
@@ -123,9 +124,9 @@ def _copied(
     return copied, checked.size
 
 
-def _decode(image: Image.Image, max_pixels: int) -> None:
-    """Read every frame to its end. A frame may make the image larger than its header said."""
-    total = 0
+def _decode(image: Image.Image, max_pixels: int) -> list[int]:
+    """Read every frame to its end; answers how long each is shown. A frame may be larger than the header said."""
+    total, durations = 0, []
     for frame in range(_frames(image)):
         try:
             image.seek(frame)
@@ -136,7 +137,9 @@ def _decode(image: Image.Image, max_pixels: int) -> None:
         if pixels > max_pixels or total > _most(max_pixels):
             raise _too_many_pixels(max_pixels)
         image.load()
+        durations.append(int(image.info.get("duration", 0)))
     image.seek(0)
+    return durations
 
 
 def _orientation(image: Image.Image) -> int:
@@ -159,6 +162,10 @@ def _is_srgb(image: Image.Image) -> bool:
     except (ImageCms.PyCMSError, OSError, ValueError):
         return True  # a broken profile changes nothing
     return "sRGB" in name
+
+
+def _no_image() -> RuleViolation:
+    return invalid("file", f"This is no {_KINDS}, whatever its name says.", code="media_type")
 
 
 def _too_many_pixels(most: int) -> RuleViolation:
@@ -215,8 +222,8 @@ def _to_srgb(image: Image.Image, profile: bytes) -> Image.Image:
 def _encoded(image: Image.Image, kind: str, max_pixels: int) -> tuple[bytes, tuple[int, int]]:
     out = BytesIO()
     if _frames(image) > 1:
-        _decode(image, max_pixels)
-        bare: Mapping[str, object] = {"exif": b"", "xmp": b"", "icc_profile": None}
+        shown_for = _decode(image, max_pixels)
+        bare = {"exif": b"", "xmp": b"", "icc_profile": None, "duration": shown_for}
         image.save(out, kind, save_all=True, **bare, **_OPTIONS[kind])
         return out.getvalue(), image.size
     shown = without_data(upright(image))
