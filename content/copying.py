@@ -43,7 +43,7 @@ def copy_modules(source: PostDocument, onto: PostDocument) -> tuple[PostDocument
         replace(
             module,
             id=ids[module.id],
-            instance_id=str(uuid4()) if module.scope == "local" else module.instance_id,
+            instance_id=module.instance_id if module.scope == "global" else str(uuid4()),
         )
         for module in source.modules
         if module.id in ids

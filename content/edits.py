@@ -10,7 +10,13 @@ from dataclasses import replace
 from typing import Final, Protocol, cast
 from uuid import uuid4
 
-from content.definitions import GroupModule, coerce_markdown, find_module_group, find_post_type
+from content.definitions import (
+    GroupModule,
+    coerce_markdown,
+    find_module_group,
+    find_post_type,
+    own_scope,
+)
 from content.document import FIELD_NAMES, ModuleDocument, PostDocument
 from core.errors import NotFound, RuleViolation, invalid
 from core.json import Json, JsonObject
@@ -85,19 +91,20 @@ def add_module(
     content_markdown: str | None = None,
     shared: tuple[str, str] | None = None,
     locked: bool = False,
-    scope: str = "local",
+    scope: str | None = None,
     index: int | None = None,
 ) -> tuple[PostDocument, str]:
     """The document with a new module, at `index` or last, and the module's id.
 
-    `shared` is the slug and instance id of a global module, which takes `overrides` instead of props.
+    `shared` is the slug and instance id of a global module, which takes `overrides` instead of props. Without
+    a scope, a module is local, or static where it can be nothing else.
     """
     props = {**_markdown(type, content_markdown), **(props or {})}
     module = ModuleDocument(
         id=str(uuid4()),
         type=type,
         instance_id=shared[1] if shared else str(uuid4()),
-        scope="global" if shared else scope,
+        scope="global" if shared else scope or own_scope(type),
         global_slug=shared[0] if shared else None,
         locked=locked,
         props={} if shared else props,

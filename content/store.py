@@ -183,10 +183,13 @@ def _save_modules(post: Post, document: PostDocument, changes: Changes) -> None:
     for index, module in enumerate(document.modules):
         row = existing.get(module.id)
         if row is None:
-            if module.scope == "local":
+            if module.scope != "global":
                 new_instances.append(
                     ModuleInstance(
-                        id=module.instance_id, type=module.type, scope="local", props=module.props
+                        id=module.instance_id,
+                        type=module.type,
+                        scope=module.scope,
+                        props=module.props,
                     )
                 )
             new_rows.append(placement(post, module, index))
@@ -217,8 +220,9 @@ def placement(post: Post, module: ModuleDocument, index: int) -> PostModule:
 
 
 def _remove(post: Post, ids: set[str]) -> None:
-    """Remove placements, and the local instances that nothing else places."""
+    """Remove placements, and the instances of their own that nothing else places."""
     rows = post.placements.filter(pk__in=ids)
     instances = list(rows.values_list("instance_id", flat=True))
     rows.delete()
-    ModuleInstance.objects.filter(pk__in=instances, scope="local", placements__isnull=True).delete()
+    own = ModuleInstance.objects.filter(pk__in=instances, placements__isnull=True)
+    own.exclude(scope="global").delete()

@@ -10,14 +10,17 @@ from django.db.models.sql.compiler import SQLCompiler
 
 
 class JSONList(Func):
-    """A list of the expression's values in all rows. No `Aggregate`: it groups nothing, so a subquery has one row."""
+    """A list with a list for each row, of the expressions in their order.
 
-    function = "JSON_GROUP_ARRAY"
+    No `Aggregate`: it groups nothing, so that a subquery of it has one row.
+    """
+
+    template = "JSON_GROUP_ARRAY(JSON_ARRAY(%(expressions)s))"
     output_field = JSONField()
-    arity = 1
 
     def as_postgresql(
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
     ) -> tuple[str, list[Any]]:
-        sql, parameters = self.as_sql(compiler, connection, function="JSONB_AGG", **context)
+        template = "JSONB_AGG(JSONB_BUILD_ARRAY(%(expressions)s))"
+        sql, parameters = self.as_sql(compiler, connection, template=template, **context)
         return sql, list(parameters)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from content.admin.forms import FormField, fields_of
-from content.definitions import find_module, find_post_type, modules, post_types
+from content.definitions import find_module, find_post_type, modules, own_scope, post_types
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.models.post import EXCERPT_MAX, META_MAX, SLUG_MAX, TITLE_MAX, URL_MAX
 from content.review.labels import FIELD_LABELS, module_label
@@ -160,7 +160,7 @@ def new_module(
         id=id_,
         type=type_name,
         instance_id="",
-        scope="global" if slug else "local",
+        scope="global" if slug else own_scope(type_name),
         global_slug=slug or None,
         props={} if slug else values,
         overrides={},

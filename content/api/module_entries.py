@@ -89,7 +89,7 @@ def add(
         props=entry.props,
         overrides=entry.overrides,
         shared=shared_module(entry.global_slug, entry.scope),
-        scope=entry.scope or "local",
+        scope=entry.scope,
         locked=entry.locked,
         index=index,
     )

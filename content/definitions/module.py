@@ -158,6 +158,13 @@ def markdown_of(
     return definition.as_markdown({**definition.default_props(), **props}, media, level=level)
 
 
+def own_scope(type_name: str) -> Scope:
+    """What a module is that is not shared: local, or static where its definition allows no other."""
+    found = modules.get(type_name)
+    scopes = found.allowed_scopes if found is not None else ()
+    return "static" if "static" in scopes and "local" not in scopes else "local"
+
+
 def excluded_because(module: type[Module], post_type: str) -> str | None:
     """Why the module refuses to stand in posts of that type; None if it may."""
     if module.allowed_post_types and post_type not in module.allowed_post_types:

@@ -94,7 +94,8 @@ def _purge(pk: UUID, due: PostQuerySet, actor: Actor) -> int:
         return 0
     payload = event_payload(post)
     own = PostModule.objects.filter(Q(post=post) | Q(post__variation_of=post))
-    instances = list(own.filter(instance__scope="local").values_list("instance_id", flat=True))
+    own = own.exclude(instance__scope="global")
+    instances = list(own.values_list("instance_id", flat=True))
     post.delete()
     unused = ModuleInstance.objects.filter(pk__in=instances, placements__isnull=True)
     unused.delete()

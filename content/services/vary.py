@@ -130,6 +130,6 @@ def _own(module: ModuleDocument, source_id: str | None, before: PostDocument) ->
     if source is not None:
         return replace(module, id=source.id, instance_id=source.instance_id)
     id_ = source_id or str(uuid4())
-    if module.scope != "local":
+    if module.scope == "global":
         return replace(module, id=id_)
     return replace(module, id=id_, instance_id=str(uuid4()))

@@ -8,7 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import Count, JSONField, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce, JSONObject
+from django.db.models.functions import Coalesce
 
 from content.models import Menu, Post, PostModule, Term
 from content.queries import published_posts
@@ -83,17 +83,16 @@ def find_post(path: str, locale: str) -> Post | None:
 
 def _terms() -> Subquery:
     """The terms of each post as a list in JSON: what would else be a query of its own."""
-    columns: dict[str, str] = {name: name for name in _TERM_COLUMNS}
     terms = Term.objects.filter(post_terms__post=OuterRef("pk")).order_by()
-    return Subquery(terms.values(all=JSONList(JSONObject(**columns))), output_field=JSONField())
+    return Subquery(terms.values(all=JSONList(*_TERM_COLUMNS)), output_field=JSONField())
 
 
-def _ordered_terms(rows: Sequence[Mapping[str, Any]] | None) -> list[Term]:
-    ids = ("id", "parent_id")
-    terms = [
-        instance(Term, {**row, **{name: row[name] and UUID(row[name]) for name in ids}})
-        for row in rows or ()
-    ]
+def _ordered_terms(rows: Sequence[Sequence[Any]] | None) -> list[Term]:
+    terms = []
+    for values in rows or ():
+        row = dict(zip(_TERM_COLUMNS, values, strict=True))
+        ids = {name: row[name] and UUID(row[name]) for name in ("id", "parent_id")}
+        terms.append(instance(Term, {**row, **ids}))
     return sorted(terms, key=lambda term: (term.taxonomy, term.order_index, term.name))
 
 
