@@ -8,7 +8,7 @@ from django.contrib import admin, messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils.translation import ngettext
 
 _ORDER = {"content": 0, "seo": 1, "forms": 1, "agents_app": 2, "media": 3, "accounts": 4, "core": 5}
@@ -30,6 +30,18 @@ def _is_done(response: HttpResponse) -> bool:
     return response.status_code == 302
 
 
+def _search_engines() -> dict[str, Any]:
+    """A page that stands among the lists, of no model."""
+    return {
+        "name": "Search engines",
+        "object_name": "SearchEngines",
+        "perms": {"view": True},
+        "admin_url": reverse("admin:seo"),
+        "add_url": None,
+        "view_only": True,
+    }
+
+
 class CmsAdminSite(admin.AdminSite):
     site_header = "CMS"
     site_title = "CMS"
@@ -40,9 +52,12 @@ class CmsAdminSite(admin.AdminSite):
         # Models are not loaded yet when the site itself is imported.
         from cms_project.help import help_image, help_page
         from content.admin.inbox import inbox
+        from seo.admin.search_engines import address_trace, search_engines
 
         own: list[URLPattern | URLResolver] = [
             path("inbox/", self.admin_view(inbox), name="inbox"),
+            path("seo/search-engines/", self.admin_view(search_engines), name="seo"),
+            path("seo/trace/", self.admin_view(address_trace), name="seo-trace"),
             path("help/", self.admin_view(help_page), name="help"),
             path("help/<slug:page>/", self.admin_view(help_page), name="help-page"),
             path("help/images/<str:name>", self.admin_view(help_image), name="help-image"),
@@ -114,6 +129,8 @@ class CmsAdminSite(admin.AdminSite):
     ) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = super().get_app_list(request, app_label)
         for app in found:
+            if app["app_label"] == "seo" and request.user.has_perm("seo.manage"):
+                app["models"].insert(0, _search_engines())
             for model in app["models"]:
                 model["name"] = _NAMES.get(str(model["object_name"]), model["name"])
         return sorted(found, key=lambda app: _ORDER.get(str(app["app_label"]), 9))

@@ -58,6 +58,8 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "content/term/": EDITORS,
     "content/urlpattern/": EDITORS,
     "seo/": EDITORS,
+    "seo/search-engines/": ADMIN,
+    "seo/trace/": ADMIN,
     "agents_app/agentrun/": EDITORS,
     "forms/": EDITORS,
     "webhooks/": ADMIN,

@@ -8,10 +8,11 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 
 from core.admin.edits import EditAdmin
 from core.admin.rights import actor_of
+from seo.admin.files import import_view
 from seo.models import ADDRESS_MAX, Redirect
 from seo.services.redirects import change_redirect, create_redirect, delete_redirect
 
@@ -43,6 +44,11 @@ class RedirectAdmin(EditAdmin[Redirect]):
     search_fields = ("from_path", "to_path")
     ordering = ("-created_at", "id")
     list_per_page = 50
+    change_list_template = "admin/seo/redirects.html"
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(import_view)
+        return [path("import/", view, name="seo_redirect_import"), *super().get_urls()]
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         create_redirect(actor=actor_of(request), **_values(form))

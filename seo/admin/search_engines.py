@@ -1,0 +1,81 @@
+"""What search engines are told: the sitemap, canonical addresses, `robots.txt`; and an address that is tried out."""
+
+from __future__ import annotations
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from content.models import TreeMove
+from content.services.canonicals import populate_canonicals, posts_without_canonical
+from core.admin.forms import form_page, refusals_at_fields
+from core.admin.rights import actor_of, refusals_as_messages, require
+from seo.models import ADDRESS_MAX, Redirect
+from seo.origins import origin_of
+from seo.problems import problems
+from seo.robots import robots_text
+from seo.services.sitemap import rebuild_sitemap
+from seo.sitemap.keeping import is_fresh, kept
+from seo.tracing import Trace, trace
+
+_MOVES_SHOWN = 20
+
+
+class AddressForm(forms.Form):
+    path = forms.CharField(
+        label="Address", max_length=ADDRESS_MAX, help_text="A path of this site, like /blog/tea."
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def search_engines(request: HttpRequest) -> HttpResponse:
+    """GET shows; POST does what its button says."""
+    require(request, "seo.manage")
+    if request.method == "POST":
+        with refusals_as_messages(request):
+            messages.success(request, _done(request))
+        return HttpResponseRedirect(reverse("admin:seo"))
+    origin = origin_of(request)
+    build = kept(origin)
+    moves = TreeMove.objects.select_related("post").order_by("created_at")
+    context = {
+        "build": build,
+        "is_fresh": build is not None and is_fresh(build),
+        "address": f"{origin}/sitemap.xml",
+        "lacking": posts_without_canonical().count(),
+        "robots": robots_text(origin),
+        "problems": problems(),
+        "moves": moves[:_MOVES_SHOWN],
+        "address_form": AddressForm(),
+    }
+    return form_page(request, "admin/seo/overview.html", Redirect, context, title="Search engines")
+
+
+def _done(request: HttpRequest) -> str:
+    actor = actor_of(request)
+    if "rebuild" in request.POST:
+        build = rebuild_sitemap(origin=origin_of(request), actor=actor)
+        return f"The sitemap is made anew: {build.urls:,} addresses."
+    if "populate" in request.POST:
+        number = populate_canonicals(actor=actor)
+        left = posts_without_canonical().count() if number else 0
+        rest = f" {left:,} are left; press it once more." if left else ""
+        return f"{number:,} posts were given a canonical address.{rest}"
+    return "Nothing was asked for."
+
+
+@require_safe
+def address_trace(request: HttpRequest) -> HttpResponse:
+    """The steps from an address to its answer."""
+    require(request, "seo.manage")
+    form = AddressForm(request.GET if "path" in request.GET else None)
+    found: Trace | None = None
+    if form.is_bound and form.is_valid():
+        with refusals_at_fields(form):
+            found = trace(form.cleaned_data["path"], actor_of(request))
+    context = {"trace": found}
+    return form_page(
+        request, "admin/seo/trace.html", Redirect, context, title="Test an address", form=form
+    )
