@@ -1,4 +1,4 @@
-"""What is kept of an image: its pixels, upright and in sRGB, and nothing that its camera or editor wrote beside them."""
+"""What is kept of an image: its pixels, upright and in sRGB, and nothing that stood beside them."""
 
 from __future__ import annotations
 

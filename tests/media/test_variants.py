@@ -1,0 +1,376 @@
+"""Variants are made by workers: once, again after failures, and never for ever."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from django.conf import settings as django_settings
+from django.utils import timezone
+from PIL import Image, ImageDraw
+
+from core.errors import NotAllowed, NotFound, RuleViolation
+from core.events import content_version
+from core.models import Event
+from media import making, stored, tasks
+from media.models import Asset, StoredFile, VariantWork
+from media.presenters import site_image
+from media.services.replace import replace_file
+from media.services.variants import dark_status, request_variants
+from tests import make
+from tests.conftest import RunOnCommit
+from tests.content.at_once import at_once
+from tests.media.pictures import encoded, on_disk, opened, picture, store
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("variants_later")]
+
+
+def due_now() -> None:
+    VariantWork.objects.update(due_at=timezone.now())
+
+
+def break_file(asset: Asset) -> None:
+    (Path(django_settings.MEDIA_ROOT) / str(asset.file.name)).write_bytes(b"\xff\xd8 broken")
+
+
+def test_the_upload_answers_before_there_are_sizes(run_on_commit: RunOnCommit) -> None:
+    with run_on_commit():
+        asset = store(picture())
+
+        assert asset.status == "processing"
+        assert list(asset.variants) == ["large", "medium", "small"]
+        assert len(on_disk()) == 1
+        image = site_image(asset)
+        assert image is not None
+        assert (image["url"], image["srcset"]) == (f"/media/{asset.file.name}", "")
+        planned = asset.variants
+
+    asset.refresh_from_db()
+    assert (asset.status, asset.variants) == ("ready", planned)
+    assert [opened(name).size for name in planned.values()] == [(1600, 800), (800, 400), (400, 200)]
+    assert not VariantWork.objects.exists()
+    assert not StoredFile.objects.exclude(asset=asset, due_at=None, is_deleted=False).exists()
+    assert StoredFile.objects.count() == 4
+    made = Event.objects.get(name="media.variants")
+    assert (made.via, made.payload["did"], made.payload["theme"]) == ("system", "made", "light")
+
+
+def test_what_a_lost_message_left_is_found_by_the_sweep() -> None:
+    asset = store(picture("PNG", (500, 100)))
+
+    assert tasks.sweep_variants() == 1
+
+    asset.refresh_from_db()
+    assert asset.status == "ready"
+    assert tasks.sweep_variants() == 0
+    assert making.make_variants(asset.pk, "light") is False
+
+
+def test_while_one_worker_is_at_it_no_other_is(monkeypatch) -> None:
+    asset = store(picture("PNG", (50, 10)))
+    seen = []
+    write = making._write
+
+    def writing(of: Asset, theme: str) -> dict[str, str]:
+        seen.append(making.make_variants(of.pk, theme))
+        assert tasks.sweep_variants() == 0
+        return write(of, theme)
+
+    monkeypatch.setattr(making, "_write", writing)
+
+    assert making.make_variants(asset.pk, "light") is True
+    assert seen == [False]
+    assert Event.objects.filter(name="media.variants").count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_workers_that_begin_together_one_makes_them() -> None:
+    asset = store(picture("PNG", (50, 10)))
+    VariantWork.objects.create(asset=asset, theme="dark", due_at=timezone.now())
+
+    done = at_once(*[lambda: making.make_variants(asset.pk, "dark")] * 2)
+
+    assert sorted(map(bool, done)) == [False, True]
+    assert Event.objects.filter(name="media.variants", payload__theme="dark").count() == 1
+    asset.refresh_from_db()
+    assert list(asset.dark_variants) == ["large", "medium", "small"]
+
+
+def test_after_three_failures_it_is_given_up_and_says_why(caplog) -> None:
+    asset = store(picture())
+    break_file(asset)
+
+    for attempt in (1, 2):
+        assert making.make_variants(asset.pk, "light") is False
+        work = VariantWork.objects.get()
+        assert (work.attempts, work.is_given_up) == (attempt, False)
+        waits = (work.due_at - timezone.now()).total_seconds()
+        assert 30 * attempt - 5 < waits <= 30 * attempt
+        asset.refresh_from_db()
+        assert asset.status == "processing"
+        assert making.make_variants(asset.pk, "light") is False  # not before its time
+        due_now()
+    making.make_variants(asset.pk, "light")
+
+    asset.refresh_from_db()
+    work = VariantWork.objects.get()
+    assert (asset.status, work.attempts, work.is_given_up) == ("failed", 3, True)
+    assert work.reason.startswith("UnidentifiedImageError")
+    assert str(django_settings.MEDIA_ROOT) not in work.reason
+    assert "are given up" in caplog.text
+    due_now()
+    assert tasks.sweep_variants() == 0
+    image = site_image(asset)
+    assert image is not None
+    assert image["srcset"] == ""
+    assert Event.objects.get(name="media.variants").payload["did"] == "failed"
+
+
+def test_a_worker_that_is_killed_each_time_does_not_try_for_ever(monkeypatch) -> None:
+    class Killed(BaseException):
+        pass
+
+    def killed(of: Asset, theme: str) -> dict[str, str]:
+        stored.reserve(stored.planned(str(of.file.name)).values())
+        raise Killed
+
+    asset = store(picture("PNG", (50, 10)))
+    monkeypatch.setattr(making, "_write", killed)
+
+    for _ in range(3):
+        with pytest.raises(Killed):
+            making.make_variants(asset.pk, "light")
+        asset.refresh_from_db()
+        assert asset.status == "processing"
+        due_now()
+    assert making.make_variants(asset.pk, "light") is False
+
+    asset.refresh_from_db()
+    assert asset.status == "failed"
+    assert VariantWork.objects.get().reason == "No worker came to its end with it."
+
+
+def test_what_a_killed_worker_wrote_is_deleted_later(monkeypatch) -> None:
+    asset = store(picture("PNG", (50, 10)))
+    put = stored.put
+
+    def dies(name: str, content: bytes) -> None:
+        put(name, content)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(stored, "put", dies)
+    with pytest.raises(KeyboardInterrupt):
+        making.make_variants(asset.pk, "light")
+    assert len(on_disk()) == 2
+
+    StoredFile.objects.filter(due_at__isnull=False).update(due_at=timezone.now())
+    assert stored.delete_due() == 3
+
+    assert [path.name for path in on_disk()] == [str(asset.file.name).rpartition("/")[2]]
+    monkeypatch.setattr(stored, "put", put)
+    due_now()
+    assert making.make_variants(asset.pk, "light") is True
+    assert len(on_disk()) == 4
+
+
+def test_a_file_that_is_replaced_meanwhile_keeps_no_sizes_of_the_old_one(monkeypatch) -> None:
+    asset = store(picture("PNG", (50, 10)))
+    write = making._write
+
+    def replaced_meanwhile(of: Asset, theme: str) -> dict[str, str]:
+        names = write(of, theme)
+        from io import BytesIO
+
+        replace_file(
+            asset_id=of.pk,
+            file=BytesIO(picture("PNG", (60, 30))),
+            filename="new.png",
+            actor=make.actor("editor"),
+        )
+        return names
+
+    monkeypatch.setattr(making, "_write", replaced_meanwhile)
+    assert making.make_variants(asset.pk, "light") is False
+    monkeypatch.setattr(making, "_write", write)
+
+    asset.refresh_from_db()
+    assert (asset.status, asset.width) == ("processing", 60)
+    assert making.make_variants(asset.pk, "light") is True
+    asset.refresh_from_db()
+    assert {opened(name).size for name in asset.variants.values()} == {(60, 30)}
+    stored.delete_due()
+    assert len(on_disk()) == 5  # the new one with its sizes, and the old file for a day
+
+
+def test_a_file_that_is_deleted_meanwhile_leaves_nothing(monkeypatch) -> None:
+    asset = store(picture("PNG", (50, 10)))
+    write = making._write
+
+    def deleted_meanwhile(of: Asset, theme: str) -> dict[str, str]:
+        from media.services.delete import delete_asset
+
+        delete_asset(asset_id=of.pk, actor=make.actor("editor"))
+        stored.delete_due()
+        return write(of, theme)
+
+    content = (Path(django_settings.MEDIA_ROOT) / str(asset.file.name)).read_bytes()
+    monkeypatch.setattr(making, "_write", deleted_meanwhile)
+    monkeypatch.setattr(making.default_storage, "open", lambda name: opened_bytes(content))
+
+    assert making.make_variants(asset.pk, "light") is False
+
+    StoredFile.objects.update(due_at=timezone.now() - timedelta(seconds=1))
+    stored.delete_due()
+    assert on_disk() == []
+    assert not StoredFile.objects.exists()
+
+
+def opened_bytes(content: bytes):
+    from io import BytesIO
+
+    return BytesIO(content)
+
+
+def ask(asset: Asset, theme: str, actor=None) -> Asset:
+    return request_variants(asset_id=asset.pk, theme=theme, actor=actor or make.actor("editor"))
+
+
+def test_dark_sizes_are_made_when_asked_for(run_on_commit: RunOnCommit) -> None:
+    with run_on_commit():
+        asset = store(picture("PNG", (1000, 10)))
+    asset.refresh_from_db()
+    light, before = asset.variants, content_version()
+
+    with run_on_commit():
+        ask(asset, "dark")
+        assert dark_status(asset) == "processing"
+
+    asset.refresh_from_db()
+    assert (asset.status, asset.variants, dark_status(asset)) == ("ready", light, "ready")
+    assert list(asset.dark_variants) == ["large", "medium", "small"]
+    assert set(asset.dark_variants.values()) & set(light.values()) == set()
+    red = opened(asset.dark_variants["small"]).convert("RGB").getpixel((50, 2))
+    assert 185 <= red[0] <= 212  # 255 less 22 per cent
+    assert content_version() > before
+    dids = Event.objects.filter(name="media.variants", payload__theme="dark")
+    assert [event.payload["did"] for event in dids.order_by("id")] == ["requested", "made"]
+
+
+def test_sizes_that_were_lost_are_made_again(run_on_commit: RunOnCommit) -> None:
+    with run_on_commit():
+        asset = store(picture("PNG", (50, 10)))
+    asset.refresh_from_db()
+    lost = Path(django_settings.MEDIA_ROOT) / asset.variants["small"]
+    lost.unlink()
+
+    with run_on_commit():
+        assert ask(asset, "light").status == "processing"
+
+    asset.refresh_from_db()
+    assert asset.status == "ready"
+    assert lost.exists()
+    assert len(on_disk()) == 4
+
+
+def test_what_waits_already_is_not_asked_for_twice() -> None:
+    asset = store(picture("PNG", (50, 10)))
+
+    ask(asset, "light")
+    ask(asset, "dark")
+    ask(asset, "dark")
+
+    assert VariantWork.objects.count() == 2
+    assert Event.objects.filter(name="media.variants").count() == 1
+
+
+def test_who_asks_for_what_cannot_be_is_told() -> None:
+    asset, pdf = store(picture("PNG", (50, 10))), store(b"%PDF-1.7 x")
+    VariantWork.objects.all().delete()
+
+    for theme in ("", "blue", "LIGHT", "dark\x00", "../dark"):
+        with pytest.raises(RuleViolation) as caught:
+            ask(asset, theme)
+        assert list(caught.value.details) == ["theme"]
+    with pytest.raises(RuleViolation) as caught:
+        ask(pdf, "dark")
+    assert caught.value.code == "no_image"
+    for bad in (uuid4(), "x", "\x00", "9" * 4000):
+        with pytest.raises(NotFound):
+            request_variants(asset_id=bad, theme="dark", actor=make.actor("editor"))
+    for actor in (make.actor("translator"), make.mcp_actor("admin"), make.actor("ai_agent")):
+        with pytest.raises(NotAllowed):
+            ask(asset, "dark", actor)
+    assert not VariantWork.objects.exists()
+
+
+def dark(image: Image.Image) -> Image.Image:
+    from media.darkening import darkened
+
+    made = darkened(image)
+    assert (made.mode, made.size) == (image.mode, image.size)
+    return made
+
+
+def test_a_photo_is_dimmed_and_no_negative() -> None:
+    made = dark(Image.linear_gradient("L").convert("RGB"))
+
+    shades = [made.getpixel((5, row))[0] for row in (0, 64, 128, 255)]
+    assert shades == sorted(shades)
+    assert shades[0] == 0
+    assert shades[3] == 199
+
+
+def logo(colour: tuple[int, int, int]) -> Image.Image:
+    image = Image.new("RGBA", (80, 40), (0, 0, 0, 0))
+    ImageDraw.Draw(image).ellipse((10, 5, 70, 35), (*colour, 255))
+    return image
+
+
+def test_a_dark_logo_becomes_light_and_keeps_its_hue_and_shape() -> None:
+    assert dark(logo((0, 0, 0))).getpixel((40, 20)) == (255, 255, 255, 255)
+    assert dark(logo((0, 0, 100))).getpixel((40, 20)) == (155, 155, 255, 255)
+    assert (
+        dark(logo((0, 0, 0))).getchannel("A").tobytes() == logo((0, 0, 0)).getchannel("A").tobytes()
+    )
+
+
+def test_a_light_logo_stays_as_it_is() -> None:
+    assert dark(logo((250, 240, 200))).getpixel((40, 20)) == (250, 240, 200, 255)
+    empty = Image.new("RGBA", (8, 8), (0, 0, 0, 0))
+    assert dark(empty).tobytes() == empty.tobytes()
+
+
+def test_a_photo_that_was_cut_out_is_dimmed() -> None:
+    photo = Image.merge("RGB", [Image.effect_noise((80, 80), 100) for _ in range(3)])
+    photo.putalpha(Image.new("L", (80, 80), 255))
+    photo.putpixel((0, 0), (0, 0, 0, 0))
+    photo.putpixel((9, 9), (255, 255, 255, 255))
+
+    made = dark(photo)
+
+    assert made.getpixel((9, 9)) == (199, 199, 199, 255)
+    assert made.getpixel((0, 0))[3] == 0
+
+
+def test_an_animation_gets_sizes_of_its_first_frame(run_on_commit: RunOnCommit) -> None:
+    from tests.media.pictures import moving
+
+    for kind in ("GIF", "WEBP"):
+        with run_on_commit():
+            asset = store(moving(kind))
+        asset.refresh_from_db()
+        small = opened(asset.variants["small"])
+        assert (getattr(small, "n_frames", 1), small.format) == (1, "WEBP")
+        assert small.convert("RGB").getpixel((25, 25))[0] > 240
+
+
+def test_transparency_stays_in_sizes(run_on_commit: RunOnCommit) -> None:
+    with run_on_commit():
+        asset = store(encoded(logo((9, 9, 9)), "PNG"))
+    asset.refresh_from_db()
+
+    alpha = opened(asset.variants["small"]).convert("RGBA").getchannel("A")
+
+    assert (alpha.getpixel((0, 0)), alpha.getpixel((40, 20))) == (0, 255)
