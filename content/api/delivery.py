@@ -15,6 +15,7 @@ from content.api.delivered import DeliveredViewSet
 from content.api.schema import delivery
 from content.api.schema import posts as schema
 from content.api.schema.delivery import FIELDS_MAX
+from content.delivered_media import media_of
 from content.models import Post
 from core.api.permissions import PUBLIC, Declared
 from core.errors import invalid
@@ -34,7 +35,7 @@ class DeliveryViewSet(DeliveredViewSet):
     )
     def list(self, request: Request) -> Response:
         """Published posts with their modules, or of each the `fields` that are asked for."""
-        fields = fields_of(request, delivery.LISTED)
+        fields = fields_of(request, delivery.LISTABLE)
         return Response(reading.post_list(request, staged=False, fields=fields))
 
     @extend_schema(parameters=[delivery.FIELDS], responses=delivery.SparseLivePostSchema)
@@ -46,11 +47,14 @@ class DeliveryViewSet(DeliveredViewSet):
 
 def delivered_post(post: Post, fields: Collection[str] | None = None) -> dict[str, Any]:
     """A published post as frontends get it. What `fields` leave out is not read."""
-    fields = delivery.WHOLE if fields is None else fields
+    fields = delivery.WHOLE if fields is None else frozenset(fields)
     wire = reading.only(presenters.post_fields(post), fields)
-    if "modules" in fields:
-        rows = queries.module_rows([post.pk]).get(post.pk, [])
-        wire["modules"] = [presenters.live_module(row) for row in rows]
+    if fields & {"modules", "media"}:
+        modules = queries.module_rows([post.pk])
+        if "modules" in fields:
+            wire["modules"] = [presenters.live_module(row) for row in modules.get(post.pk, [])]
+        if "media" in fields:
+            wire["media"] = media_of([post.pk], modules)[post.pk]
     if "taxonomyTermIds" in fields:
         wire["taxonomyTermIds"] = queries.term_ids(post.pk)
     if "translations" in fields:

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 
 from content import presenters, queries
 from content.api.filters import filtered, is_filtered, ordering_of
+from content.delivered_media import media_of
 from content.layers import Layers, open_layers
 from content.layers.state import post_not_found
 from content.models import ModuleInstance, Post
@@ -23,7 +24,7 @@ def post_list(
 ) -> JsonObject:
     """A page of posts with their live modules; all with `staged`, else those that are published.
 
-    With `fields`, only those of each post. Three statements, four with what is staged.
+    With `fields`, only those of each post. Three statements, four with what is staged or with files.
     """
     page = page_of(request)
     if is_filtered(request, staged=staged):
@@ -36,7 +37,8 @@ def post_list(
         total = queries.count(locale, only_published=not staged)
         rows = queries.page_of(locale, ordering_of(request), page.slice, only_published=not staged)
     ids = [row["id"] for row in rows]
-    has_modules = fields is None or "modules" in fields
+    has_media = fields is not None and "media" in fields
+    has_modules = fields is None or has_media or "modules" in fields
     modules = queries.module_rows(ids) if ids and has_modules else {}
     layers = queries.layer_rows(ids) if ids and staged else {}
     posts_on_wire = [
@@ -45,6 +47,9 @@ def post_list(
         )
         for row in rows
     ]
+    if has_media:
+        media = media_of(ids, modules)
+        posts_on_wire = [{**wire, "media": media[wire["id"]]} for wire in posts_on_wire]
     if fields is not None:
         posts_on_wire = [only(wire, fields) for wire in posts_on_wire]
     return page.envelope(posts_on_wire, total)

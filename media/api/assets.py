@@ -42,6 +42,7 @@ class MediaChanges(Body):
 
     alt_text: Words | None = Field(
         None,
+        alias="alt_text",
         validation_alias=AliasChoices("alt_text", "altText"),
         max_length=2000,
         description="What the image shows; at most 500 characters. `altText` is taken too.",

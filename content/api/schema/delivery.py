@@ -9,9 +9,32 @@ from rest_framework import serializers
 
 from content.api.schema.posts import ListedLivePostSchema, LivePostSchema
 from core.api.schema import MetaSchema, query
+from media.api.schema import FocalPointSchema, VariantsSchema
+
+
+class DeliveredMediaSchema(serializers.Serializer[object]):
+    """A file that a post uses. `variants` are there once they are made."""
+
+    url = serializers.CharField()
+    mime = serializers.CharField()
+    alt = serializers.CharField(allow_blank=True)
+    width = serializers.IntegerField(allow_null=True, min_value=1)
+    height = serializers.IntegerField(allow_null=True, min_value=1)
+    variants = VariantsSchema()
+    darkVariants = VariantsSchema()
+    focalPoint = FocalPointSchema(allow_null=True)
+
+
+class DeliveredPostSchema(LivePostSchema):
+    """A published post, with the files that its fields and modules name, by id."""
+
+    media = serializers.DictField(child=DeliveredMediaSchema())  # type: ignore[assignment]  # a field of that name
+
 
 LISTED: Final = frozenset(ListedLivePostSchema().fields)
-WHOLE: Final = frozenset(LivePostSchema().fields)
+LISTABLE: Final = LISTED | {"media"}
+"""What a list can be asked for: the files are not there unless `fields` names them."""
+WHOLE: Final = frozenset(DeliveredPostSchema().fields)
 FIELDS_MAX: Final = 500
 
 
@@ -25,17 +48,19 @@ def _fields(names: frozenset[str]) -> OpenApiParameter:
 
 
 FIELDS: Final = _fields(WHOLE)
-LIST_FIELDS: Final = _fields(LISTED)
+LIST_FIELDS: Final = _fields(LISTABLE)
 
 
 class SparseListedLivePostSchema(ListedLivePostSchema):
-    """A published post in a list. Everything is there unless `fields` asks for less."""
+    """A published post in a list. Everything but `media` is there unless `fields` asks for less, or for that too."""
+
+    media = serializers.DictField(child=DeliveredMediaSchema())  # type: ignore[assignment]  # a field of that name
 
     def get_fields(self) -> dict[str, Any]:
         return _optional(super().get_fields())
 
 
-class SparseLivePostSchema(LivePostSchema):
+class SparseLivePostSchema(DeliveredPostSchema):
     """A published post. Everything is there unless `fields` asks for less."""
 
     def get_fields(self) -> dict[str, Any]:
