@@ -242,12 +242,12 @@ def test_every_page_has_the_headers_of_a_closed_house(client, address):
         part.strip().split(" ", 1) for part in response["Content-Security-Policy"].split(";")
     )
     assert policy["default-src"] == "'self'"
-    assert policy["frame-ancestors"] == "'self'"
+    assert policy["frame-ancestors"] == "'none'"
     assert policy["form-action"] == "'self'"
     assert policy["object-src"] == "'none'"
     assert "unsafe" not in response["Content-Security-Policy"]
     assert response["X-Content-Type-Options"] == "nosniff"
-    assert response["X-Frame-Options"] == "SAMEORIGIN"
+    assert response["X-Frame-Options"] == "DENY"
     assert response["Referrer-Policy"] == "same-origin"
     assert not re.search(
         r"<script(?![^>]*(\ssrc=|ld\+json))|<style|\sstyle=|\son\w+=", text(response)

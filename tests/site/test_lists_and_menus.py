@@ -6,9 +6,12 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from content.models import Menu, Post
+from content.models import Menu, Post, Term
+from content.services.edit import edit_post
 from content.site.listings import PER_PAGE
 from tests import make
 from tests.site.test_pages import BLOG, home, page, text
@@ -126,3 +129,111 @@ def test_the_footer_has_a_menu_of_its_own(client):
     html = text(client.get("/"))
 
     assert '<a href="/imprint">Imprint</a>' in html[html.index("<footer") :]
+
+
+def topic_names(response) -> list[tuple[str, str]]:
+    line = re.search(r'<p class="byline">.*?</p>', text(response), re.S)
+    return re.findall(r'<a href="([^"]+)">([^<]+)</a>', line[0]) if line else []
+
+
+def tagged(title, *terms, **more):
+    post = make.post(title, **more)
+    edit_post(
+        post_id=post.pk,
+        actor=make.actor("admin"),
+        edit=lambda document: document.with_terms([str(term.pk) for term in terms]),
+    )
+    return post
+
+
+def test_posts_lead_to_the_lists_of_their_topics(client):
+    home()
+    coffee, tea = make.term("Coffee"), make.term("Tea")
+    tagged("Brewing", coffee)
+    tagged("Steeping", tea)
+    tagged("Both", coffee, tea)
+    tagged("Hidden", coffee, status="draft")
+    tagged("Tee", tea, locale="de")
+
+    link = ("/blog/topics/coffee", "Coffee")
+    assert topic_names(client.get("/blog/brewing")) == [link]
+    response = client.get(link[0])
+
+    assert sorted(titles(response)) == ["Both", "Brewing"]
+    html = text(response)
+    assert "<title>Coffee · Blog · Kettle</title>" in html
+    assert "<h1>Coffee</h1>" in html
+    assert f'<link rel="canonical" href="http://127.0.0.1:8000{link[0]}">' in html
+    assert links(response, "breadcrumb") == [("/", "Kettle"), ("/blog", "Blog")]
+    assert "hreflang" not in html.split("</head>")[0]
+    # A term without a locale is one of every locale.
+    assert titles(client.get("/de/blog/topics/tea")) == ["Tee"]
+    assert 'hreflang="de" href="http://127.0.0.1:8000/de/blog/topics/tea"' in text(
+        client.get("/blog/topics/tea")
+    )
+
+
+def test_what_is_no_topic_has_no_list(client):
+    coffee = make.term("Coffee")
+    tagged("Brewing", coffee)
+    make.term("Empty")
+
+    for address in (
+        "/blog/topics", "/blog/topics/empty", "/blog/topics/nothing", "/blog/tags/coffee",
+        "/blog/topics/coffee/x", "/blog/topics/", "/blog/topics/%00", "/de/blog/topics/coffee",
+        "/people/topics/coffee", "/blog/topics/coffee?page=2", "/blog/topics/coffee/feed.xml",
+    ):  # fmt: skip
+        assert client.get(address).status_code == 404, address
+    assert client.get("/blog/topics/coffee").status_code == 200
+
+
+def test_a_term_of_another_language_does_not_come_into_a_list(client):
+    english = Term.objects.create(taxonomy="topics", slug="tea", name="Tea", locale="en")
+    german = Term.objects.create(taxonomy="topics", slug="tea", name="Tee", locale="de")
+    tagged("Steeping", english)
+    tagged("Ziehen", german, locale="de")
+
+    assert "<h1>Tea</h1>" in text(client.get("/blog/topics/tea"))
+    assert "<h1>Tee</h1>" in text(client.get("/de/blog/topics/tea"))
+
+
+def test_lists_take_six_queries_however_long_they_are(client):
+    home()
+    coffee = make.term("Coffee")
+    for number in range(PER_PAGE + 1):
+        tagged(f"Post {number}", coffee)
+
+    counts = {}
+    for address in (
+        "/blog",
+        "/blog?page=2",
+        "/blog/topics/coffee",
+        "/blog/feed.xml",
+        "/search?q=post",
+    ):
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get(address).status_code == 200
+        counts[address] = len(queries)
+
+    assert max(counts.values()) <= 6, counts
+
+
+def test_lists_say_in_their_head_what_comes_before_and_after(client):
+    for number in range(PER_PAGE + 1):
+        make.post(f"Post {number:02}")
+
+    head = text(client.get("/blog?page=2")).split("</head>")[0]
+
+    assert '<link rel="prev" href="/blog">' in head
+    assert 'rel="next"' not in head
+    assert "<title>Blog (2) · 127.0.0.1</title>" in head
+    assert "Blog (2): everything that 127.0.0.1 has published, the newest first." in head
+
+
+def test_people_and_companies_have_lists_in_the_words_of_the_language(client):
+    make.post("Ada", type="profile", locale="de", markdown="")
+    make.post("Mühle", type="company", locale="de", slug="muehle", markdown="")
+
+    assert "<h1>Personen</h1>" in text(client.get("/de/people"))
+    assert "<h1>Unternehmen</h1>" in text(client.get("/de/companies"))
+    assert client.get("/people").status_code == 404
