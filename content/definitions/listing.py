@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from content.definitions.fields import Boolean, ModuleProps, Number, Text, Textarea
@@ -22,7 +22,7 @@ class ListingProps(ModuleProps):
         default=3, minimum=1, maximum=MOST_CARDS, label="How many", help="Of the newest posts."
     )
     show_all_link: bool = Boolean(default=True, label="Link to all of them")
-    all_label: str = Text(max_length=60, label="Text of that link", help="Empty says Show all.")
+    all_label: str = Text(max_length=60, label="Text of that link", help="Empty says See all.")
 
 
 class Listing(Module):
@@ -45,14 +45,21 @@ class Listing(Module):
         # The site stands above the definitions.
         from content.site.list_addresses import list_path
 
+        path = list_path(cls.post_type, str(context.get("locale"))) if props["showAllLink"] else ""
+        return {"cards": cls._cards(props, context), "all_url": path}
+
+    @classmethod
+    def _cards(cls, props: Mapping[str, Json], context: Mapping[str, object]) -> Sequence[object]:
         wanted = cls._newest(props)
         found = context.get("posts" if wanted is None else "lists")
-        shown: object = ()
-        if isinstance(found, Mapping):
-            chosen = (found.get(id_) for id_ in _chosen(props))
-            shown = [card for card in chosen if card] if wanted is None else found.get(wanted, ())
-        path = list_path(cls.post_type, str(context.get("locale"))) if props["showAllLink"] else ""
-        return {"cards": shown, "all_url": path}
+        if not isinstance(found, Mapping):
+            return ()
+        if wanted is not None:
+            listed: Sequence[object] = found.get(wanted, ())
+            return listed
+        chosen = [found[id_] for id_ in _chosen(props) if id_ in found]
+        # Two languages of one post are the same one here.
+        return list({card.id: card for card in chosen if card.type == cls.post_type}.values())
 
     @classmethod
     def _newest(cls, props: Mapping[str, Json]) -> PostList | None:
