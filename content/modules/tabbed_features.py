@@ -14,7 +14,7 @@ from content.definitions import (
     Text,
     Textarea,
 )
-from content.definitions.stored import entries, text
+from content.definitions.stored import entries, picture, text
 from core.json import Json
 
 
@@ -52,4 +52,7 @@ class TabbedFeatures(Module):
     def template_context(
         cls, props: Mapping[str, Json], context: Mapping[str, object]
     ) -> Mapping[str, object]:
-        return {"tabs": [item for item in entries(props, "items") if text(item, "label")]}
+        found = [item for item in entries(props, "items") if text(item, "label")]
+        return {
+            "tabs": [{**item, "image": picture(context, item.get("imageId"))} for item in found]
+        }

@@ -98,7 +98,7 @@ class Table(Module):
         body = rows[1:] if head else rows
         numbers = _number_columns(body)
         return {
-            "head": list(zip(head, numbers or [False] * len(head), strict=True)),
+            "head": [(cell, bool(numbers) and numbers[at]) for at, cell in enumerate(head)],
             "body": [list(zip(row, numbers, strict=True)) for row in body],
         }
 
