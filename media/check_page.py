@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from core.admin.forms import form_page
-from core.admin.rights import require
+from core.admin.rights import actor_of, require
 from media.integrity import request_check
 from media.models import Asset, FileCheck
 
@@ -15,7 +15,7 @@ def check_page(request: HttpRequest) -> HttpResponse:
     """GET shows the last checks, POST asks for another."""
     require(request, "media.edit")
     if request.method == "POST":
-        request_check()
+        request_check(actor=actor_of(request))
         messages.success(request, "The files are being checked.")
         return HttpResponseRedirect(request.path)
     newest = FileCheck.objects.first()

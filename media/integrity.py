@@ -17,6 +17,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from core.actor import Actor
 from core.waking import after_commit
 from media.models import FileCheck, StoredFile
 
@@ -116,8 +117,9 @@ def _is_missing(row: StoredFile) -> bool:
 
 
 @transaction.atomic
-def request_check() -> FileCheck:
-    """Have a worker check all files. One that waits or runs already is enough."""
+def request_check(*, actor: Actor) -> FileCheck:
+    """Have a worker check all files. One that waits or runs already is enough. Raises `NotAllowed`."""
+    actor.require("media.edit")
     waiting = FileCheck.objects.filter(finished_at=None).filter(_is_alive()).first()
     if waiting is None:
         waiting = FileCheck.objects.create()

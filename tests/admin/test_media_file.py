@@ -1,0 +1,215 @@
+"""The admin pages of one file."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+from PIL import Image
+
+from media.models import Asset, FileCheck, MediaReference, VariantWork
+from tests import make
+from tests.admin.pages import fields
+from tests.conftest import RunOnCommit
+from tests.media.pictures import on_disk, picture, store
+
+pytestmark = pytest.mark.django_db
+SignedIn = Callable[..., Client]
+
+
+def at(asset: Asset, page: str = "change") -> str:
+    return f"/admin/media/asset/{asset.pk}/{page}/"
+
+
+def text(answer: Any) -> str:
+    return str(answer.content.decode())
+
+
+def png(size: tuple[int, int]) -> SimpleUploadedFile:
+    out = io.BytesIO()
+    Image.new("RGB", size, "teal").save(out, "PNG")
+    return SimpleUploadedFile("new.png", out.getvalue(), "image/png")
+
+
+def test_the_page_has_every_size_with_its_pixels_and_bytes(signed_in: SignedIn) -> None:
+    asset = store(picture("PNG", (1000, 500)))
+
+    page = text(signed_in().get(at(asset)))
+
+    for name, pixels in {
+        "large": "1000 × 500",
+        "medium": "800 × 400",
+        "small": "400 × 200",
+    }.items():
+        assert f'<a href="/media/{asset.variants[name]}">{name}</a></td><td>{pixels}</td>' in page
+    assert "data-waiting" not in page
+    assert "Make dark sizes" in page
+    assert "Nowhere." in page
+
+
+def test_a_size_that_is_missing_is_said(signed_in: SignedIn, settings: Any) -> None:
+    asset = store(picture("PNG", (50, 50)))
+    (settings.MEDIA_ROOT / asset.variants["small"]).unlink()
+
+    assert "<strong>missing</strong>" in text(signed_in().get(at(asset)))
+
+
+@pytest.mark.usefixtures("variants_later")
+def test_a_file_without_sizes_says_that_they_are_made(signed_in: SignedIn) -> None:
+    asset = store(picture("PNG", (50, 50)))
+    client = signed_in()
+
+    assert "Sizes are being made." in text(client.get(at(asset)))
+
+    Asset.objects.update(status="failed")
+    VariantWork.objects.update(is_given_up=True, reason="<b>It is broken</b>")
+    page = text(client.get(at(asset)))
+    assert "data-waiting" not in page
+    assert "The sizes could not be made" in page
+    assert "&lt;b&gt;It is broken&lt;/b&gt;" in page
+
+
+def test_the_focal_point_and_words_are_kept_without_script(signed_in: SignedIn) -> None:
+    asset, client = store(picture("PNG", (50, 50))), signed_in()
+    words = {"alt_text": "A wall", "description": "By hand\r\nin 2026", "categories": "walls"}
+
+    answer = client.post(at(asset), {**words, "focal_x": "25", "focal_y": "66.6"})
+
+    assert answer.status_code == 302
+    asset.refresh_from_db()
+    assert (asset.focal_x, asset.focal_y) == (0.25, 0.666)
+    assert (asset.alt_text, asset.description) == ("A wall", "By hand\nin 2026")
+    shown = fields(client.get(at(asset)), "focal_x")
+    assert (shown["focal_x"], shown["focal_y"]) == (["25.0"], ["66.6"])
+
+    client.post(at(asset), {**words, "focal_x": "", "focal_y": ""})
+    asset.refresh_from_db()
+    assert (asset.focal_x, asset.focal_y) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("x", "y"), [("101", "0"), ("-1", "5"), ("nan", "5"), ("5", ""), ("x", "5"), ("1e400", "5")]
+)
+def test_a_wrong_focal_point_stands_at_its_field(signed_in: SignedIn, x: str, y: str) -> None:
+    asset = store(picture("PNG", (50, 50)), alt_text="Before")
+
+    answer = signed_in().post(at(asset), {"alt_text": "After", "focal_x": x, "focal_y": y})
+
+    assert answer.status_code == 422
+    assert 'id="id_focal_x_error"' in text(answer)
+    asset.refresh_from_db()
+    assert (asset.alt_text, asset.focal_x) == ("Before", None)
+
+
+def test_a_file_is_replaced(signed_in: SignedIn) -> None:
+    asset, client = store(picture("PNG", (50, 50)), "old.png", alt_text="A wall"), signed_in()
+
+    answer = client.post(at(asset, "replace"), {"file": png((30, 10))})
+
+    assert answer.url == at(asset)
+    asset.refresh_from_db()
+    assert (asset.filename, asset.width, asset.alt_text) == ("new.png", 30, "A wall")
+    assert client.get(at(asset, "replace")).url == at(asset)
+
+
+def test_a_file_that_is_refused_is_said_at_its_field(signed_in: SignedIn) -> None:
+    asset = store(picture("PNG", (50, 50)), "old.png")
+
+    answer = signed_in().post(
+        at(asset, "replace"), {"file": SimpleUploadedFile("x.png", b"<svg/>", "image/png")}
+    )
+
+    assert answer.status_code == 422
+    assert "This is no JPEG" in text(answer)
+    assert 'name="alt_text"' in text(answer)
+    asset.refresh_from_db()
+    assert asset.filename == "old.png"
+
+
+def test_dark_sizes_are_asked_for(signed_in: SignedIn) -> None:
+    asset, client = store(picture("PNG", (50, 50))), signed_in()
+
+    assert client.post(at(asset, "variants"), {"theme": "dark"}).url == at(asset)
+
+    asset.refresh_from_db()
+    assert list(asset.dark_variants) == ["large", "medium", "small"]
+    page = text(client.get(at(asset)))
+    assert page.count("<td>Dark</td>") == 3
+    assert "Make dark sizes again" in page
+    assert client.get(at(asset, "variants")).status_code == 405
+    answer = client.post(at(asset, "variants"), {"theme": "blue"}, follow=True)
+    assert "The theme is one of light, dark." in text(answer)
+
+
+def used(asset: Asset) -> None:
+    make.post(title="Walls of the city", featuredMediaId=str(asset.pk))
+    assert MediaReference.objects.filter(asset=asset).exists()
+
+
+def test_deleting_asks_and_says_where_it_is_used(
+    signed_in: SignedIn, run_on_commit: RunOnCommit
+) -> None:
+    asset, client = store(picture("PNG", (50, 50))), signed_in()
+    used(asset)
+
+    page = text(client.get(at(asset, "delete")))
+    assert "The file is in use in one place:" in page
+    assert "Walls of the city (en), live: post.featuredMediaId" in page
+    answer = client.post(at(asset, "delete"))
+    assert answer.status_code == 422
+    assert Asset.objects.exists()
+
+    with run_on_commit():
+        answer = client.post(at(asset, "delete"), {"force": "on"})
+    assert answer.url == "/admin/media/asset/"
+    assert not Asset.objects.exists()
+    assert on_disk() == []
+
+
+def test_a_file_that_nothing_uses_is_deleted_after_one_question(signed_in: SignedIn) -> None:
+    asset, client = store(picture("PNG", (50, 50))), signed_in()
+
+    page = text(client.get(at(asset, "delete")))
+    assert "Nothing uses it." in page
+    assert 'name="force"' not in page
+    assert client.post(at(asset, "delete")).status_code == 302
+    assert not Asset.objects.exists()
+
+
+@pytest.mark.parametrize("page", ["replace", "variants", "delete"])
+def test_a_translator_changes_nothing(signed_in: SignedIn, page: str) -> None:
+    asset, client = store(picture("PNG", (50, 50))), signed_in("translator")
+    files = sorted(on_disk())
+
+    sent = {"file": png((9, 9)), "theme": "dark", "force": "on"}
+    assert client.post(at(asset, page), sent).status_code == 403
+
+    asset.refresh_from_db()
+    assert (asset.filename, asset.dark_variants) == ("a.jpg", {})
+    assert sorted(on_disk()) == files
+    assert "<button" not in text(client.get(at(asset))).partition('id="content"')[2]
+
+
+def test_the_check_of_files_is_asked_for_and_shown(
+    signed_in: SignedIn, run_on_commit: RunOnCommit, settings: Any
+) -> None:
+    asset, client = store(picture("PNG", (50, 50))), signed_in()
+    (settings.MEDIA_ROOT / asset.variants["small"]).unlink()
+    (settings.MEDIA_ROOT / "<b>.jpg").write_bytes(b"x")
+    address = "/admin/media/asset/check/"
+
+    with run_on_commit():
+        assert client.post(address).url == address
+        assert "The files are being checked." in text(client.get(address))
+
+    page = text(client.get(address))
+    assert "1 file is missing" in page
+    assert f'<a href="{at(asset)}">{asset.variants["small"]}</a>' in page
+    assert "&lt;b&gt;.jpg" in page
+    assert signed_in("translator").post(address).status_code == 403
+    assert FileCheck.objects.filter(finished_at__lte=timezone.now()).count() == 1

@@ -1,0 +1,177 @@
+"""Rows and storage are compared: what is missing, what nobody knows, and what is only on its way."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.conf import settings as django_settings
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from media import integrity, stored, tasks
+from media.integrity import check
+from media.models import Asset, FileCheck, StoredFile
+from tests import make
+from tests.conftest import RunOnCommit
+from tests.media.pictures import on_disk, picture, store
+
+pytestmark = pytest.mark.django_db
+
+
+def path(name: object) -> Path:
+    return Path(django_settings.MEDIA_ROOT) / str(name)
+
+
+def put(name: str) -> None:
+    path(name).parent.mkdir(parents=True, exist_ok=True)
+    path(name).write_bytes(b"x")
+
+
+def told(*arguments: str) -> tuple[int, str]:
+    out = StringIO()
+    try:
+        call_command("check_media", *arguments, stdout=out)
+    except SystemExit as end:
+        return int(str(end.code)), out.getvalue()
+    return 0, out.getvalue()
+
+
+def test_an_empty_storage_is_whole() -> None:
+    assert (check().checked, check().is_whole) == (0, True)
+    assert told()[0] == 0
+
+
+def test_what_is_whole_is_counted() -> None:
+    store(picture("PNG", (9, 9)))
+    store(b"%PDF-1.7 x")
+
+    found = check()
+
+    assert (found.checked, found.missing, found.orphaned) == (5, [], [])
+    code, text = told()
+    assert code == 0
+    assert "checked:  5\n" in text
+    assert "Every file is where it belongs." in text
+
+
+def test_missing_files_and_sizes_are_named() -> None:
+    asset, other = store(picture("PNG", (9, 9))), store(b"%PDF-1.7 x")
+    for name in (asset.variants["small"], other.file.name):
+        path(name).unlink()
+
+    found = check()
+
+    wanted = sorted(
+        [(str(asset.pk), asset.variants["small"]), (str(other.pk), str(other.file.name))]
+    )
+    assert sorted(found.missing) == wanted
+    assert (found.missing_count, found.orphaned_count, found.checked) == (2, 0, 5)
+    only = check(asset.pk)
+    assert (only.checked, only.missing) == (4, [(str(asset.pk), asset.variants["small"])])
+    code, text = told("--id", str(asset.pk))
+    assert code == 1
+    assert f"missing:  {asset.variants['small']} (of {asset.pk})" in text
+
+
+def test_files_without_a_row_are_named_however_deep() -> None:
+    asset = store(picture("PNG", (9, 9)))
+    beside = str(asset.file.name).replace(".png", "-x.png")
+    for name in (beside, "loose.jpg", "a/b/c.txt"):
+        put(name)
+
+    found = check()
+
+    assert sorted(found.orphaned) == sorted([beside, "loose.jpg", "a/b/c.txt"])
+    code, text = told("--json")
+    assert code == 1
+    assert json.loads(text)["isWhole"] is False
+    assert sorted(json.loads(text)["orphaned"]) == sorted(found.orphaned)
+
+
+@pytest.mark.usefixtures("variants_later")
+def test_what_is_on_its_way_or_kept_for_a_while_is_neither() -> None:
+    store(picture("PNG", (9, 9)))  # its sizes are still to be made
+    stored.reserve(["zz/being-written.png"])
+    put("zz/being-written.png")
+    stored.reserve(["zz/not-yet-written.png"])
+
+    assert check().is_whole
+
+
+@pytest.mark.usefixtures("variants_later")
+def test_a_process_killed_between_file_and_row_leaves_a_known_file(monkeypatch) -> None:
+    def killed(*given: object, **more: object) -> None:
+        raise SystemExit
+
+    monkeypatch.setattr(Asset, "save", killed)
+    monkeypatch.setattr(stored, "_forget", lambda name: None)  # nothing runs in a killed process
+    with pytest.raises(SystemExit):
+        store(picture("PNG", (9, 9)))
+
+    (file,) = on_disk()
+    assert not Asset.objects.exists()
+    row = StoredFile.objects.get()
+    assert path(row.name) == file
+    assert row.due_at is not None
+    assert check().is_whole
+    assert stored.delete_due() == 0  # not while it may still be written
+    StoredFile.objects.update(due_at=timezone.now())
+    assert tasks.delete_files() == 1
+    assert on_disk() == []
+    assert not StoredFile.objects.exists()
+
+
+def test_only_the_first_findings_are_kept(monkeypatch) -> None:
+    monkeypatch.setattr(integrity, "MOST", 3)
+    for number in range(5):
+        put(f"{number}.jpg")
+
+    found = check()
+
+    assert (len(found.orphaned), found.orphaned_count) == (3, 5)
+    assert "and 2 more" in told()[1]
+
+
+def test_what_is_no_id_is_said() -> None:
+    with pytest.raises(CommandError, match="'x' is no id of a file"):
+        call_command("check_media", "--id", "x")
+
+
+def test_a_check_is_done_by_a_worker_and_kept(run_on_commit: RunOnCommit) -> None:
+    put("loose.jpg")
+
+    with run_on_commit():
+        integrity.request_check(actor=make.actor("editor"))
+        assert integrity.request_check(actor=make.actor("editor")) == FileCheck.objects.get()
+        assert FileCheck.objects.get().finished_at is None
+
+    done = FileCheck.objects.get()
+    assert done.finished_at is not None
+    assert (done.orphaned_count, done.orphaned, done.missing) == (1, ["loose.jpg"], [])
+    assert tasks.check_files() == 0
+    for _ in range(30):
+        integrity.request_check(actor=make.actor("editor"))
+        tasks.check_files()
+    assert FileCheck.objects.count() <= 21
+
+
+def test_files_that_were_there_before_get_their_rows() -> None:
+    import importlib
+
+    from django.apps import apps
+
+    asset = store(picture("PNG", (9, 9)))
+    names = sorted(StoredFile.objects.values_list("name", flat=True))
+    StoredFile.objects.all().delete()
+    assert check().orphaned_count == 4
+
+    migration = importlib.import_module("media.migrations.0006_stored_files_of_assets")
+    migration.give_rows(apps, None)
+    migration.give_rows(apps, None)
+
+    assert sorted(StoredFile.objects.values_list("name", flat=True)) == names
+    assert set(StoredFile.objects.values_list("asset", "due_at")) == {(asset.pk, None)}
+    assert check().is_whole
