@@ -9,6 +9,7 @@ from django import forms
 from media.describing import FocalPoint
 from media.models import Asset
 
+MOST_FILES = 20
 KINDS = "image/jpeg,image/png,image/webp,image/gif,image/avif,application/pdf"
 
 
@@ -38,11 +39,40 @@ def file_field(help_text: str) -> forms.FileField:
     )
 
 
+class FilesInput(forms.FileInput):
+    """Takes several files."""
+
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """A list of files."""
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+        given = data if isinstance(data, list | tuple) else [data]
+        if len(given) > MOST_FILES:
+            raise forms.ValidationError(f"At most {MOST_FILES} files at once.")
+        return [super(FilesField, self).clean(one, initial) for one in given]
+
+
 class UploadForm(DescriptionForm):
-    file = file_field(
-        "JPEG, PNG, WebP, GIF, AVIF or PDF. Data of the camera, such as the place, is removed."
+    file = FilesField(
+        label="Files",
+        widget=FilesInput(attrs={"accept": KINDS}),
+        max_length=1000,
+        help_text=(
+            f"One or several, at most {MOST_FILES}: JPEG, PNG, WebP, GIF, AVIF or PDF. "
+            "Data of the camera, such as the place, is removed."
+        ),
     )
     field_order = ("file", "alt_text", "categories")
+
+    def clean(self) -> dict[str, Any]:
+        """Words about one image are not those about another."""
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("alt_text") and len(cleaned.get("file") or ()) > 1:
+            self.add_error("alt_text", "Several files: say what each shows on its own page.")
+        return cleaned
 
 
 def _percent(label: str, help_text: str) -> forms.FloatField:

@@ -8,7 +8,8 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Exists, F, FilteredRelation, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, FilteredRelation, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from core import search
 from media.addresses import names_of_same
@@ -96,17 +97,11 @@ def list_assets(
     With words to search for, those that have all of them, the best match first; else the newest first.
     """
     found = with_words(Asset.objects.all(), search) if search.strip() else Asset.objects.all()
-    if category:
-        found = _in_category(found, category)
-    if mime:
-        found = (
-            found.filter(mime=mime) if "/" in mime else found.filter(mime__startswith=f"{mime}/")
-        )
+    found = of_type(in_category(found, category), mime)
     if status:
         found = found.filter(status=status)
     if is_used is not None:
-        used = Exists(MediaReference.objects.filter(asset=OuterRef("pk")))
-        found = found.filter(used if is_used else ~used)
+        found = used(found, is_used)
     return _ordered(found, ordering, bool(search.strip()))
 
 
@@ -141,9 +136,36 @@ def category_counts(begin: int = 0, end: int = 100) -> tuple[list[tuple[str, int
         return [(str(name), int(number)) for name, number in cursor.fetchall()], total
 
 
-def _in_category(rows: QuerySet[Asset], category: str) -> QuerySet[Asset]:
+def in_category(rows: QuerySet[Asset], category: str) -> QuerySet[Asset]:
+    """Those in this category, exactly; all of them for none."""
+    if not category or "\x00" in category:
+        return rows.none() if category else rows
     if connection.features.supports_json_field_contains:
         return rows.filter(categories__contains=[category])
     # The ORM cannot look into a list that SQLite stores.
     listed = "SELECT 1 FROM json_each(media_asset.categories) AS word WHERE word.value = %s"
     return rows.extra(where=[f"EXISTS ({listed})"], params=[category])  # noqa: S610
+
+
+def of_type(rows: QuerySet[Asset], mime: str) -> QuerySet[Asset]:
+    """Those of a type: `image/png`, or `image` for any; all of them for none."""
+    if not mime or "\x00" in mime:
+        return rows.none() if mime else rows
+    return rows.filter(mime=mime) if "/" in mime else rows.filter(mime__startswith=f"{mime}/")
+
+
+def used(rows: QuerySet[Asset], is_used: bool) -> QuerySet[Asset]:
+    """Those that something uses, or those that nothing does."""
+    uses = Exists(MediaReference.objects.filter(asset=OuterRef("pk")))
+    return rows.filter(uses if is_used else ~uses)
+
+
+def with_use_counts(rows: QuerySet[Asset]) -> QuerySet[Asset]:
+    """Each with `uses`: in how many places it is used."""
+    counted = (
+        MediaReference.objects.filter(asset=OuterRef("pk"))
+        .order_by()
+        .values("asset")
+        .annotate(number=Count("pk"))
+    )
+    return rows.annotate(uses=Coalesce(Subquery(counted.values("number")), 0))
