@@ -13,6 +13,7 @@ from cms_project.env import load, secrets_of
 from cms_project.env_values import BASE_DIR
 from cms_project.logs import logging_settings
 from cms_project.media_storage import media_origins, media_storage
+from cms_project.policy import content_security_policy
 from cms_project.schedule import beat_schedule
 from cms_project.secret_key import secret_key
 
@@ -163,16 +164,9 @@ USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
 
-SECURE_CSP = {
-    "default-src": ["'self'"],
-    "img-src": ["'self'", "data:", *media_origins(CMS_ENV)],
-    "object-src": ["'none'"],
-    "base-uri": ["'none'"],
-    "form-action": ["'self'"],
-    "frame-ancestors": ["'none'"],
-}
-if CMS_ENV.embed_hosts:
-    SECURE_CSP["frame-src"] = ["'self'", *(f"https://{host}" for host in CMS_ENV.embed_hosts)]
+SECURE_CSP = content_security_policy(
+    frame_hosts=CMS_ENV.embed_hosts, image_origins=media_origins(CMS_ENV)
+)
 SECURE_CSP_REPORT_ONLY: dict[str, list[str]] = {}
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"

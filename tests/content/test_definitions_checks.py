@@ -15,6 +15,7 @@ MODULE = """
 
     class Tide(Module):
         name = "tide"
+        stylesheet = "{sheet}"
         label = "Tide"
         description = "High and low water of the day."
         ai = AIGuidance(layout_roles=({roles}))
@@ -47,7 +48,9 @@ TYPE = """
 
 
 def good_module(**parts: str) -> str:
-    return MODULE.format(**{"roles": '"body",', "types": "", "title": "Text()"} | parts)
+    return MODULE.format(
+        **{"roles": '"body",', "types": "", "title": "Text()", "sheet": ""} | parts
+    )
 
 
 def good_group(**parts: str) -> str:
@@ -72,6 +75,24 @@ def test_the_checks_run_with_all_others():
     ("path", "text", "thing", "reason"),
     [
         ("modules/tide.py", good_module(), "module 'tide'", "no template modules/tide.html"),
+        (
+            "modules/tide.py",
+            good_module(sheet="tide.css"),
+            "module 'tide'",
+            "no stylesheet tide.css",
+        ),
+        (
+            "modules/tide.py",
+            good_module(sheet="../x.css"),
+            "module 'tide'",
+            "no stylesheet ../x.css",
+        ),
+        (
+            "modules/tide.py",
+            good_module(sheet="cms/icons.svg"),
+            "module 'tide'",
+            "no stylesheet cms/icons.svg",
+        ),
         ("modules/tide.py", good_module(roles=""), "module 'tide'", "layout role is empty"),
         ("modules/tide.py", good_module(roles='" ",'), "module 'tide'", "layout role is empty"),
         ("modules/tide.py", good_module(types='"boat",'), "module 'tide'", "names 'boat'"),

@@ -296,3 +296,12 @@ def test_a_redis_address_without_its_scheme_is_refused() -> None:
 
     assert done.returncode != 0
     assert done.stderr.startswith("REDIS_URL has a wrong value: it must be an address")
+
+
+def test_hosts_of_frames_are_host_names_and_nothing_that_could_widen_a_policy(environ):
+    environ["EMBED_HOSTS"] = "player.vimeo.com, www.youtube-nocookie.com"
+    assert load().embed_hosts == ("player.vimeo.com", "www.youtube-nocookie.com")
+
+    for wrong in ("*", "https://a.example", "a.example; script-src *", "a.example 'unsafe-inline'"):
+        environ["EMBED_HOSTS"] = wrong
+        assert "is no host name such as player.vimeo.com" in refusal()[0], wrong
