@@ -66,8 +66,8 @@ export async function start(style) {
     const isOpen = note.status === "pending";
     const at = isOpen && placeOf(note);
     const when = new Date(note.createdAt).toLocaleString(language, { dateStyle: "medium", timeStyle: "short" });
-    const facts = [say[note.category], say[note.status], note.author?.username, when, isOpen && !at && say.gone];
-    return make("li", { "data-note": note.id, value: number, class: note.status }, [
+    const facts = [number, say[note.category], say[note.status], note.author?.username, when, isOpen && !at && say.gone];
+    return make("li", { "data-note": note.id, class: note.status }, [
       make("p", { class: "quiet" }, [facts.filter(Boolean).join(" · ")]),
       make("p", { class: "text" }, [note.content]),
       make("p", { class: "buttons" }, [
@@ -91,9 +91,7 @@ export async function start(style) {
   function draw() {
     const drawn = notes.map((note, place) => {
       const at = note.status === "pending" && placeOf(note);
-      const shown = at && pinAt(at, note, place + 1);
-      shown?.addEventListener("click", () => { open(true); show(note.id); });
-      return shown;
+      return at && pinAt(at, note, place + 1, () => { open(true); show(note.id); });
     });
     const focused = root.activeElement?.dataset?.pin;
     pins.replaceChildren(...drawn.filter(Boolean));
@@ -129,11 +127,12 @@ function placeOf(note) {
   return { x: within(x, 18, document.documentElement.clientWidth - 36), y: within(note.y, box.top + scrollY, box.height) };
 }
 
-function pinAt(at, note, number) {
+function pinAt(at, note, number, act) {
   const pin = make("button", { class: "pin", type: "button", "data-pin": note.id }, [String(number)]);
   pin.setAttribute("aria-label", `${say.note} ${number}: ${note.content.slice(0, 80)}`);
   pin.style.left = `${at.x}px`;
   pin.style.top = `${at.y}px`;
+  pin.addEventListener("click", act);
   return pin;
 }
 

@@ -37,10 +37,10 @@ def places(post: Any) -> list[str]:
     ]
 
 
-def serious(page: Any) -> list[str]:
+def serious(page: Any, **options: Any) -> list[str]:
     from axe_playwright_python.sync_playwright import Axe
 
-    found = Axe().run(page).response["violations"]
+    found = Axe().run(page, options=options).response["violations"]
     return [
         f"{page.url} {item['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:200]}"
         for item in found
