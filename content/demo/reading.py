@@ -38,7 +38,7 @@ class DemoPost(_Strict):
     key: str
     locale: str
     body: str
-    type: Literal["page", "blog"]
+    type: Literal["page", "blog", "profile", "company", "testimonial"]
     slug: str
     title: str
     excerpt: str
@@ -49,6 +49,7 @@ class DemoPost(_Strict):
     order: int = 0
     days_ago: int
     topics: tuple[str, ...] = ()
+    custom: dict[str, object] = {}
     modules: tuple[Entry, ...]
 
 

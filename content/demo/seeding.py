@@ -16,7 +16,13 @@ from accounts.models import User
 from accounts.roles import Role
 from accounts.services import agent_user, ensure_agent_user
 from content import edits
-from content.definitions import ModuleProps, find_module, props_of, validate_props
+from content.definitions import (
+    ModuleProps,
+    find_module,
+    find_post_type,
+    props_of,
+    validate_props,
+)
 from content.demo.images import draw
 from content.demo.reading import DemoImage, DemoItem, DemoPost, DemoStaged, DemoTerm, words
 from content.document import PostDocument
@@ -131,6 +137,9 @@ def _fields(demo: DemoPost, images: Ids) -> JsonObject:
         "orderIndex": demo.order,
         "featuredMediaId": images[demo.image] if demo.image else None,
     }
+    if demo.custom:
+        known = find_post_type(demo.type).CustomFields
+        fields["customFields"] = filled_props(known, demo.custom, images)
     if demo.parent:
         parent = Post.objects.alive().get(type=demo.type, slug=demo.parent, locale=demo.locale)
         fields["parentId"] = str(parent.pk)
