@@ -101,7 +101,7 @@ def fresh_surroundings(
 
     from agents_app import heartbeat
     from cms_project.celery import app
-    from content.api.answer_cache import answers
+    from core.answer_cache import answers
     from seo import hits
     from media.making import make_variants
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.http import http_date, parse_http_date_safe
 from rest_framework.response import Response
 
-from content.api.answer_cache import Answer, answers
+from core.answer_cache import Answer, answers
 from core.api import exceptions
 from core.api.negotiation import OneAnswer
 from core.api.renderers import dumps

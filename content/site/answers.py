@@ -17,6 +17,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
 
+from core.answer_cache import Answer, answers
 from core.api.throttles import Count, client_address, is_allowed_freely
 
 MAX_AGE: Final = 60
@@ -59,17 +60,37 @@ class Body:
 def kept(
     request: HttpRequest, form: Form, version: int, render: Callable[[], Body | None]
 ) -> HttpResponseBase | None:
-    """304 where the visitor has this version of the content, before anything is rendered. None for no page."""
+    """304 where the visitor has this version of the content, else what is kept of it; it is rendered once for all.
+    None for no page.
+    """
     etag = f'"{"-".join(filter(None, (str(version), code_version(), form.name)))}"'
     response = get_conditional_response(request, etag=etag)
     if response is None:
-        body = render()
-        if body is None:
+        answer = _rendered(request, form, version, render)
+        if answer is None:
             return None
-        response = HttpResponse(body.text, content_type=form.content_type, headers=body.headers)
+        headers = dict(answer.headers)
+        response = HttpResponse(answer.body, content_type=form.content_type, headers=headers)
     for name, value in (("ETag", etag), *form.headers.items()):
         response.headers[name] = value
     return response
+
+
+def _rendered(
+    request: HttpRequest, form: Form, version: int, render: Callable[[], Body | None]
+) -> Answer | None:
+    # Of addresses with a query there is no end: they would push out what visitors ask for.
+    key = "" if request.META.get("QUERY_STRING") else f"{form.name or 'page'} {request.path}"
+    found = answers.get(version, key) if key else None
+    if found is not None:
+        return found
+    body = render()
+    if body is None:
+        return None
+    content = body.text.encode()
+    if not key:
+        return Answer(content, "", body.headers)
+    return answers.put(version, key, content, body.headers)
 
 
 def too_many(request: HttpRequest) -> HttpResponse | None:

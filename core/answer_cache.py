@@ -1,10 +1,11 @@
-"""Whole answers of the delivery API, kept in the process as long as the content version stands."""
+"""Whole answers of the delivery API and the site, kept in the process as long as the content version stands."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
 
@@ -15,8 +16,11 @@ _EACH: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Answer:
+    """A body with its ETag, and the headers that go with it."""
+
     body: bytes
     etag: str
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 def _size(key: str, answer: Answer) -> int:
@@ -46,8 +50,10 @@ class AnswerCache:
                 self._kept.move_to_end(key)
             return found
 
-    def put(self, version: int, key: str, body: bytes) -> Answer:
-        answer = Answer(body, f'"{hashlib.sha256(body).hexdigest()[:24]}"')
+    def put(
+        self, version: int, key: str, body: bytes, headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        answer = Answer(body, f'"{hashlib.sha256(body).hexdigest()[:24]}"', headers or {})
         with self._lock:
             if version < self._version or len(key) > LONGEST_KEY:
                 return answer  # read before a change that is already known
