@@ -213,3 +213,10 @@ def test_the_check_of_files_is_asked_for_and_shown(
     assert "&lt;b&gt;.jpg" in page
     assert signed_in("translator").post(address).status_code == 403
     assert FileCheck.objects.filter(finished_at__lte=timezone.now()).count() == 1
+
+
+def test_the_list_leads_to_the_check(signed_in: SignedIn) -> None:
+    link = 'href="/admin/media/asset/check/"'
+
+    assert link in text(signed_in().get("/admin/media/asset/"))
+    assert link not in text(signed_in("translator").get("/admin/media/asset/"))

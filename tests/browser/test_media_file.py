@@ -1,0 +1,84 @@
+"""The page of one file in a browser: the focal point by a click, and sizes that appear by themselves."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from media.models import Asset
+from media.services.variants import request_variants
+from tests import make
+from tests.media.pictures import encoded, store
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def shown(page: Any, name: str) -> None:
+    """Kept where `SCREENSHOTS` names a folder, to look at."""
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=str(Path(folder) / f"{name}.png"), full_page=True)
+
+
+def test_a_click_sets_the_focal_point(open_page: Any) -> None:
+    gradient = Image.merge("RGB", [Image.linear_gradient("L").resize((900, 600))] * 3)
+    asset = store(encoded(gradient, "JPEG"), "wall-of-the-old-town.jpg", alt_text="A grey wall")
+    request_variants(asset_id=asset.pk, theme="dark", actor=make.actor("editor"))
+    make.post(title="Walls of the city", featuredMediaId=str(asset.pk))
+    page = open_page(width=1280)
+    page.goto(f"/admin/media/asset/{asset.pk}/change/")
+    picture = page.locator("[data-picture] img")
+    box = picture.bounding_box()
+
+    picture.click(position={"x": box["width"] * 0.25, "y": box["height"] * 0.75})
+
+    assert page.locator("[data-mark]").is_visible()
+    assert abs(float(page.locator("[name=focal_x]").input_value()) - 25) < 1
+    assert abs(float(page.locator("[name=focal_y]").input_value()) - 75) < 1
+    shown(page, "file-light")
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_url("**/change/")
+    kept = Asset.objects.get(pk=asset.pk)
+    assert (kept.focal_x, kept.focal_y) != (None, None)
+    assert page.locator("[data-mark]").is_visible()
+    for name, dark, width in (("dark", True, 1280), ("narrow", False, 390)):
+        other = open_page(dark=dark, width=width)
+        other.goto(f"/admin/media/asset/{asset.pk}/change/")
+        shown(other, f"file-{name}")
+        assert other.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        for part in ("delete/", "../check/"):
+            other.goto(f"/admin/media/asset/{asset.pk}/{part}")
+            shown(other, f"{part.strip('./')}-{name}")
+            assert other.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_without_script_the_two_fields_do(open_page: Any) -> None:
+    asset = store(encoded(Image.new("RGB", (90, 60), "teal"), "PNG"))
+    page = open_page(scripts=False)
+    page.goto(f"/admin/media/asset/{asset.pk}/change/")
+
+    page.fill("[name=focal_x]", "10")
+    page.fill("[name=focal_y]", "20.5")
+    page.get_by_role("button", name="Save").click()
+
+    page.wait_for_load_state()
+    asset.refresh_from_db()
+    assert (asset.focal_x, asset.focal_y) == (0.1, 0.205)
+
+
+def test_sizes_appear_when_the_worker_has_made_them(open_page: Any) -> None:
+    asset = store(encoded(Image.new("RGB", (90, 60), "teal"), "PNG"))
+    Asset.objects.update(status="processing")
+    page = open_page()
+    page.goto(f"/admin/media/asset/{asset.pk}/change/")
+    assert page.locator("[data-waiting]").is_visible()
+    assert page.locator(".sizes").count() == 0
+    shown(page, "file-waiting")
+
+    Asset.objects.update(status="ready")
+
+    page.locator(".sizes").wait_for()
+    assert page.locator("[data-waiting]").count() == 0
