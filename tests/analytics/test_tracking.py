@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -225,3 +227,21 @@ def test_the_scheduler_forgets_after_400_days() -> None:
 
     assert prune_events() == 1
     assert stored() == 1
+
+
+def test_pages_carry_the_script_unless_it_is_switched_off(settings: Any) -> None:
+    on = Client().get(make.post().path).content
+    settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"analytics_tracking": False})
+    off = Client().get(make.post("Other", slug="other").path).content
+
+    assert b"cms/track.js" in on
+    assert b"cms/track.js" not in off
+
+
+def test_a_visitor_s_scripts_are_small() -> None:
+    names = ("staff.js", "track.js")
+    sizes = {name: len(Path("static/cms", name).read_bytes()) for name in names}
+    packed = len(gzip.compress(Path("static/cms/track.js").read_bytes()))
+
+    assert packed < 3_000
+    assert sum(sizes.values()) < 10_000

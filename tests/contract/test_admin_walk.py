@@ -48,6 +48,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "content/post/add/": EDITORS,
     "content/post/trash/": EDITORS,
     "content/post/<post_id>/delete/": EDITORS,
+    "content/post/<post_id>/preview/": PEOPLE,
     "content/post/<post_id>/previews/": EDITORS,
     "content/post/<post_id>/revisions/<revision_id>/restore/": EDITORS,
     "content/feedback/": PEOPLE,
