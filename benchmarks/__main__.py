@@ -1,4 +1,4 @@
-"""`./run bench [reading|webhooks] [--posts N] [--events N] [--rounds N] [--seconds S] [--only WORDS]`."""
+"""`./run bench [reading|webhooks|sitemap] [--posts N] [--events N] [--rounds N] [--seconds S] [--only WORDS]`."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _options().parse_args(arguments)
     with postgres.database() as url, tempfile.TemporaryDirectory() as folder:
         _set_up(url, folder)
+        if options.part == "sitemap":
+            return _sitemap(url)
         bad = [] if options.part == "webhooks" else _reading(options, url, Path(folder))
         if options.part != "reading":
             _webhooks(options)
@@ -46,7 +48,7 @@ def _reading(options: argparse.Namespace, url: str, folder: Path) -> list[str]:
 
 def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="./run bench", description=__doc__)
-    parser.add_argument("part", nargs="?", choices=("all", "reading", "webhooks"), default="all")
+    parser.add_argument("part", nargs="?", choices=("all", "reading", "webhooks", "sitemap"), default="all")
     parser.add_argument("--events", type=int, default=10_000, help="how many webhooks are sent")
     parser.add_argument("--posts", type=int, default=10_000, help="how many posts to seed")
     parser.add_argument("--rounds", type=int, default=5, help="rounds; their median is shown")
@@ -144,6 +146,15 @@ def _search() -> None:
             f"{found.question} ({found.posts:,} found): {found.milliseconds:.1f} ms, icontains "
             f"{found.without:.1f} ms, {found.ratio:.1f} times as long."
         )
+
+
+def _sitemap(url: str) -> int:
+    from benchmarks import measuring, sitemap
+
+    print(f"{measuring.machine()}.")
+    sitemap.show(sitemap.measure(url))
+    print("\n".join(sitemap.plan()))
+    return 0
 
 
 def _webhooks(options: argparse.Namespace) -> None:

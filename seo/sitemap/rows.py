@@ -80,6 +80,8 @@ def _reading() -> Iterator[None]:
         with connection.cursor() as cursor:
             # All rows are wanted; cursors are planned for the first tenth of them otherwise.
             cursor.execute("SET LOCAL cursor_tuple_fraction = 1")
+            # Compiling the query took longer than running it.
+            cursor.execute("SET LOCAL jit = off")
         yield
 
 

@@ -1,50 +1,18 @@
-"""Redirects: where they lead, what is refused, and what the moves of posts do."""
+"""Redirects: where they lead, how they are read and written."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from content import edits
-from content.models import Post
-from content.services.create import create_post
-from content.services.edit import edit_post
-from content.services.trash import delete_post
-from core.errors import CmsError, NotAllowed, NotFound, RuleViolation
-from core.models import Event
 from seo.models import Redirect
-from seo.services.redirects import change_redirect, count_hit, create_redirect, delete_redirect
 from tests import make
-from tests.api.refusals import refused
 from tests.api_client import ApiClient
-from tests.content.at_once import at_once, while_under_way
+from tests.seo.leading import edit, leads, page
 
 pytestmark = pytest.mark.django_db
-
-
-def edit(post: Post, **patch: Any) -> Post:
-    return edit_post(
-        post_id=post.pk,
-        actor=make.actor(),
-        edit=lambda document: edits.patch_fields(document, patch),
-    )
-
-
-def leads() -> dict[str, str]:
-    return {row.from_path: row.to_path for row in Redirect.objects.all()}
-
-
-def page(title: str, slug: str, status: str = "published", **fields: Any) -> Post:
-    return create_post(
-        actor=make.actor("admin"),
-        type="page",
-        fields={"title": title, "slug": slug, **fields},
-        status=status,
-    )
 
 
 def test_a_visitor_is_led_on_and_counted(client: Client) -> None:
@@ -122,145 +90,6 @@ def test_resolve_forgets_a_redirect_that_was_deleted() -> None:
     client.read("/api/public/resolve?path=/there", expect=404)
 
 
-def test_addresses_have_one_form() -> None:
-    row = make.redirect("/de/caf%C3%A9/", "http://127.0.0.1:8000/de/x")
-
-    assert (row.from_path, row.to_path, row.locale) == ("/de/café", "/de/x", "de")
-    assert make.redirect("/en/old", "/").from_path == "/old"
-
-
-def test_chains_are_collapsed_at_both_ends() -> None:
-    make.redirect("/a", "/b")
-    make.redirect("/c", "https://shop.example/x")
-    make.redirect("/b", "/c")
-
-    assert leads() == {
-        "/a": "https://shop.example/x",
-        "/b": "https://shop.example/x",
-        "/c": "https://shop.example/x",
-    }
-
-
-@pytest.mark.parametrize(
-    ("from_path", "to_path"),
-    [
-        ("/a", "/a"),
-        ("/a", "/a/"),
-        ("/a", "/a?x=1#y"),
-        ("/a", "/en/a"),
-        ("/a", "/%61"),
-        ("/a", "http://127.0.0.1:8000/a"),
-        ("/b", "/a"),
-        ("/c", "/a?x=1"),
-    ],
-)
-def test_threat_54_a_loop_is_refused(from_path: str, to_path: str) -> None:
-    if from_path != "/a":
-        make.redirect("/a", from_path)
-    before = leads()
-
-    answer = refused(
-        "POST",
-        "/api/redirects",
-        {"fromPath": from_path, "toPath": to_path},
-        422,
-        "redirect_loop",
-        "toPath",
-    )
-
-    assert from_path in answer["error"]
-    assert leads() == before
-
-
-@pytest.mark.parametrize(
-    "to_path",
-    [
-        "//evil.example",
-        "/%2F/evil.example\\",
-        "\\\\evil.example",
-        "/\\evil.example",
-        "/x\r\nSet-Cookie: a=b",
-        "/x%0d%0aSet-Cookie: a=b",
-        "/%5Cevil.example",
-        "javascript:alert(1)",
-        "JaVaScRiPt:alert(1)",
-        "java\tscript:alert(1)",
-        " javascript:alert(1)",
-        "&#106;avascript:alert(1)",
-        "data:text/html,x",
-        "mailto:a@b.example",
-        "http:evil",
-        "https:///evil",
-        "http://[evil",
-        "x",
-        "?x",
-        "/" + "x" * 2000,
-    ],
-)
-def test_threat_54_only_this_site_and_web_addresses_are_targets(to_path: str) -> None:
-    refused(
-        "POST", "/api/redirects", {"fromPath": "/a", "toPath": to_path}, 422, "invalid", "toPath"
-    )
-
-    assert Redirect.objects.count() == 0
-
-
-@pytest.mark.parametrize(
-    "from_path",
-    [
-        "x",
-        "//evil.example",
-        "/a?b",
-        "/a#b",
-        "/a\\b",
-        "/a%0ab",
-        "/%ff",
-        "/admin/x",
-        "/api/posts",
-        "/static/x.css",
-        "/" + "x" * 2000,
-        "https://evil.example/x",
-    ],
-)
-def test_only_addresses_of_the_site_lead_on(from_path: str) -> None:
-    refused(
-        "POST",
-        "/api/redirects",
-        {"fromPath": from_path, "toPath": "/b"},
-        422,
-        "invalid",
-        "fromPath",
-    )
-
-    assert Redirect.objects.count() == 0
-
-
-@pytest.mark.parametrize(
-    ("body", "key"),
-    [
-        ({"fromPath": "/a", "toPath": "/b", "type": 303}, "type"),
-        ({"fromPath": "/a", "toPath": "/b", "type": True}, "type"),
-        ({"fromPath": "/a", "toPath": "/b", "active": "yes"}, "active"),
-        ({"fromPath": 1, "toPath": "/b"}, "fromPath"),
-        ({"toPath": "/b"}, "fromPath"),
-        ({"fromPath": "/a", "toPath": None}, "toPath"),
-        ({"fromPath": "/a\x00", "toPath": "/b"}, "fromPath"),
-    ],
-)
-def test_bodies_that_do_not_fit_are_refused(body: dict[str, Any], key: str) -> None:
-    refused("POST", "/api/redirects", body, 422, "invalid", key)
-
-
-def test_an_address_leads_to_one_place_and_never_away_from_a_page() -> None:
-    make.redirect("/a", "/b")
-    post = make.post()
-
-    for from_path, code in (("/a/", "redirect_exists"), (post.path, "path_in_use")):
-        body = {"fromPath": from_path, "toPath": "/c"}
-        refused("POST", "/api/redirects", body, 422, code, "fromPath")
-    assert leads() == {"/a": "/b"}
-
-
 def test_what_was_read_can_be_put_back_and_changed() -> None:
     row = make.redirect("/a", "/b")
     client = ApiClient("editor")
@@ -296,85 +125,6 @@ def test_the_list_is_filtered_and_paged() -> None:
         client.read(f"/api/redirects?{bad}", expect=422)
 
 
-def test_a_new_slug_leads_from_the_old_one_for_descendants_too(client: Client) -> None:
-    parent = page("About", "about")
-    child = page("Team", "team", parentId=str(parent.pk))
-    hidden = page("Plans", "plans", status="draft", parentId=str(parent.pk))
-
-    edit(parent, slug="us")
-
-    assert leads() == {"/about": "/us", "/about/team": "/us/team"}
-    assert set(Redirect.objects.values_list("is_automatic", "type")) == {(True, 301)}
-    assert client.get("/about/team")["Location"] == "/us/team"
-    moved = Event.objects.filter(name="post.moved").order_by("id")
-    assert [event.payload for event in moved] == [
-        {"id": str(parent.pk), "locale": "en", "from": "/about", "to": "/us"},
-        *[
-            {"id": pk, "locale": "en", "from": f"/about/{slug}", "to": f"/us/{slug}"}
-            for pk, slug in sorted([(str(child.pk), "team"), (str(hidden.pk), "plans")])
-        ],
-    ]
-
-
-def test_moving_back_and_forth_leaves_no_loop_and_no_chain(client: Client) -> None:
-    post = make.post(slug="one")
-
-    edit(post, slug="two")
-    edit(post, slug="three")
-    assert leads() == {"/blog/one": "/blog/three", "/blog/two": "/blog/three"}
-
-    edit(post, slug="one")
-    assert leads() == {"/blog/two": "/blog/one", "/blog/three": "/blog/one"}
-    assert client.get("/blog/one").status_code == 200
-
-
-def test_a_draft_that_nobody_saw_leaves_no_redirect() -> None:
-    post = make.post(slug="one", status="draft")
-
-    edit(post, slug="two")
-
-    assert leads() == {}
-
-
-def test_a_post_that_comes_live_takes_its_address_back(client: Client) -> None:
-    edit(make.post(slug="one"), slug="two")
-    assert client.get("/blog/one").status_code == 301
-
-    make.post("Another", slug="one")
-
-    assert leads() == {}
-    assert client.get("/blog/one").status_code == 200
-
-
-def test_a_redirect_stands_and_falls_with_its_cause() -> None:
-    post = make.post(slug="one")
-    make.post("Other", slug="taken")
-
-    with pytest.raises(RuleViolation):
-        edit(post, slug="taken")
-
-    assert leads() == {}
-    assert Event.objects.filter(name="post.moved").count() == 0
-
-
-def test_agents_and_translators_change_no_redirects() -> None:
-    for actor in (make.mcp_actor("admin"), make.agent_actor(), make.actor("translator")):
-        with pytest.raises(NotAllowed):
-            create_redirect(actor=actor, from_path="/a", to_path="/b")
-    assert leads() == {}
-
-
-def test_threat_16_a_redirect_to_what_is_not_published_shows_nothing_of_it(client: Client) -> None:
-    post = make.post("A secret title", slug="one")
-    edit(post, slug="two")
-    delete_post(post_id=post.pk, actor=make.actor("admin"))
-
-    response = client.get("/blog/one", follow=True)
-
-    assert response.status_code == 404
-    assert b"A secret title" not in response.content
-
-
 def test_find_and_replace_reaches_where_redirects_lead() -> None:
     make.redirect("/a", "https://old.example/x")
     make.redirect("/b", "/old.example/b")
@@ -389,63 +139,3 @@ def test_find_and_replace_reaches_where_redirects_lead() -> None:
     loop = {"find": "/new.example/b", "replace": "/b", "tables": ["redirects"]}
     ApiClient("admin").write("POST", "/api/database/find-replace", loop, expect=422)
     assert leads() == {"/a": "https://new.example/x", "/b": "/new.example/b"}
-
-
-@pytest.mark.services
-@pytest.mark.django_db(transaction=True)
-def test_two_redirects_made_at_once_close_no_loop() -> None:
-    actor = make.actor()
-
-    results = at_once(
-        lambda: create_redirect(actor=actor, from_path="/a", to_path="/b"),
-        lambda: create_redirect(actor=actor, from_path="/b", to_path="/a"),
-    )
-
-    codes = [result.code for result in results if isinstance(result, CmsError)]
-    assert codes == ["redirect_loop"]
-    assert Redirect.objects.count() == 1
-
-
-@pytest.mark.services
-@pytest.mark.django_db(transaction=True)
-def test_two_at_once_changes_of_one_redirect_both_stand() -> None:
-    actor = make.actor()
-    row = make.redirect("/a", "/b")
-
-    while_under_way(
-        lambda: change_redirect(redirect_id=row.pk, actor=actor, active=False),
-        lambda: change_redirect(redirect_id=row.pk, actor=actor, to_path="/c"),
-    )
-
-    row.refresh_from_db()
-    assert (row.is_active, row.to_path) == (False, "/c")
-
-
-@pytest.mark.services
-@pytest.mark.django_db(transaction=True)
-def test_two_at_once_a_deleted_redirect_does_not_come_back() -> None:
-    actor = make.actor()
-    row = make.redirect("/a", "/b")
-
-    answer = while_under_way(
-        lambda: delete_redirect(redirect_id=row.pk, actor=actor),
-        lambda: change_redirect(redirect_id=row.pk, actor=actor, to_path="/c"),
-    )
-
-    assert isinstance(answer, NotFound)
-    assert not Redirect.objects.exists()
-
-
-@pytest.mark.services
-@pytest.mark.django_db(transaction=True)
-def test_two_at_once_a_change_loses_no_hit() -> None:
-    actor = make.actor()
-    row = make.redirect("/a", "/b")
-
-    def counted() -> None:
-        count_hit(row.pk)
-
-    while_under_way(counted, lambda: change_redirect(redirect_id=row.pk, actor=actor, to_path="/c"))
-
-    row.refresh_from_db()
-    assert (row.hits, row.to_path) == (1, "/c")

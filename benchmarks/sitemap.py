@@ -1,0 +1,144 @@
+"""The sitemap, cold and warm, beside bare psycopg that streams the same posts into the same XML."""
+
+from __future__ import annotations
+
+import gzip
+import time
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from io import BytesIO
+from statistics import median
+from typing import Final
+
+import psycopg
+from django.db import connection, transaction
+from django.test import Client
+
+from seo.sitemap import keeping
+from seo.sitemap.rows import sql
+
+SIZES: Final = (1_000, 10_000, 100_000)
+TIMES: Final = 3
+ORIGIN: Final = "http://127.0.0.1"
+_POSTS: Final = """
+    INSERT INTO content_post (id, type, locale, slug, title, excerpt, status, custom_fields, order_index,
+        translation_group, variation, path, is_placeholder, version, created_at, updated_at, published_at, parent_id)
+    SELECT md5('p' || n)::uuid, CASE WHEN n %% 5 = 0 THEN 'page' ELSE 'blog' END,
+        CASE WHEN n %% 2 = 0 THEN 'en' ELSE 'de' END,
+        'post-' || n, 'Post ' || n, '', 'published', '{}', n %% 7, md5('g' || n / 2)::uuid, '',
+        CASE WHEN n %% 2 = 0 THEN '' ELSE '/de' END || '/blog/post-' || n, false, 1,
+        timestamptz '2026-01-01' + make_interval(mins => n), timestamptz '2026-02-01' + make_interval(mins => n),
+        timestamptz '2026-01-01' + make_interval(mins => n),
+        CASE WHEN n %% 5 = 0 AND n >= 100 AND n %% 100 <> 0 THEN md5('p' || (n - n %% 100))::uuid END
+    FROM generate_series(%s::int, %s::int) AS n
+"""
+_BARE: Final = """
+    SELECT path, to_char(updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') FROM content_post
+    WHERE status = 'published' AND deleted_at IS NULL AND variation_of_id IS NULL
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Seconds, but for the bytes."""
+
+    posts: int
+    cold: float
+    warm: float
+    bare: float
+    query: float
+    peak: int
+    packed: int
+
+
+def measure(url: str) -> list[Found]:
+    """At each size, in an empty database that is migrated."""
+    found, begin = [], 0
+    for posts in SIZES:
+        _fill(begin, posts)
+        begin = posts
+        found.append(_at(posts, url))
+    return found
+
+
+def _fill(begin: int, end: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_POSTS, [begin, end - 1])
+        cursor.execute("UPDATE core_contentversion SET number = number + 1")
+        cursor.execute("VACUUM ANALYZE content_post")
+
+
+def _at(posts: int, url: str) -> Found:
+    pairs = [(_taken(_cold), _taken(_warm), _taken(lambda: _bare(url))) for _ in range(TIMES)]
+    cold, warm, bare = (median(values) for values in zip(*pairs, strict=True))
+    tracemalloc.start()
+    _cold()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    build = keeping.current(ORIGIN)
+    files = [keeping.file_of(ORIGIN, number) for number in range(len(build.digests))]
+    packed = sum(len(file.packed) for file in files if file is not None)
+    assert build.urls == posts  # a benchmark of something else would be none
+    return Found(posts, cold, warm, bare, _taken(_asked), peak, packed)
+
+
+def _taken(work: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def _cold() -> None:
+    keeping.drop(ORIGIN)
+    _warm()
+
+
+def _warm() -> None:
+    response = Client().get("/sitemap.xml", HTTP_HOST="127.0.0.1", HTTP_ACCEPT_ENCODING="gzip")
+    assert response.status_code == 200  # likewise
+
+
+def _asked() -> None:
+    """The query alone, all its rows on the way."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL jit = off")
+        cursor.execute(f"EXPLAIN (ANALYZE, TIMING OFF) {sql()}", ["en", "de"] * 2)
+        cursor.fetchall()
+
+
+def _bare(url: str) -> None:
+    """Every row through a server-side cursor into packed XML; no order, no languages, no rules."""
+    file = BytesIO()
+    with (
+        psycopg.connect(url) as bare,
+        bare.cursor("floor") as cursor,
+        gzip.GzipFile(fileobj=file, mode="wb", compresslevel=6) as packer,
+    ):
+        cursor.itersize = 2000
+        cursor.execute(_BARE)
+        for path, changed in cursor:
+            line = f"<url><loc>{escape(ORIGIN + path)}</loc><lastmod>{changed}</lastmod></url>\n"
+            packer.write(line.encode())
+
+
+def plan() -> list[str]:
+    """How PostgreSQL reads the posts."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL jit = off")
+        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) {sql()}", ["en", "de"] * 2)
+        return [row[0] for row in cursor.fetchall()]
+
+
+def show(found: list[Found]) -> None:
+    print(
+        "\n| posts | cold ms | warm ms | bare psycopg ms | cold of the bare | query ms | peak MB | packed kB |"
+    )
+    print("|---:" * 8 + "|")
+    for item in found:
+        print(
+            f"| {item.posts:,} | {1000 * item.cold:,.0f} | {1000 * item.warm:.1f} | {1000 * item.bare:,.0f} "
+            f"| {item.cold / item.bare:.1f} | {1000 * item.query:,.0f} | {item.peak / 1e6:.1f} "
+            f"| {item.packed / 1000:,.0f} |"
+        )
