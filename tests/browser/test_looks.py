@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from content.models import Layer
+from content.models import Layer, Menu
 from tests import make
 from tests.browser.scene import coffee
 
@@ -47,6 +47,63 @@ def serious(page: Any, **options: Any) -> list[str]:
         if item["impact"] in SERIOUS
         for node in item["nodes"]
     ]
+
+
+def site_places() -> list[str]:
+    """Every kind of page of the site, the post with a topic and a translation."""
+    home = make.post("Kettle", type="page", slug="home", markdown="")
+    make.post("Kessel", type="page", slug="home", locale="de", markdown="", translation_of=home)
+    coffee()
+    return ["/", "/blog", "/search?q=coffee", "/search?q=nothing", "/de/nichts", "/blog/topics/coffee",
+            "/blog/how-to-brew-filter-coffee"]  # fmt: skip
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_no_page_of_the_site_has_a_serious_barrier_or_is_too_wide(
+    open_page: Any, dark: bool
+) -> None:
+    addresses, problems = site_places(), []
+    page = open_page(None, dark=dark)
+    # The browser would note the status as an error of the page.
+    page.route("**/nichts", lambda route: route.fulfill(response=route.fetch(), status=200))
+
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        for address in addresses:
+            page.goto(address)
+            problems += serious(page)
+            wide = page.evaluate("() => document.documentElement.scrollWidth")
+            problems += [f"{address} is {wide} wide"] if wide > width else []
+
+    assert problems == []
+
+
+def test_the_site_is_searched_and_its_menus_open_by_keyboard_without_scripts(
+    open_page: Any,
+) -> None:
+    site_places()
+    below = {
+        "id": "2",
+        "label": "Kettles",
+        "type": "custom",
+        "url": "/search?q=kettle",
+        "children": [],
+    }
+    top = {"id": "1", "label": "More", "type": "custom", "url": "", "children": [below]}
+    Menu.objects.create(slug="main", locale="en", name="Main", items=[top])
+    page = open_page(None, scripts=False)
+    page.goto("/")
+
+    page.get_by_label("Search this site").press_sequentially("bloom")
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="How to brew filter coffee").click()
+    assert page.url.endswith("/blog/how-to-brew-filter-coffee")
+
+    link = page.get_by_role("link", name="Kettles")
+    assert not link.is_visible()
+    page.locator("summary", has_text="More").press("Enter")
+    link.press("Enter")
+    page.wait_for_url("**/search?q=kettle")
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
