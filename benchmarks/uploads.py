@@ -1,0 +1,130 @@
+"""Uploads with their sizes, beside Pillow and libvips alone: the same photos, in turns, in one run."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from PIL import Image
+
+if TYPE_CHECKING:
+    from core.actor import Actor
+
+WIDTHS = {"large": 1600, "medium": 800, "small": 400}
+PHOTOS: Mapping[str, tuple[int, int]] = {"2 MP": (1600, 1200), "12 MP": (4000, 3000)}
+_QUALITY = 82
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Milliseconds of each way for one photo; None where it cannot be tried here."""
+
+    photo: str
+    upload: float
+    worker: float
+    pillow: float
+    vips: float | None
+
+    @property
+    def ratio(self) -> float:
+        """Upload and worker together, of what Pillow alone takes for the same files."""
+        return (self.upload + self.worker) / self.pillow
+
+
+def photo(size: tuple[int, int]) -> bytes:
+    """A JPEG with the detail of a photo, always the same."""
+    coarse = [Image.effect_noise((size[0] // 8, size[1] // 8), 90) for _ in range(3)]
+    smooth = Image.merge("RGB", [one.resize(size, Image.Resampling.BICUBIC) for one in coarse])
+    out = BytesIO()
+    smooth.save(out, "JPEG", quality=90)
+    return out.getvalue()
+
+
+def measure(rounds: int) -> list[Taken]:
+    """The medians of the rounds; each round goes through every way once."""
+    from accounts.models import User
+    from core.actor import Actor
+    from media.services import variants
+
+    user = User.objects.create_user("bench@example.com", None, username="bench", role="admin")
+    variants.wake = lambda asset_id, theme: None  # the worker's part is measured on its own
+    actor = Actor(user=user, via="command")
+    return [_taken(name, photo(size), rounds, actor) for name, size in PHOTOS.items()]
+
+
+def _taken(name: str, content: bytes, rounds: int, actor: Actor) -> Taken:
+    ways: dict[str, Callable[[], object]] = {
+        "upload": lambda: _upload(content, actor),
+        "worker": _work,
+        "pillow": lambda: _pillow(content),
+    }
+    if shutil.which("vipsthumbnail") is not None:
+        ways["vips"] = lambda: _vips(content)
+    times: dict[str, list[float]] = {way: [] for way in ways}
+    for _ in range(rounds):
+        for way, work in ways.items():
+            times[way].append(_seconds(work))
+    middle = {way: 1000 * median(values) for way, values in times.items()}
+    return Taken(name, middle["upload"], middle["worker"], middle["pillow"], middle.get("vips"))
+
+
+def _upload(content: bytes, actor: Actor) -> None:
+    from media.services.store import store_image
+
+    store_image(file=BytesIO(content), filename="a.jpg", actor=actor)
+
+
+def _work() -> None:
+    from media.making import make_variants
+    from media.models import VariantWork
+
+    work = VariantWork.objects.latest("pk")
+    assert make_variants(work.asset_id, work.theme)
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def _pillow(content: bytes) -> None:
+    """The three sizes as WebP, written to files, and nothing else: no check, no row, no cleaned original."""
+    with TemporaryDirectory() as folder:
+        image = Image.open(BytesIO(content))
+        image.draft("RGB", (2 * max(WIDTHS.values()), 1))
+        shown = image.convert("RGB")
+        for name, width in WIDTHS.items():
+            if shown.width > width:
+                height = round(shown.height * width / shown.width)
+                shown = shown.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=2.0)
+            shown.save(Path(folder) / f"{name}.webp", quality=_QUALITY, method=4)
+
+
+def _vips(content: bytes) -> None:
+    with TemporaryDirectory() as folder:
+        source = Path(folder) / "a.jpg"
+        source.write_bytes(content)
+        for name, width in WIDTHS.items():
+            target = f"{folder}/{name}.webp[Q={_QUALITY}]"
+            command = ["vipsthumbnail", str(source), "--size", f"{width}x>", "-o", target]
+            subprocess.run(command, check=True)
+
+
+def show(found: list[Taken]) -> None:
+    print("\n| photo | upload ms | worker ms | Pillow alone ms | both of Pillow | libvips ms |")
+    print("|---|---:|---:|---:|---:|---:|")
+    for one in found:
+        vips = f"{one.vips:.0f}" if one.vips is not None else "not here"
+        print(
+            f"| {one.photo} | {one.upload:.0f} | {one.worker:.0f} | {one.pillow:.0f} "
+            f"| {one.ratio:.2f} | {vips} |"
+        )
