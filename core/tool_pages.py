@@ -40,9 +40,25 @@ def page(
     cursor: str | None,
 ) -> JsonObject:
     """The part of `rows` (a list or query in a stable order) that the cursor points at."""
+
+    def each(part: list[T]) -> list[JsonObject]:
+        return [present(row) for row in part]
+
+    return page_together(rows, each, total=total, limit=limit, cursor=cursor)
+
+
+def page_together(
+    rows: Sequence[T] | object,
+    present: Callable[[list[T]], list[JsonObject]],
+    *,
+    total: int,
+    limit: int,
+    cursor: str | None,
+) -> JsonObject:
+    """As `page`, where the rows of a page are presented at once."""
     start = _start(cursor)
     part: list[T] = list(rows[start : start + limit])  # type: ignore[index]  # a list or a query
-    answer: JsonObject = {"items": [present(row) for row in part], "total": total}
+    answer: JsonObject = {"items": present(part), "total": total}
     if start + len(part) < total and part:
         answer["nextCursor"] = _cursor(start + len(part))
     return answer

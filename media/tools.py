@@ -11,10 +11,10 @@ from pydantic import Field
 from core.actor import Actor
 from core.errors import RuleViolation
 from core.json import JsonObject
-from core.tool_pages import Page, Paged, page
+from core.tool_pages import Page, Paged, page, page_together
 from core.tools import Arguments, Result, tool
 from media import holders, integrity, queries
-from media.models import Asset, FileCheck, StoredFile
+from media.models import Asset, FileCheck, MediaReference, StoredFile
 from media.presenters import present_asset, url_of
 from media.services.update import find_asset
 
@@ -109,13 +109,8 @@ def get_media(actor: Actor, arguments: OneFile) -> JsonObject:
 def list_media_categories(actor: Actor, arguments: Paged) -> JsonObject:
     """Categories in use, each with the number of its files."""
     found, _ = queries.category_counts(0, 10_000)
-    return page(
-        found,
-        lambda row: {"name": row[0], "count": row[1]},
-        total=len(found),
-        limit=arguments.limit,
-        cursor=arguments.cursor,
-    )
+    wire: list[JsonObject] = [{"name": name, "count": number} for name, number in found]
+    return page(wire, dict, total=len(wire), limit=arguments.limit, cursor=arguments.cursor)
 
 
 @tool(
@@ -129,13 +124,13 @@ def media_where_used(actor: Actor, arguments: UsesOfFile) -> JsonObject:
     """The places that use a file, live and staged: postId or globalSlug, title, locale, layer, path."""
     asset = find_asset(arguments.id)
     rows = queries.where_used(asset.pk, layers=holders.visible_layers(actor))
-    answer = page(
-        rows, lambda row: {"row": row}, total=rows.count(), limit=arguments.limit,
-        cursor=arguments.cursor,
-    )  # fmt: skip
-    items: list[JsonObject] = answer["items"]  # type: ignore[assignment]  # as made above
-    answer["items"] = [*holders.places([item["row"] for item in items], actor)]  # type: ignore[misc]
-    return answer
+
+    def named(part: list[MediaReference]) -> list[JsonObject]:
+        return holders.places(part, actor)
+
+    return page_together(
+        rows, named, total=rows.count(), limit=arguments.limit, cursor=arguments.cursor
+    )
 
 
 @tool(

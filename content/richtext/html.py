@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -21,19 +21,30 @@ from content.richtext.nodes import (
     string,
 )
 from content.richtext.schema import ALIGNMENTS, INLINE, LANGUAGE, MAX_DEPTH
-from media.addresses import name_of
-from media.presenters import SiteImage
 
 _TAGS = {"bold": "strong", "italic": "em", "strike": "s", "code": "code"}
 _LIST_TYPES = frozenset({"1", "a", "A", "i", "I"})
 
 
-class PageTexts(set[str]):
-    """What the texts of a page share: the ids of their headings, and their images by the names of their files."""
+@dataclass(frozen=True, slots=True)
+class TextImage:
+    """An image of the site as a text shows it; without an address its file is gone."""
 
-    def __init__(self, ids: Iterable[str], images: Mapping[str, SiteImage]) -> None:
+    url: str = ""
+    alt: str = ""
+    width: int | None = None
+    height: int | None = None
+    srcset: str = ""
+    sizes: str = ""
+    dark_srcset: str = ""
+
+
+class PageTexts(set[str]):
+    """What the texts of a page share: the ids of their headings, and who knows the site's own images by address."""
+
+    def __init__(self, ids: Iterable[str], image_at: Callable[[str], TextImage | None]) -> None:
         super().__init__(ids)
-        self.images = images
+        self.image_at = image_at
 
 
 def to_html(
@@ -162,26 +173,27 @@ class _Renderer:
         if run.kind == "text" or (is_external(run.src) and not self.remote_images):
             return escape(run.text)
         title = f' title="{escape(run.title)}"' if run.title else ""
-        name = name_of(run.src) if isinstance(self.heading_ids, PageTexts) else None
-        if name is not None and isinstance(self.heading_ids, PageTexts):
-            image = self.heading_ids.images.get(name)
-            return _own_image(image, run.text, title) if image is not None else ""
+        own = (
+            self.heading_ids.image_at(run.src) if isinstance(self.heading_ids, PageTexts) else None
+        )
+        if own is not None:
+            return _own_image(own, run.text, title) if own.url else ""
         source, alt = escape(run.src), escape(run.text)
         return f'<img src="{source}" alt="{alt}"{title} loading="lazy" decoding="async">'
 
 
-def _own_image(image: SiteImage, alt: str, title: str) -> str:
+def _own_image(image: TextImage, alt: str, title: str) -> str:
     """An image of ours in the size that fits, and darker on dark pages where there is such a one."""
-    sizes = f' sizes="{escape(image["sizes"])}"'
-    shape = f' width="{image["width"]}" height="{image["height"]}"' if image["width"] else ""
-    choice = f' srcset="{escape(image["srcset"])}"{sizes}' if image["srcset"] else ""
+    sizes = f' sizes="{escape(image.sizes)}"'
+    shape = f' width="{image.width}" height="{image.height}"' if image.width else ""
+    choice = f' srcset="{escape(image.srcset)}"{sizes}' if image.srcset else ""
     html = (
-        f'<img src="{escape(image["url"])}" alt="{escape(alt or image["alt"])}"{title}{shape}{choice}'
+        f'<img src="{escape(image.url)}" alt="{escape(alt or image.alt)}"{title}{shape}{choice}'
         ' loading="lazy" decoding="async">'
     )
-    if not image["dark_srcset"]:
+    if not image.dark_srcset:
         return html
-    dark = f'media="(prefers-color-scheme: dark)" srcset="{escape(image["dark_srcset"])}"{sizes}'
+    dark = f'media="(prefers-color-scheme: dark)" srcset="{escape(image.dark_srcset)}"{sizes}'
     return f"<picture><source {dark}>{html}</picture>"
 
 

@@ -59,6 +59,5 @@ def _rebuild(kind: str, ids: Sequence[UUID]) -> None:
 
 def _drop_others(kind: str, holders: QuerySet[Post] | QuerySet[ModuleInstance]) -> None:
     """Rows of holders that are no more."""
-    named = MediaReference.objects.filter(holder_kind=kind)
-    gone = named.exclude(holder_id__in=holders.values("pk")).values_list("holder_id", flat=True)
-    drop_references(kind, list(gone.distinct()))
+    named = MediaReference.objects.filter(holder_kind=kind).values_list("holder_id", flat=True)
+    drop_references(kind, set(named.distinct()) - set(holders.values_list("pk", flat=True)))

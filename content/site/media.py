@@ -5,10 +5,12 @@ Images of media fields are known by their ids, those in rich text by the names o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from content.definitions import ModuleProps
 from content.media_uses import shown_in
+from content.richtext.html import TextImage
+from media.addresses import name_of
 from media.presenters import SiteImage, site_image
 from media.queries import assets_for
 
@@ -25,3 +27,26 @@ def images(keys: Iterable[str]) -> dict[str, SiteImage]:
 def media_ids(props: type[ModuleProps], values: object) -> Iterator[str]:
     """Every id in the media fields of props, and every name of a file of ours that their rich text shows."""
     return (str(token) for token in shown_in(props, values))
+
+
+def own_images(media: Mapping[str, SiteImage]) -> Callable[[str], TextImage | None]:
+    """What running text shows for an address: an image of ours, one whose file is gone, or None for a foreign one."""
+
+    def image_at(address: str) -> TextImage | None:
+        name = name_of(address)
+        if name is None:
+            return None
+        image = media.get(name)
+        if image is None:
+            return TextImage()
+        return TextImage(
+            url=image["url"],
+            alt=image["alt"],
+            width=image["width"],
+            height=image["height"],
+            srcset=image["srcset"],
+            sizes=image["sizes"],
+            dark_srcset=image["dark_srcset"],
+        )
+
+    return image_at

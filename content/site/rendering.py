@@ -19,6 +19,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from content.definitions import Module, modules
 from content.richtext.html import PageTexts
+from content.site.media import own_images
 from core.json import Json
 
 logger = logging.getLogger(__name__)
@@ -63,7 +64,7 @@ def render_modules(items: Sequence[RenderableModule], context: Mapping[str, obje
     has_heading = opens_with_heading(items)
     # The page's own id is taken, and every module adds those of its headings.
     media = context.get("media")
-    texts = PageTexts({"main"}, media) if isinstance(media, Mapping) else {"main"}
+    texts = PageTexts({"main"}, own_images(media)) if isinstance(media, Mapping) else {"main"}
     context = {**context, "heading_ids": texts}
     rendered = (
         _render(item, context, is_opening=has_heading and place == 0)

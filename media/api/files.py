@@ -49,7 +49,7 @@ class FileViewSet(ApiViewSet):
         file = _file(request, also=(*_ALT, *_CATEGORIES))
         asset = store_image(
             file=file,
-            filename=file.name or "",
+            filename=str(file.name or ""),
             alt_text=_alt_text(request),
             categories=_categories(request),
             actor=self.actor,
@@ -70,7 +70,7 @@ class FileViewSet(ApiViewSet):
         return Response(present_asset(asset))
 
 
-def _file(request: Request, also: tuple[str, ...] = ()) -> UploadedFile:
+def _file(request: Request, also: tuple[str, ...] = ()) -> UploadedFile[bytes]:
     """The one file of a body that has nothing else but the fields in `also`."""
     _refuse_large(request)
     data = request.data
@@ -82,7 +82,7 @@ def _file(request: Request, also: tuple[str, ...] = ()) -> UploadedFile:
     if len(files) != 1:
         message = "Send one file at a time." if files else "file must be a file."
         raise invalid("file", message)
-    found: UploadedFile = files[0]
+    found: UploadedFile[bytes] = files[0]
     return found
 
 
@@ -102,7 +102,7 @@ def _texts(request: Request, names: tuple[str, ...]) -> list[str]:
         for text in (data.getlist(name) if isinstance(data, QueryDict) else [])
     ]
     for text in found:
-        if not isinstance(text, str) or len(text) > _LONGEST:
+        if len(text) > _LONGEST:
             raise invalid(names[0], "This is too long.")
     return found
 

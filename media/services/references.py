@@ -95,7 +95,7 @@ def _assets_of(tokens: Collection[Token]) -> dict[Token, UUID]:
         sorted({token for token in tokens if isinstance(token, UUID)} | {*named.values()})
     )
     found: dict[Token, UUID] = {id_: id_ for id_ in there}
-    return found | {name: id_ for name, id_ in named.items() if id_ in there}
+    return found | {token: id_ for token, id_ in named.items() if id_ in there}
 
 
 def _ids_of(names: Collection[str]) -> dict[str, UUID]:
@@ -103,7 +103,7 @@ def _ids_of(names: Collection[str]) -> dict[str, UUID]:
     for begin in range(0, len(listed), _ROWS):
         files = StoredFile.objects.filter(name__in=listed[begin : begin + _ROWS])
         rows = files.filter(asset__isnull=False).values_list("name", "asset_id")
-        found |= {name: id_ for name, id_ in rows if id_ is not None}
+        found |= dict(rows)
     return found
 
 

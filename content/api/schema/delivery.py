@@ -28,7 +28,7 @@ class DeliveredMediaSchema(serializers.Serializer[object]):
 class DeliveredPostSchema(LivePostSchema):
     """A published post, with the files that its fields and modules name, by id."""
 
-    media = serializers.DictField(child=DeliveredMediaSchema())  # type: ignore[assignment]  # a field of that name
+    media = serializers.DictField(child=DeliveredMediaSchema())
 
 
 LISTED: Final = frozenset(ListedLivePostSchema().fields)
@@ -54,7 +54,7 @@ LIST_FIELDS: Final = _fields(LISTABLE)
 class SparseListedLivePostSchema(ListedLivePostSchema):
     """A published post in a list. Everything but `media` is there unless `fields` asks for less, or for that too."""
 
-    media = serializers.DictField(child=DeliveredMediaSchema())  # type: ignore[assignment]  # a field of that name
+    media = serializers.DictField(child=DeliveredMediaSchema())
 
     def get_fields(self) -> dict[str, Any]:
         return _optional(super().get_fields())
