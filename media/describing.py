@@ -68,7 +68,7 @@ def _line(value: str) -> str:
 
 
 def _longest(name: str) -> int:
-    return Asset._meta.get_field(name).max_length or 255
+    return getattr(Asset._meta.get_field(name), "max_length", None) or 255
 
 
 def _fitting(name: str, text: str) -> str:

@@ -20,11 +20,11 @@ _SHARPNESS: Final = 2
 
 def variants_of(content: bytes, theme: str) -> Iterator[tuple[str, bytes]]:
     """Name and content of each size, from the largest; never enlarged. Of an animation, its first frame."""
-    image = Image.open(BytesIO(content))
-    if image.format == "JPEG":
+    file = Image.open(BytesIO(content))
+    if file.format == "JPEG":
         widest = _SHARPNESS * max(VARIANTS.values())
-        image.draft("RGB", (widest, max(1, round(image.height * widest / image.width))))
-    image = upright(image)
+        file.draft("RGB", (widest, max(1, round(file.height * widest / file.width))))
+    image = upright(file)
     if theme == Theme.DARK:
         image = darkened(image)
     for name, width in VARIANTS.items():

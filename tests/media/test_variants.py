@@ -40,7 +40,7 @@ def test_the_upload_answers_before_there_are_sizes(run_on_commit: RunOnCommit) -
         asset = store(picture())
 
         assert asset.status == "processing"
-        assert list(asset.variants) == ["large", "medium", "small"]
+        assert set(asset.variants) == {"large", "medium", "small"}
         assert len(on_disk()) == 1
         image = site_image(asset)
         assert image is not None
@@ -49,7 +49,11 @@ def test_the_upload_answers_before_there_are_sizes(run_on_commit: RunOnCommit) -
 
     asset.refresh_from_db()
     assert (asset.status, asset.variants) == ("ready", planned)
-    assert [opened(name).size for name in planned.values()] == [(1600, 800), (800, 400), (400, 200)]
+    assert [opened(planned[size]).size for size in ("large", "medium", "small")] == [
+        (1600, 800),
+        (800, 400),
+        (400, 200),
+    ]
     assert not VariantWork.objects.exists()
     assert not StoredFile.objects.exclude(asset=asset, due_at=None, is_deleted=False).exists()
     assert StoredFile.objects.count() == 4
@@ -95,7 +99,7 @@ def test_of_two_workers_that_begin_together_one_makes_them() -> None:
     assert sorted(map(bool, done)) == [False, True]
     assert Event.objects.filter(name="media.variants", payload__theme="dark").count() == 1
     asset.refresh_from_db()
-    assert list(asset.dark_variants) == ["large", "medium", "small"]
+    assert set(asset.dark_variants) == {"large", "medium", "small"}
 
 
 def test_after_three_failures_it_is_given_up_and_says_why(caplog) -> None:
@@ -249,7 +253,7 @@ def test_dark_sizes_are_made_when_asked_for(run_on_commit: RunOnCommit) -> None:
 
     asset.refresh_from_db()
     assert (asset.status, asset.variants, dark_status(asset)) == ("ready", light, "ready")
-    assert list(asset.dark_variants) == ["large", "medium", "small"]
+    assert set(asset.dark_variants) == {"large", "medium", "small"}
     assert set(asset.dark_variants.values()) & set(light.values()) == set()
     red = opened(asset.dark_variants["small"]).convert("RGB").getpixel((50, 2))
     assert 185 <= red[0] <= 212  # 255 less 22 per cent
