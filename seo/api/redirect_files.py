@@ -32,7 +32,7 @@ class RedirectFileViewSet(ApiViewSet):
     """Redirects as files."""
 
     permissions: ClassVar[dict[str, Declared]] = dict.fromkeys(
-        ("export", "import_"), "redirects.edit"
+        ("export", "import_lines"), "redirects.edit"
     )
     files = frozenset({"export"})
 
@@ -53,7 +53,7 @@ class RedirectFileViewSet(ApiViewSet):
         )
 
     @extend_schema(request=RedirectFile, responses=schema.RedirectImportSchema)
-    def import_(self, request: Request) -> Response:
+    def import_lines(self, request: Request) -> Response:
         """Lead on from each line's address: all lines or none. What is there already changes."""
         body = read_body(request, RedirectFile)
         work = check_import if body.dry_run else import_redirects

@@ -12,7 +12,7 @@ from seo.api.search_engines import SeoViewSet
 urlpatterns = [
     path("redirects", RedirectViewSet.as_view({"get": "list", "post": "create"})),
     path("redirects/export", RedirectFileViewSet.as_view({"get": "export"})),
-    path("redirects/import", RedirectFileViewSet.as_view({"post": "import_"})),
+    path("redirects/import", RedirectFileViewSet.as_view({"post": "import_lines"})),
     path(
         "redirects/<str:redirect_id>",
         RedirectViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
