@@ -36,7 +36,7 @@ def test_the_list_is_searched_and_narrowed(signed_in: SignedIn) -> None:
 
     assert listed(client) == ["floor.png", "wall.png"]
     assert sorted(listed(client, "?q=wall")) == ["floor.png", "wall.png"]
-    assert listed(client, "?q=brick") == listed(client, "?q=walls") == ["wall.png"]
+    assert listed(client, "?q=brick") == ["wall.png"]
     assert listed(client, "?category=floors") == ["floor.png"]
     assert listed(client, "?type=image") == ["floor.png", "wall.png"]
     assert listed(client, "?type=application/pdf") == []
