@@ -50,6 +50,13 @@ def endpoints(seeded: Seeded, cookie: Mapping[str, str], product: Server) -> lis
             "live post", 2, status=304,
         ),
         Endpoint("GET /blog/:slug, the page", get(_each("", pages)), "live post", None),
+        Endpoint(
+            "GET /blog/:slug, as Markdown",
+            get(_each("", pages), {"Accept": "text/markdown"}), "live post", None,
+        ),
+        Endpoint("GET /blog, the list", get(_fresh("/blog")), "live list", None),
+        Endpoint("GET /blog/feed.xml", get(_fresh("/blog/feed.xml")), "live list", None),
+        Endpoint("GET /search", get(lambda n: f"/search?q=kettle&n={n}"), "live list", None),
     ]  # fmt: skip
 
 

@@ -10,7 +10,8 @@ from django.db.models import QuerySet
 
 from content import queries
 from content.models import Post, PostModule
-from content.site import queries as site_queries
+from content.site.list_addresses import IndexPage
+from content.site.list_queries import listed
 
 
 def check(post: Post) -> list[str]:
@@ -43,4 +44,4 @@ def _queries(post: Post) -> Iterator[tuple[str, QuerySet[Any]]]:
     yield "its translations", group
     at = queries.published_posts().filter(path=post.path, locale=post.locale)
     yield "page by its path", at
-    yield "index page of a type", site_queries.listed("blog", "en")[:12]
+    yield "index page of a type", listed(IndexPage("blog", "en"))[:12]

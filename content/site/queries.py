@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Count, JSONField, OuterRef, Q, QuerySet, Subquery
+from django.db.models import JSONField, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from content.models import Menu, Post, PostModule, Term
@@ -127,15 +127,3 @@ def menus(locale: str, default_locale: str) -> dict[str, MenuItems]:
     for row in sorted(rows, key=lambda row: row["locale"] == locale):
         found[row["slug"]] = row["items"]
     return found
-
-
-def listed(type: str, locale: str) -> QuerySet[Post]:
-    """The published posts of a type, newest first."""
-    posts = published_posts().filter(type=type, locale=locale).select_related("featured_media")
-    return posts.order_by("-published_at", "id")
-
-
-def counts(type: str) -> dict[str, int]:
-    """How many posts of a type are published, by locale. One query."""
-    rows = published_posts().filter(type=type).order_by().values_list("locale")
-    return dict(rows.annotate(number=Count("pk")))

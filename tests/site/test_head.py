@@ -12,6 +12,7 @@ from content import edits
 from content.models import Post
 from content.services.edit import edit_post
 from content.services.publish import set_status
+from core.json import JsonObject
 from tests import make
 from tests.site.test_pages import BLOG, home, page, text
 
@@ -98,7 +99,7 @@ def test_a_person_an_organization_and_what_somebody_said(client):
 
 def test_questions_of_a_page_are_its_faq(client):
     post = make.post()
-    item = {
+    item: JsonObject = {
         "question": "How hot </script>?",
         "answer": {
             "type": "doc",

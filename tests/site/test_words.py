@@ -1,0 +1,64 @@
+"""The words of the site's templates: each of them has its German."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from django.utils import translation
+from django.utils.translation import gettext, ngettext
+
+from content.definitions import post_types
+from content.site.wording import in_words_of
+
+FOLDERS = ("templates/site", "templates/modules")
+PLAIN = re.compile(r"{%\s*translate\s+\"([^\"]+)\"")
+BLOCK = re.compile(
+    r"{%\s*blocktranslate[^%]*%}(.*?)(?:{%\s*plural\s*%}(.*?))?{%\s*endblocktranslate\s*%}", re.S
+)
+SAME = {"Blog", "Name", "Website"}
+"""Words that German has too."""
+
+
+def words() -> dict[tuple[str, str], str]:
+    """Every message of the templates, one and many, with a file that has it."""
+    found: dict[tuple[str, str], str] = {}
+    for folder in FOLDERS:
+        for file in sorted(Path(folder).rglob("*.html")):
+            text = file.read_text()
+            for message in PLAIN.findall(text):
+                found[message, ""] = file.name
+            for one, many in BLOCK.findall(text):
+                named = [re.sub(r"{{\s*(\w+)\s*}}", r"%(\1)s", part) for part in (one, many)]
+                found[named[0], named[1]] = file.name
+    labels = [
+        type.list_label or type.label_plural
+        for type in post_types
+        if type.__module__.startswith("content.")
+    ]
+    return found | {(label, ""): "a post type" for label in labels if label}
+
+
+def test_every_word_of_the_templates_is_there_in_german() -> None:
+    found = words()
+    assert len(found) > 30
+    with translation.override("de"):
+        missing = {
+            one: place
+            for (one, many), place in found.items()
+            if one not in SAME and (ngettext(one, many, 1) if many else gettext(one)) == one
+        }
+
+    assert missing == {}
+
+
+@pytest.mark.parametrize(
+    ("locale", "shown"),
+    [("de", "Suchen"), ("de-at", "Suchen"), ("en", "Search"), ("fr", "Search"), ("xx", "Search")],
+)
+def test_a_language_without_a_catalogue_has_no_words_of_other_pages(
+    locale: str, shown: str
+) -> None:
+    with in_words_of(locale):
+        assert gettext("Search") == shown
