@@ -14,6 +14,8 @@ from django.test.utils import CaptureQueriesContext
 
 from content.models import Post
 from content.services.publish import set_status
+from content.site import queries
+from content.site.pages import PageContent, page_of
 from core.models import Event
 from forms.models import FormSubmission
 from forms.services.definitions import delete_form, update_form
@@ -380,6 +382,19 @@ def test_a_form_stands_by_itself_too(at, client):
     assert client.get("/forms/contact?locale=xx").status_code == 200
     for method in ("put", "patch", "delete"):
         assert getattr(client, method)("/forms/contact").status_code == 405
+
+
+def test_a_preview_shows_the_form_and_cannot_send_it(at):
+    post = Post.objects.get(path="/contact")
+
+    html = page_of(PageContent(post, queries.modules_of(post), (), preview="Review"))
+
+    form = html[html.index('<form class="form"') :].partition("</form>")[0]
+    assert "This is a preview: the form cannot be sent here." in form
+    assert '<fieldset class="form-fields" disabled>' in form
+    assert "action=" not in form
+    assert "method=" not in form
+    assert 'name="_page"' not in form
 
 
 def test_labels_of_a_form_become_no_markup(at, client):

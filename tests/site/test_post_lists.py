@@ -220,7 +220,7 @@ def test_no_word_of_a_post_becomes_markup(type_name):
     [
         {"count": "three"}, {"count": True}, {"count": -5}, {"count": 10**30}, {"count": None},
         {"postIds": "x"}, {"postIds": [1, None, {}, "x", UUID_]}, {"postIds": [[UUID_]]},
-        {"termId": 5}, {"termId": ["x"]}, {"termId": "\x00"}, {"showAllLink": "no"},
+        {"termId": 5}, {"termId": ["x"]}, {"termId": "no id"}, {"showAllLink": "no"},
         {"heading": ["a"]}, {"intro": {"a": 1}},
     ],
     ids=str,
