@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.actor import Actor
+from core.json import JsonObject
 from media import holders
 from media.models import Asset
 from media.queries import where_used
@@ -34,7 +35,7 @@ def places_of(asset: Asset, actor: Actor) -> Places:
     return Places(rows.count(), named)
 
 
-def _sentence(place: dict[str, object]) -> str:
+def _sentence(place: JsonObject) -> str:
     title = place["title"] or place["globalSlug"] or "Content you may not see, or in the trash"
     locale = f" ({place['locale']})" if place["locale"] else ""
     return f"{title}{locale}, {place['layer']}: {place['path']}"
