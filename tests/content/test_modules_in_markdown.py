@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from content.definitions import markdown_of
 from content.richtext.markdown import from_markdown, to_markdown
+from core.json import JsonObject
 
 PICTURE = "6f1c9ad0-6f0e-4c1e-9a51-5a0a3d1a0001"
 MEDIA = {PICTURE: {"url": "/media/a.webp", "alt": "A *kettle*"}}
@@ -25,7 +26,9 @@ def test_headings_text_links_and_pictures_are_written_in_the_order_of_the_props(
 
 
 def test_items_stand_below_the_heading_of_their_module_or_at_its_level():
-    items = [{"question": "Why?", "answer": from_markdown("# So\n\nBecause of **this**.")}]
+    items: list[JsonObject] = [
+        {"question": "Why?", "answer": from_markdown("# So\n\nBecause of **this**.")}
+    ]
 
     below = markdown_of("faq", {"heading": "Questions", "items": items})
     alone = markdown_of("faq", {"items": items}, level=1)

@@ -115,7 +115,7 @@ def test_a_quotation_names_who_said_it_and_where():
 def test_pictures_of_a_gallery_lead_to_the_large_file():
     items: list[JsonObject] = [{"imageId": UUID_, "caption": "Steam"}, {"imageId": "gone"}]
 
-    assert shown("gallery", {"layout": "strip", "intro": "Look.", "items": items}) == (  # type: ignore[dict-item]  # a list of objects is JSON
+    assert shown("gallery", {"layout": "strip", "intro": "Look.", "items": items}) == (
         '<section class="gallery gallery-strip"><p class="lead">Look.</p><ul><li><figure>'
         f'<a href="/media/a.webp">{IMG}"(min-width: 60rem) 22rem, (min-width: 36rem) 50vw, 100vw" '
         'decoding="async" loading="lazy"><span class="visually-hidden">Open the large picture'
@@ -160,7 +160,7 @@ def test_sections_open_many_at_a_time_or_one():
         {"title": "Sun", "open": "yes"},
     ]
 
-    one = shown("accordions", {"heading": "Rides", "atATime": "one", "items": items})  # type: ignore[dict-item]  # a list of objects is JSON
+    one = shown("accordions", {"heading": "Rides", "atATime": "one", "items": items})
 
     assert one.partition("</h2>")[2] == (
         '<details class="box" open name="sections-id-0"><summary><svg class="icon" aria-hidden="true" '
@@ -169,7 +169,7 @@ def test_sections_open_many_at_a_time_or_one():
         '<details class="box" name="sections-id-0"><summary><h3>Sun</h3></summary>'
         '<div class="prose"></div></details></section>'
     )
-    assert "name=" not in shown("accordions", {"items": items})  # type: ignore[dict-item]  # a list of objects is JSON
+    assert "name=" not in shown("accordions", {"items": items})
 
 
 def test_tabs_are_a_group_of_radio_buttons_each_with_its_panel():
@@ -254,7 +254,7 @@ def test_logos_are_called_by_their_names():
     ]
     named = IMG.replace("A kettle", "Mill") + '"10rem" decoding="async" loading="lazy">'
 
-    assert shown("logos", {"look": "muted", "items": items}) == (  # type: ignore[dict-item]  # a list of objects is JSON
+    assert shown("logos", {"look": "muted", "items": items}) == (
         f'<section class="logos logos-muted"><ul><li><a href="/mill">{named}</a></li>'
         f'<li>{IMG}"10rem" decoding="async" loading="lazy"></li>'
         '<li><a href="https://bakery.example">Bakery</a></li><li><span>School</span></li></ul></section>'
