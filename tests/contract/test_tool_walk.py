@@ -6,12 +6,14 @@ A new tool fails here until its line is in the table.
 from __future__ import annotations
 
 from typing import Any, Final
+from uuid import UUID
 
 import pytest
 
 from agents_app.models import AgentRun
 from agents_app.runs import create_run
 from content.models import Layer, Post
+from content.services.previews import create_preview_link
 from core.tools import all_tools
 from mcp_bridge.calls import call_tool
 from mcp_bridge.credentials import Principal
@@ -28,6 +30,7 @@ STAGERS: Final = frozenset({"admin", "editor", "ai_agent"})
 TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
     "add_module_to_post_ai_review": (STAGERS, {"postId": "POST", "moduleType": "callout"}),
     "create_post_ai_review": (STAGERS, {"type": "blog", "title": "Walked"}),
+    "create_post_preview_link": (STAGERS, {"postId": "POST"}),
     "export_post_canonical_json": (ALL, {"postId": "POST"}),
     "get_agent_run": (STAGERS, {"runId": "RUN"}),
     "get_allowed_modules_for_post_type": (ALL, {"postType": "blog"}),
@@ -45,10 +48,12 @@ TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
     "list_module_groups": (ALL, {}),
     "list_modules": (ALL, {}),
     "list_post_types": (ALL, {}),
+    "list_post_preview_links": (STAGERS, {"postId": "POST"}),
     "list_posts": (ALL, {}),
     "list_taxonomies": (ALL, {}),
     "list_taxonomy_terms": (ALL, {"slug": "topics"}),
     "remove_post_module_ai_review": (STAGERS, {"postModuleId": "PROSE"}),
+    "revoke_post_preview_link": (STAGERS, {"postId": "POST", "linkId": "LINK"}),
     "run_agent": (STAGERS, {"agentId": "seo-specialist", "postId": "POST"}),
     "save_post_ai_review": (STAGERS, {"postId": "POST", "patch": {"title": "Walked"}}),
     "set_post_taxonomy_terms_ai_review": (STAGERS, {"postId": "POST", "taxonomyTermIds": ["TERM"]}),
@@ -80,6 +85,10 @@ def _run(post: Post) -> AgentRun:
     return create_run(agent_id="seo-specialist", scope="dropdown", actor=actor, post_id=post.pk)
 
 
+def _link(post: Post) -> UUID:
+    return create_preview_link(post_id=post.pk, layer="review", actor=make.actor("editor"))[0].pk
+
+
 def _call(name: str, role: str, post: Post) -> Any:
     names = {
         "POST": str(post.pk),
@@ -87,6 +96,7 @@ def _call(name: str, role: str, post: Post) -> Any:
         "TERM": str(make.term("Coffee").pk),
         "RUN": str(_run(post).pk),
         "FILE": str(make.image().pk),
+        "LINK": str(_link(post)),
     }
     principal = Principal(id=f"walk-{role}", user_id=make.user(role).pk, diagnostics=True)
     return call_tool(principal, name, _filled(TOOLS[name][1], names))
