@@ -10,6 +10,7 @@ from django.utils import timezone
 from core import events
 from core.actor import Actor
 from core.errors import Conflict
+from core.json import JsonObject
 from media import stored
 from media.models import Asset, StoredFile
 from media.places import places_of
@@ -32,9 +33,9 @@ def delete_asset(*, asset_id: UUID | str, actor: Actor, force: bool = False) -> 
             f"The file is in use in {times}.", code="media_in_use", details={"usedIn": places.named}
         )
     _let_go_of_files(asset)
-    payload = {"id": str(asset.pk), "filename": asset.filename, "places": places.total}
+    payload: JsonObject = {"id": str(asset.pk), "filename": asset.filename, "places": places.total}
     asset.delete()
-    events.record("media.deleted", actor=actor, payload={**payload})
+    events.record("media.deleted", actor=actor, payload=payload)
 
 
 def _let_go_of_files(asset: Asset) -> None:

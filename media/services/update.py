@@ -82,8 +82,8 @@ def _unknown(asset_id: UUID | str) -> NotFound:
     return NotFound(f"No file has the id {str(asset_id)[:40]!r}.", code="unknown_media")
 
 
-def _uuid(value: UUID | str) -> UUID | None:
+def _uuid(asset_id: UUID | str) -> UUID:
     try:
-        return value if isinstance(value, UUID) else UUID(str(value))
+        return asset_id if isinstance(asset_id, UUID) else UUID(str(asset_id))
     except ValueError:
-        return None
+        raise _unknown(asset_id) from None

@@ -269,3 +269,37 @@ def test_who_insists_deletes_and_pages_go_on_without_the_picture(client) -> None
     assert page.status_code == 200
     assert b"Canary" not in page.content
     assert Event.objects.get(name="media.deleted").payload["places"] == 1
+
+
+def test_a_live_document_keeps_the_id_of_a_picture_that_is_gone(client) -> None:
+    from content import edits
+    from content.models import Post, PostModule
+    from content.services.edit import edit_post
+
+    asset = store(picture("PNG", (60, 60)), alt_text="Canary")
+    post = make.post()
+    editor = make.actor("editor")
+    edit_post(
+        post_id=post.pk,
+        actor=editor,
+        edit=lambda document: edits.add_module(
+            document,
+            type="prose-with-media",
+            props={"imageId": str(asset.pk)},
+        )[0],
+    )
+    path = Post.objects.get(pk=post.pk).path
+    assert b"Canary" in client.get(path).content
+
+    delete_asset(asset_id=asset.pk, actor=editor, force=True)
+
+    page = client.get(path)
+    assert (page.status_code, b"Canary" in page.content) == (200, False)
+    module = PostModule.objects.get(post=post, instance__type="prose-with-media")
+    assert module.instance.props["imageId"] == str(asset.pk)
+    edit_post(
+        post_id=post.pk,
+        actor=editor,
+        edit=lambda document: edits.patch_fields(document, {"title": "Another"}),
+    )
+    assert Post.objects.get(pk=post.pk).title == "Another"
