@@ -165,7 +165,9 @@ def _ancestors(posts: Iterable[Post]) -> dict[UUID, tuple[str, UUID | None]]:
         if not wanted:
             break
         rows = Post.objects.filter(pk__in=wanted).values_list("pk", "slug", "parent_id")
-        found = {pk: (slug, parent) for pk, slug, parent in rows}
+        found: dict[UUID, tuple[str, UUID | None]] = {
+            pk: (slug, parent) for pk, slug, parent in rows
+        }
         tree |= found
         wanted = {parent for _, parent in found.values() if parent is not None} - set(tree)
     return tree

@@ -49,6 +49,7 @@ def robots(request: HttpRequest) -> HttpResponseBase:
 def _answered(request: HttpRequest, file: File) -> HttpResponseBase:
     etag = f'W/"{file.digest}"'  # weak: packed or not, the words are the same
     moment = int(file.built_at.timestamp())
+    response: HttpResponseBase | None
     response = get_conditional_response(request, etag=etag, last_modified=moment)
     if response is None and _TAKES_GZIP.search(request.headers.get("Accept-Encoding", "")):
         response = HttpResponse(file.packed, content_type=_XML)

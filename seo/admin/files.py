@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.core.files.uploadedfile import UploadedFile
+from django.core.files.base import File
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
@@ -43,11 +43,11 @@ class ImportForm(forms.Form):
         return values
 
 
-def _text_of(file: UploadedFile) -> str:
+def _text_of(file: File[bytes]) -> str:
     if (file.size or 0) > 4 * MOST_CHARACTERS:
         raise forms.ValidationError({"file": "The file is too large."})
     try:
-        text = file.read().decode("utf-8-sig")
+        text: str = file.read().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise forms.ValidationError({"file": "The file is no text in UTF-8."}) from None
     if "\x00" in text:

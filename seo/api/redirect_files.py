@@ -36,12 +36,6 @@ class RedirectFileViewSet(ApiViewSet):
     )
     files = frozenset({"export"})
 
-    def perform_content_negotiation(
-        self, request: Request, force: bool = False
-    ) -> tuple[object, str]:
-        # Who asks for text/csv gets it, though no renderer makes it.
-        return super().perform_content_negotiation(request, force or self.action == "export")
-
     @extend_schema(responses=schema.REDIRECT_CSV)
     def export(self, request: Request) -> StreamingHttpResponse:
         """All redirects as CSV, by address."""

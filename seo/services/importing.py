@@ -13,6 +13,7 @@ from content.queries import published_posts
 from core import events
 from core.actor import Actor
 from core.errors import RuleViolation
+from core.json import JsonObject
 from seo.addresses import key_of, query_of, with_query
 from seo.models import Redirect
 from seo.redirect_lines import Line, Problem, read
@@ -72,7 +73,7 @@ def import_redirects(*, text: str, actor: Actor) -> Imported:
     Redirect.objects.bulk_update(plan.changed + plan.led_here, _COLUMNS, batch_size=_AT_A_TIME)
     if plan.new or plan.changed:
         counts = {"created": len(plan.new), "changed": len(plan.changed)}
-        payload = {"what": "redirect", "did": "imported", **counts}
+        payload: JsonObject = {"what": "redirect", "did": "imported", **counts}
         events.record("content.changed", actor=actor, payload=payload)
     return plan.outcome
 

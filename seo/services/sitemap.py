@@ -5,6 +5,7 @@ from __future__ import annotations
 from core import events
 from core.actor import Actor
 from core.errors import Conflict
+from core.json import JsonObject
 from seo.sitemap.keeping import Build, NotReady, rebuilt
 
 
@@ -17,6 +18,6 @@ def rebuild_sitemap(*, origin: str, actor: Actor) -> Build:
     except NotReady:
         message = "The sitemap is being made already, or cannot be kept; try again in a minute."
         raise Conflict(message, code="sitemap_busy") from None
-    payload = {"urls": build.urls, "parts": build.parts}
+    payload: JsonObject = {"urls": build.urls, "parts": build.parts}
     events.record("sitemap.rebuilt", actor=actor, payload=payload)
     return build

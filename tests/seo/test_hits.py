@@ -6,7 +6,7 @@ from threading import Thread
 from uuid import uuid4
 
 import pytest
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
@@ -56,13 +56,13 @@ def test_a_visitor_waits_for_no_write(client: Client, monkeypatch: pytest.Monkey
 def test_a_database_that_is_busy_gets_them_later(monkeypatch: pytest.MonkeyPatch) -> None:
     row = make.redirect("/a", "/x")
     hits = Hits()
-    original = module.transaction.atomic
+    original = transaction.atomic
 
     def busy() -> None:
-        monkeypatch.setattr(module.transaction, "atomic", original)
+        monkeypatch.setattr(transaction, "atomic", original)
         raise DatabaseError("database is locked")
 
-    monkeypatch.setattr(module.transaction, "atomic", busy)
+    monkeypatch.setattr(transaction, "atomic", busy)
     hits.add(row.pk)
     assert counted() == {"/a": 0}
     hits.add(row.pk)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import time
 from typing import Any
 from uuid import uuid4
 
@@ -108,7 +109,7 @@ def test_it_is_kept_for_five_minutes_and_then_made_anew_where_something_changed(
     client: Client, monkeypatch: pytest.MonkeyPatch, builds: list[str]
 ) -> None:
     now = [1_000_000.0]
-    monkeypatch.setattr(keeping.time, "time", lambda: now[0])
+    monkeypatch.setattr(time, "time", lambda: now[0])
 
     def number() -> int:
         return len(urls_of(client.get("/sitemap.xml").getvalue()))
@@ -247,8 +248,6 @@ def test_two_at_once_make_it_once(builds: list[str], monkeypatch: pytest.MonkeyP
     original = rows.listed_posts
 
     def slowly() -> Any:
-        import time
-
         time.sleep(0.3)
         return original()
 
