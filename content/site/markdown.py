@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
+from django.utils.encoding import iri_to_uri
 from django.utils.translation import gettext
 
 from content.definitions import markdown_of, post_types, props_of
@@ -49,7 +50,8 @@ def post_in_markdown(post: Post) -> Body:
         parts.append(
             markdown_of(item.type, item.props, data.media, level=_OPENING if is_first else _BELOW)
         )
-    headers = {"Link": f'<{canonical}>; rel="canonical"'}
+    # An address of another site may hold what no header does.
+    headers = {"Link": f'<{iri_to_uri(canonical)}>; rel="canonical"'}
     robots = robots_of(post.robots_json)
     return _body(head, parts, {**headers, "X-Robots-Tag": robots} if robots else headers)
 

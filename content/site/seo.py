@@ -55,7 +55,7 @@ def seo_of_post(
         robots=robots_of(post.robots_json),
         canonical=told.canonical,
         # A page that names another as the original must not offer itself in other languages.
-        alternates=[] if post.canonical_url else seo_alternates(alternates),
+        alternates=seo_alternates(alternates) if is_original(post) else [],
         markdown=markdown_path(post.path),
         og_type="article" if is_article else "profile" if post.type == "profile" else "website",
         published=iso(post.published_at) if is_article else None,
@@ -68,6 +68,11 @@ def seo_of_post(
 def canonical_of(post: Post) -> str:
     """The one address that the post is to be found at, which may be on another site."""
     return post.canonical_url or absolute(post.path)
+
+
+def is_original(post: Post) -> bool:
+    """Whether the post is to be found at its own address, be it said or not."""
+    return canonical_of(post) == absolute(post.path)
 
 
 def seo_of_list(

@@ -167,6 +167,14 @@ def test_what_search_engines_must_not_show_says_so_and_is_not_in_llms_txt(client
     assert "Hidden" not in text(client.get("/llms.txt"))
 
 
+def test_an_original_at_an_address_of_other_letters_is_named_in_ascii(client):
+    make.post(canonicalUrl="https://elsewhere.example/東京?a=<b>")
+
+    link = client.get(f"{BLOG}.md")["Link"]
+
+    assert link == ('<https://elsewhere.example/%E6%9D%B1%E4%BA%AC?a=%3Cb%3E>; rel="canonical"')
+
+
 def test_a_page_in_markdown_takes_no_more_queries_than_in_html(client):
     full_page(40)
 

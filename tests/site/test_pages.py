@@ -316,6 +316,25 @@ def test_other_languages_are_named_once_they_are_published(client):
     assert '<a href="/de/blog/filterkaffee" lang="de" hreflang="de">Deutsch</a>' in html
 
 
+@pytest.mark.parametrize(
+    ("canonical", "languages"),
+    [
+        (f"http://127.0.0.1:8000{BLOG}", ["en", "de", "x-default"]),
+        ("https://elsewhere.example/original", []),
+    ],
+    ids=["own", "other"],
+)
+def test_a_page_that_names_itself_as_the_original_is_offered_in_its_languages(
+    client, canonical, languages
+):
+    post = make.post(canonicalUrl=canonical)
+    make.post("Filterkaffee", locale="de", translation_of=post)
+
+    links = re.findall(r'<link rel="alternate" hreflang="([^"]+)"', text(client.get(BLOG)))
+
+    assert links == languages
+
+
 def test_what_search_engines_are_told(client):
     post = make.post(
         excerpt="Short",
