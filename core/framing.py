@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 from django.conf import settings
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 
-from core.csp import CSP, csp_override
+from core.csp import CSP, Policy, csp_override
 
 View = TypeVar("View", bound=Callable[..., Any])
 
 
 def framed_by_the_admin(view: View) -> View:
     """A page that pages of this site may frame, and that runs and sends nothing itself."""
-    policy = {
+    policy: Policy = {
         **settings.SECURE_CSP,
         "script-src": [CSP.NONE],
         "form-action": [CSP.NONE],

@@ -109,8 +109,11 @@ def get_media(actor: Actor, arguments: OneFile) -> JsonObject:
 def list_media_categories(actor: Actor, arguments: Paged) -> JsonObject:
     """Categories in use, each with the number of its files."""
     found, _ = queries.category_counts(0, 10_000)
-    wire: list[JsonObject] = [{"name": name, "count": number} for name, number in found]
-    return page(wire, dict, total=len(wire), limit=arguments.limit, cursor=arguments.cursor)
+    return page(found, _category, total=len(found), limit=arguments.limit, cursor=arguments.cursor)
+
+
+def _category(row: tuple[str, int]) -> JsonObject:
+    return {"name": row[0], "count": row[1]}
 
 
 @tool(

@@ -180,7 +180,8 @@ def _union(parts: Sequence[Part], arguments: Sequence[Any]) -> QuerySet[Post, Ro
 
 
 def _rows(posts: QuerySet[Post], part: int) -> QuerySet[Post, Row]:
-    return posts.order_by().values(*_COLUMNS, part=Value(part, IntegerField()))
+    rows: QuerySet[Post, Row] = posts.order_by().values(*_COLUMNS, part=Value(part, IntegerField()))
+    return rows
 
 
 def _with_translations(rest: Iterator[Any]) -> list[QuerySet[Post]]:

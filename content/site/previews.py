@@ -13,7 +13,7 @@ from content.site.addresses import absolute
 from content.site.layer_pages import preview_page
 from content.site.pages import missing_page
 from core.api.throttles import Count, client_address, is_allowed_freely
-from core.csp import CSP, csp_override
+from core.csp import CSP, Policy, csp_override
 
 
 def preview_url(token: str) -> str:
@@ -21,7 +21,11 @@ def preview_url(token: str) -> str:
     return absolute(f"/preview/{token}")
 
 
-_POLICY: Final = {**settings.SECURE_CSP, "script-src": [CSP.NONE], "form-action": [CSP.NONE]}
+_POLICY: Final[Policy] = {
+    **settings.SECURE_CSP,
+    "script-src": [CSP.NONE],
+    "form-action": [CSP.NONE],
+}
 """A preview runs nothing, and its forms send nothing."""
 
 

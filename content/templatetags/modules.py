@@ -52,8 +52,9 @@ def lookup(mapping: object, key: object) -> object:
 @register.filter
 def stars(rating: object) -> str:
     """One to five as stars; nothing for what is no such number."""
-    is_number = isinstance(rating, int) and not isinstance(rating, bool)
-    return "★" * rating + "☆" * (5 - rating) if is_number and 1 <= rating <= 5 else ""
+    if not isinstance(rating, int) or isinstance(rating, bool) or not 1 <= rating <= 5:
+        return ""
+    return "★" * rating + "☆" * (5 - rating)
 
 
 @register.filter

@@ -150,7 +150,7 @@ def test_a_note_stays_at_its_element_on_a_phone_and_speaks_german(open_page: Ope
     def is_near() -> bool:
         place, target = pin.bounding_box(), here.bounding_box()
         y = place["y"] + place["height"]
-        return target["y"] - 1 <= y <= target["y"] + target["height"] + 1
+        return bool(target["y"] - 1 <= y <= target["y"] + target["height"] + 1)
 
     until(is_near)
     before = here.bounding_box()["y"]

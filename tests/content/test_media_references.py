@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from io import BytesIO
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -57,7 +58,7 @@ def assert_exact() -> None:
     """The rows are what everything that is stored says, read anew."""
     held: list[Held] = uses_of(list(using_posts()))
     held += global_uses(list(ModuleInstance.objects.filter(scope="global")))
-    ids = {asset.pk: asset.pk for asset in Asset.objects.all()}
+    ids: dict[Any, Any] = {asset.pk: asset.pk for asset in Asset.objects.all()}
     names = {row.name: row.asset_id for row in StoredFile.objects.filter(asset__isnull=False)}
     known = {**ids, **names}
     wanted = {

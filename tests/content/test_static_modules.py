@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -22,7 +23,7 @@ def editor() -> ApiClient:
     return ApiClient("editor")
 
 
-def placed(editor: ApiClient, post: Post, **body: object) -> dict:
+def placed(editor: ApiClient, post: Post, **body: object) -> Any:
     return editor.write(
         "POST", f"/api/posts/{post.pk}/modules", {"type": "breadcrumb", **body}, expect=201
     )

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pytest
 from django.conf import settings as django_settings
+from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from core.actor import Actor
@@ -218,7 +219,7 @@ def test_a_deletion_that_is_undone_deletes_nothing(run_on_commit: RunOnCommit, m
 def test_a_storage_that_is_away_is_tried_again(monkeypatch) -> None:
     asset = store(PDF)
     with monkeypatch.context() as patch:
-        patch.setattr(stored.default_storage, "delete", fails)
+        patch.setattr(default_storage, "delete", fails)
         delete_asset(asset_id=asset.pk, actor=make.actor("editor"))
         assert stored.delete_due() == 0
     assert len(on_disk()) == 1

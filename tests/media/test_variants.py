@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pytest
 from django.conf import settings as django_settings
+from django.core.files.storage import default_storage
 from django.utils import timezone
 from PIL import Image, ImageDraw
 
@@ -221,7 +222,7 @@ def test_a_file_that_is_deleted_meanwhile_leaves_nothing(monkeypatch) -> None:
 
     content = (Path(django_settings.MEDIA_ROOT) / str(asset.file.name)).read_bytes()
     monkeypatch.setattr(making, "_write", deleted_meanwhile)
-    monkeypatch.setattr(making.default_storage, "open", lambda name: opened_bytes(content))
+    monkeypatch.setattr(default_storage, "open", lambda name: opened_bytes(content))
 
     assert making.make_variants(asset.pk, "light") is False
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from content.models import Post
@@ -13,7 +15,7 @@ from tests.site.test_pages import text
 pytestmark = pytest.mark.django_db
 
 
-def facts(client, post: Post) -> str:
+def facts(client, post: Post) -> Any:
     html = text(client.get(post.path))
     return html[html.index('class="facts') : html.index("</main>")]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -31,7 +32,7 @@ LISTS = {
 }
 
 
-def cards(html: str) -> list[str]:
+def cards(html: str) -> list[tuple[str, str]]:
     """The headings of the cards, or whom a testimonial quotes."""
     return re.findall(r"<h[23]><a href=\"[^\"]*\">([^<]+)</a></h[23]>|<cite>([^<]+)</cite>", html)
 
@@ -40,7 +41,7 @@ def names(html: str) -> list[str]:
     return [first or second for first, second in cards(html)]
 
 
-def shown(client, **props) -> str:
+def shown(client, **props) -> Any:
     """The main part of a page with one list of blog posts."""
     type = props.pop("type", "blog-list")
     with_modules(page("News"), [(type, props)])
