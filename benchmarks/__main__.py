@@ -1,4 +1,4 @@
-"""`./run bench [reading|webhooks|sitemap] [--posts N] [--events N] [--rounds N] [--seconds S] [--only WORDS]`."""
+"""`./run bench [PART] [--posts N] [--events N] [--rounds N] [--seconds S] [--only WORDS]`."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _set_up(url, folder)
         if options.part == "sitemap":
             return _sitemap(url)
+        if options.part == "uploads":
+            return _uploads(options.rounds)
         bad = [] if options.part == "webhooks" else _reading(options, url, Path(folder))
         if options.part != "reading":
             _webhooks(options)
@@ -48,7 +50,12 @@ def _reading(options: argparse.Namespace, url: str, folder: Path) -> list[str]:
 
 def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="./run bench", description=__doc__)
-    parser.add_argument("part", nargs="?", choices=("all", "reading", "webhooks", "sitemap"), default="all")
+    parser.add_argument(
+        "part",
+        nargs="?",
+        choices=("all", "reading", "webhooks", "sitemap", "uploads"),
+        default="all",
+    )
     parser.add_argument("--events", type=int, default=10_000, help="how many webhooks are sent")
     parser.add_argument("--posts", type=int, default=10_000, help="how many posts to seed")
     parser.add_argument("--rounds", type=int, default=5, help="rounds; their median is shown")
@@ -154,6 +161,14 @@ def _sitemap(url: str) -> int:
     print(f"{measuring.machine()}.")
     sitemap.show(sitemap.measure(url))
     print("\n".join(sitemap.plan()))
+    return 0
+
+
+def _uploads(rounds: int) -> int:
+    from benchmarks import measuring, uploads
+
+    print(f"\n{measuring.machine()}; files on this disk, {rounds} rounds.")
+    uploads.show(uploads.measure(rounds))
     return 0
 
 

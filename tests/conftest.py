@@ -102,8 +102,8 @@ def fresh_surroundings(
     from agents_app import heartbeat
     from cms_project.celery import app
     from core.answer_cache import answers
-    from seo import hits
     from media.making import make_variants
+    from seo import hits
 
     settings.MEDIA_ROOT = tmp_path / "media"
     # Static files are looked for when they are asked for, not by every client that a test makes.

@@ -9,7 +9,6 @@ import pytest
 from content.models import ModuleGroup, Post
 from content.module_group_queries import find_group
 from content.services.module_groups import create_group, delete_group, edit_group
-from core.tool_pages import Paged
 from content.tools.context import (
     Groups,
     OfPostType,
@@ -19,6 +18,7 @@ from content.tools.context import (
 )
 from core.errors import NotAllowed
 from core.models import Event
+from core.tool_pages import Paged
 from tests import make
 from tests.api.refusals import refused
 from tests.api_client import ApiClient
