@@ -68,9 +68,10 @@ class AnswerCache:
         return answer
 
     def clear(self) -> None:
+        """Forget the version too: whatever comes next may be kept."""
         with self._lock:
             self._kept.clear()
-            self._size = 0
+            self._size = self._version = 0
 
 
 answers: Final = AnswerCache()

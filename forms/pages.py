@@ -13,7 +13,6 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
-from django.utils import translation
 from django.utils.encoding import iri_to_uri
 from django.utils.http import urlencode
 from django.utils.translation import gettext, ngettext
@@ -24,6 +23,7 @@ from content.site.links import Place
 from content.site.pages import missing_page, post_page
 from content.site.submission import Submission
 from content.site.surroundings import context_of, surroundings_of
+from content.site.wording import in_words_of
 from core.actor import Actor, Visitor
 from core.api.throttles import Count, client_address, is_allowed_freely
 from core.errors import NotFound, RuleViolation
@@ -56,7 +56,7 @@ def form_page(request: HttpRequest, slug: str) -> HttpResponseBase:
     sent = read_sent(request, slug, locale)
     if isinstance(sent, HttpResponse):
         return _unkept(sent)
-    with translation.override(sent.locale):
+    with in_words_of(sent.locale):
         return _unkept(_answer(request, slug, sent))
 
 
@@ -118,7 +118,7 @@ def _alone(slug: str, locale: str, submission: Submission | None) -> HttpRespons
         return HttpResponse(missing_page(locale), status=404)
     is_taken = submission is not None and submission.is_taken
     onward = form.redirect_url if is_taken and not _is_of_site(form.redirect_url) else ""
-    with translation.override(locale):
+    with in_words_of(locale):
         context = context_of(surroundings_of(Place(f"/forms/{slug}", locale)), []) | {
             "form": form,
             "page_title": form.title,

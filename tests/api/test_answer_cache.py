@@ -24,3 +24,15 @@ def test_an_answer_in_place_of_another_counts_once() -> None:
         cache.put(1, "/a", b"x" * number)
 
     assert cache.get(1, "/a") is not None
+
+
+def test_what_was_cleared_may_begin_at_any_version() -> None:
+    cache = AnswerCache()
+    cache.put(9, "/a", b"x")
+
+    cache.clear()
+    cache.put(2, "/a", b"y")
+
+    found = cache.get(2, "/a")
+    assert found is not None
+    assert found.body == b"y"

@@ -12,7 +12,7 @@ import threading
 import time
 from io import StringIO
 from pathlib import Path
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
 from django.conf import settings
@@ -261,6 +261,11 @@ def test_the_demo_answers_and_stops(tmp_path: Path):
             assert page.status == 200
         with urlopen(f"http://127.0.0.1:{mcp}/health", timeout=10) as page:
             assert page.status == 200
+        # Nothing stands in front of it that could say how it was asked.
+        told = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.1"}
+        asked = Request(f"http://127.0.0.1:{web}/robots.txt", headers=told)
+        with urlopen(asked, timeout=10) as page:  # noqa: S310  # our own server
+            assert f"Sitemap: http://127.0.0.1:{web}/sitemap.xml" in page.read().decode()
         enqueue = "from core.tasks import sweep_events; sweep_events.delay()"
         subprocess.run(
             python("manage.py", "shell", "-v", "0", "-c", enqueue),

@@ -183,6 +183,19 @@ def test_a_german_page_speaks_german_also_where_the_form_does_not(client):
     assert taken["Location"].startswith("/de/kontakt?sent=")
 
 
+def test_a_form_by_itself_mixes_no_languages_where_nobody_translated_the_site(client, settings):
+    settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"locales": ("en", "de", "ar")})
+    make.form()
+
+    html = text(client.get("/forms/contact?locale=ar"))
+    wrong = text(client.post("/forms/contact?locale=ar", {"email": "x"}))
+
+    assert '<html lang="ar" dir="rtl">' in html
+    for page_shown in (html, wrong):
+        assert '<button class="button">Search</button>' in page_shown
+        assert re.search("[\u0600-\u06ff]", page_shown.partition('class="languages"')[0]) is None
+
+
 def test_the_language_of_the_page_has_its_own_form():
     home()
     make.form()

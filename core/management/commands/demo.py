@@ -107,7 +107,8 @@ class Command(BaseCommand):
         host = self.host
         web = ["-m", "uvicorn", "cms_project.asgi:application", "--host", host]
         web += ["--port", str(self.env.port), "--lifespan", "off", "--log-level", "warning"]
-        web += ["--timeout-graceful-shutdown", "3"]
+        # No proxy stands in front: who says so in a header would be whoever they like, and on HTTPS.
+        web += ["--no-proxy-headers", "--timeout-graceful-shutdown", "3"]
         worker = ["-W", "ignore:You're running the worker", "-m", "celery", "--quiet"]
         worker += ["-A", "cms_project", "worker", "-B", "--pool", "threads"]
         worker += ["--concurrency", "4", "--loglevel", "WARNING", "--without-gossip"]
