@@ -15,7 +15,6 @@ from content.models import Post
 from content.paths import HOME_SLUG, pattern_of
 from content.queries import published_posts
 from content.site.addresses import (
-    FEED,
     LLMS,
     SEARCH,
     canonical_form,
@@ -23,10 +22,11 @@ from content.site.addresses import (
     locale_of,
     page_in_markdown,
 )
+from content.site.list_addresses import feed_at, list_path, listing_at
+from content.site.list_queries import extents
 from core.actor import Actor
 from core.errors import invalid
 from core.json import JsonObject
-from seo.addresses import is_site
 from seo.models import ADDRESS_MAX
 from seo.queries import target_of
 
@@ -34,6 +34,7 @@ Outcome = Literal["page", "list", "system", "moved", "redirect", "nothing"]
 _SHAPES: Final[Mapping[str, str]] = {
     "slug": r"[^/]+", "path": r".+", "locale": r"[^/]+", "yyyy": r"\d{4}", "mm": r"\d\d", "dd": r"\d\d",
 }  # fmt: skip
+_OWN: Final = (SEARCH, LLMS)
 _MOST: Final = 20
 """Posts that one step looks at."""
 
@@ -100,7 +101,7 @@ def _follow(found: Trace, locale: str) -> None:
     if form != path and _is_published(found, form, locale_of(form), "moved", 301):
         found.location = form
         return
-    if form != path and _is_list(found, form, locale_of(form)):
+    if form != path and (_own_part(form) in _OWN or listing_at(form, locale_of(form))):
         found.ends("moved", 301, form)
         return
     target = target_of(path)
@@ -125,18 +126,23 @@ def _is_system(found: Trace) -> bool:
         match = resolve(found.path)
     except Resolver404:
         match = None
-    own = found.path.removeprefix(home_of(locale_of(found.path)))
-    if match is not None and match.url_name == "page" and own not in (SEARCH, LLMS):
+    own = _own_part(found.path)
+    if match is not None and match.url_name == "page" and own not in _OWN:
         return False
-    what = own if own in (SEARCH, LLMS) else (match.url_name if match else None)
+    what = own if own in _OWN else (match.url_name if match else None)
     found.add(
         "system",
         True,
         "The system answers here itself; no post and no redirect is looked for.",
         view=what,
     )
-    found.ends("system", 200 if match is not None and is_site(found.path) else 404)
+    found.ends("system", 200)
     return True
+
+
+def _own_part(path: str) -> str:
+    """What stands behind the prefix of the language."""
+    return path.removeprefix(home_of(locale_of(path)))
 
 
 def _is_published(found: Trace, path: str, locale: str, outcome: Outcome, status: int) -> bool:
@@ -151,24 +157,28 @@ def _is_published(found: Trace, path: str, locale: str, outcome: Outcome, status
 
 
 def _is_list(found: Trace, path: str, locale: str) -> bool:
-    for type_ in post_types:
-        if type_.index_path and path == f"{home_of(locale)}{type_.index_path}":
-            found.add(
-                "list", True, f"The list of {type_.name} posts stands at {path}.", type=type_.name
-            )
-            found.ends("list", 200)
-            return True
-    return False
+    listing = listing_at(path, locale)
+    if listing is None:
+        return False
+    is_shown = locale in extents(listing)
+    why = f"stands at {path}." if is_shown else f"would stand at {path}; none of them is published."
+    sentence = f"The list of {listing.type} posts {why}"
+    found.add("list", is_shown, sentence, type=listing.type, term=listing.term or None)
+    if is_shown:
+        found.ends("list", 200)
+    return is_shown
 
 
 def _is_other_form(found: Trace, path: str, locale: str) -> bool:
     """A feed of a list, or a page as Markdown."""
-    below = path.removesuffix(f"/{FEED}")
+    type_ = feed_at(path, locale)
     page = page_in_markdown(path)
-    if below != path and _is_list(found, below, locale):
+    if type_ is not None and _is_list(found, list_path(type_, locale), locale):
         found.add("form", True, f"{path} is its feed.")
         return True
-    if page is not None and _is_published(found, page, locale, "page", 200):
+    if page is None:
+        return False
+    if _is_published(found, page, locale, "page", 200) or _is_list(found, page, locale):
         found.add("form", True, f"{path} is its page as Markdown.")
         return True
     return False
