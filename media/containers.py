@@ -11,6 +11,8 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from media import avif
+
 _PNG_HEAD: Final = b"\x89PNG\r\n\x1a\n"
 _PNG_KEPT: Final = frozenset(
     {b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND", b"acTL", b"fcTL", b"fdAT"}
@@ -143,5 +145,6 @@ COPIERS: Final[Mapping[str, Callable[[bytes], bytes]]] = {
     "PNG": _png,
     "WEBP": _webp,
     "GIF": _gif,
+    "AVIF": avif.without_data,
 }
-"""By the name of the format; a format that is missing is encoded again."""
+"""By the name of the format."""
