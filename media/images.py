@@ -68,7 +68,7 @@ def clean(content: bytes, *, max_pixels: int) -> Cleaned:
         raise
     except Exception as error:
         # A decoder fails in as many ways as files are broken: OSError, SyntaxError, ValueError, zlib.error, …
-        raise _damaged() from error
+        raise damaged() from error
     return Cleaned(cleaned, mime, suffix, width, height)
 
 
@@ -82,9 +82,9 @@ def _open(content: bytes, max_pixels: int) -> Image.Image:
         raise _too_many_pixels(max_pixels) from None
     except UnidentifiedImageError:
         # Of this kind no header can be read where the rest is missing.
-        raise _damaged() if _AVIF.match(content) else _no_image() from None
+        raise damaged() if _AVIF.match(content) else _no_image() from None
     except Exception as error:
-        raise _damaged() from error
+        raise damaged() from error
     if pixels > max_pixels or frames > _MOST_FRAMES or pixels * frames > _most(max_pixels):
         raise _too_many_pixels(max_pixels)
     return image
@@ -173,7 +173,7 @@ def _too_many_pixels(most: int) -> RuleViolation:
     )
 
 
-def _damaged() -> RuleViolation:
+def damaged() -> RuleViolation:
     return invalid(
         "file", "The file is damaged: it cannot be read to its end.", code="damaged_file"
     )

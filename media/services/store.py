@@ -13,11 +13,14 @@ from core.actor import Actor
 from core.errors import CmsError, invalid
 from media import search, stored
 from media.describing import clean_alt_text, clean_categories, clean_filename
-from media.images import Cleaned, clean
+from media.images import Cleaned, clean, damaged
 from media.models import Asset, AssetStatus
 from media.services.variants import queue_variants
 
 _PDF: Final = b"%PDF-"
+_PDF_END: Final = b"%%EOF"
+_PDF_TAIL: Final = 4096
+"""Within how many bytes from its end a PDF says that it ends."""
 
 
 class Readable(Protocol):
@@ -79,6 +82,8 @@ def read_file(file: Readable) -> Cleaned:
     if not content:
         raise invalid("file", "The file is empty.")
     if content.startswith(_PDF):
+        if _PDF_END not in content[-_PDF_TAIL:]:
+            raise damaged()
         return Cleaned(content, "application/pdf", ".pdf")
     return clean(content, max_pixels=env.media_max_pixels)
 

@@ -196,7 +196,7 @@ def test_what_is_given_changes_and_nothing_else() -> None:
 
 
 def test_a_document_has_no_picture(signed_in: SignedIn) -> None:
-    made = store_image(file=io.BytesIO(b"%PDF-1.7 x"), filename="a.pdf", actor=make.actor("editor"))
+    made = store_image(file=io.BytesIO(b"%PDF-1.7 x %%EOF"), filename="a.pdf", actor=make.actor("editor"))
     client = signed_in()
 
     page = client.get(address(made)).content.decode()

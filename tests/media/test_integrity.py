@@ -46,7 +46,7 @@ def test_an_empty_storage_is_whole() -> None:
 
 def test_what_is_whole_is_counted() -> None:
     store(picture("PNG", (9, 9)))
-    store(b"%PDF-1.7 x")
+    store(b"%PDF-1.7 x %%EOF")
 
     found = check()
 
@@ -58,7 +58,7 @@ def test_what_is_whole_is_counted() -> None:
 
 
 def test_missing_files_and_sizes_are_named() -> None:
-    asset, other = store(picture("PNG", (9, 9))), store(b"%PDF-1.7 x")
+    asset, other = store(picture("PNG", (9, 9))), store(b"%PDF-1.7 x %%EOF")
     for name in (asset.variants["small"], other.file.name):
         path(name).unlink()
 

@@ -25,7 +25,7 @@ from tests.conftest import RunOnCommit
 from tests.media.pictures import on_disk, opened, picture, store
 
 pytestmark = pytest.mark.django_db
-PDF = b"%PDF-1.7 plan"
+PDF = b"%PDF-1.7 plan %%EOF"
 
 
 def replace(

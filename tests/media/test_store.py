@@ -140,7 +140,7 @@ def test_an_animation_goes_on_moving():
 
 
 def test_a_pdf_is_kept_as_it_is():
-    asset = store(b"%PDF-1.7\n...", "Plan.pdf")
+    asset = store(b"%PDF-1.7\n...\n%%EOF\n", "Plan.pdf")
 
     assert (asset.mime, asset.variants, asset.width) == ("application/pdf", {}, None)
     assert site_image(asset) is None
@@ -174,6 +174,11 @@ def test_a_truncated_image_is_refused(kind):
         store(content[: len(content) // 2])
 
     assert on_disk() == []
+
+
+def test_a_truncated_pdf_is_refused():
+    # An early mark of the end is that of a first part, not of the file.
+    refused(b"%PDF-1.7\n%%EOF\n" + b"1 0 obj <<>> endobj\n" * 400, "damaged_file")
 
 
 def bomb(width: int, height: int) -> bytes:

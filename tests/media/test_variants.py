@@ -291,7 +291,7 @@ def test_what_waits_already_is_not_asked_for_twice() -> None:
 
 
 def test_who_asks_for_what_cannot_be_is_told() -> None:
-    asset, pdf = store(picture("PNG", (50, 10))), store(b"%PDF-1.7 x")
+    asset, pdf = store(picture("PNG", (50, 10))), store(b"%PDF-1.7 x %%EOF")
     VariantWork.objects.all().delete()
 
     for theme in ("", "blue", "LIGHT", "dark\x00", "../dark"):
