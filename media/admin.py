@@ -39,11 +39,10 @@ class AssetAdmin(FormAdmin[Asset]):
         "thumbnail",
         "filename",
         "alt_text",
-        "dimensions",
-        "kilobytes",
+        "extent",
         "uses",
         "state",
-        "created_at",
+        "uploaded",
     )
     list_display_links = ("filename",)
     list_filter = (CategoryFilter, TypeFilter, "status", UseFilter)
@@ -59,15 +58,15 @@ class AssetAdmin(FormAdmin[Asset]):
             asset = store_image(
                 **form.cleaned_data, file=files[0], filename=files[0].name, actor=actor
             )
-            messages.success(request, f"{asset} is there.")
+            messages.success(request, f"The file {asset} is there.")
             return HttpResponseRedirect(address(asset))
         for file in files:
             # One that is refused keeps no other one out.
             try:
                 asset = store_image(**form.cleaned_data, file=file, filename=file.name, actor=actor)
-                messages.success(request, f"{asset} is there.")
+                messages.success(request, f"The file {asset} is there.")
             except CmsError as error:
-                messages.error(request, f"{file.name}: {error.message}")
+                messages.error(request, f"The file {file.name}: {error.message}")
         return HttpResponseRedirect(reverse("admin:media_asset_changelist"))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Asset]:
@@ -103,13 +102,17 @@ class AssetAdmin(FormAdmin[Asset]):
     def state(self, asset: Asset) -> str:
         return "" if asset.status == AssetStatus.READY else asset.get_status_display()
 
-    @admin.display(description="Pixels")
-    def dimensions(self, asset: Asset) -> str:
-        return f"{asset.width} × {asset.height}" if asset.width and asset.height else "—"
-
     @admin.display(description="Size", ordering="size")
-    def kilobytes(self, asset: Asset) -> str:
-        return f"{max(1, round(asset.size / 1000)):,} kB"
+    def extent(self, asset: Asset) -> str:
+        # One column for both leaves the alternative text room to be read.
+        kilobytes = f"{max(1, round(asset.size / 1000)):,}\u00a0kB"
+        if not (asset.width and asset.height):
+            return kilobytes
+        return f"{asset.width}\u00a0×\u00a0{asset.height} {kilobytes}"
+
+    @admin.display(description="Uploaded", ordering="created_at")
+    def uploaded(self, asset: Asset) -> str:
+        return f"{asset.created_at:%Y-%m-%d}"
 
     def get_urls(self) -> list[URLPattern]:
         """The pages of one file beside those that every admin has."""

@@ -62,7 +62,8 @@ class UploadForm(DescriptionForm):
         max_length=1000,
         help_text=(
             f"One or several, at most {MOST_FILES}: JPEG, PNG, WebP, GIF, AVIF or PDF. "
-            "Data of the camera, such as the place, is removed."
+            "Data of the camera, such as the place, is removed. "
+            "With several, say what each shows on its own page."
         ),
     )
     field_order = ("file", "alt_text", "categories")

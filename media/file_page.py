@@ -43,7 +43,7 @@ def edit_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
         return update_asset(asset_id=asset.pk, actor=actor_of(request), **form.cleaned_data)
 
     if form.is_bound and saved(form, save):
-        messages.success(request, f"{asset} is saved.")
+        messages.success(request, f"The file {asset} is saved.")
         return HttpResponseRedirect(address(asset))
     return _page(request, asset, form, ReplaceForm())
 
@@ -62,7 +62,7 @@ def replace_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
         return replace_file(asset_id=asset.pk, file=file, filename=file.name, actor=actor)
 
     if saved(form, save):
-        messages.success(request, f"{asset} is replaced.")
+        messages.success(request, f"The file {asset} is replaced.")
         return HttpResponseRedirect(address(asset))
     asset.refresh_from_db()
     return _page(request, asset, EditForm(initial=initial_of(asset)), form)
@@ -94,7 +94,7 @@ def delete_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
         with refusals_at_fields(form):
             delete_asset(asset_id=asset.pk, actor=actor_of(request), force=force)
         if not form.errors:
-            messages.success(request, f"{asset} is deleted.")
+            messages.success(request, f"The file {asset} is deleted.")
             return HttpResponseRedirect(reverse("admin:media_asset_changelist"))
     context = {"asset": asset, "places": places, "back": address(asset)}
     return form_page(

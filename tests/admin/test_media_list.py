@@ -74,8 +74,8 @@ def test_several_files_come_at_once_and_a_bad_one_keeps_none_out(signed_in: Sign
 
     assert (answer.status_code, answer["Location"]) == (302, LIST)
     told = [str(message) for message in client.get(LIST).context["messages"]]
-    assert told[0::2] == ["0.png is there.", "2.png is there."]
-    assert told[1].startswith("1.png: ")
+    assert told[0::2] == ["The file 0.png is there.", "The file 2.png is there."]
+    assert told[1].startswith("The file 1.png: ")
     assert listed(client) == ["2.png", "0.png"]
     assert {tuple(asset.categories) for asset in Asset.objects.all()} == {("walls",)}
 
