@@ -98,8 +98,8 @@ def test_the_list_shows_size_and_shape(signed_in: SignedIn) -> None:
     page = signed_in("translator").get(LIST).content.decode()
 
     assert "<h1>Media</h1>" in page
-    assert "1200 × 600" in page
-    assert "1,235 kB" in page
+    assert "1200\u00a0×\u00a0600" in page
+    assert "1,235\u00a0kB" in page
     assert f'<img class="thumbnail" src="/media/{made.variants["small"]}"' in page
     assert f'href="{LIST}add/"' not in page
 
@@ -196,7 +196,9 @@ def test_what_is_given_changes_and_nothing_else() -> None:
 
 
 def test_a_document_has_no_picture(signed_in: SignedIn) -> None:
-    made = store_image(file=io.BytesIO(b"%PDF-1.7 x %%EOF"), filename="a.pdf", actor=make.actor("editor"))
+    made = store_image(
+        file=io.BytesIO(b"%PDF-1.7 x %%EOF"), filename="a.pdf", actor=make.actor("editor")
+    )
     client = signed_in()
 
     page = client.get(address(made)).content.decode()
