@@ -131,6 +131,7 @@ def _card(post: Post) -> dict[str, object]:
         "title": post.title,
         "url": post.path,
         "excerpt": post.excerpt,
-        "published_at": post.published_at,
+        # As on its own page: no other type is dated there.
+        "published_at": post.published_at if post.type == "blog" else None,
         "image": featured_image(post),
     }

@@ -35,6 +35,17 @@ def test_the_list_has_the_newest_first_and_its_own_language_only(client):
     assert titles(client.get("/de/blog")) == ["Kaffee"]
 
 
+def test_only_articles_are_dated_in_lists(client):
+    make.post("Anna", type="profile")
+    make.post("Tea")
+
+    assert ("Anna" in text(client.get("/people")), "<time" in text(client.get("/people"))) == (
+        True,
+        False,
+    )
+    assert "<time" in text(client.get("/blog"))
+
+
 def test_the_list_has_pages(client):
     for number in range(PER_PAGE + 1):
         make.post(f"Post {number:02}")
