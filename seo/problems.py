@@ -31,11 +31,9 @@ def problems() -> list[Problem]:
     # An object with `index: false`; text of that key is none.
     hidden = posts.filter(robots_json__index=False)
     return [
-        *_found("published posts have neither a meta description nor an excerpt.", without),
-        *_found(
-            "published posts share their title with another one in their language.", _doubles(posts)
-        ),
-        *_found("published posts are kept from search engines (noindex).", hidden),
+        *_found("published without a meta description and without an excerpt.", without),
+        *_found("published with the title of another one in the same language.", _doubles(posts)),
+        *_found("published, but kept from search engines (noindex).", hidden),
     ]
 
 

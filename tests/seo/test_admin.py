@@ -39,9 +39,9 @@ def test_the_page_says_what_search_engines_get(admin: Client) -> None:
     assert "http://testserver/sitemap.xml" in page
     assert "<dd>2</dd>" in page
     assert "3 posts have no canonical address." in page
-    assert "<strong>1</strong> published posts have neither" in page
-    assert "<strong>2</strong> published posts share their title" in page
-    assert "<strong>1</strong> published posts are kept" in page
+    assert "<strong>1</strong> published without a meta" in page
+    assert "<strong>2</strong> published with the title of another" in page
+    assert "<strong>1</strong> published, but kept" in page
     assert "200 / 400" in page
     assert "Disallow: /admin/" in page
     assert "A &amp; B" in page
