@@ -96,6 +96,11 @@ class EditForm(DescriptionForm):
     focal_y = _percent("Focal point from the top, in %", "Both empty: the middle.")
     field_order = ("alt_text", "description", "categories", "focal_x", "focal_y")
 
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        for field in self.fields.values():
+            field.show_hidden_initial = True
+
     def clean(self) -> dict[str, Any]:
         """The two numbers become `focal_point`."""
         cleaned = super().clean() or self.cleaned_data
@@ -105,7 +110,43 @@ class EditForm(DescriptionForm):
         point: FocalPoint | None = None
         if across is not None and down is not None:
             point = (across / 100, down / 100)
-        return {**cleaned, "focal_point": point}
+        return self._only_changed({**cleaned, "focal_point": point})
+
+    def _only_changed(self, cleaned: dict[str, Any]) -> dict[str, Any]:
+        """Without what the page showed: somebody else may have written there since. Where both did, it is refused."""
+        if not self._is_shown():
+            return cleaned
+        kept = {
+            name for name in self.fields if self._shown(name) == self._value(name, self.data[name])
+        }
+        shown: dict[str, Any] = {name: self.data[name] for name in self.data}
+        for name in self.fields.keys() - kept:
+            present = self.fields[name].prepare_value(self.initial.get(name))
+            if self._shown(name) == self._value(name, present):
+                continue
+            shown[f"initial-{name}"] = "" if present is None else present
+            is_now = "empty" if present in (None, "") else f"“{present}”"
+            self.add_error(
+                name, f"Somebody changed this meanwhile: it is {is_now} now. Save again for yours."
+            )
+        self.data = shown
+        if {"focal_x", "focal_y"} <= kept:
+            kept.add("focal_point")
+        return {name: value for name, value in cleaned.items() if name not in kept}
+
+    def _is_shown(self) -> bool:
+        return all(name in self.data and f"initial-{name}" in self.data for name in self.fields)
+
+    def _shown(self, name: str) -> object:
+        return self._value(name, self.data[f"initial-{name}"])
+
+    def _value(self, name: str, raw: object) -> object:
+        """What a field reads, however lines end; what it cannot read, as it is."""
+        try:
+            value = self.fields[name].to_python(raw)
+        except forms.ValidationError:
+            return raw
+        return value.replace("\r\n", "\n") if isinstance(value, str) else value
 
 
 class ReplaceForm(forms.Form):
