@@ -49,7 +49,13 @@ def endpoints(seeded: Seeded, cookie: Mapping[str, str], product: Server) -> lis
             get(lambda n: f"/api/public/posts/{live[0]}", {"If-None-Match": etag}),
             "live post", 2, status=304,
         ),
-        Endpoint("GET /blog/:slug, the page", get(_each("", pages)), "live post", None),
+        # An address with a query is never kept.
+        Endpoint(
+            "GET /blog/:slug, the page, cold", get(_each("", pages, fresh=True)), "live post", None
+        ),
+        Endpoint(
+            "GET /blog/:slug, the page, warm", get(_each("", pages[:WARM])), "live post", None
+        ),
         Endpoint(
             "GET /blog/:slug, as Markdown",
             get(_each("", pages), {"Accept": "text/markdown"}), "live post", None,

@@ -124,7 +124,7 @@ def _layer(row: TupleRow | None) -> Wire:
 async def _post(connection: Database, post_id: UUID, staged: bool) -> Wire:
     row = await (await connection.execute(sql.POST, (post_id,))).fetchone()
     assert row is not None
-    *values, group, author_id, author, placeholder = row
+    *values, group, author_id, author, placeholder, original, variation, weight = row
     wire: Wire = dict(zip(sql.WHOLE, values, strict=True))
     for name in ("customFields", "robotsJson", "jsonldOverrides"):
         wire[name] = orjson.Fragment(wire[name]) if wire[name] is not None else None
@@ -139,6 +139,7 @@ async def _post(connection: Database, post_id: UUID, staged: bool) -> Wire:
         drafts = await _drafts(connection, [post_id])
         wire["author"] = {"id": author_id, "username": author}
         wire["isPlaceholder"] = placeholder
+        wire |= {"variationOf": original, "variation": variation or None, "weight": weight}
         wire["layers"] = _layers(drafts, post_id)
         for module in wire["modules"]:
             module["schema"] = SCHEMAS[module["type"]]
@@ -147,4 +148,5 @@ async def _post(connection: Database, post_id: UUID, staged: bool) -> Wire:
     else:
         wire.pop("version")
         wire.pop("publishAt")
+        wire["media"] = {}  # the seeded posts show none
     return wire
