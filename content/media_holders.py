@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from uuid import UUID
 
+from django.urls import reverse
+
 from content.models import ModuleInstance, Post
 from media.holders import Holder
 
@@ -12,7 +14,10 @@ from media.holders import Holder
 def posts(ids: Collection[UUID]) -> Mapping[UUID, Holder]:
     """Of posts in the trash nothing is told."""
     rows = Post.objects.kept().filter(pk__in=ids).values_list("pk", "title", "locale")
-    return {pk: Holder(title, locale=locale) for pk, title, locale in rows}
+    return {
+        pk: Holder(title, locale=locale, address=reverse("admin:content_post_change", args=[pk]))
+        for pk, title, locale in rows
+    }
 
 
 def global_modules(ids: Collection[UUID]) -> Mapping[UUID, Holder]:

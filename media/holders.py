@@ -23,6 +23,8 @@ class Holder:
     title: str
     locale: str | None = None
     global_slug: str | None = None
+    address: str = ""
+    """Its page in the admin; empty for none."""
 
 
 Describe: TypeAlias = Callable[[Collection[UUID]], Mapping[UUID, Holder]]
@@ -37,9 +39,17 @@ def register(kind: str, describe: Describe) -> None:
 
 def places(rows: Iterable[MediaReference], actor: Actor) -> list[JsonObject]:
     """Places of use, as the wire has them. One query for each kind; titles only for who may see posts."""
+    return [place for place, _ in places_with_addresses(rows, actor)]
+
+
+def places_with_addresses(
+    rows: Iterable[MediaReference], actor: Actor
+) -> list[tuple[JsonObject, str]]:
+    """The same, each with the page in the admin of what uses the file, or with nothing."""
     listed = list(rows)
     names = _named(listed) if actor.can(STAGED_NEEDS) else {}
-    return [_place(row, names.get((row.holder_kind, row.holder_id))) for row in listed]
+    found = ((row, names.get((row.holder_kind, row.holder_id))) for row in listed)
+    return [(_place(row, holder), holder.address if holder else "") for row, holder in found]
 
 
 def visible_layers(actor: Actor) -> Collection[str] | None:

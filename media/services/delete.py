@@ -30,7 +30,9 @@ def delete_asset(*, asset_id: UUID | str, actor: Actor, force: bool = False) -> 
     if places.total and not force:
         times = "one place" if places.total == 1 else f"{places.total} places"
         raise Conflict(
-            f"The file is in use in {times}.", code="media_in_use", details={"usedIn": places.named}
+            f"The file is in use in {times}.",
+            code="media_in_use",
+            details={"usedIn": [place.sentence for place in places.named]},
         )
     _let_go_of_files(asset)
     payload: JsonObject = {"id": str(asset.pk), "filename": asset.filename, "places": places.total}

@@ -12,6 +12,7 @@ from django.test import Client
 from django.utils import timezone
 from PIL import Image
 
+from content.models import Post
 from media.models import Asset, FileCheck, MediaReference, VariantWork
 from tests import make
 from tests.admin.pages import fields
@@ -159,7 +160,8 @@ def test_deleting_asks_and_says_where_it_is_used(
 
     page = text(client.get(at(asset, "delete")))
     assert "The file is in use in one place:" in page
-    assert "Walls of the city (en), live: post.featuredMediaId" in page
+    assert f'<a href="/admin/content/post/{Post.objects.get().pk}/change/">' in page
+    assert "Walls of the city (en), live: featured media</a>" in page
     answer = client.post(at(asset, "delete"))
     assert answer.status_code == 422
     assert Asset.objects.exists()
