@@ -50,4 +50,5 @@ _EVENT: Final[dict[str, Any]] = {
 _BODY: Final[dict[str, Any]] = {
     "oneOf": [_EVENT, {"type": "array", "maxItems": MOST, "items": _EVENT}]
 }
-TRACKED: Final[dict[str, Any]] = {"application/json": _BODY, "text/plain": _BODY}
+TRACKED: Final[dict[str, Any]] = {"application/json": _BODY}
+# A text is taken as well, as `sendBeacon` names it; generators of clients know no JSON of that name.

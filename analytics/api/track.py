@@ -78,7 +78,10 @@ class TrackViewSet(ApiViewSet):
 
     @extend_schema(request=schema.TRACKED, responses={200: schema.TrackedSchema})
     def track(self, request: Request) -> Response:
-        """Report a view or a click, or up to 100 of them. One that does not fit is 422, and nothing is kept."""
+        """Report a view or a click, or up to 100 of them. One that does not fit is 422, and nothing is kept.
+
+        The same JSON as `text/plain` is taken too, as `sendBeacon` sends it.
+        """
         if int(request.META.get("CONTENT_LENGTH") or 0) > MOST_BYTES:
             raise RequestDataTooBig
         seen = _read(request.data)

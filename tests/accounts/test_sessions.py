@@ -39,7 +39,7 @@ def test_log_in_look_and_log_out() -> None:
     assert me["email"] == "editor@example.com"
     assert (me["username"], me["role"]) == ("editor", "editor")
     assert me["permissions"] == sorted(GRANTS[Role.EDITOR])
-    assert set(answer.cookies) == {"sessionid", "csrftoken"}
+    assert set(answer.cookies) == {"sessionid", "csrftoken", "cms_staff"}
     assert answer.cookies["sessionid"]["httponly"]
     client.read("/api/auth/me", expect=401)
 

@@ -25,7 +25,7 @@ def test_the_page_around_the_modules():
                 {"label": "Blog", "url": "/de/blog", "current": True, "children": []},
                 {"label": "Mehr", "url": "", "children": [{"label": "Über", "url": "/de/über"}]},
             ],
-            "alternates": [
+            "languages": [
                 {"locale": "de", "label": "Deutsch", "url": "/de/x", "current": True},
                 {"locale": "en", "label": "English", "url": "/x"},
             ],
@@ -44,8 +44,9 @@ def test_the_page_around_the_modules():
     assert "<h1>Kaffee &amp; Wasser</h1>" in html
     assert page.count("h1") == 1
     assert page.count("main") == 1
-    assert page.count("script") == 1
     assert page.first("script")["type"] == "application/ld+json"
+    assert html.count("<script") == 1 + html.count('<script type="module" src="/static/cms/')
+    assert "</script><script>alert" not in html
     assert ("link", {"rel": "canonical", "href": "https://example.com/de/x"}) in page.elements
     assert ("meta", {"name": "description", "content": 'Ein "Satz"'}) in page.elements
     assert ("meta", {"name": "robots", "content": "noindex"}) in page.elements

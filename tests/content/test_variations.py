@@ -198,7 +198,7 @@ def test_it_is_in_no_list_and_at_no_address() -> None:
     ]
 
     for client, path in lists:
-        content = client.get(path).content
+        content = b"".join(client.get(path))
         assert b"Variationword" not in content, path
         assert str(made.pk).encode() not in content, path
     anybody.read(f"/api/public/posts/{made.pk}", expect=404)

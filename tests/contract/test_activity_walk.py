@@ -64,7 +64,8 @@ def _call(client: ApiClient, endpoint: Endpoint, names: Names, **headers: str) -
     path = filled(endpoint.path + endpoint.query, names)
     if endpoint.method == "GET":
         return client.get(path, **headers)
-    return client.send(endpoint.method, path, filled(endpoint.body, names), **headers)
+    send = client.send_form if endpoint.is_multipart else client.send
+    return send(endpoint.method, path, filled(endpoint.body, names), **headers)
 
 
 def _newest() -> int:

@@ -31,6 +31,8 @@ def _call(endpoint: Endpoint, names: Names, client: ApiClient) -> Any:
     if endpoint.method == "GET":
         return client.get(path)
     body = filled(endpoint.body, names) if endpoint.body is not None else None
+    if endpoint.is_multipart:
+        return client.send_form(endpoint.method, path, body or {})
     return client.send(endpoint.method, path, body)
 
 
