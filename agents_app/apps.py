@@ -15,7 +15,8 @@ class AgentsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from agents_app import checks, tools, triggers  # noqa: F401  # two register themselves
+        from agents_app import tools, triggers  # noqa: F401  # two register themselves
+        from agents_app.definitions import checks  # noqa: F401  # two register themselves
 
         triggers.connect()
         # The one moment at start when the tables are sure to be there.
@@ -23,6 +24,6 @@ class AgentsConfig(AppConfig):
 
 
 def _make_accounts(**kwargs: Any) -> None:
-    from agents_app.switches import bootstrap_agent_users
+    from agents_app.definitions.switches import bootstrap_agent_users
 
     bootstrap_agent_users()

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from agents_app.bulk import BulkRuns
+from agents_app.batches.starting import BulkRuns
+from agents_app.definitions.schema import AgentDefinition, OpenEndedContext, ScopeEntry
 from agents_app.models import AgentRun
-from agents_app.schema import AgentDefinition, OpenEndedContext, ScopeEntry
 from content.layers.revert import Reverted
 from content.store import iso
 from core.json import JsonObject

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from agents_app import runner, sweep
+from agents_app.running import runner
+from agents_app.runs import sweep
 
 
 @shared_task

@@ -7,11 +7,12 @@ from typing import Any
 from pydantic import Field
 
 from agents_app import presenters
-from agents_app.definitions import agents_for, all_agents
-from agents_app.runs import create_run, find_run
-from agents_app.schema import Scope
-from agents_app.switches import only_enabled
-from agents_app.waiting import WAIT_MAX, wait_for
+from agents_app.definitions.files import agents_for, all_agents
+from agents_app.definitions.schema import Scope
+from agents_app.definitions.switches import only_enabled
+from agents_app.runs.finding import find_run
+from agents_app.runs.starting import create_run
+from agents_app.runs.waiting import WAIT_MAX, wait_for
 from core.actor import Actor
 from core.errors import invalid
 from core.json import JsonObject

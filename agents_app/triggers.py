@@ -6,11 +6,11 @@ import logging
 
 from django.db import DatabaseError, IntegrityError, transaction
 
-from agents_app.definitions import agents_for
+from agents_app.definitions.files import agents_for
+from agents_app.definitions.schema import EVENT_SCOPES, AgentDefinition, Scope
+from agents_app.definitions.switches import account_of, only_enabled
 from agents_app.models import AgentRun
-from agents_app.runs import create_run
-from agents_app.schema import EVENT_SCOPES, AgentDefinition, Scope
-from agents_app.switches import account_of, only_enabled
+from agents_app.runs.starting import create_run
 from core import events
 from core.actor import Actor
 from core.errors import CmsError

@@ -158,6 +158,9 @@ class Environment(MediaEnvironment):
     )
     agent_run_timeout: int = Field(300, ge=1, description="Longest agent run, in seconds.")
     agent_step_cap: int = Field(20, ge=1, description="Most steps of an agent run.")
+    agent_transcript_days: int = Field(
+        30, ge=1, description="Days that what was said in a run is kept."
+    )
     chat_webhook_url: Url | None = secret("Where notices for a chat go, and chat reactions.")
     chat_events: Words = Field(
         ("post.published", "post.ai-review.save", "webhook.disabled"),

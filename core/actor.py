@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
+from uuid import UUID
 
 from core.errors import NotAllowed
 
@@ -44,6 +45,10 @@ class Actor:
     token that a program calls with in a person's name, `principal` the credential of an AI client. `permissions`,
     where set, narrows the user's own rights and never widens them. `event_id` and `hop` carry the cause chain of
     work that an event started.
+
+    An agent's run is narrowed further, and hands that on to the runs it starts: `tools`, where set, are the only
+    ones it may call; outside of the translation group `confined_to` it may propose nothing; once it has read what
+    visitors or other sites wrote (`has_read_untrusted`) it may only read.
     """
 
     user: Person
@@ -55,6 +60,9 @@ class Actor:
     event_id: int | None = None
     hop: int = 0
     principal: str = ""
+    tools: frozenset[str] | None = None
+    confined_to: UUID | None = None
+    has_read_untrusted: bool = False
 
     @property
     def credential(self) -> str:

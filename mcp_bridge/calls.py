@@ -20,7 +20,7 @@ from core.actor import Actor, Visitor
 from core.errors import CmsError, Conflict, NotFound, RuleViolation
 from core.json import JsonObject
 from core.tools import Tool, get_tool
-from mcp_bridge.arguments import parse_arguments
+from core.tools.arguments import parse_arguments
 from mcp_bridge.credentials import Principal, actor_for, require_use
 from mcp_bridge.models import McpCall
 from mcp_bridge.rate import TooManyCalls, count_call

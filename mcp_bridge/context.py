@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from content import definitions
 from core.json import JsonObject
 from core.tools import Tool, all_tools
-from mcp_bridge.schemas import lean_schema, result_schema
+from core.tools.schemas import lean_schema, result_schema
 
 SCHEMA_VERSION = 1
 

@@ -14,11 +14,12 @@ from mcp.shared.exceptions import MCPError
 
 from core.errors import CmsError
 from core.tools import all_tools, get_tool
+from core.tools.arguments import nearest
+from core.tools.schemas import lean_schema
 from mcp_bridge import prompts, resources
-from mcp_bridge.arguments import nearest
 from mcp_bridge.calls import call_tool, log_refused
 from mcp_bridge.credentials import SCOPE_KEY, Principal, actor_for, local_principal, may_use
-from mcp_bridge.schemas import lean_schema, wire_tool
+from mcp_bridge.schemas import wire_tool
 from mcp_bridge.threads import Workers
 
 NAME = "cms"

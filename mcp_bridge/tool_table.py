@@ -8,7 +8,7 @@ from django.utils.module_loading import autodiscover_modules
 from pydantic import BaseModel
 
 from core.tools import Tool, all_tools
-from mcp_bridge.arguments import signature
+from core.tools.arguments import signature
 
 BEGIN: Final = "<!-- tools: written by `manage.py dump_mcp_context --table` -->"
 END: Final = "<!-- end of tools -->"

@@ -99,7 +99,7 @@ def fresh_surroundings(
     """Own media folder, empty cache, tasks that run where they are called, cheap password hashes."""
     from django.core.cache import cache
 
-    from agents_app import heartbeat
+    from agents_app.running import heartbeat
     from cms_project.celery import app
     from core.answer_cache import answers
     from media.making import make_variants

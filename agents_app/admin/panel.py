@@ -10,10 +10,10 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
-from agents_app.definitions import agents_for, get_agent
+from agents_app.definitions.files import agents_for, get_agent
+from agents_app.definitions.schema import AgentDefinition, Scope
+from agents_app.definitions.switches import only_enabled
 from agents_app.models import AgentRun
-from agents_app.schema import AgentDefinition, Scope
-from agents_app.switches import only_enabled
 from content.admin.panels import (
     RunView,
     Tab,

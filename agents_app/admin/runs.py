@@ -14,9 +14,11 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET, require_POST
 
 from agents_app.admin.panel import agent_name, duration, model_label
+from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
-from agents_app.runs import cancel_run, create_run, find_run
-from agents_app.schema import Scope
+from agents_app.runs.cancelling import cancel_run
+from agents_app.runs.finding import find_run
+from agents_app.runs.starting import create_run
 from content.admin.pages import find_post, page, post_page, post_url, review_url
 from content.admin.rejections import rejections_of_run
 from content.layers import open_layers

@@ -15,13 +15,14 @@ from rest_framework.response import Response
 from accounts.models import User
 from agents_app import presenters
 from agents_app.api import schema
-from agents_app.bulk import MOST, create_bulk_runs
-from agents_app.definitions import agents_for
+from agents_app.batches.starting import MOST, create_bulk_runs
+from agents_app.definitions.files import agents_for
+from agents_app.definitions.schema import Scope
+from agents_app.definitions.switches import account_of, enabled_agent, only_enabled
 from agents_app.models import AgentRun
-from agents_app.runs import create_run, find_run
-from agents_app.schema import Scope
-from agents_app.switches import account_of, enabled_agent, only_enabled
-from agents_app.waiting import WAIT_MAX, wait_for
+from agents_app.runs.finding import find_run
+from agents_app.runs.starting import create_run
+from agents_app.runs.waiting import WAIT_MAX, wait_for
 from core.actor import Actor
 from core.api.body import Body, Words, read_body
 from core.api.pagination import page_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from drf_spectacular.utils import OpenApiExample
 from rest_framework import serializers
 
+from agents_app.definitions.schema import Scope
 from agents_app.models import RunStatus
-from agents_app.schema import Scope
-from agents_app.waiting import WAIT_MAX
+from agents_app.runs.waiting import WAIT_MAX
 from core.api.schema import (
     LOCATION,
     PAGES,

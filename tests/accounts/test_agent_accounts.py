@@ -10,8 +10,8 @@ from django.db import connection
 
 from accounts.models import User
 from accounts.services import ensure_agent_user
-from agents_app.definitions import get_agent
-from agents_app.switches import account_of, bootstrap_agent_users
+from agents_app.definitions.files import get_agent
+from agents_app.definitions.switches import account_of, bootstrap_agent_users
 from core.errors import RuleViolation
 from tests import make
 

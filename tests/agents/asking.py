@@ -6,9 +6,9 @@ from typing import Any
 
 from django.test import Client
 
-from agents_app import runner
 from agents_app.models import AgentRun
-from agents_app.runs import create_run
+from agents_app.running import runner
+from agents_app.runs.starting import create_run
 from content.models import Post
 from tests import make
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from agents_app import definitions
+from agents_app.definitions import files as definitions
 from tests import make
 from tests.agents.asking import KEY
 from tests.agents.environment import set_env

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
-from agents_app import definitions
+from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun
 from tests import make
 from tests.agents.asking import send

@@ -8,8 +8,8 @@ from uuid import uuid4
 import pytest
 
 from agents_app.models import AgentRun
-from agents_app.port import Step, Usage
-from agents_app.steps import earlier_attempts, keep_usage
+from agents_app.providers.port import Step, Usage
+from agents_app.running.steps import earlier_attempts, keep_usage
 
 pytestmark = pytest.mark.django_db
 

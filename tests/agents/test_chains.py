@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agents_app import definitions
+from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun
 from content.models import Draft
 from core.models import Event

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from django.core.checks import run_checks
 
-from agents_app import definitions
-from agents_app.definitions import agents_for, all_agents, get_agent
+from agents_app.definitions import files as definitions
+from agents_app.definitions.files import agents_for, all_agents, get_agent
 from tests.agents.environment import set_env, write_agent
 
 GOOD = """---

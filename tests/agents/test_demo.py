@@ -8,9 +8,9 @@ from typing import Any, cast
 import pytest
 from django.core.management import call_command
 
-from agents_app.demo import answer
 from agents_app.models import AgentRun
-from agents_app.runs import create_run
+from agents_app.providers.demo import answer
+from agents_app.runs.starting import create_run
 from content.layers import approve, digest_of, submit
 from content.models import Post
 from core.json import JsonObject

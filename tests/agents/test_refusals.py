@@ -8,10 +8,10 @@ from uuid import uuid4
 
 import pytest
 
-from agents_app import definitions
+from agents_app.definitions import files as definitions
+from agents_app.definitions.switches import switch_agent
 from agents_app.models import AgentRun, AgentSwitch
-from agents_app.runs import create_run
-from agents_app.switches import switch_agent
+from agents_app.runs.starting import create_run
 from content.models import Post
 from core.actor import Actor
 from core.errors import CmsError, NotAllowed, NotFound, RuleViolation

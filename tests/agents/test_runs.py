@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from accounts.models import User
-from agents_app import definitions, runner
+from agents_app.definitions import files as definitions
+from agents_app.definitions.switches import switch_agent
 from agents_app.models import AgentRun, RunStatus
-from agents_app.runs import cancel_run, create_run
-from agents_app.switches import switch_agent
+from agents_app.running import runner
+from agents_app.runs.cancelling import cancel_run
+from agents_app.runs.starting import create_run
 from content.models import Draft, Post
 from core.errors import Conflict, NotAllowed
 from core.models import Event
@@ -209,7 +211,7 @@ def test_the_save_that_a_run_makes_carries_its_cause(run_on_commit: RunOnCommit)
 def test_accounts_of_agents_are_made_at_boot_unless_told_not_to(
     settings: Any, agents_dir: Path
 ) -> None:
-    from agents_app.switches import bootstrap_agent_users
+    from agents_app.definitions.switches import bootstrap_agent_users
 
     write_agent(agents_dir, "lazy", "global", extra="userAccount: {createAtBoot: false}")
     write_agent(agents_dir, "eager", "global", extra="userAccount: {email: eager@example.com}")

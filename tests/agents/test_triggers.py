@@ -11,11 +11,14 @@ import pytest
 from django.db import transaction
 
 from accounts.models import User
-from agents_app import definitions, runner, switches, triggers
+from agents_app import triggers
+from agents_app.definitions import files as definitions
+from agents_app.definitions import switches
+from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun
-from agents_app.runs import cancel_run
-from agents_app.schema import AgentDefinition
-from agents_app.sweep import sweep_runs
+from agents_app.running import runner
+from agents_app.runs.cancelling import cancel_run
+from agents_app.runs.sweep import sweep_runs
 from agents_app.triggers import start_agents
 from content.layers import approve, digest_of, submit
 from content.models import Layer

@@ -14,7 +14,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from agents_app import definitions
+from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun
 from core.errors import NotAllowed
 from core.models import Event

@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from core import tools
 from core.actor import Actor
 from core.errors import Conflict
 from core.json import JsonObject
 from core.tools import Arguments, NoArguments, tool
+from core.tools import registry as tools
 
 CANARY = "canary-3f1c-never-shown"
 

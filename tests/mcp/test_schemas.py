@@ -15,8 +15,9 @@ from core.actor import Actor
 from core.errors import RuleViolation
 from core.json import JsonObject
 from core.tools import Arguments, Tool, all_tools, get_tool
-from mcp_bridge.arguments import parse_arguments
-from mcp_bridge.schemas import lean_schema, wire_tool
+from core.tools.arguments import parse_arguments
+from core.tools.schemas import lean_schema
+from mcp_bridge.schemas import wire_tool
 from mcp_bridge.server import INSTRUCTIONS
 from tests.mcp.sample_tools import EchoArguments
 

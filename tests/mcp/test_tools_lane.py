@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from core.tools import get_tool
-from mcp_bridge.schemas import lean_schema
+from core.tools.schemas import lean_schema
 from tests import make
 from tests.mcp.calling import done, refused
 

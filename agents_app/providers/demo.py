@@ -11,7 +11,7 @@ from typing import Final, cast
 
 from pydantic import BaseModel, ValidationError
 
-from agents_app.port import DEMO, Answer, Choice, ProviderError, Step, Usage
+from agents_app.providers.port import DEMO, Answer, Choice, ProviderError, Step, Usage
 from content.definitions import text_of
 from content.richtext.nodes import children, kind
 from content.richtext.text import to_text

@@ -6,6 +6,7 @@ the AI library is loaded only in the worker, when a conversation with a model be
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final, Literal, Protocol
@@ -13,7 +14,7 @@ from typing import Final, Literal, Protocol
 from django.conf import settings
 from pydantic import BaseModel
 
-from agents_app.schema import AgentDefinition
+from agents_app.definitions.schema import AgentDefinition
 from core.json import JsonObject
 
 DEMO: Final = "demo"
@@ -78,6 +79,79 @@ class ProviderStopped(ProviderError):
     """`stop` was called."""
 
 
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as a model is shown it; `schema` is the JSON Schema of its arguments."""
+
+    name: str
+    description: str
+    schema: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """What a tool told the model: JSON, or the sentence that says why not and how to mend the call."""
+
+    text: str
+    ok: bool
+
+
+class Toolbox(Protocol):
+    """The tools that a run may use. Calls come one after the other, from any thread."""
+
+    def specs(self) -> Sequence[ToolSpec]:
+        """What the model is shown. May grow shorter while the run goes on."""
+
+    def call(self, name: str, arguments: JsonObject) -> ToolAnswer:
+        """Call a tool; a refusal is an answer, too. Raises `ProviderStopped` where the run is no longer its own."""
+
+
+class NoTools:
+    """For agents that use none."""
+
+    def specs(self) -> Sequence[ToolSpec]:
+        return ()
+
+    def call(self, name: str, arguments: JsonObject) -> ToolAnswer:
+        return ToolAnswer(f"Unknown tool: {name}. There are no tools here.", ok=False)
+
+
+class Watcher(Protocol):
+    """Told of everything in a conversation, as it happens, from any thread. Its refusals end the conversation."""
+
+    def before_request(self, *, input_tokens: int, output_tokens: int) -> None:
+        """A request is about to go out: about so many tokens in, at most so many out. Raises `ProviderError`."""
+
+    def after_request(self, step: Step, *, input_tokens: int, output_tokens: int) -> None:
+        """It came back, or failed (`step.ok` False). Tokens are those that were used."""
+
+    def heard(self, characters: int) -> None:
+        """So much of an answer has come so far."""
+
+    def said(
+        self, role: Literal["system", "user", "assistant", "tool"], name: str, text: str
+    ) -> None:
+        """Something was said, word by word: `name` is the tool's where one was called or answered."""
+
+
+class Unwatched:
+    """A watcher that lets everything pass."""
+
+    def before_request(self, *, input_tokens: int, output_tokens: int) -> None:
+        pass
+
+    def after_request(self, step: Step, *, input_tokens: int, output_tokens: int) -> None:
+        pass
+
+    def heard(self, characters: int) -> None:
+        pass
+
+    def said(
+        self, role: Literal["system", "user", "assistant", "tool"], name: str, text: str
+    ) -> None:
+        pass
+
+
 class Conversation(Protocol):
     """A run's talk with whoever answers. Used from one thread, but for `stop`."""
 
@@ -134,12 +208,14 @@ def open_conversation(
     system_prompt: str,
     payload: JsonObject,
     output_type: type[BaseModel],
+    toolbox: Toolbox | None = None,
+    watcher: Watcher | None = None,
 ) -> Conversation:
-    """A talk with the chosen provider."""
+    """A talk with the chosen provider. Without a toolbox there are no tools, without a watcher nobody is told."""
     if choice.provider == DEMO:
-        from agents_app.demo import DemoConversation
+        from agents_app.providers.demo import DemoConversation
 
         return DemoConversation(agent.id, payload, output_type)
-    from agents_app.providers import ModelConversation
+    from agents_app.providers.conversations import ModelConversation
 
     return ModelConversation(agent, choice, system_prompt, output_type)

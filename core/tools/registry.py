@@ -49,7 +49,8 @@ class Tool(Generic[A]):
     """A named thing that an AI client or an agent may call.
 
     `permission` is asked of the caller before the handler runs; the service asks again for what it does.
-    `result`, where the shape is stable, is what the handler answers; clients may rely on it.
+    `result`, where the shape is stable, is what the handler answers; clients may rely on it. The answer of a tool
+    that `reads_untrusted` may hold words of visitors or of other sites.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Tool(Generic[A]):
     group: str
     idempotent: bool = False
     result: type[BaseModel] | None = None
+    reads_untrusted: bool = False
 
 
 _tools: dict[str, Tool[BaseModel]] = {}
@@ -76,6 +78,7 @@ def tool(
     group: str,
     idempotent: bool | None = None,
     result: type[BaseModel] | None = None,
+    reads_untrusted: bool = False,
 ) -> Callable[[Callable[[Actor, A], JsonObject]], Callable[[Actor, A], JsonObject]]:
     """Register the decorated function under its own name; its docstring's text is the description."""
 
@@ -99,6 +102,7 @@ def tool(
             group=group,
             idempotent=kind == "read" if idempotent is None else idempotent,
             result=result,
+            reads_untrusted=reads_untrusted,
         )
         return handler
 

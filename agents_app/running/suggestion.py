@@ -12,7 +12,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 from pydantic.alias_generators import to_camel
 
-from agents_app.fields import FieldTarget
+from agents_app.running.fields import FieldTarget
 from content.document import AGENT_FIELD_NAMES, PostDocument
 from content.edits import patch_fields, update_module
 from core.errors import NotFound, invalid

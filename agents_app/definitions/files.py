@@ -10,7 +10,7 @@ from typing import Final
 
 from django.conf import settings
 
-from agents_app.schema import AgentDefinition
+from agents_app.definitions.schema import AgentDefinition
 from core.definition_files import DefinitionFiles, Unreadable, from_json, from_yaml
 
 

@@ -9,8 +9,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from agents_app.models import AgentRun, RunStatus
-from agents_app.run_events import record_run_end
-from agents_app.runs import held_back, wake, wake_next
+from agents_app.runs.events import record_run_end
+from agents_app.runs.queue import held_back, wake, wake_next
 
 QUEUED_TOO_LONG: Final = timedelta(seconds=30)
 SILENT_TOO_LONG: Final = timedelta(seconds=30)

@@ -9,11 +9,11 @@ from uuid import UUID
 
 from django.db import transaction
 
+from agents_app.definitions.schema import Scope
+from agents_app.definitions.switches import enabled_agent
 from agents_app.models import AgentRun
-from agents_app.run_input import check_words
-from agents_app.runs import check_scope, create_run
-from agents_app.schema import Scope
-from agents_app.switches import enabled_agent
+from agents_app.runs.given import check_words
+from agents_app.runs.starting import check_scope, create_run
 from core.actor import Actor
 from core.errors import CmsError, invalid
 

@@ -6,9 +6,9 @@ import json
 from typing import Final
 from uuid import UUID
 
-from agents_app.fields import find_field
+from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun
-from agents_app.schema import AgentDefinition, Scope
+from agents_app.running.fields import find_field
 from content.layers import open_layers
 from content.models import Post
 from core.errors import NotAllowed, invalid

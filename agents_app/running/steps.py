@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from agents_app.models import AgentRun, RunStep
-from agents_app.port import Usage
+from agents_app.providers.port import Usage
 
 SUMMARY_MAX: Final = 1000
 

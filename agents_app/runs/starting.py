@@ -6,21 +6,20 @@ from collections.abc import Mapping
 from typing import Final
 from uuid import UUID
 
-from django.db import models, transaction
-from django.utils import timezone
+from django.db import transaction
 
 from accounts.models import User
-from agents_app.models import UNFINISHED, AgentRun, RunStatus
-from agents_app.run_events import record_run
-from agents_app.run_input import check_field, check_words, module_id_of
-from agents_app.schema import AgentDefinition, Scope
-from agents_app.switches import enabled_agent
+from agents_app.definitions.schema import AgentDefinition, Scope
+from agents_app.definitions.switches import enabled_agent
+from agents_app.models import AgentRun
+from agents_app.runs.events import record_run
+from agents_app.runs.given import check_field, check_words, module_id_of
+from agents_app.runs.queue import wake
 from content.models import Post
 from core.actor import Actor
-from core.errors import Conflict, NotAllowed, NotFound, RuleViolation, invalid
+from core.errors import NotAllowed, NotFound, RuleViolation, invalid
 from core.json import JsonObject
 from core.models import Event
-from core.waking import after_commit
 
 HOP_LIMIT: Final = 3
 """The most runs that follow one another in a chain of runs started by runs."""
@@ -146,67 +145,3 @@ def _cause(run_id: str | None) -> AgentRun | None:
         return AgentRun.objects.filter(pk=UUID(run_id)).first() if run_id else None
     except ValueError:
         return None
-
-
-def wake(run_id: UUID) -> None:
-    """Tell a worker of a run, after the commit. A lost message is made good by the sweep."""
-    after_commit(lambda: _send(run_id), f"run {run_id}")
-
-
-def _send(run_id: UUID) -> None:
-    from agents_app.tasks import run_agent
-
-    run_agent.delay(str(run_id))
-
-
-def wake_next(run: AgentRun) -> None:
-    """Tell a worker of the run that waited for this one: the next of the same event."""
-    if run.event_id is None:
-        return
-    following = AgentRun.objects.filter(
-        event_id=run.event_id, position__gt=run.position, status=RunStatus.QUEUED
-    )
-    next_id = following.order_by("position").values_list("pk", flat=True).first()
-    if next_id is not None:
-        wake(next_id)
-
-
-def held_back() -> models.Q:
-    """Runs whose event has an earlier run that is not finished."""
-    earlier = AgentRun.objects.filter(
-        event_id=models.OuterRef("event_id"),
-        position__lt=models.OuterRef("position"),
-        status__in=UNFINISHED,
-    )
-    return models.Q(models.Exists(earlier))
-
-
-@transaction.atomic
-def cancel_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
-    """Stop a run that is not finished. A worker that has it stages nothing any more."""
-    run = find_run(run_id=run_id, actor=actor)
-    if actor.is_person:
-        actor.require(PERMISSIONS.get(run.scope, "agents.edit"))
-    elif run.by_id != actor.user.pk:
-        raise NotAllowed("Only whoever began a run, or a person with the right, may cancel it.")
-    changed = AgentRun.objects.filter(pk=run.pk, status__in=UNFINISHED).update(
-        status=RunStatus.CANCELLED, finished_at=timezone.now()
-    )
-    run.refresh_from_db()
-    if not changed:
-        raise Conflict(f"The run is {run.status} already.", code="run_finished")
-    record_run("cancelled", run, actor)
-    wake_next(run)
-    return run
-
-
-def find_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
-    """A run, for whoever may see agents. Raises `NotFound`."""
-    actor.require("agents.view")
-    try:
-        run = AgentRun.objects.filter(pk=UUID(str(run_id))).first()
-    except ValueError:
-        run = None
-    if run is None:
-        raise NotFound(f"No run has the id {run_id}.")
-    return run

@@ -1,4 +1,4 @@
-"""Runs of agents, their steps, and the switches that people set. Definitions are files, not rows."""
+"""Runs of agents, and the posts that they wrote in."""
 
 from __future__ import annotations
 
@@ -33,6 +33,11 @@ class AgentRun(models.Model):
     that one which lost the run (cancelled, swept, taken over) writes nothing any more. `attempts` counts them.
     `hop` counts the runs before it in a chain of runs started by runs; `cause_run` is the last of them.
     `position` orders the runs of one event, which go one after the other.
+
+    `tools` and `permissions` are what whoever began the run lets it use (None: all that the agent may);
+    outside of the translation group `confined_to` it proposes nothing. Once it has read what visitors or other
+    sites wrote (`has_read_untrusted`) it may only read. `first_try` is the first of runs that repeat one another,
+    `note` what a person said of the one before.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -65,6 +70,17 @@ class AgentRun(models.Model):
     deadline_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
 
+    batch = models.ForeignKey(
+        "AgentBatch", null=True, on_delete=models.SET_NULL, related_name="runs"
+    )
+    first_try = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
+    note = models.TextField(blank=True, default="")
+
+    tools = models.JSONField(null=True)
+    permissions = models.JSONField(null=True)
+    confined_to = models.UUIDField(null=True)
+    has_read_untrusted = models.BooleanField(default=False)
+
     provider = models.CharField(max_length=20, blank=True, default="")
     model = models.CharField(max_length=120, blank=True, default="")
     input_tokens = models.PositiveIntegerField(default=0)
@@ -74,6 +90,9 @@ class AgentRun(models.Model):
     value = models.JSONField(null=True)
     staged = models.JSONField(default=list)
     error = models.TextField(blank=True, default="")
+    doing = models.CharField(
+        max_length=200, blank=True, default="", help_text="What it does at present, for people."
+    )
 
     class Meta:
         ordering: ClassVar[list[str]] = ["-created_at"]
@@ -99,37 +118,17 @@ class AgentRun(models.Model):
         return self.status not in UNFINISHED
 
 
-class RunStep(models.Model):
-    """What a run did, in order: a question to the model or a call of a tool. Holds no content and no secret."""
+class RunPost(models.Model):
+    """A post that a run's tools wrote in (AI Review), or made. The run's own post needs no row of its own."""
 
-    run = models.ForeignKey(AgentRun, on_delete=models.CASCADE, related_name="steps")
-    number = models.PositiveSmallIntegerField()
-    kind = models.CharField(max_length=10, choices=[("model", "model"), ("tool", "tool")])
-    name = models.CharField(max_length=120)
-    ok = models.BooleanField()
-    milliseconds = models.PositiveIntegerField()
-    summary = models.TextField(blank=True, default="")
-    created_at = models.DateTimeField(auto_now_add=True)
+    run = models.ForeignKey(AgentRun, on_delete=models.CASCADE, related_name="posts")
+    post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="+")
+    is_made = models.BooleanField(default=False)
 
     class Meta:
-        ordering: ClassVar[list[str]] = ["number"]
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(fields=["run", "number"], name="step_number_once"),
+            models.UniqueConstraint(fields=["run", "post"], name="run_post_once"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.number} {self.kind} {self.name}"
-
-
-class AgentSwitch(models.Model):
-    """An agent that an admin switched on or off, whatever its file says."""
-
-    agent_id = models.CharField(max_length=ID_MAX, primary_key=True)
-    is_enabled = models.BooleanField()
-    updated_at = models.DateTimeField(auto_now=True)
-    updated_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-
-    def __str__(self) -> str:
-        return f"{self.agent_id}: {'on' if self.is_enabled else 'off'}"
+        return f"{self.run_id} in {self.post_id}"

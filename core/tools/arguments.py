@@ -13,8 +13,8 @@ from pydantic_core import ErrorDetails
 
 from core.errors import RuleViolation, invalid
 from core.hostile import refuse_unstorable
-from core.tools import Tool
-from mcp_bridge.schemas import Schema, lean_schema
+from core.tools.registry import Tool
+from core.tools.schemas import Schema, lean_schema
 
 SHOWN_VALUE = 60
 SHOWN_ERRORS = 12

@@ -18,23 +18,29 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 from pydantic import BaseModel
 
-from agents_app import port
-from agents_app.fields import FieldTarget, find_field
-from agents_app.heartbeat import Heartbeat
+from agents_app.definitions.schema import AgentDefinition
+from agents_app.definitions.switches import account_of, enabled_agent
 from agents_app.models import AgentRun, RunStatus
-from agents_app.prompt import canonical_payload, fenced, field_payload, system_prompt
-from agents_app.run_events import record_run_end
-from agents_app.runs import held_back, wake_next
-from agents_app.schema import AgentDefinition
-from agents_app.steps import SUMMARY_MAX, Earlier, earlier_attempts, keep_usage, mark_refused
-from agents_app.suggestion import (
+from agents_app.providers import port
+from agents_app.running.fields import FieldTarget, find_field
+from agents_app.running.heartbeat import Heartbeat
+from agents_app.running.prompt import canonical_payload, fenced, field_payload, system_prompt
+from agents_app.running.steps import (
+    SUMMARY_MAX,
+    Earlier,
+    earlier_attempts,
+    keep_usage,
+    mark_refused,
+)
+from agents_app.running.suggestion import (
     FieldSuggestion,
     Suggestion,
     edit_for,
     output_type,
     proposes_nothing,
 )
-from agents_app.switches import account_of, enabled_agent
+from agents_app.runs.events import record_run_end
+from agents_app.runs.queue import held_back, wake_next
 from content.layers import Layers, open_layers, stage
 from content.models import Layer, Post
 from core.actor import Actor

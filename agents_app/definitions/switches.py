@@ -9,9 +9,9 @@ from django.db import transaction
 
 from accounts.models import User
 from accounts.services import agent_user, ensure_agent_user, system_agent_user
-from agents_app.definitions import all_agents, get_agent
+from agents_app.definitions.files import all_agents, get_agent
+from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentSwitch
-from agents_app.schema import AgentDefinition
 from core import events
 from core.actor import Actor
 from core.errors import NotFound, RuleViolation

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
-from agents_app.fields import FieldTarget, fields_json
+from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun
-from agents_app.schema import AgentDefinition
+from agents_app.running.fields import FieldTarget, fields_json
 from content.definitions import modules
 from content.document import ModuleDocument, PostDocument
 from content.layers import Layers

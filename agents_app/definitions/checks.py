@@ -8,7 +8,7 @@ from django.apps import AppConfig
 from django.core.checks import CheckMessage, Error, register
 from django.utils.module_loading import autodiscover_modules
 
-from agents_app import definitions
+from agents_app.definitions import files as definitions
 from core.tools import all_tools
 
 

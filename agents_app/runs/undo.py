@@ -6,8 +6,8 @@ from uuid import UUID
 
 from django.db import transaction
 
-from agents_app.run_events import record_run
-from agents_app.runs import find_run
+from agents_app.runs.events import record_run
+from agents_app.runs.finding import find_run
 from content.layers import revert_run
 from content.layers.revert import Reverted
 from core.actor import Actor

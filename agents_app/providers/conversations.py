@@ -15,7 +15,8 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.usage import RunUsage
 
-from agents_app.port import (
+from agents_app.definitions.schema import AgentDefinition
+from agents_app.providers.port import (
     Answer,
     Choice,
     ProviderError,
@@ -24,7 +25,6 @@ from agents_app.port import (
     Step,
     Usage,
 )
-from agents_app.schema import AgentDefinition
 
 MAX_TOKENS: Final = 8000
 CONNECT_SECONDS: Final = 10.0

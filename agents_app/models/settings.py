@@ -1,0 +1,115 @@
+"""What people set of agents: switches, the global defaults, budgets. Definitions are files, not rows."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from core.definition_files import ID_MAX
+
+
+class AgentSwitch(models.Model):
+    """An agent that an admin switched on or off, whatever its file says."""
+
+    agent_id = models.CharField(max_length=ID_MAX, primary_key=True)
+    is_enabled = models.BooleanField()
+    updated_at = models.DateTimeField(auto_now=True)
+    updated_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    def __str__(self) -> str:
+        return f"{self.agent_id}: {'on' if self.is_enabled else 'off'}"
+
+
+class AiSettings(models.Model):
+    """The global defaults, in one row. An empty provider: the first that has a key or an address."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    text_provider = models.CharField(max_length=20, blank=True, default="")
+    text_model = models.CharField(max_length=120, blank=True, default="")
+    media_provider = models.CharField(max_length=20, blank=True, default="")
+    media_model = models.CharField(max_length=120, blank=True, default="")
+    version = models.PositiveIntegerField(default=1)
+    updated_at = models.DateTimeField(auto_now=True)
+    updated_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        verbose_name = "AI settings"
+        verbose_name_plural = "AI settings"
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.CheckConstraint(condition=Q(pk=1), name="ai_settings_once"),
+        ]
+
+    def __str__(self) -> str:
+        return "AI settings"
+
+
+class Budget(models.Model):
+    """The most that an agent may use in a day and in a month, in UTC; empty: no limit. Money is US dollars.
+
+    `agent_id` empty is the budget of each agent that has none of its own; `*` that of all together.
+    """
+
+    agent_id = models.CharField(max_length=ID_MAX, primary_key=True)
+    tokens_per_day = models.PositiveBigIntegerField(null=True)
+    tokens_per_month = models.PositiveBigIntegerField(null=True)
+    cost_per_day = models.DecimalField(max_digits=12, decimal_places=6, null=True)
+    cost_per_month = models.DecimalField(max_digits=12, decimal_places=6, null=True)
+    updated_at = models.DateTimeField(auto_now=True)
+    updated_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    def __str__(self) -> str:
+        return self.agent_id or "every agent"
+
+
+class Spending(models.Model):
+    """What an agent used on one day (UTC). Whoever reserves or settles locks the row of the day first."""
+
+    agent_id = models.CharField(max_length=ID_MAX)
+    day = models.DateField()
+    tokens = models.PositiveBigIntegerField(default=0)
+    cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+
+    class Meta:
+        verbose_name_plural = "spending"
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["agent_id", "day"], name="spending_once_a_day"),
+        ]
+        indexes: ClassVar[list[models.Index]] = [models.Index(fields=["day"], name="spending_day")]
+
+    def __str__(self) -> str:
+        return f"{self.agent_id} {self.day}"
+
+
+class Reservation(models.Model):
+    """What a request that is under way may come to use. Settled, it becomes spending and is gone.
+
+    One whose worker died is settled by the sweep as if all of it had been used: the provider may have worked.
+    """
+
+    run = models.ForeignKey(
+        "AgentRun", null=True, on_delete=models.CASCADE, related_name="reservations"
+    )
+    attempt = models.UUIDField(null=True)
+    agent_id = models.CharField(max_length=ID_MAX)
+    day = models.DateField()
+    tokens = models.PositiveBigIntegerField()
+    cost = models.DecimalField(max_digits=12, decimal_places=6)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["agent_id", "day"], name="reservation_of_agent"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.agent_id} {self.tokens}"

@@ -1,0 +1,1 @@
+"""A run at work: what the agent is told, what it answers, what is staged."""

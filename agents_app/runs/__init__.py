@@ -1,0 +1,1 @@
+"""Runs as rows: started, read, cancelled, waited for, swept, taken back."""
