@@ -6,20 +6,20 @@ from collections.abc import Iterator, Mapping
 from uuid import UUID
 
 from content.changes import Changes
-from content.definitions import ModuleProps, modules, post_types, props_of
+from content.definitions import ModuleProps, modules, post_types
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.prop_values import values_in
 from content.richtext.nodes import attributes, children, kind
 from core.json import Json
 from media.addresses import name_of
 from media.services.references import Token
 
 Uses = dict[str, frozenset[Token]]
-_DEEPEST = 8
 
 
 def places_in(document: PostDocument, changes: Changes | None = None) -> Uses:
     """The files that a document uses, by path (contract §6); with `changes` only at the paths that they name."""
-    found = {path: frozenset(tokens) for path, tokens in _places(document)}
+    found = dict(_places(document))
     if changes is not None:
         paths = set(changes.paths)
         found = {path: used for path, used in found.items() if _is_of(path, paths)}
@@ -31,16 +31,14 @@ def places_in_global(type_: str, props: Mapping[str, Json]) -> Uses:
     definition = modules.get(type_)
     if definition is None:
         return {}
-    found = {
-        f"props.{name}": frozenset(tokens) for name, tokens in _by_name(definition.Props, props)
-    }
-    return {path: used for path, used in found.items() if used}
+    found = _by_name(definition.Props, props)
+    return {f"props.{name}": used for name, used in found.items() if used}
 
 
 def shown_in(props: type[ModuleProps], values: object) -> Iterator[Token]:
     """The files that a page shows for these props; not those that it merely links to."""
-    for _, tokens in _by_name(props, values, with_links=False):
-        yield from tokens
+    for _, kind_, value in values_in(props, values):
+        yield from _tokens(kind_, value, with_links=False)
 
 
 def _is_of(path: str, paths: set[str]) -> bool:
@@ -48,49 +46,40 @@ def _is_of(path: str, paths: set[str]) -> bool:
     return path in paths or (path.startswith("modules.") and ".".join(path.split(".")[:2]) in paths)
 
 
-def _places(document: PostDocument) -> Iterator[tuple[str, Iterator[Token]]]:
-    yield "post.featuredMediaId", _id(document.fields.get("featuredMediaId"))
+def _places(document: PostDocument) -> Iterator[tuple[str, frozenset[Token]]]:
+    yield "post.featuredMediaId", frozenset(_id(document.fields.get("featuredMediaId")))
     post_type = post_types.get(document.type)
     if post_type is not None:
-        for name, tokens in _by_name(post_type.CustomFields, document.custom_fields):
+        for name, tokens in _by_name(post_type.CustomFields, document.custom_fields).items():
             yield f"post.{CUSTOM_PREFIX}{name}", tokens
     for module in document.modules:
         yield from _places_of_module(module)
 
 
-def _places_of_module(module: ModuleDocument) -> Iterator[tuple[str, Iterator[Token]]]:
+def _places_of_module(module: ModuleDocument) -> Iterator[tuple[str, frozenset[Token]]]:
     definition = modules.get(module.type)
     if definition is None:
         return
     for part, values in (("props", module.props), ("overrides", module.overrides)):
-        for name, tokens in _by_name(definition.Props, values):
+        for name, tokens in _by_name(definition.Props, values).items():
             yield f"modules.{module.id}.{part}.{name}", tokens
 
 
-def _by_name(
-    props: type[ModuleProps], values: object, *, depth: int = 0, with_links: bool = True
-) -> Iterator[tuple[str, Iterator[Token]]]:
-    """The files in each field of props, however deep, whatever else is stored there."""
-    if not isinstance(values, Mapping) or depth > _DEEPEST:
-        return
-    for prop in props_of(props).values():
-        value = values.get(prop.name)
-        if prop.nested is not None:
-            yield prop.name, _nested(prop.nested, value, depth, with_links)
-        elif prop.kind == "media":
-            yield prop.name, _id(value)
-        elif prop.kind == "richtext":
-            yield prop.name, _of_richtext(value, with_links)
-        elif prop.kind in ("link", "url") and with_links:
-            yield prop.name, _file(value)
+def _by_name(props: type[ModuleProps], values: object) -> dict[str, frozenset[Token]]:
+    """The files in each prop."""
+    found: dict[str, set[Token]] = {}
+    for name, kind_, value in values_in(props, values):
+        found.setdefault(name, set()).update(_tokens(kind_, value))
+    return {name: frozenset(tokens) for name, tokens in found.items()}
 
 
-def _nested(
-    props: type[ModuleProps], value: object, depth: int, with_links: bool
-) -> Iterator[Token]:
-    for item in value if isinstance(value, list) else [value]:
-        for _, tokens in _by_name(props, item, depth=depth + 1, with_links=with_links):
-            yield from tokens
+def _tokens(kind_: str, value: object, *, with_links: bool = True) -> Iterator[Token]:
+    if kind_ == "media":
+        yield from _id(value)
+    elif kind_ == "richtext":
+        yield from _of_richtext(value, with_links)
+    elif kind_ in ("link", "url") and with_links:
+        yield from _file(value)
 
 
 def _of_richtext(document: object, with_links: bool) -> Iterator[Token]:

@@ -84,13 +84,13 @@ def _taken(slug: str, sent: Sent, told: Submitted) -> HttpResponse:
     """On to where the form leads: its own address, else back to the page, which thanks in its place."""
     if _is_of_site(told.redirect_url):
         return _see_other(told.redirect_url)
-    if sent.post is None or told.redirect_url:
+    if sent.found is None or told.redirect_url:
         # Browsers hold the policy `form-action 'self'` also against where a form leads on to. So an address of
         # another site is not redirected to: the page that says thanks goes on there.
         address = form_address(slug, sent.locale)
         query = urlencode({"sent": ALONE})
         return _see_other(f"{address}{'&' if '?' in address else '?'}{query}#form-{ALONE}")
-    return _see_other(f"{sent.post.path}?{urlencode({'sent': sent.at})}#form-{sent.at}")
+    return _see_other(f"{sent.found.post.path}?{urlencode({'sent': sent.at})}#form-{sent.at}")
 
 
 def _again(
@@ -104,11 +104,11 @@ def _again(
             "The form has changed meanwhile. Please look through it and send it again."
         )
     submission = Submission(at=sent.at, values=sent.shown, errors=errors, notice=notice)
-    if sent.post is None:
+    if sent.found is None:
         response = _alone(slug, sent.locale, submission)
         response.status_code = status
         return response
-    return HttpResponse(post_page(sent.post, submission), status=status)
+    return HttpResponse(post_page(sent.found, submission), status=status)
 
 
 def _alone(slug: str, locale: str, submission: Submission | None) -> HttpResponse:

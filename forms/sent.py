@@ -9,10 +9,9 @@ from typing import Final
 from django.http import HttpRequest, HttpResponse
 
 from content.definitions import modules
-from content.models import Post
+from content.prop_values import values_in
 from content.site import queries
 from content.site.addresses import locale_of
-from content.site.needs import values_of
 from content.site.rendering import full_props
 from core.json import Json
 from forms.api.submit import MOST_BYTES
@@ -28,9 +27,9 @@ _LONGEST_PATH: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """`post` is the published page that holds the form in its module `at`; None where there is no such page."""
+    """`found` is the published page that holds the form in its module `at`; None where there is no such page."""
 
-    post: Post | None
+    found: queries.FoundPost | None
     at: str
     locale: str
     values: Mapping[str, Json]
@@ -56,10 +55,10 @@ def read_sent(request: HttpRequest, slug: str, locale: str) -> Sent | HttpRespon
     }
     values |= {name: [] for name in request.FILES}  # fits no field
     page, at = values.pop(_PAGE, None), values.pop(_AT, None)
-    post = _page_with(slug, page, at)
-    if post is None or not isinstance(at, str):
+    found = _page_with(slug, page, at)
+    if found is None or not isinstance(at, str):
         return Sent(None, ALONE, locale, values)
-    return Sent(post, at, post.locale, values)
+    return Sent(found, at, found.post.locale, values)
 
 
 def _length(request: HttpRequest) -> int:
@@ -69,7 +68,7 @@ def _length(request: HttpRequest) -> int:
         return 0
 
 
-def _page_with(slug: str, path: Json, at: Json) -> Post | None:
+def _page_with(slug: str, path: Json, at: Json) -> queries.FoundPost | None:
     """The published page at a path of this site, if its module `at` holds the form.
 
     What is answered is made of the post that was found, never of the address that was sent.
@@ -78,14 +77,15 @@ def _page_with(slug: str, path: Json, at: Json) -> Post | None:
         return None
     if len(path) > _LONGEST_PATH or path.startswith("//"):
         return None
-    post = queries.find_post(path, locale_of(path))
-    if post is None:
+    found = queries.find_post(path, locale_of(path))
+    if found is None:
         return None
-    for item in queries.modules_of(post):
+    for item in queries.modules_of(found.post):
         definition = modules.get(item.type)
         if item.post_module_id == at and definition is not None:
-            named = values_of(definition.Props, full_props(definition, item))
-            return post if ("form-reference", slug) in named else None
+            named = values_in(definition.Props, full_props(definition, item))
+            is_there = any((kind, value) == ("form-reference", slug) for _, kind, value in named)
+            return found if is_there else None
     return None
 
 

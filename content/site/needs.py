@@ -8,21 +8,18 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from content.definitions import (
-    FieldType,
     Module,
-    ModuleProps,
     PostList,
     modules,
     post_types,
-    props_of,
 )
 from content.models import Post
+from content.prop_values import values_in
 from content.site.media import media_ids
 from content.site.rendering import RenderableModule, full_props
 from content.site.sources import registered
 
 logger = logging.getLogger(__name__)
-_DEEPEST = 8
 MOST_POSTS = 1000
 """Posts that the modules of one page name; those beyond are not shown."""
 
@@ -48,7 +45,9 @@ def needs_of(post: Post, items: Sequence[RenderableModule]) -> Needs:
         props = full_props(definition, item)
         needs.media.update(media_ids(definition.Props, props))
         needs.lists.update(dict.fromkeys(_lists(definition, props)))
-        for kind, value in values_of(definition.Props, props):
+        for _, kind, value in values_in(definition.Props, props):
+            if not isinstance(value, str):
+                continue
             if kind == "post-reference" and len(needs.post_ids) < MOST_POSTS:
                 needs.post_ids.update(dict.fromkeys(_ids(value)))
             elif kind in sources and value:
@@ -66,21 +65,6 @@ def _lists(definition: type[Module], props: Mapping[str, object]) -> list[PostLi
     except Exception:
         logger.exception("the lists of a module %s cannot be told", definition.name)
         return []
-
-
-def values_of(
-    props: type[ModuleProps], values: object, depth: int = 0
-) -> Iterator[tuple[FieldType, str]]:
-    """Every text in the fields of props, with the type of the field, however deep, whatever else is stored."""
-    if not isinstance(values, Mapping) or depth > _DEEPEST:
-        return
-    for prop in props_of(props).values():
-        value = values.get(prop.name)
-        for item in value if isinstance(value, list) else [value]:
-            if prop.nested is not None:
-                yield from values_of(prop.nested, item, depth + 1)
-            elif isinstance(item, str):
-                yield prop.kind, item
 
 
 def _ids(text: str) -> Iterator[UUID]:

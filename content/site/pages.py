@@ -49,10 +49,10 @@ class PageContent:
     preview: str = ""
 
 
-def post_page(post: Post, submission: Submission | None = None) -> str:
-    """The page of a post that `queries.find_post` found. At most five queries."""
-    terms: Sequence[Term] = post.shown_terms  # type: ignore[attr-defined]  # set by find_post
-    return page_of(PageContent(post, queries.modules_of(post), terms), submission)
+def post_page(found: queries.FoundPost, submission: Submission | None = None) -> str:
+    """The page of a post. At most five queries."""
+    post = found.post
+    return page_of(PageContent(post, queries.modules_of(post), found.terms), submission)
 
 
 def page_of(content: PageContent, submission: Submission | None = None) -> str:

@@ -35,6 +35,15 @@ class Neighbour:
     is_published: bool
 
 
+@dataclass(frozen=True, slots=True)
+class FoundPost:
+    """A post to show, with its terms in order and the content version that it was read at."""
+
+    post: Post
+    terms: Sequence[Term]
+    version: int
+
+
 _VERSION: Final = ContentVersion.objects.filter(pk=1).values("number")
 _PAGE: Final = Statement(
     lambda path, locale: (
@@ -65,20 +74,18 @@ _MENUS: Final = Statement(
 )
 
 
-def find_post(path: str, locale: str) -> Post | None:
-    """The published post at a path, with `content_version` and `shown_terms`. One look-up in the path index."""
+def find_post(path: str, locale: str) -> FoundPost | None:
+    """The published post at a path. One look-up in the path index."""
     if "\x00" in path:  # PostgreSQL refuses to look for it
         return None
     rows = _PAGE.rows(path, locale)
     if not rows:
         return None
     post = instance(Post, rows[0])
-    post.content_version = rows[0]["content_version"]  # type: ignore[attr-defined]
-    post.shown_terms = _ordered_terms(rows[0]["terms"])  # type: ignore[attr-defined]
     if post.featured_media_id is not None:
         values = {name: rows[0][f"featured_media__{name}"] for name in columns_of(Asset)}
         post.featured_media = instance(Asset, values)
-    return post
+    return FoundPost(post, _ordered_terms(rows[0]["terms"]), rows[0]["content_version"])
 
 
 def _terms() -> Subquery:

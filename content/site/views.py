@@ -10,7 +10,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
-from content.models import Post
 from content.site import queries
 from content.site.addresses import (
     LLMS,
@@ -72,19 +71,18 @@ def _form(request: HttpRequest) -> Form:
 
 
 def _post_at(request: HttpRequest, address: str, locale: str, form: Form) -> Answer:
-    post = queries.find_post(address, locale)
-    if post is None:
+    found = queries.find_post(address, locale)
+    if found is None:
         return None
-    version: int = post.content_version  # type: ignore[attr-defined]  # annotated by find_post
     sent = request.GET.get("sent", "")
-    return kept(request, form, version, lambda: _post(post, form, sent))
+    return kept(request, form, found.version, lambda: _post(found, form, sent))
 
 
-def _post(post: Post, form: Form, sent: str) -> Body:
+def _post(found: queries.FoundPost, form: Form, sent: str) -> Body:
     """`sent` is the id of the module whose form was taken just before; the address says it, so caches may keep it."""
     if form is not HTML:
-        return post_in_markdown(post)
-    return Body(post_page(post, Submission(sent) if sent else None))
+        return post_in_markdown(found.post)
+    return Body(post_page(found, Submission(sent) if sent else None))
 
 
 def _list_at(request: HttpRequest, address: str, locale: str, form: Form) -> Answer:
