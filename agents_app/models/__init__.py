@@ -3,7 +3,14 @@
 from agents_app.models.batch import AgentBatch
 from agents_app.models.reaction import ReactionStatus, RunReaction
 from agents_app.models.run import UNFINISHED, AgentRun, RunPost, RunStatus
-from agents_app.models.settings import AgentSwitch, AiSettings, Budget, Reservation, Spending
+from agents_app.models.settings import (
+    AgentSwitch,
+    AiSettings,
+    Budget,
+    BudgetNotice,
+    Reservation,
+    Spending,
+)
 from agents_app.models.step import RunMessage, RunStep
 
 __all__ = [
@@ -13,6 +20,7 @@ __all__ = [
     "AgentSwitch",
     "AiSettings",
     "Budget",
+    "BudgetNotice",
     "ReactionStatus",
     "Reservation",
     "RunMessage",

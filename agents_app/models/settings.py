@@ -54,7 +54,8 @@ class AiSettings(models.Model):
 class Budget(models.Model):
     """The most that an agent may use in a day and in a month, in UTC; empty: no limit. Money is US dollars.
 
-    `agent_id` empty is the budget of each agent that has none of its own; `*` that of all together.
+    `agent_id` empty is the budget of each agent that has none of its own; `*` that of all together. The row of
+    `*` is always there once anything was reserved: whoever reserves, settles or changes a budget locks it first.
     """
 
     agent_id = models.CharField(max_length=ID_MAX, primary_key=True)
@@ -72,7 +73,7 @@ class Budget(models.Model):
 
 
 class Spending(models.Model):
-    """What an agent used on one day (UTC). Whoever reserves or settles locks the row of the day first."""
+    """What an agent used on one day (UTC). An empty `agent_id` is what no agent asked for."""
 
     agent_id = models.CharField(max_length=ID_MAX)
     day = models.DateField()
@@ -91,18 +92,20 @@ class Spending(models.Model):
 
 
 class Reservation(models.Model):
-    """What a request that is under way may come to use. Settled, it becomes spending and is gone.
+    """What a request that is under way may come to use. Settled, it becomes spending of its day and is gone.
 
     One whose worker died is settled by the sweep as if all of it had been used: the provider may have worked.
+    `input_tokens` are the part of `tokens` that goes in.
     """
 
     run = models.ForeignKey(
-        "AgentRun", null=True, on_delete=models.CASCADE, related_name="reservations"
+        "AgentRun", null=True, on_delete=models.SET_NULL, related_name="reservations"
     )
     attempt = models.UUIDField(null=True)
     agent_id = models.CharField(max_length=ID_MAX)
     day = models.DateField()
     tokens = models.PositiveBigIntegerField()
+    input_tokens = models.PositiveBigIntegerField(default=0)
     cost = models.DecimalField(max_digits=12, decimal_places=6)
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -113,3 +116,23 @@ class Reservation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.agent_id} {self.tokens}"
+
+
+class BudgetNotice(models.Model):
+    """What people were told of a budget in a period, so that they are told once. `*` is all agents together."""
+
+    agent_id = models.CharField(max_length=ID_MAX)
+    period = models.CharField(max_length=5, choices=[("day", "day"), ("month", "month")])
+    begins = models.DateField()
+    level = models.CharField(max_length=7, choices=[("near", "near"), ("reached", "reached")])
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(
+                fields=["agent_id", "period", "begins", "level"], name="budget_notice_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.agent_id} {self.period} {self.level}"
