@@ -29,6 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _sitemap(url)
         if options.part == "uploads":
             return _uploads(options.rounds)
+        if options.part == "agents":
+            return _agents(options.rounds)
         bad = [] if options.part == "webhooks" else _reading(options, url, Path(folder))
         if options.part != "reading":
             _webhooks(options)
@@ -53,7 +55,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument(
         "part",
         nargs="?",
-        choices=("all", "reading", "webhooks", "sitemap", "uploads"),
+        choices=("all", "reading", "webhooks", "sitemap", "uploads", "agents"),
         default="all",
     )
     parser.add_argument("--events", type=int, default=10_000, help="how many webhooks are sent")
@@ -169,6 +171,21 @@ def _uploads(rounds: int) -> int:
 
     print(f"\n{measuring.machine()}; files on this disk, {rounds} rounds.")
     uploads.show(uploads.measure(rounds))
+    return 0
+
+
+def _agents(rounds: int) -> int:
+    from django.conf import settings
+
+    from benchmarks import agent_runs, measuring, servers
+
+    with servers.model() as model:
+        url = f"http://127.0.0.1:{model.port}/v1"
+        values = {"ai_provider_openai_base_url": url, "ai_provider_openai_api_key": "none"}
+        settings.CMS_ENV = settings.CMS_ENV.model_copy(update=values)
+        found = agent_runs.measure(rounds, url)
+    print(f"\n{measuring.machine()}; {rounds} rounds.")
+    agent_runs.show(found)
     return 0
 
 

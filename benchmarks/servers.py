@@ -93,6 +93,15 @@ def receiver() -> Iterator[Server]:
 
 
 @contextmanager
+def model() -> Iterator[Server]:
+    """Answers what agents ask."""
+    port = free_port()
+    command = [sys.executable, "-m", "benchmarks.model", str(port)]
+    with _running("model", command, port, {}, "/") as server:
+        yield server
+
+
+@contextmanager
 def worker() -> Iterator[Server]:
     """Worker and scheduler, as docs/deployment.md runs them. The time counted is the worker's."""
     celery = [sys.executable, "-m", "celery", "--quiet", "-A", "cms_project"]

@@ -1,0 +1,180 @@
+"""A run of an agent without the model's own time, beside the bare call of the provider, in turns in one run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import httpx
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+if TYPE_CHECKING:
+    from agents_app.models import AgentRun
+    from content.models import Post
+    from core.actor import Actor
+
+MODULES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Milliseconds, medians; `statements` and `bytes` are of one run."""
+
+    bare: float
+    library: float
+    created: float
+    worked: float
+    statements: int
+    sent_bytes: int
+
+    @property
+    def ratio(self) -> float:
+        return self.worked / self.bare
+
+
+def measure(rounds: int, url: str) -> Taken:
+    """Each round goes through every way once: the bare call, the AI library alone, the run."""
+    from accounts.models import User
+    from core.actor import Actor
+
+    user = User.objects.create_user("bench@example.com", None, username="bench", role="admin")
+    actor = Actor(user=user, via="api")
+    post = _post(actor)
+    body = _recorded_body(post, actor, url)
+    ways: dict[str, Callable[[], object]] = {
+        "bare": lambda: _bare(body, url),
+        "library": lambda: _library(body, url),
+    }
+    for work in ways.values():
+        work()  # what is loaded once is loaded now
+    times: dict[str, list[float]] = {name: [] for name in ("bare", "library", "created", "worked")}
+    for _ in range(rounds):
+        for name, work in ways.items():
+            times[name].append(_milliseconds(work))
+        begin = time.perf_counter()
+        run = _create(post, actor)
+        times["created"].append(1000 * (time.perf_counter() - begin))
+        times["worked"].append(_milliseconds(lambda run=run: _execute(run)))  # type: ignore[misc]
+    run = _create(post, actor)
+    with CaptureQueriesContext(connection) as captured:
+        _execute(run)
+    middle = {name: median(values) for name, values in times.items()}
+    return Taken(**middle, statements=len(captured), sent_bytes=len(body))
+
+
+def _post(actor: Actor) -> Post:
+    from content import edits
+    from content.document import PostDocument
+    from content.richtext.markdown import from_markdown
+    from content.services.create import create_post
+
+    text = from_markdown("A paragraph of some words stands in each of these modules. " * 4)
+
+    def edit(document: PostDocument) -> PostDocument:
+        for number in range(MODULES):
+            props = {"title": f"Part {number}", "body": text}
+            document, _ = edits.add_module(document, type="callout", props=props)
+        return document
+
+    fields = {"title": "Twenty modules", "slug": "twenty-modules"}
+    return create_post(actor=actor, type="blog", fields=fields, edit=edit)
+
+
+def _create(post: Post, actor: Actor) -> AgentRun:
+    from agents_app.runs.starting import create_run
+
+    _forget(post)
+    return create_run(agent_id="seo-specialist", scope="dropdown", actor=actor, post_id=post.pk)
+
+
+def _forget(post: Post) -> None:
+    """What the run before proposed would make the next one propose nothing new."""
+    from content.models import Draft
+
+    Draft.objects.filter(post=post).delete()
+
+
+def _execute(run: AgentRun) -> None:
+    from agents_app.running import runner
+
+    runner.execute(run.pk)
+    run.refresh_from_db()
+    assert run.status == "succeeded", run.error
+    assert run.staged == ["post.metaTitle"], run.staged
+
+
+def _recorded_body(post: Post, actor: Actor, url: str) -> bytes:
+    """The very bytes that a run sends."""
+    sent: list[bytes] = []
+    import httpx2
+
+    async def note(request: httpx2.Request) -> None:
+        sent.append(bytes(await request.aread()))
+
+    opened = httpx2.AsyncClient.__init__
+
+    def watched(self: httpx2.AsyncClient, *args: Any, **kwargs: Any) -> None:
+        kwargs["event_hooks"] = {"request": [note]}
+        opened(self, *args, **kwargs)
+
+    httpx2.AsyncClient.__init__ = watched  # type: ignore[method-assign]
+    try:
+        _execute(_create(post, actor))
+    finally:
+        httpx2.AsyncClient.__init__ = opened  # type: ignore[method-assign]
+    return sent[-1]
+
+
+def _bare(body: bytes, url: str) -> None:
+    """The same bytes in one call on a connection of its own, its answer read to the end."""
+    with httpx.Client(verify=False) as client:  # noqa: S501  # nothing is encrypted here
+        answer = client.post(
+            f"{url}/chat/completions", content=body, headers={"content-type": "application/json"}
+        )
+    assert answer.status_code == 200, answer.status_code
+
+
+def _library(body: bytes, url: str) -> None:
+    """The AI library alone: the same words, its loop, its parsing and validation."""
+    import asyncio
+    import json
+
+    from pydantic_ai import Agent, ToolOutput
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    from agents_app.running.suggestion import Suggestion
+
+    said = json.loads(body)["messages"]
+    model = OpenAIChatModel("benchmark", provider=OpenAIProvider(api_key="none", base_url=url))
+    agent = Agent(
+        model,
+        output_type=ToolOutput(Suggestion, name="suggest"),
+        system_prompt=str(said[0]["content"]),
+    )
+    asyncio.run(agent.run(str(said[-1]["content"])))
+
+
+def _milliseconds(work: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    work()
+    return 1000 * (time.perf_counter() - begin)
+
+
+def show(found: Taken) -> None:
+    print(f"\nOne post with {MODULES} modules; a request of {found.sent_bytes:,} bytes.\n")
+    print("| what | ms | of the bare call |")
+    print("|---|---:|---:|")
+    for name, value in (
+        ("bare provider call", found.bare),
+        ("the AI library alone", found.library),
+        ("the run begun (request)", found.created),
+        ("the run done (worker)", found.worked),
+    ):
+        print(f"| {name} | {value:.1f} | {value / found.bare:.1f} |")
+    overhead = found.worked - found.bare
+    print(f"\nOverhead of a run: {overhead:.0f} ms; {found.statements} SQL statements.")
