@@ -119,11 +119,17 @@ class AgentRun(models.Model):
 
 
 class RunPost(models.Model):
-    """A post that a run's tools wrote in (AI Review), or made. The run's own post needs no row of its own."""
+    """A post that a run's tools wrote in (AI Review), or made.
+
+    `before` is what AI Review held until then (`content.layers.takeback.Before`, None where nothing), `paths` what
+    was written since: enough to take all of it back without losing what others had proposed.
+    """
 
     run = models.ForeignKey(AgentRun, on_delete=models.CASCADE, related_name="posts")
     post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="+")
     is_made = models.BooleanField(default=False)
+    before = models.JSONField(null=True)
+    paths = models.JSONField(default=list)
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
