@@ -1,7 +1,7 @@
 """Runs of agents, what they did and used, what people set. Definitions are files, not rows."""
 
 from agents_app.models.batch import AgentBatch
-from agents_app.models.reaction import ReactionStatus, RunReaction
+from agents_app.models.reaction import ReactionStatus, RunReaction, StoppedChain
 from agents_app.models.run import UNFINISHED, AgentRun, RunPost, RunStatus
 from agents_app.models.settings import (
     AgentSwitch,
@@ -29,4 +29,5 @@ __all__ = [
     "RunStatus",
     "RunStep",
     "Spending",
+    "StoppedChain",
 ]

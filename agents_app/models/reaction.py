@@ -31,6 +31,7 @@ class RunReaction(models.Model):
         max_length=10,
         choices=[("webhook", "webhook"), ("chat", "chat"), ("mcp_tool", "mcp_tool")],
     )
+    trigger = models.CharField(max_length=12, default="always")
     target = models.CharField(max_length=200, help_text="A host, or the name of a tool.")
     delivery = models.ForeignKey(Delivery, null=True, on_delete=models.SET_NULL, related_name="+")
     status = models.CharField(
@@ -59,3 +60,13 @@ class RunReaction(models.Model):
 
     def __str__(self) -> str:
         return f"{self.run_id} #{self.number} {self.kind}"
+
+
+class StoppedChain(models.Model):
+    """A chain of runs that was stopped at the hop limit. `root` is what began it: people are told of it once."""
+
+    root = models.CharField(max_length=60, primary_key=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.root
