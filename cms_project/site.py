@@ -50,6 +50,8 @@ class CmsAdminSite(admin.AdminSite):
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
         # Models are not loaded yet when the site itself is imported.
+        from agents_app.admin.everywhere import ask
+        from agents_app.admin.field_page import ask_field
         from cms_project.help import help_image, help_page
         from content.admin.inbox import inbox
         from seo.admin.search_engines import address_trace, search_engines
@@ -58,6 +60,8 @@ class CmsAdminSite(admin.AdminSite):
             path("inbox/", self.admin_view(inbox), name="inbox"),
             path("seo/search-engines/", self.admin_view(search_engines), name="seo"),
             path("seo/trace/", self.admin_view(address_trace), name="seo-trace"),
+            path("agents_app/ask/", self.admin_view(ask), name="agents_app_ask"),
+            path("agents_app/field/", self.admin_view(ask_field), name="agents_app_ask_field"),
             path("help/", self.admin_view(help_page), name="help"),
             path("help/<slug:page>/", self.admin_view(help_page), name="help-page"),
             path("help/images/<str:name>", self.admin_view(help_image), name="help-image"),

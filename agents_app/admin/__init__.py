@@ -1,5 +1,5 @@
-"""Agents in the admin: the panel on a post's page, the runs, progress. Importing it registers them."""
+"""Agents in the admin: beside fields, on posts, everywhere; runs and their progress. Importing it registers them."""
 
-from agents_app.admin import panel, runs
+from agents_app.admin import field_page, panel, runs
 
-__all__ = ["panel", "runs"]
+__all__ = ["field_page", "panel", "runs"]

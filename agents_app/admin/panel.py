@@ -10,7 +10,8 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
-from agents_app.definitions.files import agents_for, get_agent
+from agents_app.admin.wording import agent_name, is_demo, model_label
+from agents_app.definitions.files import agents_for
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.definitions.switches import only_enabled
 from agents_app.models import AgentRun
@@ -25,30 +26,6 @@ from content.models import Post
 from core.admin.rights import may
 
 _LATEST = 3
-_DEMO = "demo"
-
-
-def agent_name(agent_id: str) -> str:
-    """The name of an agent; its id where there is no such agent any more."""
-    agent = get_agent(agent_id)
-    return agent.name if agent else agent_id
-
-
-def model_label(run: AgentRun) -> str:
-    """What answered, in words. The demo provider is no model and says so."""
-    if run.provider == _DEMO:
-        return "Demo (no AI)"
-    return " ".join(part for part in (run.provider, run.model) if part)
-
-
-def duration(run: AgentRun) -> str:
-    """How long a finished run took, in words; empty for one that is not finished or never began."""
-    if run.started_at is None or run.finished_at is None:
-        return ""
-    seconds = max((run.finished_at - run.started_at).total_seconds(), 0.0)
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    return f"{int(seconds) // 60} min {int(seconds) % 60} s"
 
 
 def agent_panel(request: HttpRequest, post: Post) -> SafeString:
@@ -92,7 +69,7 @@ def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunV
             agent=agent_name(run.agent_id),
             model=model_label(run),
             by=run.by_name,
-            is_demo=run.provider == _DEMO,
+            is_demo=is_demo(run),
         )
         for run in rows
     }

@@ -13,7 +13,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET, require_POST
 
-from agents_app.admin.panel import agent_name, duration, model_label
+from agents_app.admin.wording import agent_name, duration, model_label
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs.cancelling import cancel_run

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from content.admin.forms import REFERENCES, FormField, Typed
+from content.admin.panels import FieldAction
 from content.admin.sheet import Unit
 
 Choice = tuple[str, str]
@@ -31,6 +32,7 @@ class Control:
     origin: str = ""
     is_ai: bool = False
     now: str = ""
+    actions: Sequence[FieldAction] = ()
 
     @property
     def id(self) -> str:

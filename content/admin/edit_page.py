@@ -11,9 +11,10 @@ from django.http import HttpRequest, HttpResponse
 
 from content.admin.choices import PostChoices, addable, origins
 from content.admin.controls import Control, control_of
+from content.admin.field_actions import offer
 from content.admin.pages import post_page, post_url
-from content.admin.panels import panels
-from content.admin.sheet import Unit
+from content.admin.panels import field_actions, panels
+from content.admin.sheet import ModuleSection, Unit
 from content.admin.typed import Sheet
 from content.layers import Layers
 from content.models import Layer, Post, Status
@@ -80,11 +81,11 @@ def show(
 
 
 def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    found = _Controls(frame.post, sheet, errors)
+    found = _Controls(frame, sheet, errors)
     return {
         "sections": [(section, found.of(section.units)) for section in sheet.sections],
         "modules": [
-            (module, found.of(module.units), errors.get(f"modules.{module.id}", []))
+            (module, found.of(module.units, module), errors.get(f"modules.{module.id}", []))
             for module in sheet.modules
         ],
         "open_modules": len(sheet.modules) <= _OPEN_UNTIL,
@@ -121,18 +122,20 @@ def _statuses(request: HttpRequest, post: Post) -> list[tuple[str, str, bool]]:
 class _Controls:
     """Builds the controls of a form, and knows which errors found no field."""
 
-    def __init__(self, post: Post, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> None:
         self.sheet, self.errors = sheet, errors
-        self.origins = origins(post)
-        self.choices = PostChoices(post, _chosen(sheet))
+        self.origins = origins(frame.post)
+        self.choices = PostChoices(frame.post, _chosen(sheet))
+        self.actions = field_actions(frame.request, frame.post)
         self._names: set[str] = {f"modules.{module.id}" for module in sheet.modules}
 
-    def of(self, units: Iterable[Unit]) -> list[Control]:
+    def of(self, units: Iterable[Unit], module: ModuleSection | None = None) -> list[Control]:
         controls = []
         for unit in units:
             control = control_of(unit, self.sheet.typed[unit.path], self.errors, self.choices)
             control.origin, control.is_ai = self._origin(unit.path)
             self._names |= _names(control)
+            offer(control, unit, module, self.actions)
             controls.append(control)
         return controls
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 
 from content.models import Post
@@ -32,6 +32,35 @@ class RunView:
     is_demo: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class FieldPlace:
+    """A field of the form of a post: its key (`post.title`, `module.hero.title`), its type, its module if any."""
+
+    key: str
+    kind: str
+    module_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldAction:
+    """What may be done with one field, as a link beside it."""
+
+    label: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListAction:
+    """What may be done with the posts that are marked in the list. `run` answers with a page about their ids."""
+
+    name: str
+    label: str
+    permission: str
+    run: Callable[[HttpRequest, Sequence[str]], HttpResponse]
+
+
+FieldActions = Callable[[FieldPlace], Sequence[FieldAction]]
+FieldActionsOf = Callable[[HttpRequest, Post], FieldActions]
 Panel = Callable[[HttpRequest, Post], SafeString]
 Tabs = Callable[[HttpRequest, Post], Iterable[Tab]]
 Runs = Callable[[HttpRequest, Iterable[str]], Mapping[str, RunView]]
@@ -39,6 +68,8 @@ Runs = Callable[[HttpRequest, Iterable[str]], Mapping[str, RunView]]
 _panels: list[Panel] = []
 _tabs: list[Tabs] = []
 _runs: list[Runs] = []
+_field_actions: list[FieldActionsOf] = []
+_list_actions: list[ListAction] = []
 
 
 def register_panel(panel: Panel) -> None:
@@ -54,6 +85,16 @@ def register_tabs(tabs: Tabs) -> None:
 def register_runs(runs: Runs) -> None:
     """Answer for runs by their ids. At most one query, however many ids."""
     _runs.append(runs)
+
+
+def register_field_actions(actions: FieldActionsOf) -> None:
+    """Offer links beside the fields of a post. Asked once for a form, then of each field, without a query."""
+    _field_actions.append(actions)
+
+
+def register_list_action(action: ListAction) -> None:
+    """Offer something for several posts in the list of posts."""
+    _list_actions.append(action)
 
 
 def panels(request: HttpRequest, post: Post) -> list[SafeString]:
@@ -72,3 +113,14 @@ def describe_runs(request: HttpRequest, ids: Iterable[str]) -> dict[str, RunView
         for runs in _runs:
             found |= runs(request, wanted)
     return found
+
+
+def field_actions(request: HttpRequest, post: Post) -> FieldActions:
+    """What is offered beside each field of the form of this post, to this person."""
+    known = [actions(request, post) for actions in _field_actions]
+    return lambda place: [action for actions in known for action in actions(place)]
+
+
+def list_actions(request: HttpRequest) -> list[ListAction]:
+    """What this person may do with several posts."""
+    return [action for action in _list_actions if request.user.has_perm(action.permission)]

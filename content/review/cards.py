@@ -116,7 +116,7 @@ def _card(
         was = _effective(change, before)
         kind, nested = kind_at(change.path, where)
         piece = piece_of(kind, nested, was, change.after, references)
-        old, new = _text_of(kind, was), _text_of(kind, change.after)
+        old, new = text_of(kind, was), text_of(kind, change.after)
         words, chips = summary(old, new), facts(change.path, old, new)
     flags = tuple(_flags(mark, is_drifted, layer))
     return Card(change.path, change.kind, label, piece, words, chips, flags, mark)
@@ -132,7 +132,8 @@ def _effective(change: Change, document: PostDocument) -> object:
     return change.before
 
 
-def _text_of(kind: str, value: object) -> Text:
+def text_of(kind: str, value: object) -> Text:
+    """A value of a field type as words, with the addresses that it names."""
     if value is ABSENT or value is None:
         return Text("")
     if kind == "richtext":

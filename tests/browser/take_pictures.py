@@ -60,6 +60,8 @@ def test_every_page(open_page: Any, look: str) -> None:
         "revisions": f"{base}/revisions/",
         "run": f"/admin/agents_app/agentrun/{run.pk}/change/",
         "runs": "/admin/agents_app/agentrun/",
+        "field": f"/admin/agents_app/field/?post={post.pk}&field=post.title",
+        "ask": "/admin/agents_app/ask/",
         "users": "/admin/accounts/user/",
     }.items():
         page.goto(address)

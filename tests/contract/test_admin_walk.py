@@ -62,6 +62,8 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "seo/search-engines/": ADMIN,
     "seo/trace/": ADMIN,
     "agents_app/agentrun/": EDITORS,
+    "agents_app/ask/": ADMIN,
+    "agents_app/field/": EDITORS,
     "forms/": EDITORS,
     "webhooks/": ADMIN,
 }

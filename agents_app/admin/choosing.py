@@ -1,0 +1,107 @@
+"""The form that every way of asking an agent shares: which agent, and in which words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+
+from agents_app.definitions.schema import AgentDefinition
+from agents_app.models import AgentRun
+from agents_app.runs.given import OPEN_ENDED_MAX
+from core.errors import CmsError
+
+WORDS: Final = "openEndedContext"
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """An agent to choose, with the box for words that it brings."""
+
+    id: str
+    name: str
+    description: str
+    takes_words: bool
+    label: str
+    placeholder: str
+    most: int
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why nothing was begun: `words` is about the words, `problem` about the rest."""
+
+    problem: str = ""
+    words: str = ""
+    status: int = 422
+
+
+def offered(agents: Sequence[AgentDefinition], chosen: str) -> list[Offered]:
+    """The agents as choices; the first is chosen where nobody chose one of them."""
+    known = {agent.id for agent in agents}
+    if chosen not in known and agents:
+        chosen = agents[0].id
+    return [_offered(agent, chosen) for agent in agents]
+
+
+def _offered(agent: AgentDefinition, chosen: str) -> Offered:
+    rule = agent.open_ended_context
+    return Offered(
+        agent.id,
+        agent.name,
+        agent.description,
+        takes_words=rule.enabled,
+        label=rule.label or "In your own words",
+        placeholder=rule.placeholder or "",
+        most=min(rule.max_chars or OPEN_ENDED_MAX, OPEN_ENDED_MAX),
+        is_chosen=agent.id == chosen,
+    )
+
+
+def choice_context(
+    request: HttpRequest, agents: Sequence[AgentDefinition], refused: Refused | None = None
+) -> dict[str, Any]:
+    """What the form shows: what was sent, else what the address says."""
+    found = offered(agents, asked_agent(request))
+    taking = [agent for agent in found if agent.takes_words]
+    return {
+        "offered": found,
+        "taking_words": taking,
+        "words_for_all": len(taking) == len(found),
+        "words_label": taking[0].label if len(taking) == 1 else "In your own words",
+        "words_max": max((agent.most for agent in taking), default=0),
+        "words": request.POST.get("words", ""),
+        "problem": refused.problem if refused else "",
+        "words_problem": refused.words if refused else "",
+    }
+
+
+def asked_agent(request: HttpRequest) -> str:
+    return request.POST.get("agent") or request.GET.get("agent", "")
+
+
+def asked_words(request: HttpRequest) -> str | None:
+    """The words that were sent; None for none."""
+    return request.POST.get("words", "").strip() or None
+
+
+def begin(start: Callable[[], AgentRun]) -> HttpResponse | Refused:
+    """Begin a run and lead to its page, or say why it cannot be."""
+    try:
+        run = start()
+    except CmsError as error:
+        return refusal_of(error)
+    return HttpResponseRedirect(reverse("admin:agents_app_agentrun_change", args=[run.pk]))
+
+
+def refusal_of(error: CmsError) -> Refused:
+    """A service's refusal in the form. What the person may not do at all is raised again."""
+    if error.status == 403 and error.code != "agent_not_in_scope":
+        raise error
+    if WORDS in error.details:
+        return Refused(words=" ".join(error.details[WORDS]))
+    return Refused(problem=error.message)

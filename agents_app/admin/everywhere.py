@@ -1,0 +1,71 @@
+"""The button on every page of the admin: asking an agent that needs no post."""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+
+from agents_app.admin.choosing import Refused, asked_agent, asked_words, begin, choice_context
+from agents_app.admin.wording import agent_name
+from agents_app.definitions.files import agents_for
+from agents_app.definitions.schema import Scope
+from agents_app.definitions.switches import only_enabled
+from agents_app.models import AgentRun
+from agents_app.runs.starting import create_run
+from content.admin.pages import page
+from content.models import Post
+from core.admin.rights import actor_of, answers_refusals, require
+
+_POSTS: Final = 100
+_EARLIER: Final = 5
+
+
+@answers_refusals
+def ask(request: HttpRequest) -> HttpResponse:
+    """GET shows the agents, `?post=` chooses a post beforehand; POST begins a run."""
+    require(request, "agents.global")
+    refused = None
+    if request.method == "POST":
+        answer = begin(lambda: _begun(request))
+        if isinstance(answer, HttpResponse):
+            return answer
+        refused = answer
+    return _page(request, refused)
+
+
+def _begun(request: HttpRequest) -> AgentRun:
+    return create_run(
+        agent_id=asked_agent(request),
+        scope=Scope.GLOBAL,
+        actor=actor_of(request),
+        post_id=request.POST.get("post") or None,
+        open_ended_context=asked_words(request),
+    )
+
+
+def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
+    chosen = request.POST.get("post", "") or request.GET.get("post", "")
+    latest = AgentRun.objects.filter(scope=Scope.GLOBAL).only("agent_id", "status", "created_at")
+    context = {
+        **choice_context(request, only_enabled(agents_for(Scope.GLOBAL)), refused),
+        "posts": _posts(chosen),
+        "earlier": [(run, agent_name(run.agent_id)) for run in latest[:_EARLIER]],
+        "hides_ask": True,
+    }
+    status = refused.status if refused else 200
+    return page(request, "admin/agents/ask.html", context, title="Ask an agent", status=status)
+
+
+def _posts(chosen: str) -> list[tuple[str, str, bool]]:
+    """The posts that changed last, and the chosen one."""
+    alive = Post.objects.alive().order_by("-updated_at")
+    rows = list(alive.values_list("pk", "title", "locale")[:_POSTS])
+    try:
+        own = UUID(chosen) if chosen else None
+    except ValueError:
+        own = None
+    if own is not None and own not in {row[0] for row in rows}:
+        rows = [*alive.filter(pk=own).values_list("pk", "title", "locale"), *rows]
+    return [(str(pk), f"{title} ({locale})", pk == own) for pk, title, locale in rows]

@@ -1,0 +1,173 @@
+"""Asking an agent about one field of a post: the links beside fields, and the page that they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+
+from agents_app.admin.choosing import Refused, asked_agent, asked_words, begin, choice_context
+from agents_app.admin.values import field_view
+from agents_app.admin.wording import agent_name
+from agents_app.definitions.files import agents_for
+from agents_app.definitions.schema import AgentDefinition, Scope
+from agents_app.definitions.switches import only_enabled
+from agents_app.models import AgentRun
+from agents_app.running.fields import FieldTarget, find_field
+from agents_app.runs.given import FIELD_KEY_MAX
+from agents_app.runs.starting import create_run
+from content.admin.pages import post_page, post_url, read
+from content.admin.panels import (
+    FieldAction,
+    FieldActions,
+    FieldPlace,
+    register_field_actions,
+)
+from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX
+from content.layers import Layers
+from content.models import Post
+from core.admin.rights import actor_of, answers_refusals, may, require
+from core.errors import RuleViolation
+
+_EARLIER: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The field that a page is about."""
+
+    post: Post
+    layers: Layers
+    target: FieldTarget
+    agents: Sequence[AgentDefinition]
+
+
+def field_actions(request: HttpRequest, post: Post) -> FieldActions:
+    """A link for each agent that serves a field. One query for the whole form."""
+    agents: Sequence[AgentDefinition] = ()
+    if may(request, "agents.field"):
+        agents = only_enabled(agents_for(Scope.FIELD))
+
+    def of(place: FieldPlace) -> list[FieldAction]:
+        if not _can_be_proposed(place):
+            return []
+        return [
+            FieldAction(f"Ask {agent.name}", _address(post, place.key, place.module_id, agent.id))
+            for agent in agents
+            if _serves(agent, place.kind, place.key)
+        ]
+
+    return of
+
+
+register_field_actions(field_actions)
+
+
+def _can_be_proposed(place: FieldPlace) -> bool:
+    if place.module_id:
+        return True
+    name = place.key.removeprefix("post.")
+    return name.startswith(CUSTOM_PREFIX) or name in AGENT_FIELD_NAMES
+
+
+def _serves(agent: AgentDefinition, kind: str, key: str) -> bool:
+    return any(
+        entry.serves(field_type=kind, field_key=key, form_slug=None)
+        for entry in agent.entries(Scope.FIELD)
+    )
+
+
+def _address(post: Post, key: str, module_id: str, agent_id: str = "") -> str:
+    asked = {"post": str(post.pk), "field": key, "module": module_id, "agent": agent_id}
+    query = urlencode({name: value for name, value in asked.items() if value})
+    return f"{reverse('admin:agents_app_ask_field')}?{query}"
+
+
+@answers_refusals
+def ask_field(request: HttpRequest) -> HttpResponse:
+    """`?post=&field=&module=`: GET shows the field and the agents that serve it, POST begins a run."""
+    require(request, "agents.field")
+    try:
+        asked = _asked(request)
+    except RuleViolation as error:
+        messages.error(request, error.message)
+        return HttpResponseRedirect(post_url("change", request.GET["post"]))
+    refused = None
+    if request.method == "POST":
+        answer = begin(lambda: _begun(request, asked))
+        if isinstance(answer, HttpResponse):
+            return answer
+        refused = answer
+    return _page(request, asked, refused)
+
+
+def _asked(request: HttpRequest) -> _Asked:
+    """Raises `Http404` without a post, `RuleViolation` where the post has no such field."""
+    key, module = request.GET.get("field", ""), request.GET.get("module", "")
+    try:
+        post_id = UUID(request.GET.get("post", ""))
+    except ValueError:
+        raise Http404("No such post.") from None
+    if len(key) > FIELD_KEY_MAX:
+        raise Http404("No such field.")
+    post, layers = read(post_id)
+    target = find_field(layers.ai_review.document, key, module or None)
+    agents = only_enabled(agents_for(Scope.FIELD, target.field_type, key))
+    return _Asked(post, layers, target, agents)
+
+
+def _begun(request: HttpRequest, asked: _Asked) -> AgentRun:
+    return create_run(
+        agent_id=asked_agent(request),
+        scope=Scope.FIELD,
+        actor=actor_of(request),
+        post_id=asked.post.pk,
+        field_key=asked.target.key,
+        post_module_id=asked.target.module_id,
+        open_ended_context=asked_words(request),
+        # Its answers are looked at side by side first; what is chosen is staged.
+        stages_value=False,
+    )
+
+
+def _page(request: HttpRequest, asked: _Asked, refused: Refused | None) -> HttpResponse:
+    document = asked.layers.ai_review.document
+    value = asked.target.value(document)
+    view = field_view(asked.target, document, [value])
+    context = {
+        **choice_context(request, asked.agents, refused),
+        "field": view,
+        "is_empty": value in (None, "", [], {}),
+        "piece": view.now(value),
+        "action": _address(asked.post, asked.target.key, asked.target.module_id or ""),
+        "back": post_url("change", asked.post),
+        "earlier": _earlier(asked),
+    }
+    return post_page(
+        request,
+        "admin/agents/field.html",
+        asked.post,
+        asked.layers,
+        context,
+        title=f"Ask about: {view.label}",
+        tab="",
+        status=refused.status if refused else 200,
+    )
+
+
+def _earlier(asked: _Asked) -> list[tuple[AgentRun, str]]:
+    """The latest runs about this field."""
+    runs = AgentRun.objects.filter(
+        post=asked.post,
+        scope=Scope.FIELD,
+        field_key=asked.target.key,
+        post_module_id=asked.target.module_id or "",
+    )
+    latest = runs.only("pk", "agent_id", "status", "created_at", "by_name")[:_EARLIER]
+    return [(run, agent_name(run.agent_id)) for run in latest]

@@ -1,0 +1,42 @@
+// Asking an agent: the words box follows the agent that is chosen, and the menus beside fields close by themselves.
+
+for (const form of document.querySelectorAll("[data-choose]")) follow(form);
+
+function follow(form) {
+  const words = form.querySelector("[data-choose-words]");
+  if (!words) return;
+  const box = words.querySelector("textarea");
+
+  function count() {
+    words.querySelector("[data-counter]").textContent = `${box.value.length} / ${box.getAttribute("maxlength")}`;
+  }
+
+  function choose() {
+    const agent = form.querySelector('input[name="agent"]:checked');
+    const takesWords = Boolean(agent?.dataset.max);
+    words.hidden = !takesWords;
+    box.disabled = !takesWords;
+    if (!takesWords) return;
+    words.querySelector("[data-words-label]").textContent = agent.dataset.label;
+    words.querySelector("[data-words-for]")?.setAttribute("hidden", "");
+    box.placeholder = agent.dataset.placeholder;
+    box.setAttribute("maxlength", agent.dataset.max);
+    count();
+  }
+
+  form.addEventListener("change", choose);
+  box.addEventListener("input", count);
+  choose();
+}
+
+const menus = [...document.querySelectorAll("details[data-menu]")];
+const close = (but) => menus.forEach((menu) => { if (menu !== but) menu.open = false; });
+if (menus.length) {
+  document.addEventListener("click", ({ target }) => close(target.closest("details[data-menu]")));
+  document.addEventListener("keydown", ({ key, target }) => {
+    const menu = target.closest("details[data-menu]");
+    if (key !== "Escape" || !menu?.open) return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+}
