@@ -1,0 +1,1 @@
+"""What agents may use, what they used, and what they are going to use."""

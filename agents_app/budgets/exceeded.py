@@ -1,0 +1,41 @@
+"""A request that its budget does not allow."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+
+from agents_app.budgets.limits import ALL, Limit, Unit
+from agents_app.providers.port import ProviderError
+
+
+class BudgetExceeded(ProviderError):
+    """The request was not made: it could have gone beyond a limit."""
+
+    def __init__(self, limit: Limit, *, used: Decimal, asked: Decimal, renews_at: datetime) -> None:
+        self.limit = limit
+        self.used = used
+        self.asked = asked
+        self.renews_at = renews_at
+        super().__init__(_sentence(self))
+
+
+def _sentence(refused: BudgetExceeded) -> str:
+    limit = refused.limit
+    whose = "all agents together" if limit.agent_id == ALL else f"the agent {limit.agent_id}"
+    return (
+        f"The budget of {whose} for this {limit.period} does not allow it: "
+        f"{amount_text(refused.used, limit.unit)} of {amount_text(limit.most, limit.unit)} are used or reserved, "
+        f"and the request may need up to {amount_text(refused.asked, limit.unit)}. "
+        f"It starts anew on {refused.renews_at:%Y-%m-%d} at 00:00 UTC."
+    )
+
+
+def amount_text(amount: Decimal, unit: Unit) -> str:
+    """`12,000 tokens`, `$0.50`; money below a cent with all its digits."""
+    if unit == "tokens":
+        return f"{int(amount):,} tokens"
+    short = amount.quantize(Decimal("0.01"))
+    if short == amount:
+        return f"${short:,}"
+    return f"${amount.quantize(Decimal('0.000001')).normalize():,f}"

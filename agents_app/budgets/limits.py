@@ -1,0 +1,135 @@
+"""The limits that hold for an agent, and how much of them is used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Final, Literal
+
+from django.db.models import BooleanField, ExpressionWrapper, Q, Sum
+from django.utils import timezone
+
+from agents_app.models import Budget, Reservation, Spending
+
+ALL: Final = "*"
+"""The budget of all agents together."""
+DEFAULT: Final = ""
+"""The budget of each agent that has none of its own."""
+PERIODS: Final[tuple[PeriodName, ...]] = ("day", "month")
+PeriodName = Literal["day", "month"]
+Unit = Literal["tokens", "cost"]
+UNITS: Final[tuple[Unit, ...]] = ("tokens", "cost")
+_MICRO: Final = Decimal("0.000001")
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """Tokens, and money in US dollars."""
+
+    tokens: int = 0
+    cost: Decimal = Decimal(0)
+
+    def __add__(self, other: Amount) -> Amount:
+        return Amount(self.tokens + other.tokens, self.cost + other.cost)
+
+    def of(self, unit: Unit) -> Decimal:
+        return Decimal(self.tokens) if unit == "tokens" else self.cost
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The most of one unit in one period; `agent_id` is `*` where it is that of all together."""
+
+    agent_id: str
+    period: PeriodName
+    unit: Unit
+    most: Decimal
+
+
+Used = dict[tuple[str, PeriodName], Amount]
+"""By agent (or `*`) and period."""
+
+
+def number(amount: Decimal, unit: Unit) -> int | float:
+    """An amount as JSON has it."""
+    return int(amount) if unit == "tokens" else float(amount)
+
+
+def used_of(limit: Limit, used: Used) -> Decimal:
+    return used[limit.agent_id, limit.period].of(limit.unit)
+
+
+def today() -> date:
+    return timezone.now().astimezone(UTC).date()
+
+
+def begin_of(period: PeriodName, day: date) -> date:
+    return day if period == "day" else day.replace(day=1)
+
+
+def end_of(period: PeriodName, day: date) -> date:
+    """The first day after the period."""
+    if period == "day":
+        return day + timedelta(days=1)
+    return (day.replace(day=1) + timedelta(days=32)).replace(day=1)
+
+
+def renewal_of(period: PeriodName, day: date) -> datetime:
+    """When the period after that of the day begins."""
+    return datetime.combine(end_of(period, day), datetime.min.time(), UTC)
+
+
+def lock_budgets() -> None:
+    """Wait for whoever reserves, settles or changes a budget, and keep them out until the transaction ends."""
+    held = Budget.objects.select_for_update(no_key=True).filter(pk=ALL).values_list("pk", flat=True)
+    if not list(held):
+        Budget.objects.bulk_create([Budget(agent_id=ALL)], ignore_conflicts=True)
+        list(held.all())
+
+
+def limits_of(agent_id: str) -> Sequence[Limit]:
+    """The limits that hold for an agent: its own or the default, and those of all together. One query."""
+    rows = Budget.objects.in_bulk([agent_id, DEFAULT, ALL])
+    own = rows.get(agent_id) or rows.get(DEFAULT)
+    found = [] if own is None else _limits(own, agent_id)
+    return found + (_limits(rows[ALL], ALL) if ALL in rows else [])
+
+
+def _limits(row: Budget, agent_id: str) -> list[Limit]:
+    found = []
+    for period in PERIODS:
+        for unit in UNITS:
+            most: int | Decimal | None = getattr(row, f"{unit}_per_{period}")
+            if most is not None:
+                found.append(Limit(agent_id, period, unit, Decimal(most)))
+    return found
+
+
+def spent(agent_id: str, day: date) -> Used:
+    """What the agent, and all together, used on the day and in its month. One query."""
+    return _used(Spending, agent_id, day)
+
+
+def reserved(agent_id: str, day: date) -> Used:
+    """What requests that are under way may come to use. One query."""
+    return _used(Reservation, agent_id, day)
+
+
+def _used(model: type[Spending | Reservation], agent_id: str, day: date) -> Used:
+    is_own = ExpressionWrapper(Q(agent_id=agent_id), output_field=BooleanField())
+    is_today = ExpressionWrapper(Q(day=day), output_field=BooleanField())
+    rows = (
+        model._default_manager.filter(day__gte=begin_of("month", day), day__lt=end_of("month", day))
+        .values(is_own=is_own, is_today=is_today)
+        .annotate(all_tokens=Sum("tokens"), all_cost=Sum("cost"))
+        .order_by()
+    )
+    found: Used = {(who, period): Amount() for who in (agent_id, ALL) for period in PERIODS}
+    for row in rows:
+        amount = Amount(row["all_tokens"], row["all_cost"].quantize(_MICRO))
+        for who in (agent_id, ALL) if row["is_own"] else (ALL,):
+            for period in PERIODS if row["is_today"] else PERIODS[1:]:
+                found[who, period] += amount
+    return found
