@@ -19,7 +19,7 @@ SIMULATED: Final = "webhook.simulated"
 _OURS: Final = frozenset(
     {"content-type", "content-length", "host", "transfer-encoding", "connection"}
 )
-_OUR_PREFIXES: Final = ("x-webhook-", "x-hub-signature")
+_OUR_PREFIXES: Final = ("x-webhook-", "x-hub-signature", "x-agent-run")
 
 
 def envelope(event: Event) -> dict[str, Json]:
@@ -56,8 +56,9 @@ def headers_of(delivery: Delivery, call: Outgoing, at: datetime) -> dict[str, st
     }
     return {
         **own,
-        "Content-Type": "application/json",
+        **({"Content-Type": call.content_type} if call.body else {}),
         **(named if call.is_named else {}),
+        **call.told,
         **(signed_headers(call.keys, call.body) if call.keys else {}),
     }
 

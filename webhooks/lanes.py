@@ -26,7 +26,8 @@ class Outgoing:
     """One call as its lane wants it.
 
     `headers` are the receiver's own; their values are never stored. `secrets` are further words to keep out of
-    what is stored. With `keys` the body is signed. `is_named` sends the headers that name event and delivery.
+    what is stored. With `keys` the body is signed. `is_named` sends the headers that name event and delivery,
+    `told` are further ones of ours, which hold no secret.
     """
 
     url: str
@@ -36,6 +37,8 @@ class Outgoing:
     keys: Keys | None = None
     method: str = "POST"
     is_named: bool = True
+    content_type: str = "application/json"
+    told: Mapping[str, str] = field(default_factory=dict)
 
 
 class Lane(Protocol):

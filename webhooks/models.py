@@ -66,8 +66,8 @@ class Delivery(models.Model):
     """One event for one receiver. What is sent is made of the event each time, so words that were forgotten are
     nowhere else.
 
-    `lane` names the receiver: `webhook:<id>`, `workflow:<id>` or `chat`. In a lane the deliveries of one post
-    follow one another; lanes never wait for each other. A sender holds the row until `claimed_until`. What is
+    `lane` names the receiver: `webhook:<id>`, `workflow:<id>`, `chat` or `reaction:<agent>:<place>`. In a lane the
+    deliveries of one post follow one another; lanes never wait for each other. A sender holds the row until `claimed_until`. What is
     finished has no `next_attempt_at`, and what is not has one.
     """
 

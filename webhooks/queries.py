@@ -14,7 +14,12 @@ from core.actor import Actor
 from core.errors import NotFound
 from webhooks.models import Attempt, Delivery, Webhook
 
-RECEIVERS: Final = {"webhook": "Webhook", "workflow": "Workflow", "chat": "Chat"}
+RECEIVERS: Final = {
+    "webhook": "Webhook",
+    "workflow": "Workflow",
+    "chat": "Chat",
+    "reaction": "Reaction",
+}
 """Kinds of receivers, by the beginning of their lanes."""
 STRIP: Final = 30
 
@@ -67,7 +72,7 @@ def of_receiver(rows: QuerySet[Delivery], receiver: str) -> QuerySet[Delivery]:
 
 
 def receiver_of(delivery: Delivery) -> str:
-    """The kind of receiver: `webhook`, `workflow` or `chat`."""
+    """The kind of receiver: one of `RECEIVERS`."""
     return delivery.lane.partition(":")[0]
 
 

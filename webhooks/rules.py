@@ -43,7 +43,7 @@ _OURS: Final = frozenset(
         "user-agent",
     }
 )
-_OUR_BEGINNINGS: Final = ("x-hub-", "x-webhook-", "proxy-")
+_OUR_BEGINNINGS: Final = ("x-hub-", "x-webhook-", "x-agent-run", "proxy-")
 
 
 def webhook_events() -> dict[str, str]:

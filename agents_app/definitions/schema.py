@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import (
     Field,
-    JsonValue,
     SecretStr,
     ValidationInfo,
     field_validator,
     model_validator,
 )
 
-from core.conditions import Condition
+from agents_app.definitions.reactions import Reaction
 from core.definition_files import Definition, DefinitionPart
 
 TextProvider = Literal["openai", "anthropic", "google", "ollama", "demo"]
@@ -94,55 +93,6 @@ class ScopeEntry(DefinitionPart):
                 (self.form_slugs, form_slug),
             )
         )
-
-
-class WebhookConfig(DefinitionPart):
-    url: str = Field(pattern=r"^https?://")
-    method: Literal["POST", "PUT", "PATCH", "GET", "DELETE"] = "POST"
-    headers: dict[str, str] = Field(default_factory=dict)
-    body_template: str | None = None
-
-
-class ChatConfig(DefinitionPart):
-    """Without `webhookUrl` the target is CHAT_WEBHOOK_URL."""
-
-    webhook_url: str | None = Field(default=None, pattern=r"^https?://")
-    channel: str | None = None
-    template: str
-
-
-class ToolConfig(DefinitionPart):
-    tool_name: str
-    tool_params: dict[str, JsonValue] = Field(default_factory=dict)
-
-
-class _Reaction(DefinitionPart):
-    trigger: Literal["always", "on_success", "on_error", "on_condition"] = "always"
-    condition: Condition | None = None
-
-    @model_validator(mode="after")
-    def _condition_fits(self) -> _Reaction:
-        if (self.trigger == "on_condition") != (self.condition is not None):
-            raise ValueError("a condition goes with the trigger on_condition, and only with it")
-        return self
-
-
-class WebhookReaction(_Reaction):
-    type: Literal["webhook"]
-    config: WebhookConfig
-
-
-class ChatReaction(_Reaction):
-    type: Literal["chat"]
-    config: ChatConfig
-
-
-class ToolReaction(_Reaction):
-    type: Literal["mcp_tool"]
-    config: ToolConfig
-
-
-Reaction = Annotated[WebhookReaction | ChatReaction | ToolReaction, Field(discriminator="type")]
 
 
 class UserAccount(DefinitionPart):

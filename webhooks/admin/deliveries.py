@@ -126,8 +126,12 @@ def receiver_name(row: Delivery) -> str:
     """Who is told, in words."""
     if row.webhook is not None:
         return row.webhook.name
-    kind = queries.receiver_of(row)
-    return f"Workflow {row.workflow_id}" if row.workflow_id else queries.RECEIVERS.get(kind, kind)
+    if row.workflow_id:
+        return f"Workflow {row.workflow_id}"
+    kind, _, which = row.lane.partition(":")
+    name = queries.RECEIVERS.get(kind, kind)
+    agent_id, _, number = which.rpartition(":")
+    return f"{name} {number} of {agent_id}" if agent_id else name
 
 
 @answers_refusals

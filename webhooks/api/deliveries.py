@@ -26,7 +26,7 @@ class DeliveryQuery(Body):
 
     webhook_id: UUID | None = Field(None, strict=False)
     workflow_id: Words | None = Field(None, max_length=80)
-    receiver: Literal["webhook", "workflow", "chat"] | None = None
+    receiver: Literal["webhook", "workflow", "chat", "reaction"] | None = None
     status: Literal["pending", "sending", "succeeded", "failed", "cancelled"] | None = None
     event: Words | None = Field(None, max_length=60)
     post_id: UUID | None = Field(None, strict=False)
@@ -41,7 +41,7 @@ class DeliveryViewSet(ApiViewSet):
 
     @extend_schema(parameters=schema.DELIVERY_PARAMETERS, responses=schema.DeliveryListSchema)
     def list(self, request: Request) -> Response:
-        """Deliveries to webhooks, of workflows and to the chat, latest first."""
+        """Deliveries to webhooks, of workflows, to the chat and of agents' reactions, latest first."""
         page = page_of(request)
         rows = queries.deliveries(**read_query(request, DeliveryQuery).model_dump())
         found = [presenters.delivery(row) for row in rows[page.slice]]

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from core.conditions import value_at
 from core.json import Json
 
-_PLACEHOLDER: Final = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
+PLACEHOLDER: Final = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 _PATH: Final = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
 _LONGEST_PATH: Final = 200
 
@@ -20,7 +20,7 @@ _LONGEST_PATH: Final = 200
 def placeholders(template: JsonValue) -> Iterator[str]:
     """The path of every placeholder in every text of the template."""
     if isinstance(template, str):
-        yield from _PLACEHOLDER.findall(template)
+        yield from PLACEHOLDER.findall(template)
     elif isinstance(template, dict):
         for value in template.values():
             yield from placeholders(value)
@@ -56,14 +56,15 @@ def filled(template: JsonValue, values: Mapping[str, Json]) -> Json:
 
 
 def _filled_text(text: str, values: Mapping[str, Json]) -> Json:
-    alone = _PLACEHOLDER.fullmatch(text)
+    alone = PLACEHOLDER.fullmatch(text)
     if alone is not None:
         found: Json = value_at(values, alone[1])  # type: ignore[assignment]  # of values, which are JSON
         return found
-    return _PLACEHOLDER.sub(lambda match: _words(value_at(values, match[1])), text)
+    return PLACEHOLDER.sub(lambda match: words_of(value_at(values, match[1])), text)
 
 
-def _words(value: object) -> str:
+def words_of(value: object) -> str:
+    """A value as it stands in the middle of a text."""
     if value is None:
         return ""
     if isinstance(value, str):
