@@ -1,0 +1,86 @@
+"""A talk with the rules."""
+
+from __future__ import annotations
+
+import json
+
+from pydantic import BaseModel, ValidationError
+
+from agents_app.providers.demo.answers import answer
+from agents_app.providers.demo.texts import LABEL
+from agents_app.providers.port import (
+    DEMO,
+    Answer,
+    Choice,
+    NoTools,
+    ProviderError,
+    Step,
+    ToolAnswer,
+    Toolbox,
+    ToolSpec,
+    Unwatched,
+    Usage,
+    Watcher,
+)
+from core.json import JsonObject
+
+
+class DemoConversation:
+    """Answers by rules. Asked again, it has nothing better to say and gives up."""
+
+    def __init__(
+        self,
+        agent_id: str,
+        payload: JsonObject,
+        output_type: type[BaseModel],
+        *,
+        system_prompt: str = "",
+        toolbox: Toolbox | None = None,
+        watcher: Watcher | None = None,
+    ) -> None:
+        self.choice = Choice(DEMO, DEMO)
+        self.usage = Usage()
+        self._agent_id = agent_id
+        self._payload = payload
+        self._output_type = output_type
+        self._system_prompt = system_prompt
+        self._watcher = watcher or Unwatched()
+        self._toolbox = _Heard(toolbox or NoTools(), self._watcher)
+        self._asked = False
+
+    def ask(self, text: str, *, retries: int, seconds: float) -> Answer:
+        if self._asked:
+            raise ProviderError(f"{LABEL} has no other answer. {text}")
+        self._asked = True
+        self._watcher.said("system", "", self._system_prompt)
+        self._watcher.said("user", "", text)
+        self._watcher.before_request(input_tokens=0, output_tokens=0)
+        step = Step("model", LABEL, True, 0, "rules only")
+        self.usage.steps.append(step)
+        self._watcher.after_request(step, input_tokens=0, output_tokens=0)
+        said = answer(self._agent_id, self._payload, self._toolbox)
+        self._watcher.said("assistant", "", json.dumps(said, ensure_ascii=False))
+        try:
+            return Answer(self._output_type.model_validate(said))
+        except ValidationError:
+            raise ProviderError(f"{LABEL} has no rule for this.") from None
+
+    def stop(self) -> None:
+        """There is nothing to wait for."""
+
+
+class _Heard:
+    """A toolbox whose calls the watcher is told of, as those of a model are."""
+
+    def __init__(self, toolbox: Toolbox, watcher: Watcher) -> None:
+        self._toolbox = toolbox
+        self._watcher = watcher
+
+    def specs(self) -> list[ToolSpec]:
+        return list(self._toolbox.specs())
+
+    def call(self, name: str, arguments: JsonObject) -> ToolAnswer:
+        self._watcher.said("assistant", name, json.dumps(arguments, ensure_ascii=False))
+        told = self._toolbox.call(name, arguments)
+        self._watcher.said("tool", name, told.text)
+        return told

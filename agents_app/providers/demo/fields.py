@@ -1,0 +1,109 @@
+"""A new value of one field, by its type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from agents_app.providers.demo import illustrating
+from agents_app.providers.demo.texts import (
+    LABEL,
+    NOTE,
+    SENTENCE,
+    Values,
+    clean,
+    is_document,
+    section,
+    shorten,
+    tidy,
+    tidy_inside,
+    with_texts,
+)
+from agents_app.providers.demo.wishes import UNDERSTOOD, fulfilled, shorter, wish_of
+from agents_app.providers.port import Toolbox
+from core.json import Json, JsonObject
+
+_TEXTS: Final = frozenset({"text", "textarea", ""})
+_POST_TYPES: Final = {
+    "featuredMediaId": "media",
+    "robotsJson": "object",
+    "jsonldOverrides": "object",
+    "canonicalUrl": "url",
+    "slug": "slug",
+}
+"""Types of post fields that are no text."""
+
+
+def proposed(payload: Values, tools: Toolbox) -> JsonObject:
+    """The value of the field that is asked about, other than the candidates before it where there is another."""
+    field, context = section(payload, "field"), section(payload, "context")
+    current, type_ = field.get("currentValue"), _type_of(payload)
+    words = context.get("openEndedContext")
+    if type_ == "media":
+        return illustrating.proposed_for_field(payload, tools)
+    earlier, note = _earlier(context)
+    wish = wish_of(note) or wish_of(words)
+    if is_document(current) or type_ in _TEXTS:
+        for value in _candidates(payload, current):
+            wanted = fulfilled(wish, value) if wish else value
+            if wanted not in earlier:
+                return {"value": wanted, "summary": _said(wish is not None, words or note)}
+        return {"value": current, "summary": f"{LABEL} has no other candidate. {NOTE}"}
+    return {
+        "value": current,
+        "summary": f"{LABEL} has no rule for a field of type {type_} and left it as it is.",
+    }
+
+
+def _said(is_understood: bool, words: Json) -> str:
+    return f"{UNDERSTOOD} {NOTE}" if words and not is_understood else NOTE
+
+
+def _earlier(context: Values) -> tuple[list[Json], Json]:
+    """The candidates that were not good enough, and what was said of the last."""
+    found = context.get("previousCandidates")
+    if isinstance(found, str) or not isinstance(found, Sequence):
+        return [], context.get("note")
+    rows = [row for row in found if isinstance(row, Mapping)]
+    note = context.get("note") or (rows[-1].get("note") if rows else None)
+    return [row.get("value") for row in rows], note
+
+
+def _candidates(payload: Values, current: Json) -> list[Json]:
+    """What could stand there, best first."""
+    if is_document(current) and isinstance(current, Mapping):
+        tidied = with_texts(current, tidy_inside)
+        blocks = current.get("content")
+        if isinstance(blocks, Sequence) and not isinstance(blocks, str) and len(blocks) > 1:
+            return [tidied, {**current, "content": list(blocks[: len(blocks) * 2 // 3 or 1])}]
+        return [tidied]
+    first = _first(payload, current)
+    base = section(payload, "draftBase")
+    title, excerpt = clean(base.get("title")), clean(base.get("excerpt"))
+    longer = f"{title}: {SENTENCE.split(excerpt)[0]}" if title and excerpt else title
+    others = [shorter(first), SENTENCE.split(first)[0], longer, title, shorter(shorter(first))]
+    return [first, *(text for text in others if text)]
+
+
+def _first(payload: Values, current: Json) -> str:
+    base = section(payload, "draftBase")
+    key, title = str(section(payload, "field").get("key")), clean(base.get("title"))
+    if key == "post.metaTitle":
+        return shorten(title, 60)
+    if key in ("post.metaDescription", "post.excerpt"):
+        return shorten(clean(base.get("excerpt")) or clean(current) or title, 155)
+    return tidy(current) if isinstance(current, str) and current.strip() else title
+
+
+def _type_of(payload: Values) -> str:
+    """The type of the field that is asked about; "" where nobody says."""
+    key = str(section(payload, "field").get("key"))
+    kind, _, rest = key.partition(".")
+    if kind == "post":
+        return _POST_TYPES.get(rest, "")
+    here = section(section(payload, "module"), "schema")
+    for part in rest.split(".")[1:]:
+        items = section(here, "items") or here
+        here = items if part.isdigit() else section(section(items, "properties"), part)
+    type_ = here.get("field")
+    return type_ if isinstance(type_, str) else ""

@@ -1,0 +1,79 @@
+"""A picture: one of the library that fits the words, else one that the media provider makes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from agents_app.providers.demo.asking import called
+from agents_app.providers.demo.texts import LABEL, NOTE, Values, clean, section, shorten
+from agents_app.providers.port import Toolbox
+from core.json import Json, JsonObject
+
+_WORD: Final = re.compile(r"\w{4,}")
+_SEARCHES: Final = 3
+_ALT_MAX: Final = 125
+
+
+def proposed(post: Values, context: Values, tools: Toolbox) -> JsonObject:
+    """A featured picture for the post."""
+    chosen, said = _picture(_subject(context, post), frozenset(), tools)
+    patch: JsonObject = {"featuredMediaId": chosen} if chosen else {}
+    return {"post": patch, "summary": said}
+
+
+def proposed_for_field(payload: Values, tools: Toolbox) -> JsonObject:
+    """A picture for the field, other than the present one and those that were not good enough."""
+    context, current = section(payload, "context"), section(payload, "field").get("currentValue")
+    earlier = context.get("previousCandidates")
+    passed = {current} if isinstance(current, str) else set()
+    for row in earlier if isinstance(earlier, Sequence) else ():
+        value = row.get("value") if isinstance(row, Mapping) else None
+        if isinstance(value, str):
+            passed.add(value)
+    subject = _subject(context, section(payload, "draftBase"))
+    chosen, said = _picture(subject, frozenset(passed), tools)
+    return {"value": chosen or current, "summary": said}
+
+
+def _subject(context: Values, post: Values) -> str:
+    return (
+        clean(context.get("note"))
+        or clean(context.get("openEndedContext"))
+        or clean(post.get("title"))
+    )
+
+
+def _picture(subject: str, passed: frozenset[str], tools: Toolbox) -> tuple[str, str]:
+    """The id of a picture and what to say of it; "" where there is none."""
+    for words in _searches(subject):
+        for item in _found(called(tools, "search_media", {"q": words})):
+            id_ = item.get("id")
+            if isinstance(id_, str) and id_ not in passed:
+                name = clean(item.get("altText")) or clean(item.get("filename"))
+                return id_, f"Found in the library: {shorten(name, 200)}. {NOTE}"
+    alt_text = shorten(subject, _ALT_MAX) or "A picture"
+    made = called(tools, "generate_image", {"prompt": subject or "A picture", "altText": alt_text})
+    id_ = made.get("mediaId")
+    if isinstance(id_, str):
+        return id_, f"Made a placeholder picture, for nothing in the library fits. {NOTE}"
+    return "", f"{LABEL} found no picture and could make none."
+
+
+def _searches(subject: str) -> Iterator[str]:
+    """What to look for: the subject, then its longest words one by one."""
+    if subject:
+        yield subject[:200]
+    words = sorted(dict.fromkeys(_WORD.findall(subject)), key=len, reverse=True)
+    yield from words[: _SEARCHES - 1]
+
+
+def _found(answer: Values) -> Iterator[Mapping[str, Json]]:
+    """The pictures in what a search answered."""
+    items = answer.get("items")
+    if isinstance(items, str) or not isinstance(items, Sequence):
+        return
+    for item in items:
+        if isinstance(item, Mapping) and str(item.get("mime", "")).startswith("image/"):
+            yield item

@@ -1,0 +1,119 @@
+"""What search engines read of a post, by rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from agents_app.providers.demo.texts import (
+    NOTE,
+    SENTENCE,
+    Values,
+    clean,
+    edit_of,
+    section,
+    shorten,
+    values_of,
+    words_of,
+)
+from content.richtext.nodes import children, kind
+from content.richtext.text import to_text
+from core.json import Json, JsonObject
+
+_LENGTHS: Final = {"metaTitle": (10, 60), "metaDescription": (50, 160), "excerpt": (40, 300)}
+"""The characters that a good text has, least and most."""
+_LEAST_LINE: Final = 10
+_ABOUT: Final = {"en": "Questions about {}", "de": "Fragen zu: {}"}
+
+
+def proposed(post: Values, modules: Sequence[Values]) -> JsonObject:
+    """What search engines read, where it is missing or too long or short; the opening and the questions, sharper."""
+    patch: JsonObject = {
+        name: value
+        for name, value in _search_texts(post, modules).items()
+        if value and value != clean(post.get(name))
+    }
+    edits: list[Json] = []
+    for module in modules:
+        values = _module_values(module, post, modules)
+        if values:
+            edits.append(edit_of(module, values))
+    names = [*patch, *(f"the {module['type']}" for module in modules if _is_edited(module, edits))]
+    what = f"Changed {', '.join(names)}." if names else "Found nothing to change."
+    return {"post": patch, "modules": edits, "summary": f"{what} {NOTE}"}
+
+
+def _search_texts(post: Values, modules: Sequence[Values]) -> Mapping[str, str]:
+    """A text for each field; the present one where that is good. Never the body's first lines over a good text."""
+    title, excerpt = clean(post.get("title")), clean(post.get("excerpt"))
+    body = clean(" ".join(words_of(module) for module in modules)) or excerpt or title
+    described = excerpt if _fits("metaDescription", excerpt) else shorten(body, 155)
+    beginning = shorten(" ".join(SENTENCE.split(body)[:2]), 240)
+    return {
+        "metaTitle": _better("metaTitle", post, _search_title(title, modules)),
+        "metaDescription": _better("metaDescription", post, described),
+        "excerpt": _better("excerpt", post, beginning),
+    }
+
+
+def _better(name: str, post: Values, other: str) -> str:
+    """The other text where there is none, or where it alone has a good length; a long one is cut at last."""
+    value = clean(post.get(name))
+    if name == "metaTitle" and value.casefold() == clean(post.get("title")).casefold():
+        value = ""  # repeating the title tells a search engine nothing
+    if _fits(name, value):
+        return value
+    if not value or _fits(name, other):
+        return other
+    return shorten(value, _LENGTHS[name][1])
+
+
+def _fits(name: str, value: str) -> bool:
+    least, most = _LENGTHS[name]
+    return least <= len(value) <= most
+
+
+def _search_title(title: str, modules: Sequence[Values]) -> str:
+    """The title with the first topic of the text that there is room for."""
+    for topic in _headings(modules):
+        longer = f"{title}: {topic}"
+        if len(longer) <= _LENGTHS["metaTitle"][1] and topic.casefold() not in title.casefold():
+            return longer
+    return shorten(title, _LENGTHS["metaTitle"][1])
+
+
+def _headings(modules: Sequence[Values]) -> Iterator[str]:
+    for module in modules:
+        for value in section(module, "props").values():
+            if isinstance(value, Mapping):
+                for node in children(value):
+                    if kind(node) == "heading" and (text := clean(to_text(node))):
+                        yield text
+
+
+def _module_values(module: Values, post: Values, modules: Sequence[Values]) -> JsonObject:
+    """A subtitle of one line for the opening, a heading that says what the questions are about."""
+    props = values_of(module)
+    title = clean(post.get("title"))
+    if module.get("type") == "hero":
+        subtitle = clean(props.get("subtitle"))
+        text = subtitle or clean(" ".join(map(words_of, modules))) or clean(post.get("excerpt"))
+        first = shorten(SENTENCE.split(text or title)[0], 160)
+        return {"subtitle": first} if first != subtitle and len(first) >= _LEAST_LINE else {}
+    if module.get("type") == "faq":
+        heading = clean(props.get("heading"))
+        if not heading:
+            return {
+                "heading": shorten(_ABOUT.get(str(post.get("locale")), "{}").format(title), 160)
+            }
+        named = f"{heading}: {title}"
+        if title.casefold() not in heading.casefold() and len(named) <= 160:
+            return {"heading": named}
+    return {}
+
+
+def _is_edited(module: Values, edits: Sequence[Json]) -> bool:
+    return any(
+        isinstance(edit, Mapping) and edit["postModuleId"] == module.get("postModuleId")
+        for edit in edits
+    )
