@@ -1,72 +1,62 @@
-"""What a run did and used, written down as it goes."""
+"""What a run did and used, written down at once, in one numbering for questions to the model and calls of tools."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import DecimalField, F, Max, Value
+from django.db.models.functions import Coalesce
 
 from agents_app.models import AgentRun, RunStep
-from agents_app.providers.port import Usage
+from agents_app.providers.port import Step
+from agents_app.runs.events import record_step
 
 SUMMARY_MAX: Final = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Earlier:
-    """What the attempts before this one used, and the number of their last step."""
-
-    input_tokens: int
-    output_tokens: int
-    cost: Decimal | None
-    step: int
-
-
-def earlier_attempts(run: AgentRun) -> Earlier:
-    """Read right after the claim: from then on the attempts before can write nothing any more."""
-    last = run.steps.aggregate(last=Max("number"))["last"]
-    return Earlier(run.input_tokens, run.output_tokens, run.cost, last or 0)
+NAME_MAX: Final = 120
 
 
 @transaction.atomic
-def keep_usage(run: AgentRun, usage: Usage, earlier: Earlier) -> None:
-    """Write down what was used, of a cancelled run too: it was spent all the same.
+def add_step(run: AgentRun, step: Step) -> bool:
+    """Write down one more step, of a run that was cancelled meanwhile too.
 
-    `usage` is all of this attempt so far; it adds to what the attempts before it used.
+    Answers False, and writes nothing, where another worker has the run.
     """
-    kept = AgentRun.objects.filter(pk=run.pk, attempt=run.attempt).update(
-        input_tokens=earlier.input_tokens + usage.input_tokens,
-        output_tokens=earlier.output_tokens + usage.output_tokens,
-        cost=_sum(earlier.cost, usage.cost),
+    # Locked, so that no two steps get one number.
+    rows = AgentRun.objects.select_for_update(no_key=True).filter(pk=run.pk)
+    if rows.values_list("attempt", flat=True).first() != run.attempt:
+        return False
+    last = RunStep.objects.filter(run_id=run.pk).aggregate(last=Max("number"))["last"] or 0
+    RunStep.objects.create(
+        run_id=run.pk,
+        number=last + 1,
+        kind=step.kind,
+        name=step.name[:NAME_MAX],
+        ok=step.ok,
+        milliseconds=step.milliseconds,
+        summary=step.summary[:SUMMARY_MAX],
     )
-    if not kept:
-        return
-    RunStep.objects.bulk_create(
-        [
-            RunStep(
-                run=run,
-                number=number,
-                kind=step.kind,
-                name=step.name,
-                ok=step.ok,
-                milliseconds=step.milliseconds,
-                summary=step.summary,
-            )
-            for number, step in enumerate(usage.steps, earlier.step + 1)
-        ],
-        ignore_conflicts=True,
-    )
+    record_step(run)
+    return True
 
 
-def _sum(one: Decimal | None, other: Decimal | None) -> Decimal | None:
-    return one if other is None else other + (one or 0)
+def add_usage(
+    run: AgentRun, *, input_tokens: int = 0, output_tokens: int = 0, cost: Decimal | None = None
+) -> None:
+    """Add what was used to what the run used so far; a cost that nobody knows adds nothing."""
+    spent: dict[str, object] = {
+        "input_tokens": F("input_tokens") + input_tokens,
+        "output_tokens": F("output_tokens") + output_tokens,
+    }
+    if cost is not None:
+        none = Value(Decimal(0), output_field=DecimalField(max_digits=12, decimal_places=6))
+        spent["cost"] = Coalesce(F("cost"), none) + cost
+    AgentRun.objects.filter(pk=run.pk).update(**spent)
 
 
 def mark_refused(run: AgentRun, refused: str) -> None:
     """Say of the latest answer that the rules of the content refused it."""
-    last = run.steps.order_by("-number").first()
+    last = run.steps.filter(kind="model").order_by("-number").first()
     if last is not None:
         run.steps.filter(pk=last.pk).update(ok=False, summary=f"refused: {refused}"[:SUMMARY_MAX])

@@ -28,6 +28,12 @@ def record_run_end(run: AgentRun, actor: Actor | None = None) -> None:
     record_run("finished", run, actor or _system_for(run))
 
 
+def record_step(run: AgentRun) -> None:
+    """Tell the pages that show the run that it went on."""
+    payload: JsonObject = {"id": str(run.pk)}
+    events.record("run.step", actor=_system_for(run), post_id=run.post_id, payload=payload)
+
+
 def _system_for(run: AgentRun) -> Actor:
     return Actor(
         user=Visitor(username="system", role="system"),

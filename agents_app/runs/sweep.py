@@ -8,9 +8,10 @@ from typing import Final
 from django.db import transaction
 from django.utils import timezone
 
+from agents_app.budgets.reserving import settle_abandoned
 from agents_app.models import AgentRun, RunStatus
-from agents_app.runs.events import record_run_end
-from agents_app.runs.queue import held_back, wake, wake_next
+from agents_app.running.ending import end_lost_run, end_run, queue_again
+from agents_app.runs.queue import held_back, wake
 
 QUEUED_TOO_LONG: Final = timedelta(seconds=30)
 SILENT_TOO_LONG: Final = timedelta(seconds=30)
@@ -21,7 +22,7 @@ ATTEMPTS_MAX: Final = 2
 
 def sweep_runs() -> int:
     """Queue again what waits, retry once what lost its worker, end what is overdue. Answers how many it touched."""
-    return _wake_waiting() + _end_overdue() + _take_from_the_dead()
+    return _wake_waiting() + _end_overdue() + _take_from_the_dead() + settle_abandoned()
 
 
 @transaction.atomic
@@ -43,7 +44,7 @@ def _end_overdue() -> int:
     """Runs whose worker lives and hangs: it could not end them by itself."""
     limit = timezone.now() - OVERDUE
     overdue = AgentRun.objects.filter(status=RunStatus.RUNNING, deadline_at__lt=limit)
-    return sum(_end(run, RunStatus.TIMED_OUT, "The run took too long.") for run in overdue)
+    return sum(end_run(run, RunStatus.TIMED_OUT, "The run took too long.") for run in overdue)
 
 
 def _take_from_the_dead() -> int:
@@ -53,34 +54,8 @@ def _take_from_the_dead() -> int:
     touched = 0
     for run in silent:
         if run.attempts < ATTEMPTS_MAX:
-            touched += _requeue(run)
+            touched += queue_again(run)
         else:
             message = f"Its worker stopped in the middle, {run.attempts} times. Nothing was staged."
-            touched += _end(run, RunStatus.FAILED, message)
+            touched += end_lost_run(run, message)
     return touched
-
-
-@transaction.atomic
-def _requeue(run: AgentRun) -> int:
-    # The attempt goes, so that the worker, if it still lives somewhere, can stage nothing.
-    changed = AgentRun.objects.filter(
-        pk=run.pk,
-        status=RunStatus.RUNNING,
-        attempt=run.attempt,
-        heartbeat_at=run.heartbeat_at,
-    ).update(status=RunStatus.QUEUED, attempt=None, queued_at=timezone.now())
-    if changed:
-        wake(run.pk)
-    return changed
-
-
-@transaction.atomic
-def _end(run: AgentRun, status: RunStatus, error: str) -> int:
-    changed = AgentRun.objects.filter(
-        pk=run.pk, status=RunStatus.RUNNING, attempt=run.attempt
-    ).update(status=status, error=error, finished_at=timezone.now())
-    if changed:
-        run.status = status
-        record_run_end(run)
-        wake_next(run)
-    return changed

@@ -33,6 +33,8 @@ class EventKind:
     """Whether its payload holds words of visitors, which no log shows."""
     is_internal: bool = False
     """Whether it only hands work on, and is nothing that somebody did."""
+    is_progress: bool = False
+    """Whether open pages hear of it although it is internal: that something goes on."""
 
 
 def all_kinds() -> Iterable[EventKind]:

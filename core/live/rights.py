@@ -30,7 +30,7 @@ def may_hear_of(events: Sequence[Told]) -> MayHear:
         kind = find_kind(event.name)
         return (
             kind is not None
-            and not kind.is_internal
+            and (kind.is_progress or not kind.is_internal)
             and person.has_perm(kind.permission)
             and all(answer(person, event) for answer in answers)
         )

@@ -44,6 +44,6 @@ function follow(card) {
   }
 
   // Where events are heard, the end of the run is not waited for.
-  document.addEventListener("live", ({ detail }) => { if (detail.event.startsWith("agent.run.")) plan(0); });
+  document.addEventListener("live", ({ detail }) => { if (/^(agent\.)?run\./.test(detail.event)) plan(0); });
   plan(400);
 }

@@ -18,6 +18,7 @@ def row_of(kind: EventKind) -> str:
         "live": kind.is_live,
         "private": kind.is_private,
         "internal": kind.is_internal,
+        "progress": kind.is_progress,
     }
     said = ", ".join(name for name, is_so in marks.items() if is_so)
     cells = [f"`{kind.name}`", kind.label, str(kind.version), f"`{kind.permission}`", said]

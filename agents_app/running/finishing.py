@@ -1,0 +1,62 @@
+"""The end of a run that answered: its whole answer staged and the run succeeded, or neither."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from django.db import transaction
+from django.utils import timezone
+from pydantic import BaseModel
+
+from agents_app.models import AgentRun, RunStatus
+from agents_app.running.ending import lock_posts
+from agents_app.running.hiding import Hiding
+from agents_app.running.owning import own, stopped
+from agents_app.running.suggestion import (
+    FieldSuggestion,
+    Suggestion,
+    edit_for,
+    proposes_nothing,
+)
+from agents_app.running.task import Task
+from agents_app.runs.events import record_run_end
+from agents_app.runs.queue import wake_next
+from content.layers import stage
+from content.models import Layer
+from core.errors import RuleViolation
+from core.json import Json
+
+
+@transaction.atomic
+def finish(task: Task, output: BaseModel, hiding: Hiding) -> None:
+    """Stage the answer and end the run. Raises `RuleViolation` where the answer cannot stand."""
+    answer = cast("Suggestion | FieldSuggestion", output)
+    value: Json = answer.value if isinstance(answer, FieldSuggestion) else None
+    lock_posts(task.run)
+    taken = own(task.run).update(
+        status=RunStatus.SUCCEEDED,
+        finished_at=timezone.now(),
+        summary=hiding.text(answer.summary or ""),
+        value=value,
+        doing="",
+    )
+    if not taken:
+        raise stopped()
+    if not proposes_nothing(answer) and task.run.stages_value:
+        _stage(task, answer)
+    task.run.status = RunStatus.SUCCEEDED
+    record_run_end(task.run, task.actor)
+    wake_next(task.run)
+
+
+def _stage(task: Task, answer: Suggestion | FieldSuggestion) -> None:
+    if task.post is None:
+        message = "There is no post here: answer with a summary only."
+        raise RuleViolation(message, details={"post": [message]})
+    staged = stage(
+        post_id=task.post.pk,
+        layer=Layer.AI_REVIEW,
+        actor=task.actor,
+        edit=edit_for(answer, task.target),
+    )
+    AgentRun.objects.filter(pk=task.run.pk).update(staged=list(staged.paths))

@@ -1,0 +1,141 @@
+"""Hides, in what is kept of a run, secrets and the words of visitors."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Final
+from urllib.parse import quote
+
+from django.conf import settings
+from pydantic import JsonValue, TypeAdapter, ValidationError
+
+from agents_app.definitions.files import all_agents
+from core.json import Json
+from core.tools import get_tool
+
+SECRET: Final = "•••"  # noqa: S105  # what stands in place of one
+VISITOR: Final = "[words of a visitor]"
+# A shorter one would blank out ordinary words.
+_SHORTEST_SECRET: Final = 6
+_SHORTEST_WORD: Final = 3
+_SHORTEST_SENTENCE: Final = 12
+_MOST: Final = 2000
+"""Of words of visitors that are looked for."""
+_CREDENTIAL: Final = re.compile(
+    r"(?i:\bbearer\s+)[^\s\"',]{8,}"
+    r"|\bsk-[\w-]{8,}|\bAIza[\w-]{20,}|\bgh[pousr]_\w{16,}|\bxox[abeoprs]-[\w-]{8,}|\bAKIA[A-Z0-9]{12,}"
+    r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"
+)
+_PARTS: Final = re.compile(r"[\r\n]+|(?<=[.!?…])\s+")
+_PRIVATE: Final = re.compile(r"[^\s@<>\"',;]+@[^\s@<>\"',;]+|https?://\S+|\+?\d[\d\s()/.-]{4,}\d")
+_NAMES: Final = ("formSlug", "submissionId", "event", "id")
+"""Of what surrounds a visitor's words, what is none of them."""
+_JSON: Final = TypeAdapter[JsonValue](JsonValue)
+
+
+class Hiding:
+    """Knows the secrets of this service, and the words of visitors that one run met."""
+
+    def __init__(self, untrusted: Json = None) -> None:
+        self._secrets = _either(_spelled(secrets()), whole=False)
+        self._words: dict[str, None] = {}
+        self._visitor: re.Pattern[str] | None = None
+        self.hear(untrusted)
+
+    def hear(self, value: Json) -> None:
+        """From now on these words are a visitor's."""
+        known = len(self._words)
+        for text in _texts(value):
+            self._words |= dict.fromkeys(_pieces(text))
+        if len(self._words) > known:
+            self._visitor = _either(_spelled(list(self._words)[:_MOST]), whole=True)
+
+    def hear_tool(self, name: str, text: str) -> None:
+        """A tool answered; what a tool that reads visitors' words says is theirs."""
+        tool = get_tool(name)
+        if tool is None or not tool.reads_untrusted:
+            return
+        try:
+            self.hear(_JSON.validate_json(text))
+        except ValidationError:
+            self.hear(text)
+
+    def answer_of(self, name: str, text: str) -> str:
+        """What is kept of a tool's words; nothing of one that answers words of visitors."""
+        tool = get_tool(name)
+        if tool is not None and tool.reads_untrusted:
+            return VISITOR
+        return self.text(text)
+
+    def text(self, text: str) -> str:
+        """Without secrets, words of visitors, and the character NUL, which no database takes."""
+        clean = text.replace("\x00", "�").encode("utf-8", "replace").decode()
+        if self._secrets is not None:
+            clean = self._secrets.sub(SECRET, clean)
+        clean = _CREDENTIAL.sub(SECRET, clean)
+        return clean if self._visitor is None else self._visitor.sub(VISITOR, clean)
+
+
+def secrets() -> list[str]:
+    """Every secret of this service, and those in the files of agents."""
+    env = settings.CMS_ENV
+    found = [settings.SECRET_KEY]
+    for name, field in type(env).model_fields.items():
+        if field.json_schema_extra:
+            value = getattr(env, name)
+            found += value.values() if isinstance(value, dict) else [value]
+    keys = (agent.llm_config.api_key for agent in all_agents())
+    found += [key.get_secret_value() for key in keys if key is not None]
+    return [str(value) for value in found if value and len(str(value)) >= _SHORTEST_SECRET]
+
+
+def _texts(value: Json) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if key not in _NAMES or not isinstance(item, str):
+                yield from _texts(item)
+    elif isinstance(value, str):
+        yield value
+    elif isinstance(value, Sequence):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield str(value)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """What of a visitor's text is looked for: all of it, its sentences, addresses and numbers; of a short one each
+    word, for it may be a name."""
+    whole = text.strip()
+    if len(whole) >= _SHORTEST_WORD:
+        yield whole
+    for part in _PARTS.split(whole):
+        if len(part.strip()) >= _SHORTEST_SENTENCE:
+            yield part.strip()
+    yield from (found.group().rstrip(".") for found in _PRIVATE.finditer(whole))
+    words = whole.split()
+    if len(words) <= 3:
+        yield from (word for word in words if len(word) >= _SHORTEST_WORD)
+
+
+@lru_cache(maxsize=2000)
+def _spellings(word: str) -> tuple[str, ...]:
+    plain, ascii_ = json.dumps(word, ensure_ascii=False)[1:-1], json.dumps(word)[1:-1]
+    return (word, plain, ascii_, html.escape(word), quote(word), quote(word, safe=""))
+
+
+def _spelled(words: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(one for word in words for one in _spellings(word)))
+
+
+def _either(words: list[str], *, whole: bool) -> re.Pattern[str] | None:
+    """The longest first. A `whole` word stands for itself and never inside another one."""
+    if not words:
+        return None
+    ordered = sorted(words, key=len, reverse=True)
+    either = "|".join(map(re.escape, ordered))
+    return re.compile(rf"(?<!\w)(?:{either})(?!\w)" if whole else either, re.IGNORECASE)

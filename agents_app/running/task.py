@@ -1,0 +1,58 @@
+"""What one attempt at a run works on, as it stands when the attempt begins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agents_app.definitions.schema import AgentDefinition
+from agents_app.definitions.switches import account_of, enabled_agent
+from agents_app.models import AgentRun
+from agents_app.running.fields import FieldTarget, find_field
+from content.layers import Layers, open_layers
+from content.models import Post
+from core.actor import Actor
+from core.errors import NotAllowed, NotFound
+
+
+@dataclass(slots=True)
+class Task:
+    """`post`, `layers` and `target` are there where the run is about a post, and about a field of it."""
+
+    run: AgentRun
+    agent: AgentDefinition
+    actor: Actor
+    post: Post | None
+    layers: Layers | None
+    target: FieldTarget | None
+
+
+def prepare(run: AgentRun) -> Task:
+    """What the run needs. Raises `NotFound` or `NotAllowed` where something of it is gone."""
+    agent = enabled_agent(run.agent_id)
+    account = account_of(agent)
+    if account is None:
+        raise NotAllowed(
+            f"The account of the agent {agent.id} is switched off, so it cannot write."
+        )
+    actor = Actor(
+        user=account,
+        via="agent",
+        agent_id=agent.id,
+        run_id=str(run.pk),
+        event_id=run.event_id,
+        hop=run.hop + 1,
+        permissions=None if run.permissions is None else frozenset(run.permissions),
+        tools=None if run.tools is None else frozenset(run.tools),
+        confined_to=run.confined_to,
+        has_read_untrusted=run.has_read_untrusted,
+    )
+    if run.post_id is None:
+        return Task(run, agent, actor, None, None, None)
+    post = Post.objects.filter(pk=run.post_id, deleted_at__isnull=True).first()
+    if post is None:
+        raise NotFound("The post was deleted before the run began.")
+    layers = open_layers(post)
+    target = None
+    if run.scope == "field":
+        target = find_field(layers.ai_review.document, run.field_key, run.post_module_id or None)
+    return Task(run, agent, actor, post, layers, target)
