@@ -25,6 +25,7 @@ KINDS = (
     # What else people do
     EventKind("post.review.reject", "Review rejected", _VIEW),
     EventKind("post.ai-review.reject", "AI Review rejected", _VIEW),
+    EventKind("post.ai-review.withdraw", "Taken out of AI Review with its run", _VIEW),
     EventKind("post.restored", "Post restored", _VIEW, is_live=True),
     EventKind("post.purged", "Post deleted for good", "posts.delete"),
     EventKind("post.moved", "Address changed", _VIEW, is_live=True),

@@ -120,6 +120,14 @@ class Actor:
                 code="session_required",
             )
 
+    def require_inside(self, translation_group: UUID | None) -> None:
+        """Keep a run that works on a post from proposing anything for another; None is a post that is to be made."""
+        if self.confined_to is not None and translation_group != self.confined_to:
+            raise NotAllowed(
+                "This run works on one post and its translations; it may propose nothing elsewhere.",
+                code="outside_of_run",
+            )
+
     def as_agent(self, agent_id: str, run_id: str | None = None) -> Actor:
         """The same actor, speaking for an agent."""
         return replace(self, agent_id=agent_id, run_id=run_id)

@@ -13,13 +13,12 @@ from uuid import uuid4
 import mcp.types as wire
 import orjson
 from django.db import transaction
-from pydantic import BaseModel
 
 from core import events
 from core.actor import Actor, Visitor
-from core.errors import CmsError, Conflict, NotFound, RuleViolation
+from core.errors import CmsError
 from core.json import JsonObject
-from core.tools import Tool, get_tool
+from core.tools import calling
 from core.tools.arguments import parse_arguments
 from mcp_bridge.credentials import Principal, actor_for, require_use
 from mcp_bridge.models import McpCall
@@ -28,7 +27,6 @@ from mcp_bridge.rate import TooManyCalls, count_call
 logger = logging.getLogger("mcp_bridge")
 
 ERROR_META = "cms/error"
-RESULT_MAX_BYTES = 1_000_000
 
 
 @dataclass(slots=True)
@@ -79,24 +77,11 @@ def _answer(principal: Principal, name: str, raw: Mapping[str, Any], call: _Call
     count_call(principal.id)
     actor = actor_for(principal)
     call.actor = actor
-    tool = get_tool(name)
-    if tool is None:
-        raise NotFound(f"Unknown tool: {_storable(name)}", code="unknown_tool")
+    tool = calling.find_tool(name)
     require_use(principal, actor, tool)
     arguments = parse_arguments(tool, raw)
     call.agent_id = str(getattr(arguments, "agent_id", None) or "")
-    return _compact(tool, actor, arguments)
-
-
-def _compact(tool: Tool[BaseModel], actor: Actor, arguments: BaseModel) -> bytes:
-    body = orjson.dumps(tool.handler(actor, arguments), option=orjson.OPT_UTC_Z)
-    if len(body) > RESULT_MAX_BYTES:
-        raise RuleViolation(
-            f"The answer of {tool.name} has {len(body):,} bytes; at most {RESULT_MAX_BYTES:,} are "
-            "sent. Ask for less: a smaller `limit`, `format` concise, or a narrower filter.",
-            code="answer_too_long",
-        )
-    return body
+    return calling.call(tool, actor, arguments).body
 
 
 def _success(body: bytes) -> wire.CallToolResult:
@@ -108,12 +93,7 @@ def _success(body: bytes) -> wire.CallToolResult:
 
 
 def _refusal(error: CmsError) -> wire.CallToolResult:
-    lines = [error.message]
-    for path, sentences in error.details.items():
-        lines += [f"- {path}: {sentence}" for sentence in sentences if sentence != error.message]
-    if isinstance(error, Conflict) and error.current is not None:
-        lines.append(f"The version that stands now is {error.current}.")
-    return _failure("\n".join(lines), error.code, error.details)
+    return _failure(calling.refusal_text(error), error.code, error.details)
 
 
 def _failure(
@@ -132,10 +112,10 @@ def _log(call: _Call, raw: Mapping[str, Any], result: wire.CallToolResult, start
     try:
         with transaction.atomic():
             row = McpCall.objects.create(
-                tool=_storable(call.tool[:128]),
+                tool=calling.storable(call.tool[:128]),
                 principal=call.principal[:100],
                 user_id=call.actor.user.pk if call.actor else None,
-                agent_id=_storable(call.agent_id[:100]),
+                agent_id=calling.storable(call.agent_id[:100]),
                 ms=round((time.perf_counter() - started) * 1000),
                 ok=not result.is_error,
                 error_code=call.error_code[:60],
@@ -162,11 +142,6 @@ def _record(call: _Call, row: McpCall) -> None:
         "agentId": row.agent_id,
     }
     events.record("mcp.called", actor=actor, payload=payload)
-
-
-def _storable(name: str) -> str:
-    """A name that a caller made up, without what databases refuse."""
-    return name.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def _size(raw: Mapping[str, Any]) -> int:

@@ -126,7 +126,7 @@ def actor_for(principal: Principal) -> Actor:
             "MCP_SYSTEM_USER_ID to an active account's id.",
             code="no_account",
         )
-    return Actor(user=user, via="mcp", principal=principal.id)
+    return Actor(user=user, via="mcp", principal=principal.id, tools=principal.tools)
 
 
 def _user_of(principal: Principal) -> User | None:

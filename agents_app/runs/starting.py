@@ -14,6 +14,7 @@ from agents_app.definitions.switches import enabled_agent
 from agents_app.models import AgentRun
 from agents_app.runs.events import record_run
 from agents_app.runs.given import check_field, check_words, module_id_of
+from agents_app.runs.narrowing import narrow
 from agents_app.runs.queue import wake
 from content.models import Post
 from core.actor import Actor
@@ -59,6 +60,8 @@ def create_run(
     agent = enabled_agent(agent_id)
     check_scope(agent, scope)
     post = _post(post_id, scope)
+    if post is not None:
+        actor.require_inside(post.translation_group)
     post_module_id = module_id_of(post_module_id)
     check_field(agent, scope, post, field_key, post_module_id)
     check_words(agent, context, open_ended_context)
@@ -98,6 +101,7 @@ def _sign(run: AgentRun, actor: Actor, event: Event | None, position: int) -> No
         run.by_id, run.by_name = by.pk, by.username
     run.hop = event.hop if event else actor.hop
     run.cause_run = _cause(event.run_id if event else actor.run_id)
+    narrow(run, actor)
 
 
 def _check_right(actor: Actor, scope: str, event: Event | None, *, has_post: bool) -> None:

@@ -10,8 +10,10 @@ from content.layers.revert import revert_run, revert_to_revision
 from content.layers.stage import Staged, stage
 from content.layers.state import Layers, LayerView, check_version, lock_post, open_layers
 from content.layers.submit import Submitted, submit
+from content.layers.takeback import Before, take_back_run
 
 __all__ = [
+    "Before",
     "LayerView",
     "Layers",
     "Staged",
@@ -26,4 +28,5 @@ __all__ = [
     "revert_to_revision",
     "stage",
     "submit",
+    "take_back_run",
 ]

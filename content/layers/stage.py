@@ -10,6 +10,7 @@ from django.db import transaction
 
 from content.changes import diff
 from content.document import PostDocument
+from content.layers.before import tell_before
 from content.layers.live import event_payload
 from content.layers.marks import Mark, mark_of
 from content.layers.state import check_version, lock_post, open_layers, save_draft
@@ -58,6 +59,7 @@ def stage(
     """
     require_layer(actor, layer)
     post = lock_post(post_id)
+    actor.require_inside(post.translation_group)
     layers = open_layers(post)
     view = layers.view(layer)
     check_version(expected_version, view.version, "This draft")
@@ -73,6 +75,7 @@ def stage(
         # A part of a module that the layer itself added shows as that module.
         if path not in marks and any(changed.startswith(path + ".") for changed in own):
             marks[path] = Mark.of(actor)
+    tell_before(view, post, actor, own)
     draft = save_draft(view, post, document, marks, actor.user.pk)
     events.record(
         f"post.{layer}.save",

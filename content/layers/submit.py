@@ -48,6 +48,7 @@ def submit(
     if overwrite:
         actor.require_person("overwrite what a person staged")
     post = lock_post(post_id)
+    actor.require_inside(post.translation_group)
     layers = open_layers(post)
     chosen = _chosen(layers.ai_review, paths)
     held = {

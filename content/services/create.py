@@ -148,6 +148,7 @@ def propose_post(
 ) -> Proposed:
     """Make a draft post whose content stands in AI Review only; its live title and slug are placeholders."""
     actor.require("posts.create")
+    actor.require_inside(None)
     post = new_row(actor, type, locale, None)
     insert_placeholder(post, actor)
 

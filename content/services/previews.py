@@ -51,6 +51,7 @@ def create_preview_link(
         message = f"expiresInHours must be a whole number from 1 to {LONGEST_HOURS}."
         raise invalid("expiresInHours", message)
     post = lock_post(post_id)
+    actor.require_inside(post.translation_group)
     token = secrets.token_urlsafe(_BYTES)
     link = PreviewLink.objects.create(
         post=post,
@@ -69,6 +70,7 @@ def revoke_preview_link(*, post_id: UUID | str, link_id: UUID | str, actor: Acto
     """Have a link of this very post open nothing any more."""
     actor.require("posts.preview")
     post = lock_post(post_id)
+    actor.require_inside(post.translation_group)
     try:
         link = post.preview_links.filter(pk=UUID(str(link_id))).first()
     except ValueError:

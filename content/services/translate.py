@@ -95,6 +95,7 @@ def propose_translation(
     the id of the source's module) on top, stands in AI Review only."""
     actor.require("posts.create")
     source = _source(post_id, needs_title=source_layer is None)
+    actor.require_inside(source.translation_group)
     document = open_layers(source).document(source_layer)
     post = _row(actor, source, locale)
     insert_placeholder(post, actor)

@@ -11,7 +11,8 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from content.layers.live import event_payload
-from content.layers.state import lock_post, locked, post_not_found
+from content.layers.state import lock_post, locked, open_layers, post_not_found
+from content.layers.takeback import is_of_run
 from content.media_following import forget_post, return_post
 from content.models import ModuleInstance, Post, PostModule, PostQuerySet
 from content.paths import check_paths_are_free, path_for, set_path
@@ -65,6 +66,26 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
     events.record("post.restored", actor=actor, post_id=post.pk, payload=event_payload(post))
     check_paths_are_free([post])
     return post
+
+
+@transaction.atomic
+def discard_proposed(*, post_id: UUID | str, run_id: str, actor: Actor) -> bool:
+    """Put a post that a run proposed into the trash, unless somebody approved or changed anything of it since.
+
+    Answers whether it did.
+    """
+    post = lock_post(post_id)
+    if not post.is_placeholder:
+        return False
+    layers = open_layers(post)
+    hands = layers.ai_review.marks.values()
+    if layers.review.exists or not all(is_of_run(mark, run_id) for mark in hands):
+        return False
+    post.deleted_at = timezone.now()
+    post.save(update_fields=["deleted_at", "updated_at"])
+    forget_post(post)
+    events.record("post.deleted", actor=actor, post_id=post.pk, payload=event_payload(post))
+    return True
 
 
 def purge_trash(*, actor: Actor, days: int) -> int:

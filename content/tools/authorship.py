@@ -18,9 +18,11 @@ def author(actor: Actor, agent_id: str | None) -> Actor:
 
     What an agent's account writes is that agent's, also where the client named none.
     The caller's own right to stage is asked first, so that no name lends a right. Raises `NotAllowed` for an
-    agent whose account was switched off.
+    agent whose account was switched off, and where a run names another agent than its own.
     """
     require_layer(actor, Layer.AI_REVIEW)
+    if actor.run_id is not None:
+        return _of_run(actor, agent_id)
     if agent_id and is_switched_off(agent_id):
         raise NotAllowed(
             f"The account of the agent {agent_id!r} is switched off; nothing can be staged in its name. "
@@ -33,4 +35,13 @@ def author(actor: Actor, agent_id: str | None) -> Actor:
     own = actor.user
     if isinstance(own, User) and own.role == Role.AI_AGENT and own.agent_id:
         return replace(actor, agent_id=own.agent_id)
+    return actor
+
+
+def _of_run(actor: Actor, agent_id: str | None) -> Actor:
+    if agent_id and agent_id != actor.agent_id:
+        raise NotAllowed(
+            f"This run writes as its own agent, {actor.agent_id}; leave agentId out.",
+            code="another_agent",
+        )
     return actor

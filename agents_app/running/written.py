@@ -1,0 +1,50 @@
+"""What the tools of a run write in AI Review, remembered with what stood there before, in the same transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from agents_app.models import AgentRun, RunPost
+from content.layers import Before, LayerView
+from content.layers.before import subscribe_before
+from content.models import Layer, Post
+from core.actor import Actor
+
+_calling: ContextVar[AgentRun | None] = ContextVar("run_calling", default=None)
+
+
+@contextmanager
+def remembering(run: AgentRun) -> Iterator[None]:
+    """In the block, what is staged for the run can be taken back with it."""
+    token = _calling.set(run)
+    try:
+        yield
+    finally:
+        _calling.reset(token)
+
+
+def remember(view: LayerView, post: Post, actor: Actor, paths: Sequence[str]) -> None:
+    """Note the post, once what AI Review held, and all that is written in it."""
+    run = _calling.get()
+    if run is None or actor.run_id != str(run.pk) or view.layer != Layer.AI_REVIEW:
+        return
+    row, is_first = RunPost.objects.get_or_create(
+        run=run,
+        post=post,
+        defaults={
+            # A post that is proposed gets its first draft in the transaction that makes it.
+            "is_made": post.is_placeholder and view.draft is None,
+            "before": Before.of(view).to_json() if view.exists else None,
+            "paths": list(paths),
+        },
+    )
+    if not is_first:
+        row.paths = sorted({*row.paths, *paths})
+        row.save(update_fields=["paths"])
+
+
+def connect() -> None:
+    """Look at every proposal. Called once, at start."""
+    subscribe_before(remember)

@@ -1,0 +1,68 @@
+"""What a run may do: never more than its agent, nor than whoever began it, back along the whole chain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from accounts.models import User
+from accounts.roles import Role, permissions_of
+from agents_app.definitions.schema import AgentDefinition
+from agents_app.models import AgentRun
+from agents_app.running.untrusted import UNTRUSTED
+from core.actor import Actor
+
+_STANDS_IN: Final[Mapping[str, str]] = {
+    "posts.ai-review.save": "posts.edit",
+    "posts.ai-review.approve": "posts.edit",
+}
+"""Whoever may edit posts may have changes proposed and handed on."""
+
+
+def narrow(run: AgentRun, actor: Actor) -> None:
+    """Write into a new run what its beginner lets it use.
+
+    People and events let an agent use all that is its own: the right to run it is theirs to have. An AI client or
+    another run lends only what it has itself. That words of visitors were read goes with the chain, also where an
+    event is between two runs.
+    """
+    cause = run.cause_run
+    context = run.context if isinstance(run.context, Mapping) else {}
+    run.has_read_untrusted = (
+        actor.has_read_untrusted
+        or UNTRUSTED in context
+        or (cause is not None and cause.has_read_untrusted)
+    )
+    run.confined_to = run.post.translation_group if run.post is not None else actor.confined_to
+    if run.event is not None or actor.is_person:
+        return
+    run.tools = None if actor.tools is None else sorted(actor.tools)
+    run.permissions = _lent(actor)
+
+
+def _lent(actor: Actor) -> list[str] | None:
+    """The rights of agents that the actor has; None for all of them."""
+    rights = permissions_of(Role.AI_AGENT)
+    lent = sorted(right for right in rights if _has(actor, right))
+    return None if len(lent) == len(rights) else lent
+
+
+def _has(actor: Actor, right: str) -> bool:
+    stand_in = _STANDS_IN.get(right)
+    return actor.can(right) or (stand_in is not None and actor.can(stand_in))
+
+
+def actor_of(run: AgentRun, agent: AgentDefinition, account: User) -> Actor:
+    """Who acts in a run: the agent's own account, no further than the run may go."""
+    return Actor(
+        user=account,
+        via="agent",
+        agent_id=agent.id,
+        run_id=str(run.pk),
+        event_id=run.event_id,
+        hop=run.hop + 1,
+        permissions=None if run.permissions is None else frozenset(run.permissions),
+        tools=None if run.tools is None else frozenset(run.tools),
+        confined_to=run.confined_to,
+        has_read_untrusted=run.has_read_untrusted,
+    )
