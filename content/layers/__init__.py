@@ -8,7 +8,14 @@ from content.layers.digest import digest_of
 from content.layers.reject import reject
 from content.layers.revert import revert_run, revert_to_revision
 from content.layers.stage import Staged, stage
-from content.layers.state import Layers, LayerView, check_version, lock_post, open_layers
+from content.layers.state import (
+    Layers,
+    LayerView,
+    check_version,
+    lock_post,
+    open_layers,
+    open_layers_of_many,
+)
 from content.layers.submit import Submitted, submit
 from content.layers.takeback import Before, take_back_run
 
@@ -23,6 +30,7 @@ __all__ = [
     "digest_of",
     "lock_post",
     "open_layers",
+    "open_layers_of_many",
     "reject",
     "revert_run",
     "revert_to_revision",

@@ -107,6 +107,14 @@ def layers_over(post: Post, live: PostDocument) -> Layers:
     return _layers_with(post, live, _drafts_of(post))
 
 
+def open_layers_of_many(posts: Sequence[Post]) -> list[Layers]:
+    """Read every layer of posts. Three queries, however many there are."""
+    drafts = drafts_of_many(posts)
+    return [
+        _layers_with(post, live, drafts.get(post.pk, ())) for post, live in store.load_many(posts)
+    ]
+
+
 def _layers_with(post: Post, live: PostDocument, found: Sequence[Draft]) -> Layers:
     drafts = {draft.layer: draft for draft in found}
     review = _view(Layer.REVIEW, drafts.get(Layer.REVIEW), live)
