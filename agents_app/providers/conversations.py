@@ -1,39 +1,52 @@
-"""Conversations with models: the only file that knows the AI library. Import it in the worker only."""
+"""Conversations with models: ask, call the tools that the model wants, until it answers in the agreed form."""
 
 from __future__ import annotations
 
-import asyncio
-import time
-from typing import Any, Final
+import json
+from threading import Event
+from typing import Final, cast
 
-import httpx2
-from django.conf import settings
-from pydantic import BaseModel
-from pydantic_ai import Agent, CancellationToken, ModelSettings, ToolOutput, UsageLimits, exceptions
-from pydantic_ai.messages import ModelMessage, ModelResponse, RetryFeedbackPart, ToolReturnPart
-from pydantic_ai.models import Model, ModelRequestParameters
-from pydantic_ai.models.wrapper import WrapperModel
-from pydantic_ai.usage import RunUsage
+from pydantic import BaseModel, ValidationError
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelRequestPart,
+    ModelResponse,
+    SystemPromptPart,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.tools import ToolDefinition
 
 from agents_app.definitions.schema import AgentDefinition
+from agents_app.providers.exchange import Question
+from agents_app.providers.line import Line
 from agents_app.providers.port import (
     Answer,
     Choice,
     ProviderError,
-    ProviderStopped,
     ProviderTimeout,
-    Step,
+    ToolAnswer,
+    Toolbox,
     Usage,
+    Watcher,
 )
+from agents_app.providers.tries import Tries
+from agents_app.providers.vendors import model_of, settings_for
+from core.json import JsonObject
 
 MAX_TOKENS: Final = 8000
-CONNECT_SECONDS: Final = 10.0
 OUTPUT_TOOL: Final = "suggest"
+_PROBLEMS_MAX: Final = 20
+_BROKEN_CALLS_MAX: Final = 5
+"""Calls of tools whose arguments are no JSON, in one conversation. A model that goes on so will not stop."""
 
 
 class ModelConversation:
-    """A talk with a model. Each question opens its own connections and event loop: the library's model objects
-    must not be shared between loops."""
+    """A talk with a model. Each question opens a line of its own."""
 
     def __init__(
         self,
@@ -41,158 +54,169 @@ class ModelConversation:
         choice: Choice,
         system_prompt: str,
         output_type: type[BaseModel],
+        *,
+        toolbox: Toolbox,
+        watcher: Watcher,
     ) -> None:
+        options = agent.llm_config.options
         self.choice = choice
-        self.usage = Usage()
-        self._options = agent.llm_config.options
-        self._system_prompt = system_prompt
+        self._tries = Tries(choice, watcher)
+        self._settings = settings_for(
+            choice, max_tokens=options.max_tokens or MAX_TOKENS, temperature=options.temperature
+        )
         self._output_type = output_type
+        self._toolbox = toolbox
+        self._watcher = watcher
+        self._stopped = Event()
+        self._broken_calls = 0
         self._history: list[ModelMessage] = []
-        self._spent = RunUsage()
-        self._token = CancellationToken()
+        self._unsent: list[ModelRequestPart] = [SystemPromptPart(system_prompt)]
+        watcher.said("system", "", system_prompt)
+
+    @property
+    def usage(self) -> Usage:
+        return self._tries.usage
 
     def ask(self, text: str, *, retries: int, seconds: float) -> Answer:
         if seconds <= 0:
             raise ProviderTimeout("The time of the run is over.")
-        try:
-            return asyncio.run(self._ask(text, retries, seconds))
-        except exceptions.RunTimedOut:
-            raise ProviderTimeout(f"{self.choice.provider} did not answer in time.") from None
-        except exceptions.RunCancelled:
-            raise ProviderStopped("The run was stopped.") from None
-        except (exceptions.AgentRunError, exceptions.UserError) as error:
-            # The library's own text may quote the answer of the provider, key included.
-            raise ProviderError(explain(error, self.choice, retries)) from None
-        finally:
-            self.usage.input_tokens = self._spent.input_tokens
-            self.usage.output_tokens = self._spent.output_tokens
-            self.usage.cost = self._spent.cost
+        self._say(text)
+        with Line(self.choice.provider, seconds, self._stopped) as line:
+            model = model_of(self.choice, line.client)
+            retried = 0
+            while retried <= retries:
+                self._history.append(ModelRequest(parts=self._unsent))
+                self._unsent = []
+                response = self._tries.answer(line, model, self._question())
+                answer = self._read(response, line)
+                if isinstance(answer, BaseModel):
+                    return Answer(answer, retried=retried)
+                retried += not answer
+        raise ProviderError(
+            f"{self.choice.provider} ({self.choice.model}) did not answer in the agreed form, "
+            f"after {retried} tries. Nothing of its answer was staged."
+        )
 
     def stop(self) -> None:
-        self._token.cancel()
+        self._stopped.set()
 
-    async def _ask(self, text: str, retries: int, seconds: float) -> Answer:
-        timeout = httpx2.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
-        async with httpx2.AsyncClient(timeout=timeout) as client:
-            agent = Agent(
-                _Watched(model_of(self.choice, client), self.usage),
-                output_type=ToolOutput(self._output_type, name=OUTPUT_TOOL),
-                system_prompt=self._system_prompt,
-                retries={"output": retries},
+    def _say(self, text: str) -> None:
+        self._unsent.append(UserPromptPart(text))
+        self._watcher.said("user", "", text)
+
+    def _question(self) -> Question:
+        """What was said so far, with the tools as they are now: a run that read strangers' words has fewer."""
+        tools = [
+            ToolDefinition(
+                name=spec.name,
+                description=spec.description,
+                parameters_json_schema=dict(spec.schema),
             )
-            result = await agent.run(
-                text,
-                message_history=self._history or None,
-                model_settings=self._settings(),
-                usage_limits=UsageLimits(request_limit=settings.CMS_ENV.agent_step_cap),
-                usage=self._spent,
-                timeout=seconds,
-                cancellation_token=self._token,
-            )
-        self._history = result.all_messages()
-        return Answer(result.output, retried=_retried(result.new_messages()))
-
-    def _settings(self) -> ModelSettings:
-        chosen = ModelSettings(max_tokens=self._options.max_tokens or MAX_TOKENS)
-        if self._options.temperature is not None:
-            chosen["temperature"] = self._options.temperature
-        return chosen
-
-
-class _Watched(WrapperModel):
-    """Writes down each request: how long it took and what it used. Its words are not kept."""
-
-    def __init__(self, wrapped: Model, usage: Usage) -> None:
-        super().__init__(wrapped)
-        self._usage = usage
-
-    async def request(
-        self,
-        messages: list[ModelMessage],
-        model_settings: ModelSettings | None,
-        model_request_parameters: ModelRequestParameters,
-    ) -> ModelResponse:
-        started = time.monotonic()
-        try:
-            response = await super().request(messages, model_settings, model_request_parameters)
-        except BaseException as error:
-            self._note(started, False, type(error).__name__)
-            raise
-        spent = response.usage
-        self._note(started, True, f"{spent.input_tokens} tokens in, {spent.output_tokens} out")
-        return response
-
-    def _note(self, started: float, ok: bool, summary: str) -> None:
-        took = int((time.monotonic() - started) * 1000)
-        self._usage.steps.append(Step("model", self.wrapped.model_name, ok, took, summary))
-
-
-def model_of(choice: Choice, client: httpx2.AsyncClient) -> Model:
-    """The library's model for a choice; each provider over its own protocol."""
-    key = choice.key or "none"  # servers without keys still need the header to hold something
-    common: dict[str, Any] = {"base_url": choice.base_url, "http_client": client}
-    if choice.provider == "openai":
-        from pydantic_ai.models.openai import OpenAIChatModel
-        from pydantic_ai.providers.openai import OpenAIProvider
-
-        return OpenAIChatModel(choice.model, provider=OpenAIProvider(api_key=key, **common))
-    if choice.provider == "anthropic":
-        from pydantic_ai.models.anthropic import AnthropicModel
-        from pydantic_ai.providers.anthropic import AnthropicProvider
-
-        return AnthropicModel(choice.model, provider=AnthropicProvider(api_key=key, **common))
-    if choice.provider == "google":
-        from pydantic_ai.models.google import GoogleModel
-        from pydantic_ai.providers.google import GoogleProvider
-
-        return GoogleModel(choice.model, provider=GoogleProvider(api_key=key, **common))
-    if choice.provider == "ollama":
-        from pydantic_ai.models.ollama import OllamaModel
-        from pydantic_ai.providers.ollama import OllamaProvider
-
-        return OllamaModel(choice.model, provider=OllamaProvider(api_key=key, **common))
-    raise ProviderError(f"There is no text provider {choice.provider!r}.")
-
-
-def _retried(messages: list[ModelMessage]) -> int:
-    """How many answers went back to the model because of their form."""
-    parts = [part for message in messages for part in message.parts]
-    return sum(
-        isinstance(part, RetryFeedbackPart)
-        or (isinstance(part, ToolReturnPart) and part.outcome == "retried")
-        for part in parts
-    )
-
-
-def explain(error: Exception, choice: Choice, retries: int) -> str:
-    """Why there is no answer, in a sentence that holds nothing of what went over the wire."""
-    name = choice.provider
-    if isinstance(error, exceptions.ModelHTTPError):
-        return _explain_status(error.status_code, choice)
-    if isinstance(error, exceptions.ModelAPIError):
-        return f"{name} could not be reached. Check its address and this server's way out."
-    if isinstance(error, exceptions.OutputTokenLimitExceeded):
-        return f"The answer of {name} was cut off; raise maxTokens in the agent's options."
-    if isinstance(error, exceptions.UsageLimitExceeded):
-        return f"The run needed more than {settings.CMS_ENV.agent_step_cap} steps (AGENT_STEP_CAP)."
-    if isinstance(error, exceptions.ContentFilterError):
-        return f"{name} refused to answer because of its content filter."
-    if isinstance(error, exceptions.UnexpectedModelBehavior):
-        return (
-            f"{name} ({choice.model}) did not answer in the agreed form, "
-            f"after {retries + 1} tries. Nothing of its answer was staged."
+            for spec in self._toolbox.specs()
+        ]
+        output = ToolDefinition(
+            name=OUTPUT_TOOL,
+            description="Give your answer, once and for all.",
+            parameters_json_schema=self._output_type.model_json_schema(),
+            kind="output",
         )
-    return f"{name} cannot be used with the model {choice.model}."
+        parameters = ModelRequestParameters(
+            function_tools=tools,
+            output_mode="tool",
+            output_tools=[output],
+            allow_text_output=False,
+        )
+        return Question(self._history, parameters, self._settings)
+
+    def _read(self, response: ModelResponse, line: Line) -> BaseModel | bool:
+        """The answer; else True where tools were called, and False where the form was wrong."""
+        if response.parts:
+            self._history.append(response)
+        self._tell(response)
+        whole = response.state == "complete" and response.finish_reason != "error"
+        calls = response.tool_calls if whole else []
+        if any(call.tool_name != OUTPUT_TOOL for call in calls):
+            for call in calls:
+                line.check()
+                self._reply(call, self._call(call))
+            return True
+        if not calls:
+            self._close(response.tool_calls)
+            self._say(f"Give your answer by calling {OUTPUT_TOOL}, in full.")
+            return False
+        answer = self._parsed(calls[0])
+        self._close(calls[1:])
+        if isinstance(answer, BaseModel):
+            # Its calls want replies, should the talk go on.
+            self._reply(calls[0], ToolAnswer("Received.", ok=True), quiet=True)
+            return answer
+        self._reply(calls[0], answer)
+        return False
+
+    def _tell(self, response: ModelResponse) -> None:
+        for part in response.parts:
+            if isinstance(part, TextPart):
+                self._watcher.said("assistant", "", part.content)
+            elif isinstance(part, ToolCallPart):
+                self._watcher.said("assistant", part.tool_name, part.args_as_json_str())
+
+    def _call(self, call: ToolCallPart) -> ToolAnswer:
+        """What a tool answers; what was wrong with the call where it cannot be made."""
+        if call.tool_name == OUTPUT_TOOL:
+            text = f"Not taken: read first what the tools said, then call {OUTPUT_TOOL} alone."
+            return ToolAnswer(text, ok=False)
+        self._tries.count_step()
+        arguments = _object_of(call)
+        if arguments is not None:
+            return self._toolbox.call(call.tool_name, arguments)
+        self._broken_calls += 1
+        if self._broken_calls >= _BROKEN_CALLS_MAX:
+            raise ProviderError(
+                f"{self.choice.provider} ({self.choice.model}) called tools with arguments "
+                f"that are no JSON, {_BROKEN_CALLS_MAX} times."
+            )
+        return ToolAnswer("The arguments are not a JSON object. Send one.", ok=False)
+
+    def _parsed(self, call: ToolCallPart) -> BaseModel | ToolAnswer:
+        arguments = _object_of(call)
+        if arguments is None:
+            return ToolAnswer("The answer is not a JSON object. Send one, in full.", ok=False)
+        try:
+            return self._output_type.model_validate(arguments)
+        except ValidationError as error:
+            return ToolAnswer(_problems(error), ok=False)
+
+    def _reply(self, call: ToolCallPart, answer: ToolAnswer, *, quiet: bool = False) -> None:
+        self._unsent.append(
+            ToolReturnPart(
+                tool_name=call.tool_name,
+                content=answer.text,
+                tool_call_id=call.tool_call_id,
+                outcome="success" if answer.ok else "failed",
+            )
+        )
+        if not quiet:
+            self._watcher.said("tool", call.tool_name, answer.text)
+
+    def _close(self, calls: list[ToolCallPart]) -> None:
+        """Calls that nobody heeds want replies, too."""
+        for call in calls:
+            self._reply(call, ToolAnswer("Not taken.", ok=False), quiet=True)
 
 
-def _explain_status(status: int, choice: Choice) -> str:
-    name = choice.provider
-    if status in (401, 403):
-        return f"{name} refused the API key ({status}). Check AI_PROVIDER_{name.upper()}_API_KEY."
-    if status == 404:
-        return f"{name} knows no model {choice.model!r} at this address (404)."
-    if status == 429:
-        return f"{name} refused the request: too many requests, or the quota is used up (429)."
-    if status >= 500:
-        return f"{name} failed ({status}). Try again later."
-    return f"{name} refused the request ({status}); model {choice.model}."
+def _object_of(call: ToolCallPart) -> JsonObject | None:
+    """The arguments of a call, or None where they are no JSON object."""
+    try:
+        arguments = json.loads(call.args or "{}") if not isinstance(call.args, dict) else call.args
+    except (ValueError, RecursionError):
+        return None
+    return cast("JsonObject", arguments) if isinstance(arguments, dict) else None
+
+
+def _problems(error: ValidationError) -> str:
+    lines = [
+        f"{'.'.join(map(str, problem['loc'])) or 'answer'}: {problem['msg']}"
+        for problem in error.errors(include_url=False, include_input=False, include_context=False)
+    ]
+    more = [f"and {len(lines) - _PROBLEMS_MAX} more"] if len(lines) > _PROBLEMS_MAX else []
+    return "\n".join(["Not in the agreed form:", *lines[:_PROBLEMS_MAX], *more])

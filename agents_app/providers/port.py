@@ -1,6 +1,6 @@
-"""The port to what answers: who it is, a conversation with it, and how it can fail.
+"""The port to what answers: a conversation with it, and how it can fail.
 
-`providers.py` stands behind it for models, `demo.py` for a machine without a key. Importing this file is cheap;
+`conversations.py` stands behind it for models, `demo.py` for a machine without a key. Importing this file is cheap;
 the AI library is loaded only in the worker, when a conversation with a model begins.
 """
 
@@ -11,21 +11,12 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final, Literal, Protocol
 
-from django.conf import settings
 from pydantic import BaseModel
 
 from agents_app.definitions.schema import AgentDefinition
 from core.json import JsonObject
 
 DEMO: Final = "demo"
-Vendor = Literal["openai", "anthropic", "google", "ollama"]
-DEFAULT_MODELS: Final[dict[Vendor, str]] = {
-    "openai": "gpt-6.1-terra",
-    "anthropic": "claude-sonnet-5-5",
-    "google": "gemini-3.8-flash",
-    "ollama": "llama3.2",
-}
-"""The model of each provider where nobody chose one. The order is that of the global default, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +31,17 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One question to the model or one call of a tool. `summary` holds neither content nor secrets."""
+    """One question to the model or one call of a tool. `summary` holds neither content nor secrets.
+
+    `cost` is that of the question in US dollars, with what its cache saved; None where no price is known.
+    """
 
     kind: Literal["model", "tool"]
     name: str
     ok: bool
     milliseconds: int
     summary: str = ""
+    cost: Decimal | None = None
 
 
 @dataclass(slots=True)
@@ -97,7 +92,7 @@ class ToolAnswer:
 
 
 class Toolbox(Protocol):
-    """The tools that a run may use. Calls come one after the other, from any thread."""
+    """The tools that a run may use. Calls come one after the other, in the thread that asks."""
 
     def specs(self) -> Sequence[ToolSpec]:
         """What the model is shown. May grow shorter while the run goes on."""
@@ -117,16 +112,22 @@ class NoTools:
 
 
 class Watcher(Protocol):
-    """Told of everything in a conversation, as it happens, from any thread. Its refusals end the conversation."""
+    """Told of everything in a conversation, in the thread that asks. Its refusals end the conversation.
+
+    Each `before_request` that lets a request pass is followed by one `after_request`, whatever becomes of it.
+    """
 
     def before_request(self, *, input_tokens: int, output_tokens: int) -> None:
         """A request is about to go out: about so many tokens in, at most so many out. Raises `ProviderError`."""
 
     def after_request(self, step: Step, *, input_tokens: int, output_tokens: int) -> None:
-        """It came back, or failed (`step.ok` False). Tokens are those that were used."""
+        """It came back, or failed (`step.ok` False). Tokens are those that were used.
+
+        Where the provider did not say, they are reckoned from what was sent and heard: it may have worked for us.
+        """
 
     def heard(self, characters: int) -> None:
-        """So much of an answer has come so far."""
+        """So much of the answer to this request has come so far. Called a few times a second at most."""
 
     def said(
         self, role: Literal["system", "user", "assistant", "tool"], name: str, text: str
@@ -156,7 +157,10 @@ class Conversation(Protocol):
     """A run's talk with whoever answers. Used from one thread, but for `stop`."""
 
     choice: Choice
-    usage: Usage
+
+    @property
+    def usage(self) -> Usage:
+        """What the talk used so far."""
 
     def ask(self, text: str, *, retries: int, seconds: float) -> Answer:
         """The answer to the payload, or, later on, to what was wrong with the answer before.
@@ -166,39 +170,6 @@ class Conversation(Protocol):
 
     def stop(self) -> None:
         """Give up waiting. May be called from another thread."""
-
-
-def resolve(agent: AgentDefinition) -> Choice:
-    """Who answers for an agent: its text pair, then the global default, then its fallback pair.
-
-    Without any key or address in the environment the built-in demo answers. Raises `ProviderError` where the
-    agent names a provider that has none although another one has: content never goes to a vendor that nobody chose.
-    """
-    config, env, default = agent.llm_config, settings.CMS_ENV, default_provider()
-    provider = config.provider_text or default or config.provider
-    if provider is None or provider == DEMO:
-        return Choice(DEMO, DEMO)
-    # A key in the file belongs to the provider that the file names, and is sent to no other.
-    own = config.api_key if provider in (config.provider_text, config.provider) else None
-    key = own.get_secret_value() if own else env.api_key(provider)
-    base_url = env.base_url(provider)
-    if not key and not base_url:
-        if default is None:
-            return Choice(DEMO, DEMO)
-        raise ProviderError(
-            f"The agent {agent.id} uses {provider}, which has no key. "
-            f"Set AI_PROVIDER_{provider.upper()}_API_KEY, or choose another provider for it."
-        )
-    model = config.model_text if provider == config.provider_text else None
-    if model is None and config.provider in (None, provider):
-        model = config.model
-    return Choice(provider, model or DEFAULT_MODELS[provider], key, base_url)
-
-
-def default_provider() -> Vendor | None:
-    """The first provider that the environment has a key or an address for."""
-    env = settings.CMS_ENV
-    return next((name for name in DEFAULT_MODELS if env.api_key(name) or env.base_url(name)), None)
 
 
 def open_conversation(
@@ -215,7 +186,21 @@ def open_conversation(
     if choice.provider == DEMO:
         from agents_app.providers.demo import DemoConversation
 
-        return DemoConversation(agent.id, payload, output_type)
+        return DemoConversation(
+            agent.id,
+            payload,
+            output_type,
+            system_prompt=system_prompt,
+            toolbox=toolbox,
+            watcher=watcher,
+        )
     from agents_app.providers.conversations import ModelConversation
 
-    return ModelConversation(agent, choice, system_prompt, output_type)
+    return ModelConversation(
+        agent,
+        choice,
+        system_prompt,
+        output_type,
+        toolbox=toolbox or NoTools(),
+        watcher=watcher or Unwatched(),
+    )

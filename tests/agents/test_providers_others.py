@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from agents_app.definitions import files as definitions
-from agents_app.providers.port import ProviderError, resolve
+from agents_app.providers.choices import resolve
+from agents_app.providers.port import ProviderError
 from tests import make
 from tests.agents.asking import KEY, execute
 from tests.agents.environment import set_env, write_agent

@@ -1,0 +1,141 @@
+"""Who answers an agent: its own pair, the AI settings, the environment, its fallback pair, the demo, in turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from django.conf import settings
+
+from agents_app.definitions.schema import AgentDefinition
+from agents_app.models import AiSettings
+from agents_app.providers.port import DEMO, Choice, ProviderError
+
+Vendor = Literal["openai", "anthropic", "google", "ollama"]
+MediaVendor = Literal["openai", "google"]
+DEFAULT_MODELS: Final[dict[Vendor, str]] = {
+    "openai": "gpt-6.1-terra",
+    "anthropic": "claude-sonnet-5-5",
+    "google": "gemini-3.8-flash",
+    "ollama": "llama3.2",
+}
+"""The model of each provider where nobody chose one. The order is that of the environment's default, too."""
+DEFAULT_MEDIA_MODELS: Final[dict[MediaVendor, str]] = {
+    "openai": "gpt-image-2",
+    "google": "gemini-3.1-flash-image",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """The global AI settings; empty where nobody chose."""
+
+    text_provider: str = ""
+    text_model: str = ""
+    media_provider: str = ""
+    media_model: str = ""
+
+
+def ai_defaults() -> Defaults:
+    """The AI settings as they stand. One query; whoever resolves many agents asks once."""
+    names = ("text_provider", "text_model", "media_provider", "media_model")
+    row = AiSettings.objects.filter(pk=1).values_list(*names).first()
+    return Defaults(*row) if row else Defaults()
+
+
+def resolve(agent: AgentDefinition, defaults: Defaults | None = None) -> Choice:
+    """Who answers for an agent. Without any key or address in the environment the built-in demo does.
+
+    Raises `ProviderError` where the agent or the settings name a provider that has none although another one has:
+    content never goes to a vendor that nobody chose.
+    """
+    config = agent.llm_config
+    defaults = defaults or ai_defaults()
+    first = default_provider()
+    provider = config.provider_text or defaults.text_provider or first or config.provider
+    if provider is None or provider == DEMO:
+        return Choice(DEMO, DEMO)
+    models = (
+        config.model_text if provider == config.provider_text else None,
+        defaults.text_model if provider == defaults.text_provider else None,
+        config.model if config.provider in (None, provider) else None,
+    )
+    if provider not in DEFAULT_MODELS:
+        raise ProviderError(f"There is no text provider {provider!r}.")
+    model = next(filter(None, models), DEFAULT_MODELS[provider])
+    return _reachable(agent, provider, model) or _demo_or_say_why(agent, provider, first)
+
+
+def resolve_media(agent: AgentDefinition | None, defaults: Defaults | None = None) -> Choice:
+    """Who makes images for an agent, or for a person where there is none.
+
+    Raises `ProviderError` where nobody is chosen although a provider of text is: a demo image would pass for one.
+    """
+    config = agent.llm_config if agent else None
+    defaults = defaults or ai_defaults()
+    first = next((name for name in DEFAULT_MEDIA_MODELS if _is_set_up(name)), None)
+    fallback = config.provider if config and config.provider in DEFAULT_MEDIA_MODELS else None
+    own = config.provider_media if config else None
+    provider = own or defaults.media_provider or first or fallback
+    if provider == DEMO:
+        return Choice(DEMO, DEMO)
+    if provider is None:
+        if default_provider() is None:
+            return Choice(DEMO, DEMO)
+        names = " or ".join(map(_key_name, DEFAULT_MEDIA_MODELS))
+        raise ProviderError(f"No provider that makes images has a key. Set {names}.")
+    if provider not in DEFAULT_MEDIA_MODELS:
+        raise ProviderError(f"There is no media provider {provider!r}.")
+    models = (
+        config.model_media if config and provider == own else None,
+        defaults.media_model if provider == defaults.media_provider else None,
+        # The fallback model is most often one for text, which makes no images.
+        config.model
+        if config and config.provider == provider and "image" in (config.model or "")
+        else None,
+    )
+    model = next(filter(None, models), DEFAULT_MEDIA_MODELS[provider])
+    return _reachable(agent, provider, model) or _demo_or_say_why(
+        agent, provider, default_provider()
+    )
+
+
+def default_provider() -> Vendor | None:
+    """The first provider that the environment has a key or an address for."""
+    return next((name for name in DEFAULT_MODELS if _is_set_up(name)), None)
+
+
+def _is_set_up(provider: Vendor) -> bool:
+    env = settings.CMS_ENV
+    return bool(env.api_key(provider) or env.base_url(provider))
+
+
+def _reachable(agent: AgentDefinition | None, provider: Vendor, model: str) -> Choice | None:
+    env = settings.CMS_ENV
+    key = _own_key(agent, provider) or env.api_key(provider)
+    base_url = env.base_url(provider)
+    return Choice(provider, model, key, base_url) if key or base_url else None
+
+
+def _own_key(agent: AgentDefinition | None, provider: Vendor) -> str | None:
+    """The key in the agent's file. It belongs to the first provider that the file names, and is sent to no other."""
+    config = agent.llm_config if agent else None
+    if config is None or config.api_key is None:
+        return None
+    owner = config.provider_text or config.provider or config.provider_media
+    return config.api_key.get_secret_value() if provider == owner else None
+
+
+def _demo_or_say_why(agent: AgentDefinition | None, provider: Vendor, first: str | None) -> Choice:
+    if first is None:
+        return Choice(DEMO, DEMO)
+    who = f"The agent {agent.id} uses" if agent else "The AI settings name"
+    raise ProviderError(
+        f"{who} {provider}, which has no key. "
+        f"Set {_key_name(provider)}, or choose another provider for it."
+    )
+
+
+def _key_name(provider: Vendor) -> str:
+    name = "BASE_URL" if provider == "ollama" else "API_KEY"
+    return f"AI_PROVIDER_{provider.upper()}_{name}"

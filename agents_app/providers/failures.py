@@ -1,0 +1,106 @@
+"""Why there is no answer, in a sentence that holds nothing of what went over the wire, and whether to try again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic_ai import exceptions
+
+from agents_app.providers.port import Choice, ProviderError, ProviderTimeout
+
+_AGAIN: Final = frozenset({408, 409, 425, 429})
+
+
+@dataclass(slots=True)
+class Failed(Exception):
+    """A request that failed. The library's own words may quote the provider, key included, and go no further.
+
+    `again` says that the same request may well pass later on, `after` how many seconds the provider asked to wait.
+    `worked` says that it may have worked for us all the same, and will want its money.
+    """
+
+    error: ProviderError
+    again: bool = False
+    after: float | None = None
+    worked: bool = False
+
+
+def failed(error: Exception, choice: Choice) -> Failed:
+    """What a request's error means."""
+    name = choice.provider
+    if isinstance(error, exceptions.ModelHTTPError):
+        return _failed_with_status(error, choice)
+    if isinstance(error, exceptions.ModelTimeoutError) and error.phase in ("read", "write"):
+        return Failed(ProviderTimeout(f"{name} did not answer in time."), worked=True)
+    if isinstance(error, exceptions.ModelConnectionError):
+        if error.phase in ("pool", "connect"):
+            sentence = f"{name} could not be reached. Check its address and this server's way out."
+            return Failed(ProviderError(sentence), again=True)
+        return broken_off(choice)
+    if isinstance(error, exceptions.ContentFilterError):
+        return refused(choice)
+    if isinstance(error, exceptions.ModelAPIError):
+        sentence = f"{name} answered with something that cannot be read."
+        return Failed(ProviderError(sentence), worked=True)
+    if isinstance(error, exceptions.UnexpectedModelBehavior):
+        return broken_off(choice)
+    return Failed(ProviderError(f"{name} cannot be used with the model {choice.model}."))
+
+
+def broken_off(choice: Choice) -> Failed:
+    """The answer has no end, so none of it counts."""
+    sentence = f"The answer of {choice.provider} broke off before its end. Nothing of it was used."
+    return Failed(ProviderError(sentence), again=True, worked=True)
+
+
+def refused(choice: Choice) -> Failed:
+    """The model, or what guards it, will not answer."""
+    sentence = f"{choice.provider} refused to answer because of its safety rules or content filter."
+    return Failed(ProviderError(sentence), worked=True)
+
+
+def cut_off(choice: Choice) -> Failed:
+    """The answer reached the most tokens that it may have."""
+    sentence = (
+        f"The answer of {choice.provider} was cut off; raise maxTokens in the agent's options."
+    )
+    return Failed(ProviderError(sentence), worked=True)
+
+
+def waits_too_long(seconds: float, choice: Choice) -> ProviderError:
+    """The provider asked for more patience than the run has."""
+    wait = f"{seconds:.0f} seconds" if seconds < 86_400 else "more than a day"
+    return ProviderError(
+        f"{choice.provider} refused the request: too many requests (429). "
+        f"It asks to wait {wait}, which is longer than this run may take."
+    )
+
+
+def _failed_with_status(error: exceptions.ModelHTTPError, choice: Choice) -> Failed:
+    status = error.status_code
+    if isinstance(error, exceptions.ModelContextWindowExceededError):
+        sentence = f"This is more text than {choice.model} can read at once ({status})."
+        return Failed(ProviderError(sentence))
+    if isinstance(error, exceptions.ModelQuotaExceededError):
+        sentence = f"The quota or credit at {choice.provider} is used up ({status})."
+        return Failed(ProviderError(sentence))
+    return Failed(
+        ProviderError(_sentence_for(status, choice)),
+        again=status in _AGAIN or status >= 500,
+        after=error.retry_after,
+        worked=error.in_stream,
+    )
+
+
+def _sentence_for(status: int, choice: Choice) -> str:
+    name = choice.provider
+    if status in (401, 403):
+        return f"{name} refused the API key ({status}). Check AI_PROVIDER_{name.upper()}_API_KEY."
+    if status == 404:
+        return f"{name} knows no model {choice.model!r} at this address (404)."
+    if status == 429:
+        return f"{name} refused the request: too many requests, or the quota is used up (429)."
+    if status >= 500:
+        return f"{name} failed ({status}). Try again later."
+    return f"{name} refused the request ({status}); model {choice.model}."

@@ -1,0 +1,132 @@
+"""What a request costs, in US dollars, from the one dated file `prices.yaml`."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime
+from decimal import ROUND_UP, Decimal
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Final, TypeVar
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from agents_app.providers.port import DEMO, Choice
+
+_FREE: Final = (DEMO, "ollama")
+_PLACES: Final = Decimal("0.000001")
+_DATED: Final = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$")
+Dollars = Annotated[Decimal, BeforeValidator(str), Field(ge=0)]
+_Price = TypeVar("_Price")
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Rates(_Strict):
+    """Dollars per million tokens."""
+
+    in_: Dollars = Field(alias="in")
+    out: Dollars
+    cached: Dollars | None = None
+    written: Dollars | None = None
+
+
+class _LongRates(_Rates):
+    over: int
+
+
+class _LaterRates(_Rates):
+    from_: date = Field(alias="from")
+
+
+class TextPrice(_Rates):
+    """What words cost."""
+
+    long: _LongRates | None = None
+    next: _LaterRates | None = None
+
+    def rates(self, input_tokens: int, day: date) -> _Rates:
+        """Those of a request with so many tokens on that day."""
+        if self.next is not None and day >= self.next.from_:
+            return self.next
+        if self.long is not None and input_tokens > self.long.over:
+            return self.long
+        return self
+
+
+class ImagePrice(_Strict):
+    """What pictures cost: by tokens, and each one of a size."""
+
+    in_: Dollars = Field(alias="in")
+    out: Dollars
+    sizes: dict[str, Dollars]
+
+
+class PriceList(_Strict):
+    """The whole file."""
+
+    date: date
+    source: str
+    text: dict[str, dict[str, TextPrice]]
+    images: dict[str, dict[str, ImagePrice]]
+
+
+@cache
+def price_list() -> PriceList:
+    """The file as it was when this process first asked."""
+    text = (Path(__file__).parent / "prices.yaml").read_text(encoding="utf-8")
+    return PriceList.model_validate(yaml.safe_load(text))
+
+
+def cost_of(
+    choice: Choice,
+    input_tokens: int,
+    output_tokens: int,
+    *,
+    cached_tokens: int = 0,
+    written_tokens: int = 0,
+) -> Decimal | None:
+    """The cost of one request; None where nobody here knows the model's price.
+
+    `cached_tokens` and `written_tokens` are those of the input that the provider had kept, or keeps from now on.
+    """
+    if choice.provider in _FREE:
+        return Decimal(0)
+    price = _of_model(price_list().text.get(choice.provider, {}), choice.model)
+    if price is None:
+        return None
+    rates = price.rates(input_tokens, datetime.now(UTC).date())
+    cached = min(max(cached_tokens, 0), input_tokens)
+    written = min(max(written_tokens, 0), input_tokens - cached)
+    return _dollars(
+        (input_tokens - cached - written) * rates.in_
+        + cached * (rates.in_ if rates.cached is None else rates.cached)
+        + written * (rates.in_ if rates.written is None else rates.written)
+        + output_tokens * rates.out
+    )
+
+
+def image_cost(
+    choice: Choice, size: str, *, input_tokens: int = 0, output_tokens: int = 0
+) -> Decimal | None:
+    """The cost of one image, by the tokens that it took where they are known; None where its price is not."""
+    if choice.provider in _FREE:
+        return Decimal(0)
+    price = _of_model(price_list().images.get(choice.provider, {}), choice.model)
+    if price is None:
+        return None
+    if output_tokens:
+        return _dollars(input_tokens * price.in_ + output_tokens * price.out)
+    return price.sizes.get(size, max(price.sizes.values()))
+
+
+def _of_model(prices: dict[str, _Price], model: str) -> _Price | None:
+    return prices.get(model) or prices.get(_DATED.sub("", model))
+
+
+def _dollars(millionths: Decimal) -> Decimal:
+    """Rounded up: a sum of many small requests must not come out too low."""
+    return (millionths / 1_000_000).quantize(_PLACES, rounding=ROUND_UP)
