@@ -59,8 +59,11 @@ class Hiding:
         tool = get_tool(name)
         if tool is None or not tool.reads_untrusted:
             return
+        # Marks stand around it, which say that it is not to be trusted.
+        begin = min((place for place in map(text.find, "{[") if place >= 0), default=0)
+        end = max(map(text.rfind, "}]")) + 1
         try:
-            self.hear(_JSON.validate_json(text))
+            self.hear(_JSON.validate_json(text[begin:end]))
         except ValidationError:
             self.hear(text)
 

@@ -27,8 +27,9 @@ from agents_app.running.prompt import canonical_payload, fenced, field_payload, 
 from agents_app.running.steps import mark_refused
 from agents_app.running.suggestion import output_type
 from agents_app.running.task import Task, prepare
+from agents_app.running.toolset import RunToolbox
 from agents_app.running.transcript import Transcript
-from agents_app.running.watching import RunWatcher
+from agents_app.running.watching import RunWatcher, ToldToolbox
 from agents_app.runs.queue import held_back
 from core.errors import CmsError, RuleViolation
 from core.json import JsonObject
@@ -88,19 +89,27 @@ def _work(run: AgentRun, heartbeat: Heartbeat, hiding: Hiding) -> None:
     document = task.layers.ai_review.document if task.layers else None
     payload = _payload(task)
     transcript = Transcript(run, hiding)
+    watcher = RunWatcher(run, choice, transcript)
     talk = port.open_conversation(
         task.agent,
         choice,
         system_prompt=system_prompt(task.agent, run, document),
         payload=payload,
         output_type=output_type(run.scope),
-        watcher=RunWatcher(run, choice, transcript),
+        toolbox=_toolbox(task, watcher),
+        watcher=watcher,
     )
     heartbeat.on_lost = talk.stop
     try:
         _converse(task, talk, fenced(payload), hiding)
     finally:
         transcript.keep()
+
+
+def _toolbox(task: Task, watcher: RunWatcher) -> port.Toolbox | None:
+    if not task.agent.llm_config.use_mcp:
+        return None
+    return ToldToolbox(RunToolbox(task), watcher.doing)
 
 
 def _payload(task: Task) -> JsonObject:

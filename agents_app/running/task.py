@@ -8,6 +8,7 @@ from agents_app.definitions.schema import AgentDefinition
 from agents_app.definitions.switches import account_of, enabled_agent
 from agents_app.models import AgentRun
 from agents_app.running.fields import FieldTarget, find_field
+from agents_app.runs.narrowing import actor_of
 from content.layers import Layers, open_layers
 from content.models import Post
 from core.actor import Actor
@@ -34,18 +35,7 @@ def prepare(run: AgentRun) -> Task:
         raise NotAllowed(
             f"The account of the agent {agent.id} is switched off, so it cannot write."
         )
-    actor = Actor(
-        user=account,
-        via="agent",
-        agent_id=agent.id,
-        run_id=str(run.pk),
-        event_id=run.event_id,
-        hop=run.hop + 1,
-        permissions=None if run.permissions is None else frozenset(run.permissions),
-        tools=None if run.tools is None else frozenset(run.tools),
-        confined_to=run.confined_to,
-        has_read_untrusted=run.has_read_untrusted,
-    )
+    actor = actor_of(run, agent, account)
     if run.post_id is None:
         return Task(run, agent, actor, None, None, None)
     post = Post.objects.filter(pk=run.post_id, deleted_at__isnull=True).first()

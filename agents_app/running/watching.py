@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from django.db import transaction
 
 from agents_app.budgets.reserving import reserve, settle
 from agents_app.models import AgentRun, Reservation
-from agents_app.providers.port import Choice, Step
+from agents_app.providers.port import Choice, Step, ToolAnswer, Toolbox, ToolSpec
+from agents_app.providers.prices import cost_of
 from agents_app.running.doing import WAITING, Doing
 from agents_app.running.owning import require_own
 from agents_app.running.steps import add_step, add_usage
 from agents_app.running.transcript import Transcript
+from core.json import JsonObject
+from core.tools import get_tool
 
 
 class RunWatcher:
@@ -34,7 +38,7 @@ class RunWatcher:
             agent_id=self._run.agent_id,
             run=self._run,
             tokens=input_tokens + output_tokens,
-            cost=None,
+            cost=cost_of(self._choice, input_tokens, output_tokens),
             input_tokens=input_tokens,
         )
 
@@ -63,3 +67,19 @@ class RunWatcher:
         self, role: Literal["system", "user", "assistant", "tool"], name: str, text: str
     ) -> None:
         self._transcript.add(role, name, text)
+
+
+class ToldToolbox:
+    """A toolbox whose calls can be seen while they last."""
+
+    def __init__(self, toolbox: Toolbox, doing: Doing) -> None:
+        self._toolbox = toolbox
+        self._doing = doing
+
+    def specs(self) -> Sequence[ToolSpec]:
+        return self._toolbox.specs()
+
+    def call(self, name: str, arguments: JsonObject) -> ToolAnswer:
+        # A model may call a tool by any words.
+        self._doing.say(f"Calling {name}" if get_tool(name) else "Calling a tool that is not there")
+        return self._toolbox.call(name, arguments)

@@ -9,9 +9,9 @@ from uuid import UUID
 from django.db import transaction
 
 from accounts.models import User
-from agents_app.definitions.schema import AgentDefinition, Scope
+from agents_app.definitions.schema import EVENT_SCOPES, AgentDefinition, Scope
 from agents_app.definitions.switches import enabled_agent
-from agents_app.models import AgentRun
+from agents_app.models import AgentBatch, AgentRun
 from agents_app.runs.events import record_run
 from agents_app.runs.given import check_field, check_words, module_id_of
 from agents_app.runs.narrowing import narrow
@@ -47,16 +47,24 @@ def create_run(
     stages_value: bool = True,
     event: Event | None = None,
     position: int = 0,
+    batch: AgentBatch | None = None,
+    again: AgentRun | None = None,
+    note: str = "",
 ) -> AgentRun:
     """Begin a run; a worker takes it up after the commit.
 
     `event` is what triggered it, `position` its place among the runs of that event. With `stages_value` False
-    a field's value is only answered. Raises `NotAllowed` (`agent_not_in_scope` among others), `NotFound` for an
-    agent that is unknown or off and for a post that is deleted, `RuleViolation` on the argument that is wrong.
+    a field's value is only answered. `again` is the finished run that this one repeats, `note` what was said of it.
+    Raises `NotAllowed` (`agent_not_in_scope` among others), `NotFound` for an agent that is unknown or off and for a
+    post that is deleted, `RuleViolation` on the argument that is wrong.
     """
     if scope not in list(Scope):
         raise invalid("scope", f"{scope!r} is no scope; known: {', '.join(Scope)}.")
-    _check_right(actor, scope, event, has_post=post_id is not None)
+    if again is not None and actor.is_person and scope in EVENT_SCOPES:
+        # Its event began it then; now a person does.
+        actor.require("agents.edit")
+    else:
+        _check_right(actor, scope, event, has_post=post_id is not None)
     agent = enabled_agent(agent_id)
     check_scope(agent, scope)
     post = _post(post_id, scope)
@@ -75,8 +83,12 @@ def create_run(
         stages_value=stages_value,
         context=context or {},
         open_ended_context=open_ended_context or "",
+        batch=batch,
+        note=note,
     )
     _sign(run, actor, event, position)
+    if again is not None:
+        _follow(run, again)
     run.save(force_insert=True)
     record_run("created", run, actor)
     wake(run.pk)
@@ -102,6 +114,13 @@ def _sign(run: AgentRun, actor: Actor, event: Event | None, position: int) -> No
     run.hop = event.hop if event else actor.hop
     run.cause_run = _cause(event.run_id if event else actor.run_id)
     narrow(run, actor)
+
+
+def _follow(run: AgentRun, again: AgentRun) -> None:
+    """What a further try has of the one before: its first one, its batch, and that it met words of visitors."""
+    run.first_try_id = again.first_try_id or again.pk
+    run.batch_id = again.batch_id
+    run.has_read_untrusted = run.has_read_untrusted or again.has_read_untrusted
 
 
 def _check_right(actor: Actor, scope: str, event: Event | None, *, has_post: bool) -> None:
