@@ -112,7 +112,8 @@ def _refusal(agent_id: str, asked: Amount, day: date) -> BudgetExceeded | None:
 def settle(reservation: Reservation, *, tokens: int, cost: Decimal | None) -> bool:
     """Turn a reservation into what was really used, of a failed request too. It counts for the day of its beginning.
 
-    False where it was settled before, be it by the sweep: then nothing is counted twice.
+    False where it was settled before, be it by the sweep: then nothing is counted twice. Within a transaction,
+    lock the row of the run first.
     """
     lock_budgets()
     deleted, _ = Reservation.objects.filter(pk=reservation.pk).delete()

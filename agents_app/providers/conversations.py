@@ -25,6 +25,7 @@ from agents_app.definitions.schema import AgentDefinition
 from agents_app.providers.exchange import Question
 from agents_app.providers.line import Line
 from agents_app.providers.port import (
+    MAX_TOKENS,
     Answer,
     Choice,
     ProviderError,
@@ -38,7 +39,6 @@ from agents_app.providers.tries import Tries
 from agents_app.providers.vendors import model_of, settings_for
 from core.json import JsonObject
 
-MAX_TOKENS: Final = 8000
 OUTPUT_TOOL: Final = "suggest"
 _PROBLEMS_MAX: Final = 20
 _BROKEN_CALLS_MAX: Final = 5

@@ -17,6 +17,8 @@ from agents_app.definitions.schema import AgentDefinition
 from core.json import JsonObject
 
 DEMO: Final = "demo"
+MAX_TOKENS: Final = 8000
+"""The most that an answer has where the agent's options say nothing."""
 
 
 @dataclass(frozen=True, slots=True)

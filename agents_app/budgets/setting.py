@@ -1,0 +1,133 @@
+"""Changing budgets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from django.db import transaction
+
+from agents_app.budgets.limits import ALL, DEFAULT, lock_budgets
+from agents_app.definitions.files import get_agent
+from agents_app.definitions.switches import unknown_agent
+from agents_app.models import Budget, BudgetNotice
+from core import events
+from core.actor import Actor
+from core.definition_files import ID_MAX
+from core.errors import invalid
+from core.json import JsonObject
+
+NAMES: Final = {DEFAULT: "default", ALL: "all"}
+"""What the budgets that are of no single agent are called on the wire."""
+TOKENS_MOST: Final = 10**15
+COST_MOST: Final = Decimal("999999.99")
+_MICRO: Final = Decimal("0.000001")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The most of a day and of a month; None is no limit."""
+
+    tokens_per_day: int | None = None
+    tokens_per_month: int | None = None
+    cost_per_day: Decimal | None = None
+    cost_per_month: Decimal | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return self == Limits()
+
+
+_FIELDS: Final[dict[str, str]] = {
+    "tokens_per_day": "tokensPerDay",
+    "tokens_per_month": "tokensPerMonth",
+    "cost_per_day": "costPerDay",
+    "cost_per_month": "costPerMonth",
+}
+
+
+def limits_in(row: Budget | None) -> Limits:
+    """What a row says; nothing where there is none."""
+    if row is None:
+        return Limits()
+    return Limits(row.tokens_per_day, row.tokens_per_month, row.cost_per_day, row.cost_per_month)
+
+
+def key_of(name: str) -> str:
+    """The key of a budget by its name on the wire: an agent's id, `default` or `all`."""
+    return {wire: key for key, wire in NAMES.items()}.get(name, name)
+
+
+@transaction.atomic
+def set_budget(*, name: str, limits: Limits, actor: Actor) -> Budget:
+    """Set the limits of an agent (by its id), of every agent without limits of its own (`default`), or of `all`.
+
+    An agent whose limits are all empty has none of its own any more: the default holds for it. Raises `NotAllowed`,
+    `NotFound` for an agent that there is not, or `RuleViolation` by the field's name on the wire.
+    """
+    actor.require_person("change budgets")
+    actor.require("agents.edit")
+    _check(limits)
+    lock_budgets()
+    key = key_of(name)
+    row = Budget.objects.filter(pk=key).first() if _is_storable(key) else None
+    if row is None and key not in NAMES and get_agent(key) is None:
+        raise unknown_agent(name[:ID_MAX])
+    before = limits_in(row)
+    row = row or Budget(agent_id=key)
+    if before == limits:
+        return row
+    for field in _FIELDS:
+        setattr(row, field, getattr(limits, field))
+    row.updated_by_id = actor.user.pk
+    if limits.is_empty and key != ALL:
+        Budget.objects.filter(pk=key).delete()
+    else:
+        row.save()
+    _forget_notices(key)
+    payload: JsonObject = {
+        "agentId": name,
+        "before": wire_of(before),
+        "after": wire_of(limits),
+    }
+    events.record("agent.budget.set", actor=actor, payload=payload)
+    return row
+
+
+def wire_of(limits: Limits) -> JsonObject:
+    """Limits as JSON."""
+    return {
+        "tokensPerDay": limits.tokens_per_day,
+        "tokensPerMonth": limits.tokens_per_month,
+        "costPerDay": None if limits.cost_per_day is None else float(limits.cost_per_day),
+        "costPerMonth": None if limits.cost_per_month is None else float(limits.cost_per_month),
+    }
+
+
+def _check(limits: Limits) -> None:
+    for field, wire in _FIELDS.items():
+        value: int | Decimal | None = getattr(limits, field)
+        if value is None:
+            continue
+        if isinstance(value, Decimal):
+            if not value.is_finite() or not 0 <= value <= COST_MOST:
+                raise invalid(wire, f"{wire} is an amount from 0 to {COST_MOST:,} US dollars.")
+            if value != value.quantize(_MICRO):
+                raise invalid(wire, f"{wire} has at most six digits after the point.")
+        elif not 0 <= value <= TOKENS_MOST:
+            raise invalid(wire, f"{wire} is a whole number from 0 to {TOKENS_MOST:,}.")
+
+
+def _is_storable(key: str) -> bool:
+    return len(key) <= ID_MAX and key.isprintable()
+
+
+def _forget_notices(key: str) -> None:
+    """People are told anew of a limit that is another one now."""
+    told = BudgetNotice.objects.all()
+    if key == DEFAULT:
+        own = Budget.objects.values_list("agent_id", flat=True)
+        told.exclude(agent_id__in=list(own)).delete()
+    else:
+        told.filter(agent_id=key).delete()

@@ -1,0 +1,1 @@
+"""What people set of agents for all of them."""

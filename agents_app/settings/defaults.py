@@ -1,0 +1,106 @@
+"""The AI settings: which provider and model serve where an agent's file names none."""
+
+from __future__ import annotations
+
+from typing import Final, get_args
+
+from django.db import transaction
+
+from agents_app.definitions.schema import MediaProvider, TextProvider
+from agents_app.models import AiSettings
+from core import events
+from core.actor import Actor
+from core.errors import Conflict, invalid
+from core.hostile import refuse_unstorable
+from core.json import JsonObject
+
+TEXT_PROVIDERS: Final[tuple[str, ...]] = get_args(TextProvider)
+MEDIA_PROVIDERS: Final[tuple[str, ...]] = get_args(MediaProvider)
+MODEL_MAX: Final = AiSettings._meta.get_field("text_model").max_length or 0
+
+
+def ai_settings() -> AiSettings:
+    """The settings as they stand; those of a fresh site where nobody set any."""
+    return AiSettings.objects.filter(pk=1).first() or AiSettings()
+
+
+@transaction.atomic
+def update_ai_settings(
+    *,
+    actor: Actor,
+    expected_version: int | None = None,
+    text_provider: str | None = None,
+    text_model: str | None = None,
+    media_provider: str | None = None,
+    media_model: str | None = None,
+) -> AiSettings:
+    """Change what is given; None leaves a value, an empty text takes it away.
+
+    Another provider without a model takes its own usual one. Raises `NotAllowed`, `Conflict` (`stale_version`), or
+    `RuleViolation` by the field's name on the wire.
+    """
+    actor.require_person("change AI settings")
+    actor.require("agents.edit")
+    row = _locked()
+    if expected_version is not None and expected_version != row.version:
+        raise Conflict(
+            "The AI settings changed since you read them.",
+            code="stale_version",
+            current=row.version,
+        )
+    before = _values(row)
+    row.text_provider, row.text_model = _pair(
+        "text", (row.text_provider, row.text_model), text_provider, text_model
+    )
+    row.media_provider, row.media_model = _pair(
+        "media", (row.media_provider, row.media_model), media_provider, media_model
+    )
+    if _values(row) == before:
+        return row
+    row.version += 1
+    row.updated_by_id = actor.user.pk
+    row.save()
+    payload: JsonObject = {**_values(row), "version": row.version}
+    events.record("ai.settings.changed", actor=actor, payload=payload)
+    return row
+
+
+def _locked() -> AiSettings:
+    AiSettings.objects.bulk_create([AiSettings()], ignore_conflicts=True)
+    return AiSettings.objects.select_for_update().get(pk=1)
+
+
+def _pair(
+    kind: str, present: tuple[str, str], provider: str | None, model: str | None
+) -> tuple[str, str]:
+    """The provider and the model from now on."""
+    known = TEXT_PROVIDERS if kind == "text" else MEDIA_PROVIDERS
+    name = present[0] if provider is None else provider
+    if name and name not in known:
+        shown = name[:40].encode("utf-8", "replace").decode()
+        raise invalid(
+            f"{kind}Provider",
+            f"There is no {kind} provider {shown!r}; known: {', '.join(known)}.",
+        )
+    if model is None:
+        return name, present[1] if name == present[0] else ""
+    return name, _model(f"{kind}Model", model, name)
+
+
+def _model(field: str, model: str, provider: str) -> str:
+    refuse_unstorable(model, field)
+    model = model.strip()
+    if len(model) > MODEL_MAX or not model.isprintable():
+        raise invalid(field, f"{field} is one line of at most {MODEL_MAX} characters.")
+    if model and not provider:
+        raise invalid(field, "A model needs its provider: choose that, too.")
+    return model
+
+
+def _values(row: AiSettings) -> JsonObject:
+    return {
+        "textProvider": row.text_provider,
+        "textModel": row.text_model,
+        "mediaProvider": row.media_provider,
+        "mediaModel": row.media_model,
+    }

@@ -1,0 +1,76 @@
+"""The providers that there are, and whether they can be used here. Never a key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from django.conf import settings
+
+from agents_app.models import AiSettings
+from agents_app.providers.choices import DEFAULT_MEDIA_MODELS, DEFAULT_MODELS, default_provider
+from agents_app.providers.port import DEMO
+
+Kind = Literal["text", "media"]
+NAMES: Final[Mapping[str, str]] = {
+    "openai": "OpenAI",
+    "anthropic": "Anthropic",
+    "google": "Google",
+    "ollama": "Ollama, or any server that speaks like OpenAI's",
+    DEMO: "Demo (no AI)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """One provider of text or media. `source` names the variable that makes it usable, or would."""
+
+    id: str
+    kind: Kind
+    is_configured: bool
+    is_default: bool
+    default_model: str
+    source: str
+
+    @property
+    def name(self) -> str:
+        return NAMES[self.id]
+
+
+def providers(row: AiSettings) -> list[Provider]:
+    """All of them, text before media; `is_default` is the one that answers where an agent names none."""
+    texts = [_provider("text", id_, model) for id_, model in DEFAULT_MODELS.items()]
+    media = [_provider("media", id_, model) for id_, model in DEFAULT_MEDIA_MODELS.items()]
+    first_media = next((item.id for item in media if item.is_configured), DEMO)
+    return [
+        *_marked([*texts, _demo("text")], row.text_provider or default_provider() or DEMO),
+        *_marked([*media, _demo("media")], row.media_provider or first_media),
+    ]
+
+
+def _marked(found: list[Provider], default: str) -> list[Provider]:
+    return [
+        Provider(
+            item.id,
+            item.kind,
+            item.is_configured,
+            item.id == default,
+            item.default_model,
+            item.source,
+        )
+        for item in found
+    ]
+
+
+def _demo(kind: Kind) -> Provider:
+    return Provider(DEMO, kind, True, False, DEMO, "")
+
+
+def _provider(kind: Kind, id_: str, model: str) -> Provider:
+    env = settings.CMS_ENV
+    prefix = f"AI_PROVIDER_{id_.upper()}"
+    has_address = bool(env.base_url(id_))
+    by_address = id_ == "ollama" or (has_address and not env.api_key(id_))
+    source = f"{prefix}_BASE_URL" if by_address else f"{prefix}_API_KEY"
+    return Provider(id_, kind, bool(env.api_key(id_) or has_address), False, model, source)
