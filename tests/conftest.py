@@ -40,6 +40,10 @@ if os.environ.get("REDIS_URL"):
     os.environ["REDIS_URL"] = f"{_redis}/{int(_number) + _worker}"
 
 django.setup()
+from django.conf import settings as _settings  # noqa: E402  # needs the variables above
+
+# For good, and not for each test alone: accounts are also made when a database is made or emptied.
+_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 from media.services.variants import wake as _wake_a_worker  # noqa: E402  # needs the settings
 
 # Not for the processes that this one starts: they would read the settings before they get here.
@@ -96,7 +100,7 @@ def no_network() -> Iterator[None]:
 def fresh_surroundings(
     tmp_path: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
-    """Own media folder, empty cache, tasks that run where they are called, cheap password hashes."""
+    """Own media folder, empty cache, tasks that run where they are called."""
     from django.core.cache import cache
 
     from agents_app.running import heartbeat
@@ -108,7 +112,6 @@ def fresh_surroundings(
     settings.MEDIA_ROOT = tmp_path / "media"
     # Static files are looked for when they are asked for, not by every client that a test makes.
     settings.WHITENOISE_AUTOREFRESH = True
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     # A run in a test's transaction is nowhere to the connection of its heartbeat, which would call it lost.
     monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 600.0)
     # So is it to the thread that writes hits some seconds later.
