@@ -20,8 +20,7 @@ def made_once() -> None:
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize(("width", "dark"), [(360, True), (1280, False)])
 def test_it_is_readable_in_any_light_and_width(open_page: OpenPage, dark: bool, width: int) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
