@@ -17,9 +17,11 @@ class AgentsConfig(AppConfig):
     def ready(self) -> None:
         from agents_app import tools, triggers  # noqa: F401  # two register themselves
         from agents_app.definitions import checks  # noqa: F401  # two register themselves
+        from agents_app.reactions import starting as reactions
         from agents_app.running import owning, written
 
         triggers.connect()
+        reactions.connect()
         owning.connect()
         written.connect()
         # The one moment at start when the tables are sure to be there.

@@ -10,6 +10,7 @@ KINDS = (
     EventKind("agent.budget.reached", "Budget of agents used up", "agents.view"),
     EventKind("agent.budget.set", "Budget of agents changed", "agents.edit"),
     EventKind("ai.settings.changed", "AI settings changed", "agents.edit"),
+    EventKind("agent.chain.stopped", "Chain of runs stopped", "agents.view"),
     EventKind("agent.run.created", "Run begun", "agents.view"),
     EventKind("agent.run.finished", "Run ended", "agents.view"),
     EventKind("agent.run.cancelled", "Run cancelled", "agents.view"),

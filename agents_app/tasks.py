@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from celery import shared_task
+from django.conf import settings
 
+from agents_app.batches import reverting
+from agents_app.reactions import calls
 from agents_app.running import runner
-from agents_app.runs import sweep
+from agents_app.runs import sweep, transcript
 
 
 @shared_task
@@ -15,4 +18,25 @@ def run_agent(run_id: str) -> None:
 
 @shared_task
 def sweep_runs() -> int:
-    return sweep.sweep_runs()
+    return sweep.sweep_runs() + reverting.wake_waiting()
+
+
+@shared_task
+def revert_batch(batch_id: str) -> None:
+    reverting.take_back_batch(batch_id)
+
+
+@shared_task
+def prune_transcripts() -> int:
+    """Delete what was said in runs more than `AGENT_TRANSCRIPT_DAYS` ago."""
+    return transcript.prune(days=settings.CMS_ENV.agent_transcript_days)
+
+
+@shared_task
+def call_reaction(reaction_id: int) -> None:
+    calls.call(reaction_id)
+
+
+@shared_task
+def sweep_reactions() -> int:
+    return calls.sweep()

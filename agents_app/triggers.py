@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from django.db import DatabaseError, IntegrityError, transaction
 
@@ -10,14 +13,20 @@ from agents_app.definitions.files import agents_for
 from agents_app.definitions.schema import EVENT_SCOPES, AgentDefinition, Scope
 from agents_app.definitions.switches import account_of, only_enabled
 from agents_app.models import AgentRun
+from agents_app.runs.given import CONTEXT_MAX
 from agents_app.runs.starting import create_run
+from agents_app.runs.stopping import TooManyHops, tell_of_stop
 from core import events
 from core.actor import Actor
 from core.errors import CmsError
-from core.json import JsonObject
+from core.json import Json, JsonObject
 from core.models import Event
 
 logger = logging.getLogger(__name__)
+_LONG_LIST: Final = 200
+_SHORT_LIST: Final = 20
+_ROOM: Final = 200
+"""Characters of a context beside the payload."""
 
 
 def connect() -> None:
@@ -30,7 +39,7 @@ def start_agents(event: Event) -> None:
 
     Where the database gives way to somebody else, none is begun, and the event is told again.
     """
-    agents = _agents_of(event)
+    agents = [] if event.forgotten_at is not None else _agents_of(event)
     if not agents:
         return
     events.require_own_round()
@@ -53,6 +62,8 @@ def _begin(agent: AgentDefinition, event: Event, position: int) -> None:
             _create(agent, event, position)
     except CmsError as error:
         logger.warning("%s does not start %s: %s", event, agent.id, error.message)
+        if isinstance(error, TooManyHops):
+            tell_of_stop(error, event.run_id)
     except IntegrityError:
         if not AgentRun.objects.filter(event=event, agent_id=agent.id).exists():
             raise
@@ -81,6 +92,24 @@ def _create(agent: AgentDefinition, event: Event, position: int) -> None:
 
 
 def _context(event: Event) -> JsonObject:
-    if event.name == Scope.FORM_SUBMIT:
-        return {"event": event.name, "untrusted": event.payload}
-    return {"event": event.name, "eventData": event.payload}
+    name = "untrusted" if event.name == Scope.FORM_SUBMIT else "eventData"
+    return {"event": event.name, name: _shortened(event.payload)}
+
+
+def _shortened(payload: JsonObject) -> JsonObject:
+    """The payload, or its beginnings: what says too much must not keep agents from running."""
+    for most in (_LONG_LIST, _SHORT_LIST):
+        if len(json.dumps(payload)) <= CONTEXT_MAX - _ROOM:
+            return payload
+        payload = {name: _cut(value, most) for name, value in payload.items()}
+    return payload
+
+
+def _cut(value: Json, most: int) -> Json:
+    if isinstance(value, str):
+        return value if len(value) <= 10 * most else value[: 10 * most] + "…"
+    if isinstance(value, Mapping):
+        return {name: _cut(item, most) for name, item in list(value.items())[:most]}
+    if isinstance(value, Sequence):
+        return [_cut(item, most) for item in value[:most]]
+    return value

@@ -67,8 +67,8 @@ class Delivery(models.Model):
     nowhere else.
 
     `lane` names the receiver: `webhook:<id>`, `workflow:<id>`, `chat` or `reaction:<agent>:<place>`. In a lane the
-    deliveries of one post follow one another; lanes never wait for each other. A sender holds the row until `claimed_until`. What is
-    finished has no `next_attempt_at`, and what is not has one.
+    deliveries of one post follow one another; lanes never wait for each other. A sender holds the row until
+    `claimed_until`. What is finished has no `next_attempt_at`, and what is not has one.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)

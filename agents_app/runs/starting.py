@@ -16,14 +16,13 @@ from agents_app.runs.events import record_run
 from agents_app.runs.given import check_field, check_words, module_id_of
 from agents_app.runs.narrowing import narrow
 from agents_app.runs.queue import wake
+from agents_app.runs.stopping import check_hop, tells_of_stops
 from content.models import Post
 from core.actor import Actor
-from core.errors import NotAllowed, NotFound, RuleViolation, invalid
+from core.errors import NotAllowed, NotFound, invalid
 from core.json import JsonObject
 from core.models import Event
 
-HOP_LIMIT: Final = 3
-"""The most runs that follow one another in a chain of runs started by runs."""
 PERMISSIONS: Final[Mapping[str, str]] = {
     Scope.DROPDOWN: "agents.dropdown",
     Scope.FIELD: "agents.field",
@@ -33,6 +32,7 @@ PERMISSIONS: Final[Mapping[str, str]] = {
 """What a person needs to start a run by hand."""
 
 
+@tells_of_stops
 @transaction.atomic
 def create_run(
     *,
@@ -73,7 +73,7 @@ def create_run(
     post_module_id = module_id_of(post_module_id)
     check_field(agent, scope, post, field_key, post_module_id)
     check_words(agent, context, open_ended_context)
-    _check_chain(agent_id, event.hop if event else actor.hop)
+    check_hop(agent_id, event.hop if event else actor.hop)
     run = AgentRun(
         agent_id=agent.id,
         scope=scope,
@@ -93,14 +93,6 @@ def create_run(
     record_run("created", run, actor)
     wake(run.pk)
     return run
-
-
-def _check_chain(agent_id: str, hop: int) -> None:
-    if hop > HOP_LIMIT:
-        raise RuleViolation(
-            f"{agent_id} is not run: at most {HOP_LIMIT} runs may start one another.",
-            code="hop_limit",
-        )
 
 
 def _sign(run: AgentRun, actor: Actor, event: Event | None, position: int) -> None:

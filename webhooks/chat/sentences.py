@@ -28,6 +28,7 @@ _DONE: Final = {
     "post.ai-review.approve": "{who} submitted the proposed changes of {what} to Review",
     "post.ai-review.reject": "{who} rejected proposed changes of {what}",
     "post.create-translation": "{who} began a translation of {what}",
+    "agent.chain.stopped": "Agents started one another over and over on {what}, and were stopped",
 }
 _IN_REVIEW: Final = {
     "post.review.save": "review",
