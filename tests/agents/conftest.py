@@ -32,7 +32,13 @@ def agents_dir(settings: Any, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def openai(settings: Any) -> Iterator[Any]:
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests are tried again at once."""
+    monkeypatch.setattr("agents_app.providers.tries.PAUSES", [0.0, 0.0])
+
+
+@pytest.fixture
+def openai(settings: Any, no_pauses: None) -> Iterator[Any]:
     """`openai(*replies)`: from now on OpenAI is a server that answers so."""
     opened = []
 

@@ -38,13 +38,13 @@ def test_anthropic_speaks_its_own_protocol(settings: Any, agents_dir: Path) -> N
     assert run.cost is not None
 
 
-def test_an_ollama_server_needs_no_key_and_has_no_price(settings: Any) -> None:
+def test_an_ollama_server_needs_no_key_and_costs_nothing(settings: Any) -> None:
     with serving(Reply({"post": {"metaTitle": "From a cellar"}})) as fake:
         set_env(settings, ai_provider_ollama_base_url=fake.openai_url)
 
         run = execute(make.post())
 
-    assert (run.status, run.provider, run.cost) == ("succeeded", "ollama", None), run.error
+    assert (run.status, run.provider, run.cost) == ("succeeded", "ollama", 0), run.error
 
 
 def test_who_answers(settings: Any, agents_dir: Path) -> None:
