@@ -19,10 +19,12 @@ class AgentsConfig(AppConfig):
         from agents_app.definitions import checks  # noqa: F401  # two register themselves
         from agents_app.reactions import starting as reactions
         from agents_app.running import owning, written
+        from agents_app.runs import forgetting
 
         triggers.connect()
         reactions.connect()
         owning.connect()
+        forgetting.connect()
         written.connect()
         # The one moment at start when the tables are sure to be there.
         post_migrate.connect(_make_accounts, sender=self)

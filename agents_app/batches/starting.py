@@ -9,9 +9,11 @@ from uuid import UUID
 
 from django.db import transaction
 
+from agents_app.batches.events import record_batch
+from agents_app.batches.expecting import expected_of
 from agents_app.definitions.schema import Scope
 from agents_app.definitions.switches import enabled_agent
-from agents_app.models import AgentRun
+from agents_app.models import AgentBatch, AgentRun
 from agents_app.runs.given import check_words
 from agents_app.runs.starting import check_scope, create_run
 from core.actor import Actor
@@ -30,6 +32,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class BulkRuns:
+    batch: AgentBatch
     runs: Sequence[AgentRun]
     rejected: Sequence[Rejected]
 
@@ -38,7 +41,7 @@ class BulkRuns:
 def create_bulk_runs(
     *, agent_id: str, post_ids: Sequence[str], actor: Actor, open_ended_context: str | None = None
 ) -> BulkRuns:
-    """Begin a run on each post, once however often it is named.
+    """Begin a run on each post, once however often it is named, as one batch.
 
     What is wrong with the agent or the words refuses all: raises as `create_run`. What is wrong with one post
     rejects that one; unknown, deleted and malformed ids are answered alike.
@@ -50,22 +53,35 @@ def create_bulk_runs(
     check_words(agent, None, open_ended_context)
     if not 1 <= len(post_ids) <= MOST:
         raise invalid("ids", f"ids names from 1 to {MOST} posts.")
-    runs: list[AgentRun] = []
-    rejected: list[Rejected] = []
-    for id_ in dict.fromkeys(_plain(id_) for id_ in post_ids):
-        try:
-            runs.append(
-                create_run(
-                    agent_id=agent_id,
-                    scope=Scope.BULK,
-                    actor=actor,
-                    post_id=id_,
-                    open_ended_context=open_ended_context,
-                )
-            )
-        except CmsError as error:
-            rejected.append(Rejected(id_, error.message))
-    return BulkRuns(runs, rejected)
+    batch = AgentBatch.objects.create(
+        agent_id=agent.id,
+        open_ended_context=open_ended_context or "",
+        by_id=actor.user.pk,
+        by_name=actor.user.username,
+    )
+    ids = dict.fromkeys(_plain(id_) for id_ in post_ids)
+    made = [_begin(id_, batch, actor) for id_ in ids]
+    runs = [one for one in made if isinstance(one, AgentRun)]
+    rejected = [one for one in made if isinstance(one, Rejected)]
+    batch.rejected = [{"id": one.id, "error": one.error} for one in rejected]
+    batch.estimate = expected_of(agent, runs, open_ended_context or "")
+    batch.save(update_fields=["rejected", "estimate"])
+    record_batch("created", batch, actor, runs=len(runs), rejected=len(rejected))
+    return BulkRuns(batch, runs, rejected)
+
+
+def _begin(post_id: str, batch: AgentBatch, actor: Actor) -> AgentRun | Rejected:
+    try:
+        return create_run(
+            agent_id=batch.agent_id,
+            scope=Scope.BULK,
+            actor=actor,
+            post_id=post_id,
+            open_ended_context=batch.open_ended_context or None,
+            batch=batch,
+        )
+    except CmsError as error:
+        return Rejected(post_id, error.message)
 
 
 def _plain(id_: str) -> str:

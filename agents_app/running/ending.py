@@ -65,11 +65,10 @@ def _running(run: AgentRun, silent_since: datetime | None) -> QuerySet[AgentRun]
     return rows if silent_since is None else rows.filter(heartbeat_at=silent_since)
 
 
-def lock_posts(run: AgentRun) -> None:
-    """Lock what the run wrote in, before its own row: tools that write lock the post first, and the row last."""
-    written = RunPost.objects.filter(run_id=run.pk).values_list("post_id", flat=True)
-    ids: set[UUID] = set(written)
-    if run.post_id is not None:
-        ids.add(run.post_id)
+def lock_posts(*runs: AgentRun) -> None:
+    """Lock what the runs wrote in, before their own rows: tools that write lock the post first, and the row last."""
+    written = RunPost.objects.filter(run_id__in=[run.pk for run in runs])
+    ids: set[UUID] = set(written.values_list("post_id", flat=True))
+    ids |= {run.post_id for run in runs if run.post_id is not None}
     rows = Post.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=ids)
     len(rows.order_by("pk").values_list("pk"))
