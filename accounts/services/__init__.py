@@ -4,6 +4,7 @@ from accounts.services.agents import (
     agent_user,
     ensure_agent_user,
     is_switched_off,
+    rename_agent_user,
     system_agent_user,
 )
 from accounts.services.users import change_user, create_user, set_password
@@ -14,6 +15,7 @@ __all__ = [
     "create_user",
     "ensure_agent_user",
     "is_switched_off",
+    "rename_agent_user",
     "set_password",
     "system_agent_user",
 ]

@@ -8,7 +8,10 @@ from django.db import IntegrityError, transaction
 
 from accounts.models import User
 from accounts.roles import Role
+from core import events
+from core.actor import Actor, Visitor
 from core.errors import RuleViolation, invalid
+from core.json import JsonObject
 
 
 @transaction.atomic
@@ -24,7 +27,7 @@ def ensure_agent_user(*, agent_id: str, email: str = "", username: str = "") -> 
     user = User(
         agent_id=agent_id,
         email=(email or f"agent.{agent_id}@agents.invalid").lower(),
-        username=username or f"agent+{agent_id}",
+        username=username or f"agent:{agent_id}",
         role=Role.AI_AGENT,
     )
     user.set_password(secrets.token_urlsafe(48))
@@ -40,8 +43,39 @@ def ensure_agent_user(*, agent_id: str, email: str = "", username: str = "") -> 
     return user
 
 
+@transaction.atomic
+def rename_agent_user(*, agent_id: str, email: str = "", username: str = "") -> None:
+    """Give an agent's account the names that its file has now; "" keeps the present one.
+
+    What was written under the old name keeps it. Raises `RuleViolation` where another account has a name.
+    """
+    user = User.objects.select_for_update().filter(agent_id=agent_id, role=Role.AI_AGENT).first()
+    if user is None:
+        return
+    wanted = {"email": email.lower() or user.email, "username": username or user.username}
+    changed = [name for name, value in wanted.items() if getattr(user, name) != value]
+    if not changed:
+        return
+    for name in changed:
+        setattr(user, name, wanted[name])
+    try:
+        with transaction.atomic():
+            user.save(update_fields=changed)
+    except IntegrityError:
+        raise _taken_from_agent(user) from None
+    payload: JsonObject = {
+        "id": user.pk,
+        "changed": [*changed],
+        "role": user.role,
+        "active": user.is_active,
+    }
+    system = Actor(user=Visitor(username="system", role="system"), via="system")
+    events.record("user.changed", actor=system, payload=payload)
+
+
 def _taken_from_agent(user: User) -> RuleViolation:
-    field = "email" if User.objects.filter(email__iexact=user.email).exists() else "username"
+    others = User.objects.exclude(pk=user.pk)
+    field = "email" if others.filter(email__iexact=user.email).exists() else "username"
     return invalid(
         f"userAccount.{field}",
         f"The agent {user.agent_id} cannot have the {field} {getattr(user, field)!r}: another account has it. "

@@ -157,8 +157,10 @@ def _record(user: User, changed: list[str], actor: Actor) -> None:
 
 
 def _check(user: User) -> None:
+    # The names of agents come from their files, and may hold a colon, which those of people may not.
+    theirs = ["username", "email"] if user.agent_id else []
     try:
-        user.full_clean(exclude=["password"])
+        user.full_clean(exclude=["password", *theirs])
     except ValidationError as error:
         raise _refusal(error.message_dict) from None
 

@@ -8,7 +8,12 @@ from django.conf import settings
 from django.db import transaction
 
 from accounts.models import User
-from accounts.services import agent_user, ensure_agent_user, system_agent_user
+from accounts.services import (
+    agent_user,
+    ensure_agent_user,
+    rename_agent_user,
+    system_agent_user,
+)
 from agents_app.definitions.files import all_agents, get_agent
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentSwitch
@@ -90,7 +95,11 @@ def bootstrap_agent_users() -> int:
 
 
 def _has_account(agent: AgentDefinition) -> bool:
+    account = agent.user_account
     try:
+        rename_agent_user(
+            agent_id=agent.id, email=account.email or "", username=account.username or ""
+        )
         return account_of(agent) is not None
     except RuleViolation as error:
         # One agent whose account cannot be made must not keep the site from starting.

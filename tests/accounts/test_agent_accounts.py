@@ -7,12 +7,14 @@ from threading import Barrier
 
 import pytest
 from django.db import connection
+from django.test import Client
 
 from accounts.models import User
-from accounts.services import ensure_agent_user
+from accounts.services import change_user, ensure_agent_user, rename_agent_user
 from agents_app.definitions.files import get_agent
 from agents_app.definitions.switches import account_of, bootstrap_agent_users
 from core.errors import RuleViolation
+from core.models import Event
 from tests import make
 
 
@@ -39,7 +41,7 @@ def test_one_agent_without_an_account_keeps_nobody_from_starting(
     agent = get_agent("seo-specialist")
     assert agent is not None
     User.objects.filter(agent_id=agent.id).delete()
-    taken = agent.user_account.username or f"agent+{agent.id}"
+    taken = agent.user_account.username or f"agent:{agent.id}"
     User.objects.create(email="person@example.com", username=taken, role="editor")
 
     with pytest.raises(RuleViolation):
@@ -47,6 +49,69 @@ def test_one_agent_without_an_account_keeps_nobody_from_starting(
     bootstrap_agent_users()
 
     assert "has no account" in caplog.text
+
+
+@pytest.mark.django_db
+def test_an_account_follows_the_names_in_its_file_and_what_was_written_keeps_the_old_ones() -> None:
+    user = ensure_agent_user(agent_id="named-agent")
+    before = user.pk
+
+    rename_agent_user(agent_id="named-agent", email="New@Example.com", username="robot")
+    rename_agent_user(agent_id="named-agent")
+    rename_agent_user(agent_id="nobody")
+
+    user.refresh_from_db()
+    assert (user.pk, user.email, user.username) == (before, "new@example.com", "robot")
+    (event,) = Event.objects.filter(name="user.changed")
+    assert event.payload["changed"] == ["email", "username"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("field", "value"), [("email", "editor@example.com"), ("username", "editor")]
+)
+def test_no_account_takes_the_name_of_a_person_later(field: str, value: str) -> None:
+    make.user("editor")
+    user = ensure_agent_user(agent_id="named-agent")
+
+    with pytest.raises(RuleViolation) as caught:
+        rename_agent_user(agent_id="named-agent", **{field: value})
+
+    assert (caught.value.code, list(caught.value.details)) == (
+        f"{field}_taken",
+        [f"userAccount.{field}"],
+    )
+    after = User.objects.get(pk=user.pk)
+    assert (after.email, after.username) == (user.email, "agent:named-agent")
+
+
+@pytest.mark.django_db
+def test_an_account_with_the_name_of_the_specification_can_be_switched_off() -> None:
+    user = ensure_agent_user(agent_id="named-agent")
+
+    change_user(user_id=user.pk, is_active=False, actor=make.actor("admin"))
+
+    user.refresh_from_db()
+    assert (user.username, user.is_active) == ("agent:named-agent", False)
+
+
+@pytest.mark.django_db
+def test_no_credential_of_an_agent_opens_a_session() -> None:
+    """Neither the login of the API nor that of the admin, even with a password that somebody set in the database."""
+    user = ensure_agent_user(agent_id="named-agent")
+    user.set_password(make.PASSWORD)
+    user.save()
+    body = {"email": user.email, "password": make.PASSWORD}
+
+    api, admin = Client(), Client()
+    answer = api.post("/api/auth/login", body, content_type="application/json")
+    page = admin.post("/admin/login/", {"username": user.email, "password": make.PASSWORD})
+    admin.force_login(user)
+
+    assert answer.status_code == 401
+    assert (page.status_code, "sessionid" in page.cookies) == (200, False)
+    assert admin.get("/admin/").status_code == 302
+    assert admin.get("/api/posts").status_code == 401
 
 
 @pytest.mark.services

@@ -131,7 +131,7 @@ def test_an_agents_account_has_a_switch_and_nothing_else(signed_in: SignedIn) ->
     agent.refresh_from_db()
     assert (agent.role, agent.username, agent.is_active) == (
         "ai_agent",
-        "agent+seo-specialist",
+        "agent:seo-specialist",
         False,
     )
     assert (

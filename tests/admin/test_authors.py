@@ -48,7 +48,7 @@ def test_a_mark_without_an_agent_is_ais_by_its_door_or_its_account(
 
     assert 'class="by by-ai">AI<' in page
     assert "by-person" not in page
-    assert "agent+general-assistant" in page
+    assert "agent:general-assistant" in page
 
 
 def test_a_person_is_called_a_person(signed_in: SignedIn) -> None:
@@ -64,7 +64,7 @@ def test_a_person_is_called_a_person(signed_in: SignedIn) -> None:
 @pytest.mark.parametrize(
     ("by", "words"),
     [
-        (client_of_ai, "AI: agent+general-assistant, approved by editor"),
+        (client_of_ai, "AI: agent:general-assistant, approved by editor"),
         (lambda via: make.actor("admin", via=via), "By admin, approved by editor"),
         (lambda via: make.actor("editor", via=via), "By editor, "),
     ],

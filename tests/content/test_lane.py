@@ -403,7 +403,7 @@ def test_lane_20_deleting_an_account_keeps_posts_revisions_and_names() -> None:
     row = Provenance.objects.get(post=post, path="post.title", agent_id="seo-specialist")
     assert (row.run_id, row.author_name, row.approved_by_name) == (
         "run-9",
-        "agent+seo-specialist",
+        "agent:seo-specialist",
         "editor",
     )
     assert Post.objects.filter(pk=post.pk).exists()

@@ -284,7 +284,7 @@ def test_threat_03_who_may_not_preview_makes_no_link() -> None:
         create_preview_link(post_id=post.pk, layer="review", actor=make.actor("translator"))
     assert not PreviewLink.objects.exists()
     link, _ = create_preview_link(post_id=post.pk, layer="ai-review", actor=make.agent_actor())
-    assert link.created_by_name == "agent+seo-specialist"
+    assert link.created_by_name == "agent:seo-specialist"
 
 
 def test_threat_03_a_preview_shows_that_one_post_only() -> None:
