@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from agents_app.models import AgentRun, RunStatus
 from agents_app.running.ending import lock_posts
 from agents_app.running.hiding import Hiding
+from agents_app.running.new_links import refuse_new_links
 from agents_app.running.owning import own, stopped
 from agents_app.running.suggestion import (
     FieldSuggestion,
@@ -31,6 +32,7 @@ from core.json import Json
 def finish(task: Task, output: BaseModel, hiding: Hiding) -> None:
     """Stage the answer and end the run. Raises `RuleViolation` where the answer cannot stand."""
     answer = cast("Suggestion | FieldSuggestion", output)
+    refuse_new_links(task.run, task.agent, task.layers, answer)
     value: Json = answer.value if isinstance(answer, FieldSuggestion) else None
     lock_posts(task.run)
     taken = own(task.run).update(

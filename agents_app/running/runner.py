@@ -23,7 +23,8 @@ from agents_app.running.finishing import finish
 from agents_app.running.heartbeat import Heartbeat
 from agents_app.running.hiding import Hiding
 from agents_app.running.owning import at_work, own, stopped
-from agents_app.running.prompt import canonical_payload, fenced, field_payload, system_prompt
+from agents_app.running.payloads import canonical_payload, field_payload, source_of
+from agents_app.running.prompt import fenced, system_prompt
 from agents_app.running.steps import mark_refused
 from agents_app.running.suggestion import output_type
 from agents_app.running.task import Task, prepare
@@ -90,18 +91,20 @@ def _work(run: AgentRun, heartbeat: Heartbeat, hiding: Hiding) -> None:
     payload = _payload(task)
     transcript = Transcript(run, hiding)
     watcher = RunWatcher(run, choice, transcript)
+    toolbox = _toolbox(task, watcher)
+    tools = toolbox.specs() if toolbox is not None else ()
     talk = port.open_conversation(
         task.agent,
         choice,
-        system_prompt=system_prompt(task.agent, run, document),
+        system_prompt=system_prompt(task.agent, run, document, tools),
         payload=payload,
         output_type=output_type(run.scope),
-        toolbox=_toolbox(task, watcher),
+        toolbox=toolbox,
         watcher=watcher,
     )
     heartbeat.on_lost = talk.stop
     try:
-        _converse(task, talk, fenced(payload), hiding)
+        _converse(task, talk, fenced(run, payload), hiding)
     finally:
         transcript.keep()
 
@@ -116,7 +119,8 @@ def _payload(task: Task) -> JsonObject:
     if task.layers is not None and task.post is not None and task.target is not None:
         return field_payload(task.run, task.post, task.layers, task.target)
     document = task.layers.ai_review.document if task.layers else None
-    return canonical_payload(task.run, task.post, document)
+    source = source_of(task.post, task.agent, task.actor)
+    return canonical_payload(task.run, task.post, document, source)
 
 
 def _converse(task: Task, talk: port.Conversation, text: str, hiding: Hiding) -> None:

@@ -1,0 +1,110 @@
+"""Hosts that words lead to: whatever a browser, a Markdown reader or a mail program would make of them.
+
+Stricter than need be where readings differ: a text is read in each of the ways in which a link can be written.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from html import unescape
+from typing import Final
+from urllib.parse import unquote
+
+from core.json import Json
+
+# Characters that names of hosts may hold and readers drop.
+_IGNORED: Final = re.compile("[\u00ad\u200b\u2060\ufeff\ufe00-\ufe0f]")
+_MARKDOWN_ESCAPE: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
+_BREAKS: Final = re.compile(r"[\t\r\n]")
+_WITH_SCHEME: Final = re.compile(
+    r"(?:\b(?:https?|wss?|ftp):[/\\]*|\b[a-z][a-z0-9+.-]{1,30}:[/\\]{2,})([^\s/\\?#]+)", re.I
+)
+_WITHOUT_SCHEME: Final = re.compile(r"(?<![\w:/\\])[/\\]{2,}([^\s/\\?#]+)")
+_BARE: Final = re.compile(
+    r"(?<![\w./\\-])((?:[\w-]+\.)+(?:xn--[\w-]+|[^\W\d_]{2,63}))(?![\w-])([/:]?)"
+)
+_NO_HOST: Final = re.compile(r"[^\w.\-:%\[\]~]")
+_FILES: Final = re.compile(
+    r"avif|css|csv|docx?|gif|html?|jpe?g|js|json|md|mp[34]|pdf|png|pptx?|py|svg|ts|txt|webp|xlsx?|xml|ya?ml"
+)
+"""Ends of names that are rather a file's than a host's, where nothing else speaks for a host."""
+
+
+def hosts_in(value: Json) -> frozenset[str]:
+    """Every host that a value leads to, in all its strings."""
+    return frozenset(host for _, text in strings_in(value) for host in hosts_of(text))
+
+
+def strings_in(value: Json, path: str = "") -> Iterator[tuple[str, str]]:
+    """Every string of a value with its path: names and entries alike."""
+    pending: list[tuple[str, Json]] = [(path, value)]
+    while pending:
+        here, item = pending.pop()
+        if isinstance(item, str):
+            yield here, item
+        elif isinstance(item, Mapping):
+            for name, inner in item.items():
+                yield here, name
+                pending.append((f"{here}.{name}" if here else name, inner))
+        elif isinstance(item, Sequence):
+            pending += [
+                (f"{here}.{number}" if here else str(number), inner)
+                for number, inner in enumerate(item)
+            ]
+
+
+def hosts_of(text: str) -> set[str]:
+    """The hosts that one text leads to, in lower case, without user, port and the dot at the end."""
+    return {host for reading in _readings(text) for host in _hosts(reading)} - {""}
+
+
+def _readings(text: str) -> set[str]:
+    """The text as it stands, with entities read, with the escapes of Markdown read, with both."""
+    plain = unescape(text)
+    readings = {text, plain, _MARKDOWN_ESCAPE.sub(r"\1", text), _MARKDOWN_ESCAPE.sub(r"\1", plain)}
+    if " " not in text.strip():
+        # An address alone: browsers read it without line ends and tabs.
+        readings |= {_BREAKS.sub("", reading) for reading in readings}
+    return {_spelled(reading) for reading in readings}
+
+
+def _spelled(text: str) -> str:
+    """As names of hosts are read: without what they may not hold, any kind of dot as a dot."""
+    return _IGNORED.sub("", unicodedata.normalize("NFKC", text)).replace("\u3002", ".")
+
+
+def _hosts(text: str) -> Iterator[str]:
+    for found in _WITH_SCHEME.finditer(text):
+        yield _host(found[1])
+    for found in _WITHOUT_SCHEME.finditer(text):
+        host = _host(found[1])
+        if "." in host or ":" in host or host.isdigit():
+            yield host
+    for found in _BARE.finditer(text):
+        name, end = found[1], found[2]
+        is_address = (
+            end or text[found.start() - 1 : found.start()] == "@" or name.lower().startswith("www.")
+        )
+        if is_address or not _FILES.fullmatch(name.rpartition(".")[2].lower()):
+            yield _host(name)
+
+
+def _host(authority: str) -> str:
+    """The host of an authority, as one spelling: what comes before the last @ is a user."""
+    _, has_user, rest = authority.rpartition("@")
+    host = rest if has_user else _NO_HOST.split(authority, maxsplit=1)[0]
+    host = _spelled(unquote(host)).lower()
+    host = host[: host.index("]") + 1] if host.startswith("[") and "]" in host else host
+    host = host if host.startswith("[") else host.partition(":")[0]
+    return ".".join(_label(label) for label in host.strip(".,;!*_~").split("."))
+
+
+def _label(label: str) -> str:
+    if not label.startswith("xn--"):
+        return label
+    try:
+        return label.removeprefix("xn--").encode("ascii").decode("punycode").lower()
+    except UnicodeError:
+        return label
