@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from django.urls import path
 
-from agents_app.api.agents import AgentViewSet, TriggerViewSet
+from agents_app.api.agents import AgentViewSet
+from agents_app.api.following import FollowingViewSet
+from agents_app.api.money import (
+    AiSettingsViewSet,
+    BudgetViewSet,
+    EstimateViewSet,
+    UsageViewSet,
+)
+from agents_app.api.batches import BatchViewSet
 from agents_app.api.runs import RunViewSet
+from agents_app.api.tries import TryViewSet
+from agents_app.api.trigger import TriggerViewSet
 
 urlpatterns = [
     path("agents", AgentViewSet.as_view({"get": "list"})),
@@ -15,9 +25,27 @@ urlpatterns = [
         AgentViewSet.as_view({"post": "run_on_post"}),
     ),
     path("posts/bulk-agents/<str:agent_id>/run", AgentViewSet.as_view({"post": "run_in_bulk"})),
+    path(
+        "posts/bulk-agents/<str:agent_id>/estimate",
+        EstimateViewSet.as_view({"post": "estimate"}),
+    ),
+    path("ai-settings", AiSettingsViewSet.as_view({"get": "retrieve", "put": "update"})),
+    path("agent-budgets", BudgetViewSet.as_view({"get": "list"})),
+    path("agent-budgets/<str:agent_id>", BudgetViewSet.as_view({"put": "update"})),
+    path("agent-usage", UsageViewSet.as_view({"get": "list"})),
     path("public/agents/<str:agent_id>/run", TriggerViewSet.as_view({"post": "run"})),
     path("agent-runs", RunViewSet.as_view({"get": "list"})),
     path("agent-runs/<str:run_id>", RunViewSet.as_view({"get": "retrieve"})),
+    path("agent-runs/<str:run_id>/chain", FollowingViewSet.as_view({"get": "chain"})),
+    path("agent-runs/<str:run_id>/reactions", FollowingViewSet.as_view({"get": "reactions"})),
+    path("agent-runs/<str:run_id>/retry", TryViewSet.as_view({"post": "retry"})),
+    path("agent-runs/<str:run_id>/candidates", TryViewSet.as_view({"get": "candidates"})),
+    path("agent-runs/<str:run_id>/stage", TryViewSet.as_view({"post": "stage"})),
+    path("agent-runs/<str:run_id>/transcript", TryViewSet.as_view({"get": "transcript"})),
+    path("agent-batches", BatchViewSet.as_view({"get": "list"})),
+    path("agent-batches/<str:batch_id>", BatchViewSet.as_view({"get": "retrieve"})),
+    path("agent-batches/<str:batch_id>/cancel", BatchViewSet.as_view({"post": "cancel"})),
+    path("agent-batches/<str:batch_id>/revert", BatchViewSet.as_view({"post": "revert"})),
     path("agent-runs/<str:run_id>/cancel", RunViewSet.as_view({"post": "cancel"})),
     path("agent-runs/<str:run_id>/revert", RunViewSet.as_view({"post": "revert"})),
 ]

@@ -27,7 +27,7 @@ class BulkEstimate:
 def estimate_bulk(
     *, agent_id: str, post_ids: Sequence[str], actor: Actor, open_ended_context: str | None = None
 ) -> BulkEstimate:
-    """What `create_bulk_runs` of the same would probably use. It refuses and rejects as that does; nothing is begun."""
+    """What `create_bulk_runs` of the same would probably use. Refuses and rejects as that does; nothing is begun."""
     actor.require("posts.view")
     actor.require("agents.edit")
     agent = enabled_agent(agent_id)

@@ -36,14 +36,21 @@ class BudgetView:
     month: Amount
 
 
+def budget(key: str, day: date) -> BudgetView:
+    """That of an agent, or of many. Three queries."""
+    found = next((item for item in budgets(day) if item.agent_id == key), None)
+    return found or BudgetView(key, False, Limits(), Limits(), Amount(), Amount())
+
+
 def budgets(day: date) -> list[BudgetView]:
     """Those of all together, of every agent, then each agent by id. Three queries, however many there are."""
     rows = Budget.objects.in_bulk()
     used = _used_by_agent(day)
     default = limits_in(rows.get(DEFAULT))
     ids = {agent.id for agent in all_agents()} | set(rows) | set(used) - {DEFAULT, ALL}
+    together = limits_in(rows.get(ALL))
     found = [
-        BudgetView(ALL, True, *[limits_in(rows.get(ALL))] * 2, *_sum(used.values())),
+        BudgetView(ALL, True, together, together, *_sum(used.values())),
         BudgetView(DEFAULT, True, default, default, Amount(), Amount()),
     ]
     for id_ in sorted(ids - {DEFAULT, ALL}):

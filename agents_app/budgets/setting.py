@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Final
+from typing import Final, TypedDict
 
 from django.db import transaction
 
@@ -39,6 +39,15 @@ class Limits:
         return self == Limits()
 
 
+class LimitChanges(TypedDict, total=False):
+    """The limits that change; None takes one away."""
+
+    tokens_per_day: int | None
+    tokens_per_month: int | None
+    cost_per_day: Decimal | None
+    cost_per_month: Decimal | None
+
+
 _FIELDS: Final[dict[str, str]] = {
     "tokens_per_day": "tokensPerDay",
     "tokens_per_month": "tokensPerMonth",
@@ -60,24 +69,26 @@ def key_of(name: str) -> str:
 
 
 @transaction.atomic
-def set_budget(*, name: str, limits: Limits, actor: Actor) -> Budget:
-    """Set the limits of an agent (by its id), of every agent without limits of its own (`default`), or of `all`.
+def set_budget(*, name: str, changes: LimitChanges, actor: Actor) -> str:
+    """Set limits of an agent (by its id), of every agent without limits of its own (`default`), or of `all`.
 
-    An agent whose limits are all empty has none of its own any more: the default holds for it. Raises `NotAllowed`,
-    `NotFound` for an agent that there is not, or `RuleViolation` by the field's name on the wire.
+    Answers the key of the budget. An agent whose limits are all empty has none of its own any more: the default holds
+    for it. Raises `NotAllowed`, `NotFound` for an agent that there is not, or `RuleViolation` by the field's name on
+    the wire.
     """
     actor.require_person("change budgets")
     actor.require("agents.edit")
-    _check(limits)
     lock_budgets()
     key = key_of(name)
     row = Budget.objects.filter(pk=key).first() if _is_storable(key) else None
     if row is None and key not in NAMES and get_agent(key) is None:
         raise unknown_agent(name[:ID_MAX])
     before = limits_in(row)
+    limits = replace(before, **changes)
+    _check(limits)
     row = row or Budget(agent_id=key)
     if before == limits:
-        return row
+        return key
     for field in _FIELDS:
         setattr(row, field, getattr(limits, field))
     row.updated_by_id = actor.user.pk
@@ -92,7 +103,7 @@ def set_budget(*, name: str, limits: Limits, actor: Actor) -> Budget:
         "after": wire_of(limits),
     }
     events.record("agent.budget.set", actor=actor, payload=payload)
-    return row
+    return key
 
 
 def wire_of(limits: Limits) -> JsonObject:

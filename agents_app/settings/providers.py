@@ -9,7 +9,12 @@ from typing import Final, Literal
 from django.conf import settings
 
 from agents_app.models import AiSettings
-from agents_app.providers.choices import DEFAULT_MEDIA_MODELS, DEFAULT_MODELS, default_provider
+from agents_app.providers.choices import (
+    DEFAULT_MEDIA_MODELS,
+    DEFAULT_MODELS,
+    Vendor,
+    default_provider,
+)
 from agents_app.providers.port import DEMO
 
 Kind = Literal["text", "media"]
@@ -67,7 +72,7 @@ def _demo(kind: Kind) -> Provider:
     return Provider(DEMO, kind, True, False, DEMO, "")
 
 
-def _provider(kind: Kind, id_: str, model: str) -> Provider:
+def _provider(kind: Kind, id_: Vendor, model: str) -> Provider:
     env = settings.CMS_ENV
     prefix = f"AI_PROVIDER_{id_.upper()}"
     has_address = bool(env.base_url(id_))
