@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hmac
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
-from django.conf import settings
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
 from rest_framework.request import Request
@@ -18,7 +16,7 @@ from agents_app.api import schema
 from agents_app.batches.starting import MOST, create_bulk_runs
 from agents_app.definitions.files import agents_for
 from agents_app.definitions.schema import Scope
-from agents_app.definitions.switches import account_of, enabled_agent, only_enabled
+from agents_app.definitions.switches import only_enabled
 from agents_app.models import AgentRun
 from agents_app.runs.finding import find_run
 from agents_app.runs.starting import create_run
@@ -26,9 +24,9 @@ from agents_app.runs.waiting import WAIT_MAX, wait_for
 from core.actor import Actor
 from core.api.body import Body, Words, read_body
 from core.api.pagination import page_of
-from core.api.permissions import SECRET, Declared
+from core.api.permissions import Declared
 from core.api.views import ApiViewSet
-from core.errors import NotAllowed, NotAuthenticated, invalid
+from core.errors import invalid
 
 
 class PostRun(Body):
@@ -48,10 +46,6 @@ class GlobalRun(Body):
 class BulkRun(Body):
     ids: Annotated[list[Words], Field(min_length=1, max_length=MOST)]
     open_ended_context: Words | None = None
-
-
-class TriggerRun(GlobalRun):
-    scope: Words = "dropdown"
 
 
 def wait_of(request: Request) -> int:
@@ -157,57 +151,3 @@ class AgentViewSet(ApiViewSet):
             open_ended_context=body.open_ended_context,
         )
         return Response(presenters.bulk_runs(made), status=201)
-
-
-class TriggerViewSet(ApiViewSet):
-    """The public trigger: whoever has the secret starts an agent, which acts with its own rights only."""
-
-    # No session is looked at, so that no page can make a signed-in browser start an agent.
-    authentication_classes = ()
-    throttle_scope = "trigger"
-    path_schemas = schema.AGENT_ID
-    permissions: ClassVar[dict[str, Declared]] = {"run": SECRET}
-
-    @extend_schema(
-        parameters=schema.MADE_WAITING,
-        request=TriggerRun,
-        responses={200: schema.RunSchema, 201: schema.RunSchema},
-    )
-    def run(self, request: Request, agent_id: str) -> Response:
-        """Run an agent from outside. Needs the secret in X-Agent-Key, or as a Bearer credential."""
-        require_secret(request)
-        body, wait = read_body(request, TriggerRun), wait_of(request)
-        agent = enabled_agent(agent_id)
-        account = account_of(agent)
-        if account is None:
-            raise NotAllowed(f"The account of the agent {agent.id} is switched off.")
-        actor = Actor(user=account, via="system", agent_id=agent.id)
-        run = create_run(
-            agent_id=agent_id,
-            scope=body.scope,
-            actor=actor,
-            post_id=body.post_id,
-            context=body.context,
-            open_ended_context=body.open_ended_context,
-        )
-        return answer(run, wait, actor)
-
-
-def require_secret(request: Request) -> None:
-    """Raise `NotAuthenticated` unless the request carries the secret; without one configured, always."""
-    env = settings.CMS_ENV
-    expected = env.agent_trigger_secret or env.mcp_auth_token
-    scheme, _, bearer = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
-    given = [request.META.get("HTTP_X_AGENT_KEY", "")]
-    if scheme.lower() == "bearer":
-        given.append(bearer.strip())
-    # Every candidate is compared, so that the time tells nothing about which one it was.
-    matches = [_same(candidate, expected or "") for candidate in given]
-    if not expected or not any(matches):
-        raise NotAuthenticated("Send the agent secret in X-Agent-Key, or as a Bearer credential.")
-
-
-def _same(given: str, expected: str) -> bool:
-    return bool(given) and hmac.compare_digest(
-        given.encode("utf-8", "surrogateescape"), expected.encode()
-    )

@@ -1,0 +1,46 @@
+"""What became of the reactions to a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.db.models import QuerySet
+
+from agents_app.models import AgentRun, ReactionStatus, RunReaction
+from webhooks.models import Delivery, DeliveryStatus
+
+STATUSES: Final = (*ReactionStatus.values, DeliveryStatus.CANCELLED.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Where a reaction stands. `error` is a sentence for people, empty where nothing went wrong."""
+
+    status: str
+    attempts: int
+    error: str
+    next_attempt_at: datetime | None
+    finished_at: datetime | None
+
+
+def reactions_of(run: AgentRun) -> QuerySet[RunReaction]:
+    """In the order of the agent's file, each with its delivery. One query."""
+    return RunReaction.objects.filter(run=run).select_related("delivery").order_by("number")
+
+
+def outcome_of(row: RunReaction) -> Outcome:
+    """A call to another system stands where its delivery stands; without one, where it stood last."""
+    sent = row.delivery
+    if sent is None:
+        return Outcome(row.status, row.attempts, row.error, row.next_attempt_at, row.finished_at)
+    return Outcome(
+        status_of(sent), sent.attempts, sent.last_error, sent.next_attempt_at, sent.finished_at
+    )
+
+
+def status_of(delivery: Delivery) -> str:
+    """The status of a delivery in words of reactions."""
+    is_sending = delivery.status == DeliveryStatus.SENDING
+    return ReactionStatus.RUNNING.value if is_sending else delivery.status
