@@ -17,6 +17,7 @@ from typing import Final, Self, TypeVar
 import httpx2
 
 from agents_app.providers.port import ProviderStopped, ProviderTimeout
+from core.outgoing.connecting import trusted
 
 _T = TypeVar("_T")
 _TICK: Final = 0.1
@@ -32,8 +33,10 @@ class Line:
         self._provider = provider
         self._deadline = time.monotonic() + seconds
         self._stopped = stopped
+        # Reading the authorities takes longer than all else here: once for the process.
         self.client = httpx2.AsyncClient(
-            timeout=httpx2.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds))
+            verify=trusted(),
+            timeout=httpx2.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds)),
         )
         self._loop = asyncio.new_event_loop()
         self._thread = Thread(target=self._loop.run_forever, name=f"line-{provider}", daemon=True)
