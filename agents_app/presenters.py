@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from agents_app.batches.starting import BulkRuns
 from agents_app.definitions.schema import AgentDefinition, OpenEndedContext, ScopeEntry
 from agents_app.models import AgentRun
-from content.layers.revert import Reverted
+from agents_app.runs.undo import Undone
 from content.store import iso
 from core.json import JsonObject
 
@@ -54,6 +54,7 @@ def bulk_runs(made: BulkRuns) -> JsonObject:
     ids = [row.pk for row in made.runs]
     rows = {row.pk: row for row in with_steps(AgentRun.objects.filter(pk__in=ids))}
     return {
+        "batchId": str(made.batch.pk),
         "data": [run(rows[id_]) for id_ in ids],
         "rejected": [{"id": item.id, "error": item.error} for item in made.rejected],
     }
@@ -77,6 +78,11 @@ def run(row: AgentRun) -> JsonObject:
         "finishedAt": iso(row.finished_at),
         "by": {"id": row.by_id, "username": row.by_name},
         "via": row.via,
+        "batchId": str(row.batch_id) if row.batch_id else None,
+        "retryOf": str(row.first_try_id) if row.first_try_id else None,
+        "note": row.note,
+        "doing": row.doing,
+        "hasReadUntrusted": row.has_read_untrusted,
         "provider": row.provider or None,
         "model": row.model or None,
         "usage": {"inputTokens": row.input_tokens, "outputTokens": row.output_tokens},
@@ -102,11 +108,21 @@ def run(row: AgentRun) -> JsonObject:
     return wire
 
 
-def reverted(run_id: str, done: Reverted) -> JsonObject:
+def reverted(run_id: str, done: Undone) -> JsonObject:
     """What reverting a run did, by paths."""
     return {
         "runId": str(UUID(run_id)),
         "reverted": list(done.reverted),
         "kept": list(done.kept),
         "unstaged": list(done.unstaged),
+        "posts": [
+            {
+                "postId": str(post_id),
+                "reverted": list(one.reverted),
+                "kept": list(one.kept),
+                "unstaged": list(one.unstaged),
+            }
+            for post_id, one in done.posts.items()
+        ],
+        "deletedPosts": [str(post_id) for post_id in done.deleted],
     }

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from agents_app import presenters
 from agents_app.api import schema
 from agents_app.api.agents import wait_of, waited
+from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs.cancelling import cancel_run
 from agents_app.runs.finding import find_run
@@ -21,6 +22,8 @@ from core.api.pagination import page_of
 from core.api.permissions import Declared
 from core.api.views import ApiViewSet
 from core.errors import invalid
+
+_BY_ID = {"postId": "post_id", "batchId": "batch_id", "causeRun": "cause_run_id"}
 
 
 class RunViewSet(ApiViewSet):
@@ -63,17 +66,23 @@ class RunViewSet(ApiViewSet):
 
 def _filtered(request: Request) -> QuerySet[AgentRun]:
     query, runs = request.query_params, AgentRun.objects.all()
-    if "postId" in query:
-        try:
-            runs = runs.filter(post_id=UUID(query["postId"]))
-        except ValueError:
-            raise invalid("postId", "postId must be a UUID.") from None
-    if "status" in query:
-        if query["status"] not in RunStatus.values:
-            raise invalid("status", f"status must be one of {', '.join(RunStatus.values)}.")
-        runs = runs.filter(status=query["status"])
+    for name, column in _BY_ID.items():
+        if name in query:
+            runs = runs.filter(**{column: _uuid(name, query[name])})
+    for name, values in (("status", RunStatus.values), ("scope", list(Scope))):
+        if name in query:
+            if query[name] not in values:
+                raise invalid(name, f"{name} must be one of {', '.join(values)}.")
+            runs = runs.filter(**{name: query[name]})
     if "agentId" in query:
         if "\x00" in query["agentId"]:
             raise invalid("agentId", "agentId must not hold the character NUL.")
         runs = runs.filter(agent_id=query["agentId"])
     return runs
+
+
+def _uuid(name: str, text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise invalid(name, f"{name} must be a UUID.") from None

@@ -42,6 +42,9 @@ RUN_PARAMETERS = [
     query("postId", "Runs on a post.", UUID_TEXT),
     query("agentId", "Runs of an agent."),
     query("status", "Status.", choice(*RunStatus.values)),
+    query("scope", "Runs of a scope.", choice(*Scope)),
+    query("batchId", "Runs of a batch.", UUID_TEXT),
+    query("causeRun", "Runs that this run started.", UUID_TEXT),
     *PAGES,
 ]
 
@@ -114,6 +117,15 @@ class RunSchema(serializers.Serializer[object]):
     finishedAt = serializers.DateTimeField(allow_null=True)
     by = PersonSchema()
     via = serializers.CharField()
+    batchId = serializers.UUIDField(allow_null=True)
+    retryOf = serializers.UUIDField(
+        allow_null=True, help_text="The first of the runs that repeat one another."
+    )
+    note = serializers.CharField(allow_blank=True, help_text="What was said of the try before.")
+    doing = serializers.CharField(allow_blank=True, help_text="What it does at present, in words.")
+    hasReadUntrusted = serializers.BooleanField(
+        help_text="Whether it read words of visitors or other sites, and may only read since."
+    )
     provider = serializers.CharField(allow_null=True)
     model = serializers.CharField(allow_null=True)
     usage = UsageSchema()
@@ -143,14 +155,29 @@ class RejectedPostSchema(serializers.Serializer[object]):
 class BulkRunsSchema(serializers.Serializer[object]):
     """The runs on several posts, and the posts that got none."""
 
+    batchId = serializers.UUIDField()
     data = RunSchema(many=True)  # type: ignore[assignment]  # a field of that name
     rejected = RejectedPostSchema(many=True)
 
 
+class RevertedPostSchema(serializers.Serializer[object]):
+    """What reverting a run did in one post."""
+
+    postId = serializers.UUIDField()
+    reverted = serializers.ListField(child=serializers.CharField())
+    kept = serializers.ListField(child=serializers.CharField())
+    unstaged = serializers.ListField(child=serializers.CharField())
+
+
 class RevertedSchema(serializers.Serializer[object]):
-    """What reverting a run did: paths taken back, kept because people changed them, and no longer staged."""
+    """What reverting a run did: paths taken back, kept because people changed them, and no longer staged.
+
+    First those of all posts, then by post; `deletedPosts` are those that the run made and nobody touched.
+    """
 
     runId = serializers.UUIDField()
     reverted = serializers.ListField(child=serializers.CharField())
     kept = serializers.ListField(child=serializers.CharField())
     unstaged = serializers.ListField(child=serializers.CharField())
+    posts = RevertedPostSchema(many=True)
+    deletedPosts = serializers.ListField(child=serializers.UUIDField())

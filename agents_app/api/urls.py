@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from agents_app.api.agents import AgentViewSet
+from agents_app.api.batches import BatchViewSet
 from agents_app.api.following import FollowingViewSet
 from agents_app.api.money import (
     AiSettingsViewSet,
@@ -12,7 +13,6 @@ from agents_app.api.money import (
     EstimateViewSet,
     UsageViewSet,
 )
-from agents_app.api.batches import BatchViewSet
 from agents_app.api.runs import RunViewSet
 from agents_app.api.tries import TryViewSet
 from agents_app.api.trigger import TriggerViewSet

@@ -8,8 +8,8 @@ from uuid import uuid4
 import pytest
 
 from agents_app.models import AgentRun
-from agents_app.providers.port import Step, Usage
-from agents_app.running.steps import earlier_attempts, keep_usage
+from agents_app.providers.port import Step
+from agents_app.running.steps import add_step, add_usage
 
 pytestmark = pytest.mark.django_db
 
@@ -19,9 +19,8 @@ def _attempt(run: AgentRun) -> AgentRun:
     return AgentRun.objects.get(pk=run.pk)
 
 
-def _used(*names: str, cost: str | None) -> Usage:
-    steps = [Step(kind="tool", name=name, ok=True, milliseconds=1, summary="") for name in names]
-    return Usage(10 * len(names), len(names), Decimal(cost) if cost else None, steps)
+def _step(run: AgentRun, name: str) -> bool:
+    return add_step(run, Step(kind="tool", name=name, ok=True, milliseconds=1))
 
 
 def test_steps_are_numbered_on_and_usage_is_added_up() -> None:
@@ -29,21 +28,15 @@ def test_steps_are_numbered_on_and_usage_is_added_up() -> None:
         agent_id="seo-specialist", scope="dropdown", by_name="editor", via="api"
     )
     first = _attempt(run)
-    before = earlier_attempts(first)
-    keep_usage(first, _used("a", cost="0.5"), before)
-    keep_usage(first, _used("a", "b", cost="0.75"), before)
+    assert (_step(first, "a"), _step(first, "b")) == (True, True)
+    add_usage(first, input_tokens=30, output_tokens=3, cost=Decimal("0.75"))
 
     second = _attempt(run)
-    earlier = earlier_attempts(second)
-    keep_usage(first, _used("a", "b", "late", cost="9"), before)
-    keep_usage(second, _used("c", cost=None), earlier)
-    keep_usage(second, _used("c", "d", cost="0.25"), earlier)
+    assert _step(second, "c")
+    assert not _step(first, "late"), "the run is another worker's"
+    add_usage(second, input_tokens=5, output_tokens=1)
+    add_usage(second, input_tokens=5, output_tokens=0, cost=Decimal("0.25"))
 
     run.refresh_from_db()
     assert (run.input_tokens, run.output_tokens, run.cost) == (40, 4, Decimal("1.00"))
-    assert [(step.number, step.name) for step in run.steps.all()] == [
-        (1, "a"),
-        (2, "b"),
-        (3, "c"),
-        (4, "d"),
-    ]
+    assert [(step.number, step.name) for step in run.steps.all()] == [(1, "a"), (2, "b"), (3, "c")]
