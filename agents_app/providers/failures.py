@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+import httpx2
 from pydantic_ai import exceptions
 
 from agents_app.providers.port import Choice, ProviderError, ProviderTimeout
@@ -12,7 +13,7 @@ from agents_app.providers.port import Choice, ProviderError, ProviderTimeout
 _AGAIN: Final = frozenset({408, 409, 425, 429})
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class Failed(Exception):
     """A request that failed. The library's own words may quote the provider, key included, and go no further.
 
@@ -25,18 +26,22 @@ class Failed(Exception):
     after: float | None = None
     worked: bool = False
 
+    def __post_init__(self) -> None:
+        self.error.worked = self.worked
+
 
 def failed(error: Exception, choice: Choice) -> Failed:
     """What a request's error means."""
     name = choice.provider
     if isinstance(error, exceptions.ModelHTTPError):
         return _failed_with_status(error, choice)
-    if isinstance(error, exceptions.ModelTimeoutError) and error.phase in ("read", "write"):
+    lost = _lost_connection(error)
+    if isinstance(lost, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.PoolTimeout):
+        sentence = f"{name} could not be reached. Check its address and this server's way out."
+        return Failed(ProviderError(sentence), again=True)
+    if isinstance(lost, httpx2.TimeoutException):
         return Failed(ProviderTimeout(f"{name} did not answer in time."), worked=True)
-    if isinstance(error, exceptions.ModelConnectionError):
-        if error.phase in ("pool", "connect"):
-            sentence = f"{name} could not be reached. Check its address and this server's way out."
-            return Failed(ProviderError(sentence), again=True)
+    if lost is not None or isinstance(error, exceptions.ModelConnectionError):
         return broken_off(choice)
     if isinstance(error, exceptions.ContentFilterError):
         return refused(choice)
@@ -104,3 +109,10 @@ def _sentence_for(status: int, choice: Choice) -> str:
     if status >= 500:
         return f"{name} failed ({status}). Try again later."
     return f"{name} refused the request ({status}); model {choice.model}."
+
+
+def _lost_connection(error: BaseException | None) -> httpx2.TransportError | None:
+    """What went wrong on the wire, where that is the cause."""
+    while error is not None and not isinstance(error, httpx2.TransportError):
+        error = error.__cause__
+    return error

@@ -65,11 +65,18 @@ class Answer:
 
 
 class ProviderError(Exception):
-    """No answer. The text is a sentence for a person, without any secret."""
+    """No answer. The text is a sentence for a person, without any secret.
+
+    `worked` says that the provider may have worked for us all the same, and will want its money.
+    """
+
+    worked = False
 
 
 class ProviderTimeout(ProviderError):
     """The deadline came first."""
+
+    worked = True
 
 
 class ProviderStopped(ProviderError):

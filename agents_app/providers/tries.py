@@ -43,23 +43,11 @@ class Tries:
             try:
                 return self._try(line, model, question)
             except Failed as error:
-                self._wait(error, pause, line)
+                wait_for_next_try(error, pause, line, self.choice)
         try:
             return self._try(line, model, question)
         except Failed as error:
             raise error.error from None
-
-    def _wait(self, error: Failed, pause: float, line: Line) -> None:
-        """Wait before the next try. Raises the error where there is none."""
-        if not error.again:
-            raise error.error from None
-        if error.after is None:
-            # Spread, so that the runs of a batch do not come back all at once.
-            line.pause(pause * random.uniform(0.75, 1.25))  # noqa: S311
-        elif error.after < line.seconds_left():
-            line.pause(error.after)
-        else:
-            raise waits_too_long(error.after, self.choice) from None
 
     def _try(self, line: Line, model: Model, question: Question) -> ModelResponse:
         self.count_step()
@@ -104,3 +92,16 @@ class Tries:
         step = Step("model", self.choice.model, not error, took, summary, cost)
         self.usage.steps.append(step)
         self.watcher.after_request(step, input_tokens=sent, output_tokens=got)
+
+
+def wait_for_next_try(error: Failed, pause: float, line: Line, choice: Choice) -> None:
+    """Wait as long as the provider asks, else for about the pause. Raises the error where there is no next try."""
+    if not error.again:
+        raise error.error from None
+    if error.after is None:
+        # Spread, so that the runs of a batch do not come back all at once.
+        line.pause(pause * random.uniform(0.75, 1.25))  # noqa: S311
+    elif error.after < line.seconds_left():
+        line.pause(error.after)
+    else:
+        raise waits_too_long(error.after, choice) from None

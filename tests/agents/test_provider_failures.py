@@ -83,7 +83,7 @@ def test_a_slow_provider_times_out(openai: Any, settings: Any) -> None:
     assert not Draft.objects.exists()
 
 
-def test_nobody_there_fails_the_run(settings: Any) -> None:
+def test_nobody_there_fails_the_run(settings: Any, no_pauses: None) -> None:
     set_env(
         settings,
         ai_provider_openai_api_key=KEY,
