@@ -1,32 +1,79 @@
-"""Takes back what a run brought to its post."""
+"""Takes back what a run brought, wherever it wrote."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.db import transaction
 
+from agents_app.models import AgentRun, RunPost
 from agents_app.runs.events import record_run
 from agents_app.runs.finding import find_run
 from content.layers import revert_run
 from content.layers.revert import Reverted
+from content.models import Post
+from content.services.trash import discard_proposed
 from core.actor import Actor
 from core.errors import RuleViolation
 
 
+@dataclass(slots=True)
+class Undone:
+    """The paths of all posts of a run: taken back from live content, kept because somebody changed them, and no
+    longer staged. `posts` has them by post; `deleted` are posts that the run made and nobody touched."""
+
+    posts: dict[UUID, Reverted] = field(default_factory=dict)
+    deleted: list[UUID] = field(default_factory=list)
+
+    @property
+    def reverted(self) -> tuple[str, ...]:
+        return tuple(path for done in self.posts.values() for path in done.reverted)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        return tuple(path for done in self.posts.values() for path in done.kept)
+
+    @property
+    def unstaged(self) -> tuple[str, ...]:
+        return tuple(path for done in self.posts.values() for path in done.unstaged)
+
+
 @transaction.atomic
-def undo_run(*, run_id: UUID | str, actor: Actor) -> Reverted:
+def undo_run(*, run_id: UUID | str, actor: Actor) -> Undone:
     """Take back everything of a run, live and staged, save what people changed since.
 
     Raises `NotFound`, `NotAllowed`, and `RuleViolation` (`nothing_to_revert`) where there is nothing of it.
     """
+    actor.require_person("revert")
     actor.require("posts.revisions.manage")
     run = find_run(run_id=run_id, actor=actor)
-    if run.post_id is None:
+    undone = Undone()
+    for post_id, is_made in _posts_of(run):
+        _undo(undone, post_id, str(run.pk), actor, is_made=is_made)
+    if not undone.posts and not undone.deleted:
         raise RuleViolation(
-            f"The run {run.pk} had no post, so it has contributed nothing.",
-            code="nothing_to_revert",
+            f"The run {run.pk} has contributed nothing that stands.", code="nothing_to_revert"
         )
-    reverted = revert_run(post_id=run.post_id, run_id=str(run.pk), actor=actor)
     record_run("reverted", run, actor)
-    return reverted
+    return undone
+
+
+def _posts_of(run: AgentRun) -> list[tuple[UUID, bool]]:
+    """Where the run wrote, and whether it made the post, in the order in which everybody locks posts."""
+    made = dict(RunPost.objects.filter(run=run).values_list("post_id", "is_made"))
+    if run.post_id is not None:
+        made.setdefault(run.post_id, False)
+    alive = Post.objects.filter(pk__in=made, deleted_at__isnull=True).order_by("pk")
+    return [(post_id, made[post_id]) for post_id in alive.values_list("pk", flat=True)]
+
+
+def _undo(undone: Undone, post_id: UUID, run_id: str, actor: Actor, *, is_made: bool) -> None:
+    if is_made and discard_proposed(post_id=post_id, run_id=run_id, actor=actor):
+        undone.deleted.append(post_id)
+        return
+    try:
+        undone.posts[post_id] = revert_run(post_id=post_id, run_id=run_id, actor=actor)
+    except RuleViolation as error:
+        if error.code != "nothing_to_revert":
+            raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django.test import Client
@@ -11,6 +12,7 @@ from agents_app.running import runner
 from agents_app.runs.starting import create_run
 from content.models import Post
 from tests import make
+from tests.fake_provider import Asked
 
 KEY = "sk-canary-never-shown-1234567890"
 SECRET = "a-secret-of-some-length"
@@ -34,3 +36,8 @@ def execute(post: Post, **given: Any) -> AgentRun:
 def send(client: Client, path: str, body: Any = None, **extra: Any) -> Any:
     """A POST of JSON."""
     return client.post(path, body or {}, content_type="application/json", **extra)
+
+
+def payload_of(asked: Asked) -> Any:
+    """What a model was given as data in its first message, without the marks around it."""
+    return json.loads(asked.body["messages"][1]["content"].split("\n")[1])

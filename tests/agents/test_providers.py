@@ -12,7 +12,7 @@ from agents_app.models import AgentRun
 from content.models import Draft
 from core.models import Event
 from tests import make
-from tests.agents.asking import KEY, execute
+from tests.agents.asking import KEY, execute, payload_of
 from tests.fake_provider import Reply
 
 pytestmark = pytest.mark.django_db
@@ -58,11 +58,11 @@ def test_an_answer_is_staged_whole_with_its_usage_and_price(openai: Any) -> None
     assert asked.path == "/v1/chat/completions"
     assert asked.headers["authorization"] == f"Bearer {KEY}"
     assert asked.body["max_completion_tokens"] == 4000
-    system, user = (message["content"] for message in asked.body["messages"])
+    system = asked.body["messages"][0]["content"]
     assert system.startswith(
         "You are SEO specialist, the search editor of this site. You work on a post of type blog"
     )
-    payload = json.loads(user.removeprefix("BEGIN\n").removesuffix("\nEND"))
+    payload = payload_of(asked)
     assert set(payload) == {"post", "modules", "translations", "context"}
     assert payload["context"]["openEndedContext"] == "Be brief"
     assert payload["context"]["triggeredBy"] == "dropdown"
@@ -82,7 +82,7 @@ def test_a_field_is_asked_about_with_its_own_payload(openai: Any) -> None:
         "A better title",
         [f"modules.{hero}.props.title"],
     )
-    payload = json.loads(fake.asked[0].body["messages"][1]["content"][6:-4])
+    payload = payload_of(fake.asked[0])
     assert set(payload) == {"scope", "post", "field", "draftBase", "module", "context"}
     assert payload["field"] == {
         "key": "module.hero.title",

@@ -45,6 +45,15 @@ def test_a_run_is_reverted_live_and_staged_but_for_what_people_changed() -> None
         "reverted": ["post.metaTitle"],
         "kept": ["post.excerpt"],
         "unstaged": ["post.metaDescription"],
+        "posts": [
+            {
+                "postId": str(post.pk),
+                "reverted": ["post.metaTitle"],
+                "kept": ["post.excerpt"],
+                "unstaged": ["post.metaDescription"],
+            }
+        ],
+        "deletedPosts": [],
     }
     live = make.layers(post).live.fields
     assert (live["metaTitle"], live["excerpt"]) == (None, "A person's")
