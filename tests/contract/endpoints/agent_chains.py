@@ -16,9 +16,9 @@ def scene() -> Names:
 
 
 def grow(number: int) -> None:
-    run_id = RunReaction.objects.earliest("id").run_id
+    last = RunReaction.objects.latest("number")
     RunReaction.objects.bulk_create(
-        RunReaction(run_id=run_id, number=place + 2, kind="chat", target="")
+        RunReaction(run_id=last.run_id, number=last.number + 1 + place, kind="chat")
         for place in range(number)
     )
 
