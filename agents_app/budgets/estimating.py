@@ -29,7 +29,7 @@ from agents_app.providers.choices import resolve
 from agents_app.providers.port import DEMO, MAX_TOKENS, Choice, ProviderError
 from agents_app.providers.prices import cost_of
 from agents_app.running.allowed import tools_named_by
-from agents_app.running.prompt import fenced, system_prompt
+from agents_app.running.prompt import system_prompt
 from agents_app.running.runner import RETRIES
 from content.document import PostDocument
 from content.layers import open_layers_of_many
@@ -179,7 +179,7 @@ def _sizes(agent: AgentDefinition, posts: Sequence[Post], words: str) -> list[in
         _tokens(
             tools
             + len(system_prompt(agent, run, document))
-            + len(fenced(_payload(document, shared, words)))
+            + len(json.dumps(_payload(document, shared, words), ensure_ascii=False))
         )
         for document in documents
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final, TypedDict
@@ -15,7 +16,7 @@ from agents_app.models import Budget, BudgetNotice
 from core import events
 from core.actor import Actor
 from core.definition_files import ID_MAX
-from core.errors import invalid
+from core.errors import RuleViolation, invalid
 from core.json import JsonObject
 
 NAMES: Final = {DEFAULT: "default", ALL: "all"}
@@ -104,6 +105,18 @@ def set_budget(*, name: str, changes: LimitChanges, actor: Actor) -> str:
     }
     events.record("agent.budget.set", actor=actor, payload=payload)
     return key
+
+
+@transaction.atomic
+def set_budgets(*, changes: Mapping[str, LimitChanges], actor: Actor) -> int:
+    """Set several budgets by name, or none: what is refused is named as `<name>.<field>`. Answers how many."""
+    for name, changed in changes.items():
+        try:
+            set_budget(name=name, changes=changed, actor=actor)
+        except RuleViolation as error:
+            details = {f"{name}.{field}": texts for field, texts in error.details.items()}
+            raise RuleViolation(error.message, details=details) from None
+    return len(changes)
 
 
 def wire_of(limits: Limits) -> JsonObject:
