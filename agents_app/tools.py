@@ -10,6 +10,8 @@ from agents_app import presenters
 from agents_app.definitions.files import agents_for, all_agents
 from agents_app.definitions.schema import Scope
 from agents_app.definitions.switches import only_enabled
+from agents_app.images import tools as image_tools  # noqa: F401  # they register themselves
+from agents_app.models import AgentRun, RunStatus
 from agents_app.runs.finding import find_run
 from agents_app.runs.starting import create_run
 from agents_app.runs.waiting import WAIT_MAX, wait_for
@@ -17,6 +19,7 @@ from core.actor import Actor
 from core.errors import invalid
 from core.json import JsonObject
 from core.tools import Arguments, tool
+from core.tools.calling import note_untrusted
 
 
 class ListAgents(Arguments):
@@ -33,6 +36,18 @@ class RunAgent(Arguments):
     context: dict[str, Any] | None = None
     open_ended_context: str | None = None
     wait: int = Field(default=0, ge=0, le=WAIT_MAX)
+
+
+class RunFieldAgent(Arguments):
+    agent_id: str
+    post_id: str
+    field_key: str = Field(description="Such as post.title or module.hero.title.")
+    post_module_id: str | None = None
+    current_value: Any = None
+    open_ended_context: str | None = None
+    context: dict[str, Any] | None = None
+    apply_to_ai_review: bool = False
+    wait: int = Field(default=WAIT_MAX, ge=0, le=WAIT_MAX)
 
 
 class GetAgentRun(Arguments):
@@ -80,7 +95,59 @@ def run_agent(actor: Actor, arguments: RunAgent) -> JsonObject:
         context=arguments.context,
         open_ended_context=arguments.open_ended_context,
     )
-    return presenters.run(wait_for(run, arguments.wait))
+    return _answered(wait_for(run, arguments.wait))
+
+
+@tool(
+    title="Run an agent on a field",
+    kind="open",
+    permission="agents.view",
+    arguments=RunFieldAgent,
+    group="agents",
+)
+def run_field_agent(actor: Actor, arguments: RunFieldAgent) -> JsonObject:
+    """Have an agent propose a value of one field. It is only answered, unless applyToAiReview stages it too."""
+    context = dict(arguments.context or {})
+    if "current_value" in arguments.model_fields_set:
+        context["currentValue"] = arguments.current_value
+    run = create_run(
+        agent_id=arguments.agent_id,
+        scope=Scope.FIELD,
+        actor=actor,
+        post_id=arguments.post_id,
+        context=context,
+        open_ended_context=arguments.open_ended_context,
+        field_key=arguments.field_key,
+        post_module_id=arguments.post_module_id,
+        stages_value=arguments.apply_to_ai_review,
+    )
+    run = wait_for(run, arguments.wait)
+    is_staged = arguments.apply_to_ai_review and run.status == RunStatus.SUCCEEDED
+    answer: JsonObject = {
+        "run": _answered(run),
+        "value": run.value,
+        "staged": list(run.staged) if is_staged else None,
+    }
+    note = _note(run, applies=arguments.apply_to_ai_review)
+    return answer if note is None else {**answer, "note": note}
+
+
+def _note(run: AgentRun, *, applies: bool) -> str | None:
+    """Why there is no value, or why nothing was staged although it was asked for."""
+    if not run.is_finished:
+        return f"The run goes on; read it later with get_agent_run, runId {run.pk}."
+    if run.status != RunStatus.SUCCEEDED:
+        return f"There is no value, and nothing was staged: {run.error or run.status}"
+    if applies and not run.staged:
+        return "Nothing was staged: the field holds that value already."
+    return None
+
+
+def _answered(run: AgentRun) -> JsonObject:
+    """A run as an answer; what it said may be a visitor's words where it read such."""
+    if run.has_read_untrusted:
+        note_untrusted()
+    return presenters.run(run)
 
 
 @tool(
@@ -92,4 +159,4 @@ def run_agent(actor: Actor, arguments: RunAgent) -> JsonObject:
 )
 def get_agent_run(actor: Actor, arguments: GetAgentRun) -> JsonObject:
     """A run of an agent: status, steps, usage, what it staged, or why it failed."""
-    return presenters.run(find_run(run_id=arguments.run_id, actor=actor))
+    return _answered(find_run(run_id=arguments.run_id, actor=actor))

@@ -19,6 +19,7 @@ _WRITES = (
     "post.create-translation",
     "post.ai-review.save",
     "post.ai-review.approve",
+    "media.uploaded",
 )
 """What tools record when they write."""
 _at_work: ContextVar[AgentRun | None] = ContextVar("run_at_work", default=None)
@@ -37,6 +38,13 @@ def require_own(run: AgentRun) -> None:
 
 def stopped() -> ProviderStopped:
     return ProviderStopped("The run was stopped.")
+
+
+def require_at_work() -> None:
+    """`require_own` of the run that is done here, if one is."""
+    run = _at_work.get()
+    if run is not None:
+        require_own(run)
 
 
 @contextmanager

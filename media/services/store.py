@@ -12,7 +12,12 @@ from core import events
 from core.actor import Actor
 from core.errors import CmsError, invalid
 from media import search, stored
-from media.describing import clean_alt_text, clean_categories, clean_filename
+from media.describing import (
+    clean_alt_text,
+    clean_categories,
+    clean_description,
+    clean_filename,
+)
 from media.images import Cleaned, clean, damaged
 from media.models import Asset, AssetStatus
 from media.services.variants import queue_variants
@@ -40,6 +45,7 @@ def store_image(
     filename: str,
     alt_text: str = "",
     categories: Sequence[str] = (),
+    description: str = "",
     actor: Actor,
 ) -> Asset:
     """Keep a file (JPEG, PNG, WebP, GIF, AVIF or PDF by its content); workers make its variants.
@@ -53,6 +59,7 @@ def store_image(
         filename=clean_filename(filename),
         alt_text=clean_alt_text(alt_text),
         categories=clean_categories(categories),
+        description=clean_description(description),
         uploaded_by_id=actor.user.pk,
     )
     cleaned = read_file(file)

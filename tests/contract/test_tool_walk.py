@@ -32,6 +32,7 @@ TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
     "create_post_ai_review": (STAGERS, {"type": "blog", "title": "Walked"}),
     "create_post_preview_link": (STAGERS, {"postId": "POST"}),
     "export_post_canonical_json": (ALL, {"postId": "POST"}),
+    "generate_image": (STAGERS, {"prompt": "A cup", "altText": "A cup of coffee"}),
     "get_agent_run": (STAGERS, {"runId": "RUN"}),
     "get_allowed_modules_for_post_type": (ALL, {"postType": "blog"}),
     "get_module_schema": (ALL, {"type": "hero"}),
@@ -55,6 +56,10 @@ TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
     "remove_post_module_ai_review": (STAGERS, {"postModuleId": "PROSE"}),
     "revoke_post_preview_link": (STAGERS, {"postId": "POST", "linkId": "LINK"}),
     "run_agent": (STAGERS, {"agentId": "seo-specialist", "postId": "POST"}),
+    "run_field_agent": (
+        STAGERS,
+        {"agentId": "seo-specialist", "postId": "POST", "fieldKey": "post.metaTitle", "wait": 0},
+    ),
     "save_post_ai_review": (STAGERS, {"postId": "POST", "patch": {"title": "Walked"}}),
     "set_post_taxonomy_terms_ai_review": (STAGERS, {"postId": "POST", "taxonomyTermIds": ["TERM"]}),
     "simulate_webhook_event": (ADMIN, {"event": "post.published", "send": True}),

@@ -1,0 +1,77 @@
+"""The built-in media provider "Demo (no AI)": a drawn placeholder that says so. Same words, same picture."""
+
+from __future__ import annotations
+
+import hashlib
+import textwrap
+from io import BytesIO
+from typing import Final
+
+from PIL import Image, ImageDraw, ImageFont
+
+from agents_app.providers.demo.texts import LABEL, clean
+
+_SIDE_LEAST: Final = 64
+_SIDE_MOST: Final = 2048
+_PALETTES: Final = (
+    ("#0f3d3e", "#1d6f6b", "#e2f1ee"),
+    ("#3a2150", "#6d3f94", "#f1e8f8"),
+    ("#4a2410", "#96511f", "#fbeee0"),
+    ("#12305a", "#2a5fa5", "#e6effa"),
+    ("#2f3b16", "#5f7a2c", "#eef4df"),
+)
+"""Ground, shapes, letters: letters have enough contrast on both."""
+_WORDS_MOST: Final = 160
+_LINES_MOST: Final = 4
+_Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
+
+
+def make_image(prompt: str, size: str) -> bytes:
+    """A PNG of that size (`1024x1024`) with the words of the prompt on it."""
+    width, height = _sides(size)
+    digest = hashlib.sha256(prompt.encode("utf-8", "replace")).digest()
+    ground, shapes, letters = _PALETTES[digest[0] % len(_PALETTES)]
+    image = Image.new("RGB", (width, height), ground)
+    draw = ImageDraw.Draw(image)
+    for number in range(5):
+        _disc(draw, digest[number * 3 + 1 : number * 3 + 4], (width, height), shapes)
+    _write(draw, prompt, (width, height), (ground, letters))
+    out = BytesIO()
+    image.save(out, "PNG", optimize=True)
+    return out.getvalue()
+
+
+def _sides(size: str) -> tuple[int, int]:
+    first, _, second = size.partition("x")
+    sides = [int(part) if part.isascii() and part.isdigit() else 1024 for part in (first, second)]
+    width, height = (min(max(side, _SIDE_LEAST), _SIDE_MOST) for side in sides)
+    return width, height
+
+
+def _disc(draw: ImageDraw.ImageDraw, place: bytes, size: tuple[int, int], colour: str) -> None:
+    width, height = size
+    x, y = place[0] * width // 255, place[1] * height // 255
+    radius = (place[2] % 100 + 40) * min(width, height) // 400
+    draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=colour)
+
+
+def _write(
+    draw: ImageDraw.ImageDraw, prompt: str, size: tuple[int, int], colours: tuple[str, str]
+) -> None:
+    """The words in a band across the middle, and below them that no AI was involved."""
+    width, height = size
+    ground, letters = colours
+    font, small = _font(width // 22), _font(width // 36)
+    # The built-in font has no letters beyond Latin; what it cannot draw would be boxes.
+    words = clean(prompt)[:_WORDS_MOST].encode("latin-1", "ignore").decode("latin-1")
+    text = "\n".join(textwrap.wrap(words, 32)[:_LINES_MOST]) or "A picture"
+    box = draw.multiline_textbbox((width / 2, height / 2), text, font, "mm", align="center")
+    top, bottom = box[1], box[3]
+    pad = width // 24
+    draw.rectangle((0, top - pad, width, bottom + pad * 2), fill=ground)
+    draw.multiline_text((width / 2, height / 2), text, letters, font, "mm", align="center")
+    draw.text((width / 2, bottom + pad), LABEL, letters, small, "mm")
+
+
+def _font(size: int) -> _Font:
+    return ImageFont.load_default(max(size, 8))
