@@ -13,6 +13,7 @@ from django.utils.translation import ngettext
 
 _ORDER = {"content": 0, "seo": 1, "forms": 1, "agents_app": 2, "media": 3, "accounts": 4, "core": 5}
 _NAMES = {
+    "AgentBatch": "Batches",
     "AgentRun": "Runs",
     "Asset": "Media",
     "Event": "Activity log",
@@ -50,6 +51,7 @@ class CmsAdminSite(admin.AdminSite):
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
         # Models are not loaded yet when the site itself is imported.
+        from agents_app.admin.bulk import bulk
         from agents_app.admin.everywhere import ask
         from agents_app.admin.field_page import ask_field
         from cms_project.help import help_image, help_page
@@ -61,6 +63,7 @@ class CmsAdminSite(admin.AdminSite):
             path("seo/search-engines/", self.admin_view(search_engines), name="seo"),
             path("seo/trace/", self.admin_view(address_trace), name="seo-trace"),
             path("agents_app/ask/", self.admin_view(ask), name="agents_app_ask"),
+            path("agents_app/bulk/", self.admin_view(bulk), name="agents_app_bulk"),
             path("agents_app/field/", self.admin_view(ask_field), name="agents_app_ask_field"),
             path("help/", self.admin_view(help_page), name="help"),
             path("help/<slug:page>/", self.admin_view(help_page), name="help-page"),

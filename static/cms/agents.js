@@ -40,3 +40,20 @@ if (menus.length) {
     menu.querySelector("summary").focus();
   });
 }
+
+// A batch that goes on is read again by itself where no websocket tells of it.
+const followed = document.querySelector("[data-follow]");
+if (followed) setInterval(again, 3000);
+
+async function again() {
+  const isTold = document.documentElement.hasAttribute("data-connected");
+  if (isTold || document.hidden || !followed.querySelector("[data-busy]")) return;
+  try {
+    const answer = await fetch(location.href, { headers: { "X-Live": "1" } });
+    if (!answer.ok || answer.redirected) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById(followed.id);
+    if (fresh && !followed.contains(document.activeElement)) followed.replaceChildren(...fresh.childNodes);
+  } catch {
+    // The page shows what it showed; the next time it asks again.
+  }
+}

@@ -4,19 +4,34 @@ const card = document.querySelector("[data-run]");
 if (card && !("finished" in card.dataset)) follow(card);
 
 function follow(card) {
-  const steps = card.querySelector("[data-steps]");
-  const status = card.querySelector("[data-status]");
-  const live = card.querySelector("[data-live]");
+  const steps = document.querySelector("[data-steps]");
+  const part = (name) => card.querySelector(`[data-${name}]`);
+  const [status, live, doing, used] = ["status", "live", "doing", "used"].map(part);
   let wait = 1000;
   let next;
 
   function line(step) {
     const item = document.createElement("li");
-    item.className = step.ok ? "ok" : "failed";
-    const name = document.createElement("strong");
-    name.textContent = step.name;
-    item.append(name, ` ${step.ms} ms ${step.summary}`);
+    item.className = `${step.kind} ${step.ok ? "ok" : "failed"}`;
+    item.append(element("strong", step.name), " ", element("span", `${step.kind} · ${step.ms} ms`, "quiet"));
+    if (step.summary) item.append(" ", element("span", step.summary, "step-summary"));
     return item;
+  }
+
+  function element(name, text, className = "") {
+    const made = document.createElement(name);
+    made.className = className;
+    made.textContent = text;
+    return made;
+  }
+
+  function show(run) {
+    if (status.textContent !== run.label) status.textContent = live.textContent = run.label;
+    if (run.doing) doing.textContent = run.doing;
+    if (used) used.textContent = run.tokens;
+    if (!run.steps.length) return;
+    steps.replaceChildren(...run.steps.map(line));
+    steps.parentElement.querySelector(":scope > p.quiet")?.remove();
   }
 
   async function ask() {
@@ -25,12 +40,9 @@ function follow(card) {
       if (!answer.ok) throw new Error(String(answer.status));
       const run = await answer.json();
       if (run.isFinished) return location.reload();
-      if (status.textContent !== run.label) {
-        status.textContent = run.label;
-        live.textContent = run.label;
-      }
-      steps.replaceChildren(...run.steps.map(line));
-      wait = 1000;
+      show(run);
+      // Where events are heard, asking is only for what nobody tells of.
+      wait = document.documentElement.hasAttribute("data-connected") ? 3000 : 1000;
     } catch {
       // A server that is away for a moment is asked more slowly, never given up.
       wait = Math.min(wait * 2, 15000);
