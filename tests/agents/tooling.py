@@ -1,0 +1,48 @@
+"""Runs that use tools: their agents, and their toolbox without a model around it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from agents_app.definitions import files as definitions
+from agents_app.models import AgentRun, RunStatus
+from agents_app.running.task import prepare
+from agents_app.running.toolset import RunToolbox
+from agents_app.runs.starting import create_run
+from content.models import Post
+from tests import make
+from tests.agents.environment import write_agent
+
+EVERY_SCOPE = ("dropdown", "global", "field", "posts.bulk")
+
+
+def tooled(folder: Path, agent_id: str, *tools: str, scopes: tuple[str, ...] = EVERY_SCOPE) -> None:
+    """An agent that may call these tools, all where none is named."""
+    config = f"llmConfig: {{useMCP: true, allowedMCPTools: [{', '.join(tools)}]}}"
+    write_agent(folder, agent_id, *scopes, extra=config)
+    definitions.reload()
+
+
+def working(agent_id: str, post: Post | None = None, **given: Any) -> AgentRun:
+    """A run that a worker has just taken up."""
+    given = {"scope": "dropdown" if post else "global", "actor": make.actor("admin"), **given}
+    run = create_run(agent_id=agent_id, post_id=post.pk if post else None, **given)
+    return claimed(run)
+
+
+def claimed(run: AgentRun) -> AgentRun:
+    AgentRun.objects.filter(pk=run.pk).update(status=RunStatus.RUNNING, attempt=uuid4())
+    run.refresh_from_db()
+    return run
+
+
+def toolbox(agent_id: str, post: Post | None = None, **given: Any) -> tuple[RunToolbox, AgentRun]:
+    """The tools of a run that is at work, and the run."""
+    run = working(agent_id, post, **given)
+    return RunToolbox(prepare(run)), run
+
+
+def names(box: RunToolbox) -> set[str]:
+    return {spec.name for spec in box.specs()}
