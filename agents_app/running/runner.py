@@ -103,10 +103,7 @@ def _work(run: AgentRun, heartbeat: Heartbeat, hiding: Hiding) -> None:
         watcher=watcher,
     )
     heartbeat.on_lost = talk.stop
-    try:
-        _converse(task, talk, fenced(run, payload), hiding)
-    finally:
-        transcript.keep()
+    _converse(task, talk, fenced(run, payload), transcript)
 
 
 def _toolbox(task: Task, watcher: RunWatcher) -> port.Toolbox | None:
@@ -123,17 +120,20 @@ def _payload(task: Task) -> JsonObject:
     return canonical_payload(task.run, task.post, document, source)
 
 
-def _converse(task: Task, talk: port.Conversation, text: str, hiding: Hiding) -> None:
+def _converse(task: Task, talk: port.Conversation, text: str, transcript: Transcript) -> None:
     """Ask until an answer can be staged whole, sending back what was wrong with the one before."""
     left, refused = RETRIES, ""
     while True:
-        answer = _ask(task.run, talk, text, left, refused)
+        try:
+            answer = _ask(task.run, talk, text, left, refused)
+        finally:
+            transcript.keep()
         left -= answer.retried
         try:
-            return finish(task, answer.output, hiding)
+            return finish(task, answer.output, transcript.hiding)
         except RuleViolation as error:
             refused = _sentences(error)
-        mark_refused(task.run, hiding.text(refused))
+        mark_refused(task.run, transcript.hiding.text(refused))
         if left <= 0:
             raise port.ProviderError(f"The answer was refused after {RETRIES + 1} tries: {refused}")
         left -= 1

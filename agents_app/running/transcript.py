@@ -24,18 +24,18 @@ class Transcript:
 
     def __init__(self, run: AgentRun, hiding: Hiding) -> None:
         self._run = run
-        self._hiding = hiding
+        self.hiding = hiding
         self._waiting: list[RunMessage] = []
         self._left = MOST
         self._messages = 0
 
     def add(self, role: str, name: str, text: str) -> None:
         if role == "tool":
-            self._hiding.hear_tool(name, text)
+            self.hiding.hear_tool(name, text)
         self._messages += 1
         if self._messages > MOST_MESSAGES:
             return
-        shown = self._hiding.answer_of(name, text) if role == "tool" else self._hiding.text(text)
+        shown = self.hiding.answer_of(name, text) if role == "tool" else self.hiding.text(text)
         most = min(LONGEST, self._left)
         is_cut = len(shown) > most
         shown = shown[:most] + CUT if is_cut else shown
