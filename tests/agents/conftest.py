@@ -12,6 +12,8 @@ from tests import make
 from tests.agents.asking import KEY
 from tests.agents.environment import set_env
 from tests.fake_provider import FakeProvider, Reply, serving
+from tests.receiver import Receiver, reach
+from tests.receiver import serving as receiving
 
 
 @pytest.fixture(autouse=True)
@@ -66,3 +68,11 @@ def signed_in() -> Callable[..., Client]:
         return browser
 
     return client
+
+
+@pytest.fixture
+def receiver(settings: Any) -> Iterator[Receiver]:
+    """A receiver of calls on this machine that the way out may reach."""
+    reach(settings)
+    with receiving() as found:
+        yield found
