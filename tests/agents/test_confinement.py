@@ -1,0 +1,115 @@
+"""A run that works on a post proposes for it and its translations, and nowhere else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agents_app.running.task import prepare
+from agents_app.runs.starting import create_run
+from content import edits
+from content.layers import stage, submit
+from content.models import Draft, Layer, Post, PreviewLink
+from content.services.create import propose_post
+from content.services.previews import create_preview_link
+from content.services.translate import propose_translation
+from core.actor import Actor
+from core.errors import NotAllowed
+from tests import make
+from tests.agents.tooling import toolbox, tooled, working
+
+pytestmark = pytest.mark.django_db
+
+Write = Callable[[Post, Actor], object]
+WRITES: dict[str, Write] = {
+    "stage": lambda post, by: stage(
+        post_id=post.pk,
+        layer=Layer.AI_REVIEW,
+        actor=by,
+        edit=lambda document: edits.patch_fields(document, {"title": "Elsewhere"}),
+    ),
+    "submit": lambda post, by: submit(post_id=post.pk, actor=by),
+    "propose_post": lambda post, by: propose_post(actor=by, type="blog", fields={"title": "New"}),
+    "propose_translation": lambda post, by: propose_translation(
+        post_id=post.pk, locale="de", actor=by
+    ),
+    "create_preview_link": lambda post, by: create_preview_link(
+        post_id=post.pk, layer="ai-review", actor=by
+    ),
+}
+
+
+@pytest.mark.parametrize("write", sorted(WRITES))
+def test_every_door_refuses_what_is_outside_of_the_run(write: str) -> None:
+    own, other = make.post(), make.post("Tea", slug="tea")
+    make.staged(other, {"excerpt": "Waits"})
+    actor = replace(make.agent_actor(), run_id="a-run", confined_to=own.translation_group)
+    drafts, live = list(Draft.objects.values()), make.live_hash()
+
+    with pytest.raises(NotAllowed) as caught:
+        WRITES[write](other, actor)
+
+    assert caught.value.code == "outside_of_run"
+    assert (list(Draft.objects.values()), make.live_hash()) == (drafts, live)
+    assert (Post.objects.count(), PreviewLink.objects.count()) == (2, 0)
+    assert not make.layers(other).review.exists
+
+
+def test_translations_are_inside_those_that_the_run_makes_too(agents_dir: Path) -> None:
+    tooled(agents_dir, "writer", "save_post_ai_review")
+    post = make.post()
+    german = make.post("Kaffee", locale="de", translation_of=post)
+    box, run = toolbox("writer", post)
+    actor = prepare(run).actor
+
+    answer = box.call(
+        "save_post_ai_review", {"postId": str(german.pk), "patch": {"excerpt": "Kurz"}}
+    )
+
+    assert json.loads(answer.text)["staged"] == ["post.excerpt"]
+    assert run.confined_to == post.translation_group == actor.confined_to
+
+
+def test_a_translation_that_a_run_makes_joins_its_post() -> None:
+    post = make.post()
+    actor = replace(make.agent_actor(), run_id="a-run", confined_to=post.translation_group)
+
+    made = propose_translation(post_id=post.pk, locale="de", actor=actor)
+
+    assert made.post.translation_group == post.translation_group
+    assert make.layers(made.post).ai_review.exists
+
+
+def test_a_run_without_a_post_may_propose_for_any(agents_dir: Path) -> None:
+    tooled(agents_dir, "writer", "save_post_ai_review", "create_post_ai_review")
+    post = make.post()
+    box, run = toolbox("writer")
+
+    staged = box.call("save_post_ai_review", {"postId": str(post.pk), "patch": {"excerpt": "A"}})
+    made = box.call("create_post_ai_review", {"type": "blog", "title": "New"})
+
+    assert (staged.ok, made.ok, run.confined_to) == (True, True, None)
+    assert [(row.post_id, row.is_made) for row in run.posts.order_by("is_made")] == [
+        (post.pk, False),
+        (Post.objects.exclude(pk=post.pk).get().pk, True),
+    ]
+
+
+def test_a_run_cannot_begin_another_one_elsewhere() -> None:
+    own, other = make.post(), make.post("Tea", slug="tea")
+    run = working("seo-specialist", own)
+    actor = prepare(run).actor
+
+    with pytest.raises(NotAllowed) as caught:
+        create_run(agent_id="proofreader", scope="dropdown", actor=actor, post_id=other.pk)
+    inside = create_run(agent_id="proofreader", scope="dropdown", actor=actor, post_id=own.pk)
+    without = create_run(
+        agent_id="general-assistant", scope="global", actor=actor, open_ended_context=None
+    )
+
+    assert caught.value.code == "outside_of_run"
+    assert inside.confined_to == without.confined_to == own.translation_group
