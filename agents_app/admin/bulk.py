@@ -50,11 +50,17 @@ register_list_action(ListAction("run_agent", "Run an agent…", "agents.edit", c
 @require_POST
 @answers_refusals
 def bulk(request: HttpRequest) -> HttpResponse:
-    """`do=run` begins the batch; anything else says anew what it would use."""
+    """`do=run` begins the batch; anything else says anew what it would use.
+
+    Nobody begins what they saw no estimate of: chosen since, another agent is estimated first.
+    """
     require(request, "agents.edit")
     ids = request.POST.getlist("ids")[: MOST + 1]
     if request.POST.get("do") != "run":
         return _page(request, ids, None)
+    if request.POST.get("estimated", "") != asked_agent(request):
+        sentence = "You chose another agent. Look at what it will cost, then run it."
+        return _page(request, ids, Refused(problem=sentence))
     try:
         made = create_bulk_runs(
             agent_id=asked_agent(request),
@@ -101,7 +107,7 @@ def _estimated(agent: AgentDefinition | None, posts: Sequence[Post], words: str)
     found = estimate(agent, posts, words)
     return {
         "estimated": found,
-        "estimated_for": agent.name,
+        "estimated_for": agent,
         "about": _amount(found.input_tokens + found.output_tokens, money(found.cost)),
         "at_most": _amount(found.most_tokens, money(found.most_cost)),
         "limits": _limits(found),

@@ -77,11 +77,15 @@ def _actions(request: HttpRequest, run: AgentRun) -> dict[str, Any]:
     return {
         "may_cancel": not run.is_finished and has_right,
         "may_retry": run.is_finished and has_right and _can_be_repeated(run),
-        "may_revert": run.is_finished and may(request, "posts.revisions.manage"),
+        "may_revert": may(request, "posts.revisions.manage") and _has_brought(run),
         "cancel_url": _url("run_cancel", run),
         "retry_url": _url("run_retry", run),
         "revert_url": _url("run_revert", run),
     }
+
+
+def _has_brought(run: AgentRun) -> bool:
+    return run.is_finished and (bool(run.staged) or run.posts.exists())
 
 
 def _can_be_repeated(run: AgentRun) -> bool:

@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from agents_app.admin.run_actions import cancel, retry, revert, start, use
 from agents_app.admin.run_page import show, status
 from agents_app.admin.story import transcript
-from agents_app.admin.wording import agent_name, duration, is_demo, money
+from agents_app.admin.wording import agent_name, is_demo, money
 from agents_app.models import AgentRun
 from core.admin.rights import PermittedAdmin
 
@@ -24,7 +24,7 @@ _LOOKUPS = frozenset({"post__id__exact", "batch__id__exact"})
 @admin.register(AgentRun)
 class AgentRunAdmin(PermittedAdmin[AgentRun]):
     view_permission = "agents.view"
-    list_display = ("agent", "about", "state", "group", "by", "created_at", "took", "price")
+    list_display = ("agent", "about", "state", "group", "by", "created_at", "price")
     list_display_links = ("agent",)
     list_filter = ("status", "scope", "agent_id")
     list_select_related = ("post", "batch")
@@ -63,15 +63,11 @@ class AgentRunAdmin(PermittedAdmin[AgentRun]):
         if run.batch is None:
             return "—"
         url = reverse("admin:agents_app_agentbatch_change", args=[run.batch.pk])
-        return format_html('<a href="{}">{:%Y-%m-%d %H:%M}</a>', url, run.batch.created_at)
+        return format_html('<a href="{}">{}</a>', url, "batch")
 
     @admin.display(description="By", ordering="by_name")
     def by(self, run: AgentRun) -> str:
         return run.by_name
-
-    @admin.display(description="Took")
-    def took(self, run: AgentRun) -> str:
-        return duration(run) or "—"
 
     @admin.display(description="Cost", ordering="cost")
     def price(self, run: AgentRun) -> str:

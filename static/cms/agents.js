@@ -41,6 +41,21 @@ if (menus.length) {
   });
 }
 
+// Another agent, another estimate.
+const bulk = document.querySelector("[data-estimate]");
+bulk?.addEventListener("change", async ({ target }) => {
+  if (target.name !== "agent") return;
+  const sent = new FormData(bulk);
+  sent.set("do", "estimate");
+  try {
+    const answer = await fetch(bulk.action, { method: "POST", body: sent });
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("#estimate");
+    if (fresh && target.checked) bulk.querySelector("#estimate").replaceWith(fresh);
+  } catch {
+    // The server asks again before it begins what was not estimated.
+  }
+});
+
 // A batch that goes on is read again by itself where no websocket tells of it.
 const followed = document.querySelector("[data-follow]");
 if (followed) setInterval(again, 3000);

@@ -16,6 +16,7 @@ from PIL import Image
 
 from content.models import Layer
 from tests import make
+from tests.browser import agents_scene
 from tests.browser.scene import coffee
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -50,6 +51,7 @@ def test_every_page(open_page: Any, look: str) -> None:
     page = open_page("admin", dark=look == "dark", width=360 if look == "narrow" else 1280)
     base = f"/admin/content/post/{post.pk}"
     run = post.agent_runs.first()
+    told, batch = agents_scene.story(post), agents_scene.batch(post)
     for name, address in {
         "home": "/admin/",
         "inbox": "/admin/inbox/",
@@ -62,10 +64,26 @@ def test_every_page(open_page: Any, look: str) -> None:
         "runs": "/admin/agents_app/agentrun/",
         "field": f"/admin/agents_app/field/?post={post.pk}&field=post.title",
         "ask": "/admin/agents_app/ask/",
+        "answers": f"/admin/agents_app/agentrun/{agents_scene.tries(post).pk}/change/",
+        "story": f"/admin/agents_app/agentrun/{told.pk}/change/",
+        "said": f"/admin/agents_app/agentrun/{told.pk}/transcript/",
+        "take-back": f"/admin/agents_app/agentrun/{told.pk}/revert/",
+        "going-on": f"/admin/agents_app/agentrun/{batch.runs.get(status='running').pk}/change/",
+        "batch": f"/admin/agents_app/agentbatch/{batch.pk}/change/",
+        "batches": "/admin/agents_app/agentbatch/",
+        "batch-take-back": f"/admin/agents_app/agentbatch/{batch.pk}/revert/",
         "users": "/admin/accounts/user/",
     }.items():
         page.goto(address)
         keep(page, Path(os.environ["SCREENSHOTS"]) / f"{name}-{look}.png", whole=True)
+    page.goto("/admin/content/post/")
+    for box in page.locator("input.action-select").all():
+        box.check()
+    page.select_option("select[name=action]", "run_agent")
+    page.get_by_role("button", name="Run", exact=True).or_(
+        page.get_by_role("button", name="Go")
+    ).click()
+    keep(page, Path(os.environ["SCREENSHOTS"]) / f"bulk-{look}.png", whole=True)
     stranger = open_page(None, dark=look == "dark", width=360 if look == "narrow" else 1280)
     stranger.goto("/admin/login/")
     keep(stranger, Path(os.environ["SCREENSHOTS"]) / f"login-{look}.png")

@@ -1,0 +1,125 @@
+"""Pages of agents with something of every kind on them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django.utils import timezone
+
+from agents_app.models import AgentBatch, AgentRun, RunReaction
+from content.models import Post
+from tests import make
+
+LONG = (
+    "How to brew filter coffee with a scale and a kettle, without any machine, in ten quiet minutes"
+)
+
+
+def run(post: Post | None, status: str = "succeeded", **values: Any) -> AgentRun:
+    """A run as a model would have left it."""
+    now = timezone.now()
+    return AgentRun.objects.create(
+        **{
+            "agent_id": "seo-specialist",
+            "scope": "dropdown",
+            "post": post,
+            "by": make.user("editor"),
+            "by_name": "editor",
+            "via": "admin",
+            "status": status,
+            "provider": "openai",
+            "model": "gpt-example",
+            "input_tokens": 4210,
+            "output_tokens": 380,
+            "cost": Decimal("0.013400"),
+            "started_at": now,
+            "finished_at": None if status in ("queued", "running") else now,
+            **values,
+        }
+    )
+
+
+def tries(post: Post) -> AgentRun:
+    """Three tries at the title, the last of them failed."""
+    field = {"scope": "field", "field_key": "post.title", "stages_value": False}
+    first = run(post, value="Filter coffee by hand in 10 minutes", summary="Shorter.", **field)
+    run(
+        post,
+        value="Brew filter coffee by hand: a calm guide",
+        first_try=first,
+        note="Less like an advertisement, and no number",
+        **field,
+    )
+    error = "The provider answered 429: too many requests."
+    run(post, "failed", error=error, first_try=first, note="Again, please", **field)
+    return first
+
+
+def story(post: Post) -> AgentRun:
+    """A run with tools, a cause, a consequence, reactions and what was said."""
+    cause = run(post, summary="Checked the spelling.", agent_id="proofreader")
+    event = make.event("post.ai-review.save", postId=str(post.pk))
+    own = run(
+        post,
+        scope="post.ai-review.save",
+        event=event,
+        cause_run=cause,
+        hop=1,
+        summary="Wrote a description of 150 characters, and left the title as it is.",
+        staged=["post.metaDescription"],
+        has_read_untrusted=True,
+    )
+    for number, (kind, name, ok, summary) in enumerate(
+        (
+            ("model", "gpt-example", True, "called search_media"),
+            ("tool", "search_media", True, "3 images"),
+            ("tool", "get_media", False, "No media has the id 1."),
+            ("model", "gpt-example", True, "answered"),
+        ),
+        1,
+    ):
+        own.steps.create(
+            number=number, kind=kind, name=name, ok=ok, milliseconds=number * 310, summary=summary
+        )
+    for number, (role, text) in enumerate(
+        (("system", "You are the search editor."), ("user", "BEGIN\n{}\nEND"), ("assistant", "{}")),
+        1,
+    ):
+        own.messages.create(number=number, role=role, text=text)
+    run(post, "failed", agent_id="proofreader", cause_run=own, hop=2, error="No budget is left.")
+    RunReaction.objects.create(
+        run=own,
+        number=0,
+        kind="webhook",
+        target="hooks.example.com",
+        status="succeeded",
+        attempts=1,
+    )
+    RunReaction.objects.create(
+        run=own,
+        number=1,
+        kind="mcp_tool",
+        trigger="on_success",
+        target="add_feedback",
+        status="failed",
+        attempts=5,
+        error="There is no post of that id.",
+    )
+    return own
+
+
+def batch(post: Post) -> AgentBatch:
+    """Four posts: one done, one failed, one at work, one waiting; and one that was never begun."""
+    made = AgentBatch.objects.create(
+        agent_id="seo-specialist",
+        open_ended_context="Mind the word ‘filter’.",
+        by_name="admin",
+        rejected=[{"id": "x", "error": "No post has the id x."}],
+    )
+    scope = {"scope": "posts.bulk", "batch": made}
+    run(post, staged=["post.metaTitle", "post.excerpt"], summary="Sharper title.", **scope)
+    run(make.post(LONG), "failed", error="The answer was refused after 3 tries.", **scope)
+    run(make.post("Kettles compared"), "running", doing="Writing, about 120 words so far", **scope)
+    run(make.post("Water"), "queued", provider="", model="", cost=None, **scope)
+    return made
