@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Final
 
 from agents_app.admin.wording import agent_name
-from agents_app.budgets.exceeded import amount_text
+from agents_app.budgets.exceeded import short_text
 from agents_app.budgets.figures import BudgetView, Usage
 from agents_app.budgets.limits import ALL, Amount, Unit
 
@@ -59,7 +59,7 @@ def columns(found: Usage, unit: Unit, today: date) -> Columns:
             _column(number, day, amount.of(unit), top.of(unit), room, unit, today)
             for number, (day, amount) in enumerate(days)
         ],
-        amount_text(top.of(unit), unit),
+        short_text(top.of(unit), unit),
         top_day if top.of(unit) else None,
         [item for item in days if item[1] != Amount()],
     )
@@ -73,7 +73,7 @@ def _column(
         height = 2.0  # little is not nothing
     return Column(
         day=day,
-        text=amount_text(amount, unit),
+        text=short_text(amount, unit),
         left=f"{number * room + room * _GAP / 2:.2f}%",
         width=f"{room * (1 - _GAP):.2f}%",
         middle=f"{number * room + room / 2:.2f}%",
@@ -110,8 +110,8 @@ def bars(found: Usage, unit: Unit, budgets: Sequence[BudgetView], *, is_now: boo
         made.append(
             Bar(
                 name=agent_name(agent_id) if agent_id else "Without an agent",
-                text=amount_text(value, unit),
-                other=amount_text(amount.of(other), other),
+                text=short_text(value, unit),
+                other=short_text(amount.of(other), other),
                 width=f"{float(value / top) * 100 if top else 0:.1f}%",
                 share=round(value * 100 / found.total.of(unit)) if found.total.of(unit) else 0,
                 limit=limit,

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 from django import forms
 
 from agents_app.admin.wording import agent_name
-from agents_app.budgets.exceeded import amount_text
+from agents_app.budgets.exceeded import short_text
 from agents_app.budgets.figures import BudgetView
 from agents_app.budgets.limits import ALL, DEFAULT, PERIODS, UNITS, PeriodName, Unit
 from agents_app.budgets.setting import COST_MOST, NAMES, TOKENS_MOST, LimitChanges
@@ -110,7 +110,7 @@ class BudgetForm(forms.Form):
         for name, field in self.fields.items():
             field.show_hidden_initial = True
             holding = getattr(view.holding, name)
-            if holding is not None and not view.is_own:
+            if holding is not None and getattr(view.limits, name) is None:
                 field.widget.attrs["placeholder"] = f"{_plain(holding)}"
             field.widget.attrs["aria-label"] = f"{self.title}: {_LABELS[name]}"
             field.widget.attrs["inputmode"] = "decimal" if "cost" in name else "numeric"
@@ -132,8 +132,8 @@ class BudgetForm(forms.Form):
         if self.view.agent_id == ALL:
             return "What everything may use in sum."
         if self.view.agent_id == DEFAULT:
-            return "Holds for each that has no limit of its own."
-        return "" if self.view.is_own else "As each agent"
+            return "Holds where an agent has no limit of its own."
+        return ""
 
     @property
     def cells(self) -> list[Cell]:
@@ -146,7 +146,7 @@ class BudgetForm(forms.Form):
         percent = None
         if most is not None and self.view.agent_id != DEFAULT:
             percent = int(amount * 100 / most) if most else 100
-        return Cell(self[name], _LABELS[name], amount_text(amount, unit), percent)
+        return Cell(self[name], _LABELS[name], short_text(amount, unit), percent)
 
     def changes(self) -> LimitChanges:
         given = {name: self.cleaned_data[name] for name in self.changed_data}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, cast
 
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
@@ -30,7 +30,7 @@ Tokens = Annotated[int, Field(ge=0, le=TOKENS_MOST)]
 Dollars = Annotated[float, Field(ge=0, le=float(COST_MOST), allow_inf_nan=False)]
 Model = Annotated[Words, Field(max_length=MODEL_MAX)]
 _SETTINGS_READ: Final = frozenset({"updatedAt", "pricesDate", "providers"})
-_BUDGET_READ: Final = frozenset({"agentId", "own", "holding", "usedToday", "usedThisMonth"})
+_BUDGET_READ: Final = frozenset({"agentId", "holding", "usedToday", "usedThisMonth"})
 
 
 class AiSettingsChanges(Body):
@@ -97,14 +97,14 @@ class BudgetViewSet(ApiViewSet):
     def update(self, request: Request, agent_id: str) -> Response:
         """Set limits of an agent, of `default` or of `all`; what is absent stays, null takes a limit away.
 
-        An agent without any limit of its own is held to the default.
+        Where an agent has no limit of its own, that of `default` holds.
         """
         body = check(_written(request, _BUDGET_READ), BudgetChanges)
-        changes = LimitChanges(**body.model_dump(exclude_unset=True))
-        for name in ("cost_per_day", "cost_per_month"):
-            if changes.get(name) is not None:
-                changes[name] = Decimal(str(changes[name]))
-        key = set_budget(name=agent_id, changes=changes, actor=self.actor)
+        changes = {
+            name: Decimal(str(value)) if isinstance(value, float) else value
+            for name, value in body.model_dump(exclude_unset=True).items()
+        }
+        key = set_budget(name=agent_id, changes=cast("LimitChanges", changes), actor=self.actor)
         return Response(presenters.budget(figures.budget(key, today())))
 
 

@@ -29,7 +29,7 @@ class ProviderSchema(serializers.Serializer[object]):
     name = serializers.CharField()
     kind = serializers.ChoiceField(choices=KINDS)
     configured = serializers.BooleanField()
-    default = serializers.BooleanField(help_text="Whether it answers where an agent names none.")  # type: ignore[assignment]  # a field of that name
+    default = serializers.BooleanField(help_text="Whether it answers where an agent names none.")
     defaultModel = serializers.CharField()
     variable = serializers.CharField(allow_null=True)
 
@@ -64,10 +64,9 @@ class LimitsSchema(serializers.Serializer[object]):
 
 
 class BudgetSchema(LimitsSchema):
-    """A budget. `own` is false of an agent that the default holds for; `holding` are the limits that hold."""
+    """A budget. `holding` are the limits that hold: of each kind the agent's own, else the default's."""
 
     agentId = serializers.CharField(help_text="An agent, `default` or `all`.")
-    own = serializers.BooleanField()
     holding = LimitsSchema()
     usedToday = AmountSchema(help_text="With what is reserved.")
     usedThisMonth = AmountSchema(help_text="With what is reserved.")

@@ -31,6 +31,13 @@ def _sentence(refused: BudgetExceeded) -> str:
     )
 
 
+def short_text(amount: Decimal, unit: Unit) -> str:
+    """For pages: money in cents, and below ten cents with two digits that say something."""
+    if unit == "tokens" or not 0 < amount < Decimal("0.1"):
+        return amount_text(amount.quantize(Decimal("0.01")), unit)
+    return f"${amount:.2g}" if amount >= Decimal("0.0001") else "under $0.0001"
+
+
 def amount_text(amount: Decimal, unit: Unit) -> str:
     """`12,000 tokens`, `$0.50`; money below a cent with all its digits."""
     if unit == "tokens":

@@ -24,12 +24,11 @@ _MICRO: Final = Decimal("0.000001")
 class BudgetView:
     """A budget, and what is used of it, with what requests under way may come to use.
 
-    `holding` are the limits that hold: the agent's own, else the default's. `agent_id` is `*` for all together, empty
-    for the default, which nobody uses by itself.
+    `holding` are the limits that hold: of each kind the agent's own, else the default's. `agent_id` is `*` for all
+    together, empty for the default, which nobody uses by itself.
     """
 
     agent_id: str
-    is_own: bool
     limits: Limits
     holding: Limits
     today: Amount
@@ -39,7 +38,7 @@ class BudgetView:
 def budget(key: str, day: date) -> BudgetView:
     """That of an agent, or of many. Three queries."""
     found = next((item for item in budgets(day) if item.agent_id == key), None)
-    return found or BudgetView(key, False, Limits(), Limits(), Amount(), Amount())
+    return found or BudgetView(key, Limits(), Limits(), Amount(), Amount())
 
 
 def budgets(day: date) -> list[BudgetView]:
@@ -50,13 +49,12 @@ def budgets(day: date) -> list[BudgetView]:
     ids = {agent.id for agent in all_agents()} | set(rows) | set(used) - {DEFAULT, ALL}
     together = limits_in(rows.get(ALL))
     found = [
-        BudgetView(ALL, True, together, together, *_sum(used.values())),
-        BudgetView(DEFAULT, True, default, default, Amount(), Amount()),
+        BudgetView(ALL, together, together, *_sum(used.values())),
+        BudgetView(DEFAULT, default, default, Amount(), Amount()),
     ]
     for id_ in sorted(ids - {DEFAULT, ALL}):
         own = limits_in(rows.get(id_))
-        holding = own if id_ in rows else default
-        found.append(BudgetView(id_, id_ in rows, own, holding, *used[id_]))
+        found.append(BudgetView(id_, own, own.over(default), *used[id_]))
     return found
 
 

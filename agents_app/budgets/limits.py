@@ -90,18 +90,21 @@ def lock_budgets() -> None:
 
 
 def limits_of(agent_id: str) -> Sequence[Limit]:
-    """The limits that hold for an agent: its own or the default, and those of all together. One query."""
+    """The limits that hold for an agent: each its own or the default's, and those of all together. One query."""
     rows = Budget.objects.in_bulk([agent_id, DEFAULT, ALL])
-    own = rows.get(agent_id) or rows.get(DEFAULT)
-    found = [] if own is None else _limits(own, agent_id)
-    return found + (_limits(rows[ALL], ALL) if ALL in rows else [])
+    own = [rows[key] for key in (agent_id, DEFAULT) if key in rows]
+    return _limits(agent_id, own) + _limits(ALL, [rows[ALL]] if ALL in rows else [])
 
 
-def _limits(row: Budget, agent_id: str) -> list[Limit]:
+def _limits(agent_id: str, rows: Sequence[Budget]) -> list[Limit]:
+    """Of each the first that there is."""
     found = []
     for period in PERIODS:
         for unit in UNITS:
-            most: int | Decimal | None = getattr(row, f"{unit}_per_{period}")
+            named: list[int | Decimal | None] = [
+                getattr(row, f"{unit}_per_{period}") for row in rows
+            ]
+            most = next((value for value in named if value is not None), None)
             if most is not None:
                 found.append(Limit(agent_id, period, unit, Decimal(most)))
     return found

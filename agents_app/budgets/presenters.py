@@ -15,7 +15,6 @@ def budget(view: BudgetView) -> JsonObject:
     """A budget: its own limits, those that hold, and what is used of them or reserved."""
     return {
         "agentId": NAMES.get(view.agent_id, view.agent_id),
-        "own": view.is_own,
         **wire_of(view.limits),
         "holding": wire_of(view.holding),
         "usedToday": _amount(view.today),

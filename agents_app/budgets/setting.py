@@ -39,6 +39,15 @@ class Limits:
     def is_empty(self) -> bool:
         return self == Limits()
 
+    def over(self, default: Limits) -> Limits:
+        """These, and of the default what these leave open."""
+        return Limits(
+            **{
+                name: getattr(default, name) if getattr(self, name) is None else getattr(self, name)
+                for name in _FIELDS
+            }
+        )
+
 
 class LimitChanges(TypedDict, total=False):
     """The limits that change; None takes one away."""
@@ -64,26 +73,20 @@ def limits_in(row: Budget | None) -> Limits:
     return Limits(row.tokens_per_day, row.tokens_per_month, row.cost_per_day, row.cost_per_month)
 
 
-def key_of(name: str) -> str:
-    """The key of a budget by its name on the wire: an agent's id, `default` or `all`."""
-    return {wire: key for key, wire in NAMES.items()}.get(name, name)
-
-
 @transaction.atomic
 def set_budget(*, name: str, changes: LimitChanges, actor: Actor) -> str:
-    """Set limits of an agent (by its id), of every agent without limits of its own (`default`), or of `all`.
+    """Set limits of an agent (by its id), of each agent that has none of that kind (`default`), or of `all`.
 
-    Answers the key of the budget. An agent whose limits are all empty has none of its own any more: the default holds
-    for it. Raises `NotAllowed`, `NotFound` for an agent that there is not, or `RuleViolation` by the field's name on
-    the wire.
+    Answers the key of the budget. Raises `NotAllowed`, `NotFound` for an agent that there is not, or `RuleViolation`
+    by the field's name on the wire.
     """
     actor.require_person("change budgets")
     actor.require("agents.edit")
     lock_budgets()
-    key = key_of(name)
-    row = Budget.objects.filter(pk=key).first() if _is_storable(key) else None
+    key = _key_of(name)
+    row = Budget.objects.filter(pk=key).first()
     if row is None and key not in NAMES and get_agent(key) is None:
-        raise unknown_agent(name[:ID_MAX])
+        raise unknown_agent(name)
     before = limits_in(row)
     limits = replace(before, **changes)
     _check(limits)
@@ -143,15 +146,15 @@ def _check(limits: Limits) -> None:
             raise invalid(wire, f"{wire} is a whole number from 0 to {TOKENS_MOST:,}.")
 
 
-def _is_storable(key: str) -> bool:
-    return len(key) <= ID_MAX and key.isprintable()
+def _key_of(name: str) -> str:
+    """The key of a budget by its name on the wire: an agent's id, `default` or `all`. Raises `NotFound`."""
+    keys = {wire: key for key, wire in NAMES.items()}
+    if name in NAMES or len(name) > ID_MAX or not name.isprintable():
+        raise unknown_agent(name[:ID_MAX])
+    return keys.get(name, name)
 
 
 def _forget_notices(key: str) -> None:
     """People are told anew of a limit that is another one now."""
     told = BudgetNotice.objects.all()
-    if key == DEFAULT:
-        own = Budget.objects.values_list("agent_id", flat=True)
-        told.exclude(agent_id__in=list(own)).delete()
-    else:
-        told.filter(agent_id=key).delete()
+    (told.exclude(agent_id=ALL) if key == DEFAULT else told.filter(agent_id=key)).delete()

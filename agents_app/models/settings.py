@@ -54,8 +54,9 @@ class AiSettings(models.Model):
 class Budget(models.Model):
     """The most that an agent may use in a day and in a month, in UTC; empty: no limit. Money is US dollars.
 
-    `agent_id` empty is the budget of each agent that has none of its own; `*` that of all together. The row of
-    `*` is always there once anything was reserved: whoever reserves, settles or changes a budget locks it first.
+    `agent_id` empty is the default: each of its limits holds for the agents that have none of that kind of their own.
+    `*` is the budget of all together; its row is there once anything was reserved, because whoever reserves, settles
+    or changes a budget locks it first.
     """
 
     agent_id = models.CharField(max_length=ID_MAX, primary_key=True)

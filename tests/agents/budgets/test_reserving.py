@@ -9,7 +9,6 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from agents_app.budgets import limits
 from agents_app.budgets.reserving import (
     BudgetExceeded,
     reserve,
@@ -33,7 +32,7 @@ def the_day(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def at(monkeypatch: pytest.MonkeyPatch, day: date) -> None:
     moment = datetime(day.year, day.month, day.day, 23, 59, tzinfo=UTC)
-    monkeypatch.setattr(limits.timezone, "now", lambda: moment)
+    monkeypatch.setattr(timezone, "now", lambda: moment)
 
 
 def ask(agent_id: str = "writer", tokens: int = 100, cost: str = "0") -> Reservation:
@@ -133,22 +132,24 @@ def test_what_began_before_midnight_counts_for_its_own_day(monkeypatch: pytest.M
     assert spendings() == [("writer", DAY, 700, Decimal(0))]
 
 
-def test_an_own_budget_stands_in_place_of_the_default_and_all_together_beside_both() -> None:
-    Budget.objects.create(agent_id="", tokens_per_day=100)
-    Budget.objects.create(agent_id="writer", tokens_per_month=500)
-    Budget.objects.create(agent_id="*", tokens_per_day=550)
+def test_an_own_limit_stands_in_place_of_the_default_and_all_together_beside_both() -> None:
+    Budget.objects.create(agent_id="", tokens_per_day=100, tokens_per_month=150)
+    Budget.objects.create(agent_id="writer", tokens_per_day=500)
+    Budget.objects.create(agent_id="*", tokens_per_day=220)
 
     with pytest.raises(BudgetExceeded, match="the agent reader for this day"):
         ask("reader", tokens=101)
-    ask("reader", tokens=100)
-    ask("writer", tokens=450)
+    with pytest.raises(BudgetExceeded, match="the agent writer for this month"):
+        ask("writer", tokens=151)
+    ask("writer", tokens=150)
+    ask("reader", tokens=70)
     with pytest.raises(BudgetExceeded, match="all agents together for this day"):
-        ask("writer", tokens=1)
+        ask("reader", tokens=1)
 
 
 def test_what_costs_nothing_is_not_held_to_a_limit_of_money() -> None:
     Budget.objects.create(agent_id="writer", cost_per_day=Decimal(0), tokens_per_day=100)
-    assert ask(tokens=100, cost="0")
+    assert ask(tokens=100, cost="0").tokens == 100
     with pytest.raises(BudgetExceeded, match=r"\$0\.00 of \$0\.00"):
         ask(tokens=0, cost="0.000001")
 
