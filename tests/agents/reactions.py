@@ -71,3 +71,10 @@ def chat(template: str, trigger: str = "always", **config: Any) -> dict[str, Any
 def tool(name: str, trigger: str = "always", **params: Any) -> dict[str, Any]:
     config = {"toolName": name, "toolParams": params}
     return {"type": "mcp_tool", "trigger": trigger, "config": config}
+
+
+def save(**fields: Any) -> dict[str, Any]:
+    """A reaction that proposes something for the run's own post."""
+    return tool(
+        "save_post_ai_review", postId="{{data.postId}}", patch=fields or {"excerpt": "By {{agent}}"}
+    )
