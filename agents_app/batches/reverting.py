@@ -90,13 +90,20 @@ def _result(batch: AgentBatch, run_id: UUID) -> JsonObject:
         with transaction.atomic():
             done = undo_run(run_id=run_id, actor=Actor(user=batch.revert_by, via=via))
     except CmsError as error:
-        is_nothing = error.code == "nothing_to_revert"
-        return found if is_nothing else found | {"error": error.message}
+        return found | {"error": _why(run_id, error)}
     return found | {
         "reverted": list(done.reverted),
         "kept": list(done.kept),
         "unstaged": list(done.unstaged),
     }
+
+
+def _why(run_id: UUID, error: CmsError) -> str:
+    """Nothing where there was nothing to take back."""
+    if error.code != "nothing_to_revert":
+        return error.message
+    is_in_trash = AgentRun.objects.filter(pk=run_id, post__deleted_at__isnull=False).exists()
+    return "Its post is in the trash; restore it first." if is_in_trash else ""
 
 
 def wake_waiting() -> int:
