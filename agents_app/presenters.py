@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from agents_app.batches.starting import BulkRuns
+from agents_app.definitions.reading import Agent, Answering
 from agents_app.definitions.schema import AgentDefinition, OpenEndedContext, ScopeEntry
 from agents_app.models import AgentRun
 from agents_app.runs.undo import Undone
@@ -22,6 +23,30 @@ def agent(definition: AgentDefinition) -> JsonObject:
         "description": definition.description,
         "scopes": [_scope(entry) for entry in definition.scopes],
         "openEndedContext": _open_ended(definition.open_ended_context),
+    }
+
+
+def agent_as_it_stands(found: Agent) -> JsonObject:
+    """An agent with who would answer and what it may use: no prompt, no key."""
+    definition, media = found.definition, found.media
+    return {
+        **agent(definition),
+        "enabled": found.is_enabled,
+        "definedIn": found.defined_in,
+        "text": _answering(found.text),
+        "media": None if media is None else _answering(media),
+        "tools": list(found.tools),
+        "reactions": len(definition.reactions),
+        "account": {"state": found.account.state, "username": found.account.username},
+        "doubts": [f"{doubt.field}: {doubt.sentence}" for doubt in found.doubts],
+    }
+
+
+def _answering(found: Answering) -> JsonObject:
+    return {
+        "provider": found.provider or None,
+        "model": found.model or None,
+        "problem": found.problem or None,
     }
 
 

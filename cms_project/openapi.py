@@ -81,6 +81,7 @@ SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
         "TextProvider": "agents_app.settings.defaults.TEXT_PROVIDERS",
         "MediaProvider": "agents_app.settings.defaults.MEDIA_PROVIDERS",
         "AgentScope": "agents_app.api.schema.SCOPES",
+        "AgentAccountState": "agents_app.api.schema.ACCOUNT_STATES",
         "FormFieldType": "forms.fields.FIELD_TYPES",
         "FeedbackStatus": "content.models.FeedbackStatus.choices",
         "FeedbackCategory": "content.models.FeedbackCategory.choices",

@@ -15,6 +15,7 @@ _ORDER = {"content": 0, "seo": 1, "forms": 1, "agents_app": 2, "media": 3, "acco
 _NAMES = {
     "AgentBatch": "Batches",
     "AgentRun": "Runs",
+    "AgentSwitch": "Agents",
     "Asset": "Media",
     "Event": "Activity log",
     "ModuleInstance": "Global modules",

@@ -15,18 +15,25 @@ from agents_app import presenters
 from agents_app.api import schema
 from agents_app.batches.starting import MOST, create_bulk_runs
 from agents_app.definitions.files import agents_for
+from agents_app.definitions.reading import find_agent
 from agents_app.definitions.schema import Scope
-from agents_app.definitions.switches import only_enabled
+from agents_app.definitions.switches import only_enabled, switch_agent
 from agents_app.models import AgentRun
 from agents_app.runs.finding import find_run
 from agents_app.runs.starting import create_run
 from agents_app.runs.waiting import WAIT_MAX, wait_for
 from core.actor import Actor
-from core.api.body import Body, Words, read_body
+from core.api.body import Body, Words, body_object, check, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
 from core.api.views import ApiViewSet
 from core.errors import invalid
+
+
+class AgentSwitched(Body):
+    """What to change of an agent. Other keys that a GET answers are ignored: they stand in its file."""
+
+    enabled: bool
 
 
 class PostRun(Body):
@@ -82,6 +89,8 @@ class AgentViewSet(ApiViewSet):
 
     permissions: ClassVar[dict[str, Declared]] = {
         "list": "agents.view",
+        "retrieve": "agents.view",
+        "partial_update": "agents.edit",
         "run_on_post": ("agents.dropdown", "agents.field"),
         "run_globally": "agents.global",
         "run_in_bulk": "agents.edit",
@@ -100,6 +109,25 @@ class AgentViewSet(ApiViewSet):
         )
         rows = [presenters.agent(agent) for agent in found[page.slice]]
         return Response(page.envelope(rows, len(found)))
+
+    @extend_schema(responses=schema.OneAgentSchema)
+    def retrieve(self, request: Request, agent_id: str) -> Response:
+        """One agent, on or off: who would answer, the tools that it may use, its account. No prompt and no key."""
+        found = find_agent(agent_id=agent_id, actor=self.actor)
+        return Response(presenters.agent_as_it_stands(found))
+
+    @extend_schema(request=AgentSwitched, responses=schema.OneAgentSchema)
+    def partial_update(self, request: Request, agent_id: str) -> Response:
+        """Switch an agent on or off, whatever its file says. Off, it begins no run any more."""
+        find_agent(agent_id=agent_id, actor=self.actor)
+        read_only = set(schema.OneAgentSchema().fields) - {"enabled"}
+        given = {
+            name: value for name, value in body_object(request).items() if name not in read_only
+        }
+        body = check(given, AgentSwitched)
+        switch_agent(agent_id=agent_id, enabled=body.enabled, actor=self.actor)
+        found = find_agent(agent_id=agent_id, actor=self.actor)
+        return Response(presenters.agent_as_it_stands(found))
 
     @extend_schema(
         parameters=schema.MADE_WAITING,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from drf_spectacular.utils import OpenApiExample
 from rest_framework import serializers
 
+from agents_app.definitions.reading import AccountState
 from agents_app.definitions.schema import Scope
 from agents_app.models import RunStatus
 from agents_app.runs.waiting import WAIT_MAX
@@ -21,6 +24,7 @@ from core.api.schema import (
 from core.definition_files import ID_MAX, ID_PATTERN
 
 SCOPES = [(scope.value, scope.value) for scope in Scope]
+ACCOUNT_STATES = [(state, state) for state in get_args(AccountState)]
 AGENT_ID = {
     "agent_id": {"type": "string", "pattern": ID_PATTERN, "maxLength": ID_MAX},
 }
@@ -77,6 +81,34 @@ class AgentSchema(serializers.Serializer[object]):
     description = serializers.CharField(allow_blank=True)
     scopes = ScopeEntrySchema(many=True)
     openEndedContext = OpenEndedSchema()  # names of the wire
+
+
+class AnsweringSchema(serializers.Serializer[object]):
+    """Who would answer at present, or why nobody would."""
+
+    provider = serializers.CharField(allow_null=True)
+    model = serializers.CharField(allow_null=True)
+    problem = serializers.CharField(allow_null=True)
+
+
+class AgentAccountSchema(serializers.Serializer[object]):
+    """What an agent writes under: its own account, the system's, one that is off, or one still to be made."""
+
+    state = serializers.ChoiceField(choices=ACCOUNT_STATES)
+    username = serializers.CharField(allow_blank=True)
+
+
+class OneAgentSchema(AgentSchema):
+    """An agent, with who would answer, the tools that it may use, and what its file names that nobody knows."""
+
+    enabled = serializers.BooleanField()
+    definedIn = serializers.CharField()
+    text = AnsweringSchema()
+    media = AnsweringSchema(allow_null=True)
+    tools = serializers.ListField(child=serializers.CharField())
+    reactions = serializers.IntegerField()
+    account = AgentAccountSchema()
+    doubts = serializers.ListField(child=serializers.CharField())
 
 
 class AgentListSchema(serializers.Serializer[object]):

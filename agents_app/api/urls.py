@@ -19,6 +19,10 @@ from agents_app.api.trigger import TriggerViewSet
 
 urlpatterns = [
     path("agents", AgentViewSet.as_view({"get": "list"})),
+    path(
+        "agents/<str:agent_id>",
+        AgentViewSet.as_view({"get": "retrieve", "patch": "partial_update"}),
+    ),
     path("agents/<str:agent_id>/run", AgentViewSet.as_view({"post": "run_globally"})),
     path(
         "posts/<str:post_id>/agents/<str:agent_id>/run",

@@ -11,6 +11,7 @@ from typing import Final
 from django.conf import settings
 
 from agents_app.definitions.schema import AgentDefinition
+from agents_app.running.fields import type_of_key
 from core.definition_files import DefinitionFiles, Unreadable, from_json, from_yaml
 
 
@@ -56,7 +57,11 @@ def agents_for(
     field_key: str | None = None,
     form_slug: str | None = None,
 ) -> list[AgentDefinition]:
-    """The agents of a scope in ascending order, whatever their switch says. None leaves a limit unasked."""
+    """The agents of a scope in ascending order, whatever their switch says. None leaves a limit unasked.
+
+    A field's key says its type too, where the type is not given.
+    """
+    field_type = field_type or (type_of_key(field_key) if field_key else None)
     found = []
     for agent in all_agents():
         orders = [

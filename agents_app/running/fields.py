@@ -89,6 +89,23 @@ def find_field(document: PostDocument, key: str, post_module_id: str | None = No
     return FieldTarget(key, _prop_type(path, type_name), module.id, tuple(path.split(".")))
 
 
+def type_of_key(key: str) -> str | None:
+    """The field type that a key names in any post that has it; None where nobody can say."""
+    kind, _, rest = key.partition(".")
+    if kind == "post" and rest.startswith(CUSTOM_PREFIX):
+        name = rest.removeprefix(CUSTOM_PREFIX)
+        types = (post_types.get(type_name) for type_name in post_types.names())
+        found = (props_of(type_.CustomFields).get(name) for type_ in types if type_ is not None)
+        return next((prop.kind for prop in found if prop is not None), None)
+    if kind == "post":
+        return _POST_TYPES.get(rest, "text") if rest in AGENT_FIELD_NAMES else None
+    type_name, _, path = rest.partition(".")
+    definition = modules.get(type_name) if kind == "module" else None
+    if definition is None or path.partition(".")[0] not in props_of(definition.Props):
+        return None
+    return _prop_type(path, type_name)
+
+
 def _post_field(document: PostDocument, key: str, name: str) -> FieldTarget:
     if name.startswith(CUSTOM_PREFIX):
         definition = post_types.get(document.type)

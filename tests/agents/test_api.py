@@ -33,6 +33,8 @@ def test_the_list_holds_agents_of_the_dropdown_and_no_secrets(
         "general-assistant",
         "seo-specialist",
         "proofreader",
+        "translator",
+        "illustrator",
         "keyed",
     ]
     assert answer.json()["data"][1]["openEndedContext"] == {
@@ -54,7 +56,13 @@ def test_the_list_is_narrowed_by_scope_and_field(signed_in: Any) -> None:
         return [agent["id"] for agent in client.get(f"/api/agents?{query}").json()["data"]]
 
     assert ids("scope=global") == ["general-assistant"]
-    assert ids("scope=field&fieldType=media") == ["general-assistant"]
+    assert ids("scope=field&fieldType=media") == ["general-assistant", "illustrator"]
+    assert ids("scope=field&fieldKey=module.hero.imageId") == ["general-assistant", "illustrator"]
+    assert ids("scope=field&fieldKey=post.customFields.nothing") == [
+        "general-assistant",
+        "proofreader",
+        "illustrator",
+    ]
     assert ids("scope=field&fieldKey=post.metaTitle") == [
         "general-assistant",
         "seo-specialist",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.core.checks import run_checks
 
 from agents_app.definitions import files as definitions
 from agents_app.definitions.files import agents_for, all_agents, get_agent
+from tests import make
 from tests.agents.environment import set_env, write_agent
 
 GOOD = """---
@@ -112,7 +114,8 @@ def test_a_later_folder_replaces_an_agent(agents_dir: Path) -> None:
         ("bare.md", "Hello", "front matter", "begin with"),
         ("broken.json", "{", "file", "JSON"),
         ("list.json", "[]", "file", "fields by name"),
-        ("tool.md", GOOD.replace("[get_agent_run]", "[get_agent_runn]"), "llmConfig.allowedMCPTools", "no tool"),
+        ("tool.md", GOOD.replace("[get_agent_run]", "[get_agent_run, get_agent_runn]"),
+         "llmConfig.allowedMCPTools", "no tool"),
     ],
 )  # fmt: skip
 def test_a_broken_file_is_a_check_error_that_names_file_field_and_reason(
@@ -135,6 +138,48 @@ def test_a_broken_replacement_does_not_bring_the_replaced_agent_back(agents_dir:
     definitions.reload()
 
     assert get_agent("proofreader") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (GOOD.replace("[media]", "[medai]"), "scopes.1.fieldTypes: there is no field type 'medai'"),
+        (GOOD.replace("post.featuredMediaId", "post.picture"),
+         "scopes.1.fieldKeys: there is no post field as in 'post.picture'"),
+        (GOOD.replace("post.featuredMediaId", "module.heroo.title"),
+         "scopes.1.fieldKeys: 'module.heroo.title' is no field: it is post.<field> or module.<type>.<prop>"),
+        (GOOD.replace("post.featuredMediaId", "module.hero.titel"),
+         "scopes.1.fieldKeys: hero has no prop as in 'module.hero.titel'"),
+    ],
+    ids=["field type", "post field", "module", "prop"],
+)  # fmt: skip
+def test_a_name_that_nobody_knows_is_a_warning_and_the_agent_stays(
+    agents_dir: Path, text: str, said: str
+) -> None:
+    (agents_dir / "good.md").write_text(text)
+
+    (warning,) = run_checks(tags=["definitions"])
+
+    assert (warning.id, warning.msg) == ("agents_app.W001", f"{agents_dir / 'good.md'}: {said}")
+    assert get_agent("good") is not None
+
+
+@pytest.mark.django_db
+def test_a_form_that_is_not_there_is_looked_for_where_the_database_is_checked(
+    agents_dir: Path,
+) -> None:
+    (agents_dir / "good.md").write_text(GOOD)
+    definitions.reload()
+
+    def found() -> list[str]:
+        messages = run_checks(tags=["database"], databases=["default"])
+        return [item.msg for item in messages if item.id == "agents_app.W001"]
+
+    before = found()
+    make.form("contact")
+
+    assert before == [f"{agents_dir / 'good.md'}: scopes.2.formSlugs: there is no form 'contact'"]
+    assert found() == []
 
 
 def test_unreadable_bytes_are_a_check_error(agents_dir: Path) -> None:
@@ -185,13 +230,21 @@ def test_a_changed_file_is_read_again_in_debug_only(agents_dir: Path, settings: 
 
 def test_the_shipped_agents_are_sound() -> None:
     assert _errors() == []
-    assert {"general-assistant", "proofreader", "seo-specialist"} <= {
-        agent.id for agent in all_agents()
+    scopes = {agent.id: [entry.scope.value for entry in agent.scopes] for agent in all_agents()}
+    assert scopes == {
+        "general-assistant": ["dropdown", "global", "field"],
+        "illustrator": ["dropdown", "field"],
+        "proofreader": ["dropdown", "posts.bulk", "field"],
+        "seo-specialist": ["dropdown", "posts.bulk", "field"],
+        "translator": ["dropdown", "posts.bulk", "post.create-translation"],
     }
-    specialist = get_agent("seo-specialist")
-    assert specialist is not None
-    assert specialist.open_ended_context.enabled
-    assert {"dropdown", "field", "posts.bulk"} == {entry.scope for entry in specialist.scopes}
+    taking_words = {agent.id for agent in all_agents() if agent.open_ended_context.enabled}
+    assert taking_words == {"general-assistant", "illustrator", "seo-specialist", "translator"}
+    for agent in all_agents():
+        prompt = agent.llm_config.system_prompt
+        names = set(re.findall(r"\{\{(\w+)\}\}", prompt))
+        assert names <= {"agent", "scope", "postType", "context"}
+        assert {"agent", "context"} <= names
 
 
 def test_a_folder_that_is_not_there_is_no_error(settings: Any, tmp_path: Path) -> None:

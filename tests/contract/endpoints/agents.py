@@ -28,6 +28,13 @@ def grow(number: int) -> None:
 
 ENDPOINTS = [
     Endpoint("GET /api/agents", EDITORS, invalid=("?scope=nowhere", "scope")),
+    Endpoint("GET /api/agents/<agent_id>", EDITORS),
+    Endpoint(
+        "PATCH /api/agents/<agent_id>",
+        ADMIN,
+        body={"enabled": True},
+        invalid=({"enabled": "yes"}, "enabled"),
+    ),
     Endpoint(
         "POST /api/agents/<global_id>/run",
         ADMIN,
