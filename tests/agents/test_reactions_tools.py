@@ -41,7 +41,7 @@ def test_a_tool_is_called_as_the_agent_in_the_name_of_the_run(
     assert RunPost.objects.get(run=run).post_id == post.pk
 
     undo_run(run_id=run.pk, actor=make.actor("admin"))
-    assert make.layers(post).ai_review.changes == ()
+    assert make.layers(post).ai_review.changes.paths == ()
 
 
 def test_threat_48_a_list_of_tools_holds_in_reactions_too(
