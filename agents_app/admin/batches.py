@@ -170,6 +170,7 @@ def _line(batch: AgentBatch, result: PostResult, *, may_act: bool) -> Line:
 @answers_refusals
 def cancel(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     """Stop what is not finished."""
+    require(request, "agents.edit")
     with refusals_as_messages(request):
         cancel_batch(batch_id=batch_id, actor=actor_of(request))
         messages.success(request, "What was not finished is cancelled; it stages nothing any more.")

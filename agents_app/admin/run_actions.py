@@ -17,7 +17,7 @@ from agents_app.runs.cancelling import cancel_run
 from agents_app.runs.candidates import stage_candidate
 from agents_app.runs.finding import find_run
 from agents_app.runs.retry import retry_run
-from agents_app.runs.starting import create_run
+from agents_app.runs.starting import PERMISSIONS, create_run
 from agents_app.runs.undo import Undone, undo_run
 from content.admin.pages import find_post, page, post_url, review_url
 from content.models import Layer
@@ -49,6 +49,7 @@ def start(request: HttpRequest, post_id: UUID) -> HttpResponse:
 @answers_refusals
 def cancel(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Stop a run that is not finished."""
+    require(request, *PERMISSIONS.values())
     with refusals_as_messages(request):
         cancel_run(run_id=run_id, actor=actor_of(request))
         messages.success(request, "The run is cancelled; it stages nothing any more.")

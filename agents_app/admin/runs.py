@@ -24,7 +24,7 @@ _LOOKUPS = frozenset({"post__id__exact", "batch__id__exact"})
 @admin.register(AgentRun)
 class AgentRunAdmin(PermittedAdmin[AgentRun]):
     view_permission = "agents.view"
-    list_display = ("agent", "about", "state", "group", "by", "created_at", "price")
+    list_display = ("agent", "about", "state", "group", "begun_by", "created_at", "price")
     list_display_links = ("agent",)
     list_filter = ("status", "scope", "agent_id")
     list_select_related = ("post", "batch")
@@ -66,7 +66,7 @@ class AgentRunAdmin(PermittedAdmin[AgentRun]):
         return format_html('<a href="{}">{}</a>', url, "batch")
 
     @admin.display(description="By", ordering="by_name")
-    def by(self, run: AgentRun) -> str:
+    def begun_by(self, run: AgentRun) -> str:
         return run.by_name
 
     @admin.display(description="Cost", ordering="cost")

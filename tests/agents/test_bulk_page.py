@@ -1,0 +1,212 @@
+"""An agent on several posts from the list in the admin: what it will cost, the batch, cancel, again, take back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from agents_app.batches.reverting import take_back_batch
+from agents_app.definitions.switches import switch_agent
+from agents_app.models import AgentBatch, AgentRun, Budget
+from agents_app.running import runner
+from content.models import Post
+from tests import make
+from tests.admin.pages import fields
+from tests.browser.agents_scene import run
+
+pytestmark = pytest.mark.django_db
+SignedIn = Callable[..., Client]
+LIST = "/admin/content/post/"
+BULK = "/admin/agents_app/bulk/"
+
+
+def posts(number: int = 3) -> list[Post]:
+    return [make.post(f"Post {n}", slug=f"post-{n}") for n in range(number)]
+
+
+def chosen(client: Client, of: list[Post]) -> Any:
+    """The page after marking posts in the list."""
+    ids = [str(post.pk) for post in of]
+    return client.post(LIST, {"action": "run_agent", "_selected_action": ids, "index": "0"})
+
+
+def begun(client: Client, of: list[Post], **more: str) -> AgentBatch:
+    sent = {**fields(chosen(client, of), "ids"), "agent": "seo-specialist", "do": "run", **more}
+    response = client.post(BULK, sent)
+    batch = AgentBatch.objects.get()
+    assert response["Location"] == f"/admin/agents_app/agentbatch/{batch.pk}/change/"
+    return batch
+
+
+def page(client: Client, batch: AgentBatch) -> str:
+    return client.get(f"/admin/agents_app/agentbatch/{batch.pk}/change/").content.decode()
+
+
+def finish(batch: AgentBatch) -> None:
+    for waiting in batch.runs.filter(status="queued"):
+        runner.execute(waiting.pk)
+
+
+def test_marked_posts_lead_to_the_page_that_says_what_it_costs(signed_in: SignedIn) -> None:
+    several = posts()
+
+    response = chosen(signed_in("admin"), several[:2])
+
+    html = response.content.decode()
+    assert sorted(fields(response, "ids")["ids"]) == sorted(str(post.pk) for post in several[:2])
+    assert "Run on 2 posts" in html
+    assert "Demo (no AI)" in html
+    assert "It costs nothing." in html
+    assert not AgentRun.objects.exists()
+
+
+def test_only_who_may_begin_batches_is_offered_them(signed_in: SignedIn) -> None:
+    several = posts(1)
+    editor = signed_in()
+    assert "run_agent" not in editor.get(LIST).content.decode()
+    assert "run_agent" in signed_in("admin").get(LIST).content.decode()
+
+    chosen(editor, several)
+
+    assert editor.post(BULK, {"ids": str(several[0].pk), "do": "run"}).status_code == 403
+    assert not AgentBatch.objects.exists()
+
+
+def test_a_batch_runs_and_its_page_says_what_came_of_each_post(signed_in: SignedIn) -> None:
+    several, client = posts(), signed_in("admin")
+    before = make.live_hash()
+
+    batch = begun(client, several, words="Mind <b>names</b>")
+
+    html = page(client, batch)
+    assert "0 of 3 finished" in html
+    assert "Cancel the rest" in html
+    assert "Mind &lt;b&gt;names&lt;/b&gt;" in html
+    finish(batch)
+    html = page(client, batch)
+    assert "3 of 3 finished" in html
+    assert "Cancel the rest" not in html
+    for post in several:
+        assert f"/admin/content/post/{post.pk}/review/?layer=ai-review" in html
+    assert make.live_hash() == before
+
+
+def test_another_agent_than_the_estimated_is_estimated_first(signed_in: SignedIn) -> None:
+    several, client = posts(1), signed_in("admin")
+    sent = {**fields(chosen(client, several), "ids"), "do": "run"}
+    assert sent["estimated"] == ["seo-specialist"]
+
+    response = client.post(BULK, {**sent, "agent": "proofreader"})
+
+    assert response.status_code == 422
+    assert "Look at what it will cost" in response.content.decode()
+    assert fields(response, "ids")["estimated"] == ["proofreader"]
+    assert not AgentBatch.objects.exists()
+
+
+def test_what_does_not_last_is_said_beforehand(signed_in: SignedIn, openai: Any) -> None:
+    openai()
+    Budget.objects.create(agent_id="seo-specialist", tokens_per_day=10, cost_per_month=Decimal(50))
+
+    html = chosen(signed_in("admin"), posts(1)).content.decode()
+
+    assert "10 tokens" in html
+    assert "$50.00" in html
+    assert "That will not last" in html
+
+
+def test_what_was_not_finished_is_cancelled_and_run_again(signed_in: SignedIn) -> None:
+    several, client = posts(2), signed_in("admin")
+    batch = begun(client, several)
+    address = f"/admin/agents_app/agentbatch/{batch.pk}/"
+
+    client.post(f"{address}cancel/")
+
+    assert set(batch.runs.values_list("status", flat=True)) == {"cancelled"}
+    assert "Run all 2 again" in page(client, batch)
+    first = batch.runs.order_by("created_at").first()
+    assert first is not None
+    client.post(f"{address}again/", {"run": str(first.pk)})
+    assert batch.runs.filter(status="queued").get().first_try_id == first.pk
+    finish(batch)
+    assert "2 of 2 finished" in page(client, batch)
+
+
+def test_a_batch_is_taken_back_after_a_question(signed_in: SignedIn) -> None:
+    several, client = posts(2), signed_in("admin")
+    batch = begun(client, several)
+    finish(batch)
+    address = f"/admin/agents_app/agentbatch/{batch.pk}/revert/"
+    assert (
+        "Everything that SEO specialist brought to 2 posts" in client.get(address).content.decode()
+    )
+    assert make.layers(several[0]).ai_review.exists
+
+    client.post(address)
+    take_back_batch(batch.pk)
+
+    assert not any(make.layers(post).ai_review.exists for post in several)
+    html = page(client, batch)
+    assert "Taken back" in html
+    assert "gone." in html
+
+
+@pytest.mark.parametrize("page_of", ["cancel", "again", "revert"])
+def test_an_editor_reads_a_batch_and_does_nothing_with_it(
+    signed_in: SignedIn, page_of: str
+) -> None:
+    batch = begun(signed_in("admin"), posts(1))
+    editor = signed_in()
+    assert "Cancel the rest" not in page(editor, batch)
+
+    response = editor.post(f"/admin/agents_app/agentbatch/{batch.pk}/{page_of}/")
+
+    assert response.status_code == 403
+    assert batch.runs.get().status == "queued"
+
+
+def test_an_agent_that_is_off_is_not_offered_and_not_begun(signed_in: SignedIn) -> None:
+    several, client = posts(1), signed_in("admin")
+    sent = fields(chosen(client, several), "ids")
+    switch_agent(agent_id="seo-specialist", enabled=False, actor=make.actor("admin"))
+
+    response = client.post(
+        BULK, {**sent, "agent": "seo-specialist", "estimated": "seo-specialist", "do": "run"}
+    )
+
+    assert response.status_code == 422
+    assert "SEO specialist" not in response.content.decode()
+    assert not AgentBatch.objects.exists()
+
+
+def test_neither_the_list_nor_a_batch_takes_a_query_for_each(signed_in: SignedIn) -> None:
+    client, several = signed_in("admin"), posts(4)
+    counts = []
+    for number in range(4):
+        batch = AgentBatch.objects.create(agent_id="seo-specialist", by_name="admin")
+        for post in several[: number + 1]:
+            run(post, scope="posts.bulk", batch=batch, staged=["post.title"])
+        with CaptureQueriesContext(connection) as queries:
+            listed = client.get("/admin/agents_app/agentbatch/").content.decode()
+            shown = page(client, batch)
+        counts.append(len(queries))
+
+    assert counts[1] == counts[3]
+    assert listed.count("SEO specialist") == 4
+    assert shown.count("Review 1 change") == 4
+
+
+@pytest.mark.parametrize("ids", [["nonsense"], [], ["x" * 10_000]], ids=["no-id", "none", "long"])
+def test_no_post_begins_nothing(signed_in: SignedIn, ids: list[str]) -> None:
+    sent = {"ids": ids, "agent": "proofreader", "estimated": "proofreader", "do": "run"}
+
+    response = signed_in("admin").post(BULK, sent)
+
+    assert response.status_code in (302, 422)
+    assert not AgentRun.objects.exists()
