@@ -82,6 +82,7 @@ SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
         "MediaProvider": "agents_app.settings.defaults.MEDIA_PROVIDERS",
         "AgentScope": "agents_app.api.schema.SCOPES",
         "AgentAccountState": "agents_app.api.schema.ACCOUNT_STATES",
+        "TokenState": "accounts.api.account_schema.STATES",
         "FormFieldType": "forms.fields.FIELD_TYPES",
         "FeedbackStatus": "content.models.FeedbackStatus.choices",
         "FeedbackCategory": "content.models.FeedbackCategory.choices",
