@@ -54,7 +54,7 @@ def test_nothing_of_the_run_stays(writer: str) -> None:
         ("add_module_to_post_ai_review", {"postId": str(post.pk), "moduleType": "callout"}),
         ("remove_post_module_ai_review", {"postModuleId": make.module_id(post, "faq")}),
     ):
-        assert box.call(name, arguments).ok, name  # type: ignore[arg-type]  # JSON
+        assert box.call(name, arguments).ok, name
     assert len(make.layers(post).ai_review.changes) == 5
 
     take_back(run)
@@ -172,14 +172,14 @@ def test_a_second_attempt_begins_anew(writer: str) -> None:
     post = make.post()
     box, run = toolbox(writer, post)
     call = {"postId": str(post.pk), "patch": {"title": "First"}}
-    assert box.call("save_post_ai_review", call).ok  # type: ignore[arg-type]  # JSON
+    assert box.call("save_post_ai_review", call).ok
     take_back(run)
     make.staged(post, {"title": "Of another run"}, by=_other_run(post))
     before = _staged(post)
 
     again = RunToolbox(prepare(claimed(run)))
     call = {"postId": str(post.pk), "patch": {"title": "Second"}}
-    assert again.call("save_post_ai_review", call).ok  # type: ignore[arg-type]  # JSON
+    assert again.call("save_post_ai_review", call).ok
     take_back(run)
 
     assert _staged(post) == before
@@ -190,7 +190,7 @@ def test_reverting_a_run_reaches_every_post_that_it_wrote_in(writer: str) -> Non
     box, run = toolbox(writer)
     for post in (one, other):
         patch = {"postId": str(post.pk), "patch": {"metaTitle": "Of the run"}}
-        assert box.call("save_post_ai_review", patch).ok  # type: ignore[arg-type]  # JSON
+        assert box.call("save_post_ai_review", patch).ok
     assert box.call("create_post_ai_review", {"type": "blog", "title": "New"}).ok
     made = Post.objects.exclude(pk__in=[one.pk, other.pk]).get()
     make.staged(other, {"excerpt": "Of another run"}, by=_other_run(other))

@@ -13,6 +13,7 @@ from agents_app.providers.port import ProviderStopped
 from agents_app.running.allowed import NEVER, ONLY_BY_NAME
 from agents_app.running.toolset import ANSWER_MAX
 from content.models import Draft, Post
+from core.json import JsonObject
 from core.tools import all_tools, get_tool
 from core.tools.schemas import lean_schema
 from tests import make
@@ -105,7 +106,7 @@ def test_hostile_arguments_are_refused(agents_dir: Path, arguments: dict[str, ob
     box, run = toolbox("writer", post)
     given = {"postId": str(post.pk), "patch": {"title": "x"}, **arguments}
 
-    answer = box.call("save_post_ai_review", given)  # type: ignore[arg-type]  # as a model sends it
+    answer = box.call("save_post_ai_review", given)
 
     assert not answer.ok
     assert "Internal error" not in answer.text
@@ -180,7 +181,7 @@ def test_no_name_of_another_agent_lends_its_account(agents_dir: Path) -> None:
     make.agent_actor("seo-specialist")
     post = make.post()
     box, _ = toolbox("writer", post)
-    call = {"postId": str(post.pk), "patch": {"title": "x"}}
+    call: JsonObject = {"postId": str(post.pk), "patch": {"title": "x"}}
 
     refused = box.call("save_post_ai_review", {**call, "agentId": "seo-specialist"})
     own = box.call("save_post_ai_review", {**call, "agentId": "writer"})

@@ -12,6 +12,7 @@ from agents_app.running.task import prepare
 from agents_app.running.toolset import RunToolbox
 from agents_app.runs.starting import create_run
 from content.models import Post
+from core.actor import Actor
 from tests import make
 from tests.agents.environment import write_agent
 
@@ -46,3 +47,13 @@ def toolbox(agent_id: str, post: Post | None = None, **given: Any) -> tuple[RunT
 
 def names(box: RunToolbox) -> set[str]:
     return {spec.name for spec in box.specs()}
+
+
+def form_run(agent_id: str, words: str) -> AgentRun:
+    """A run that a visitor's words started."""
+    return create_run(
+        agent_id=agent_id,
+        scope="form.submit",
+        actor=Actor(user=make.agent_actor(agent_id).user, via="system", agent_id=agent_id),
+        context={"untrusted": {"formSlug": "contact", "payload": {"message": words}}},
+    )
