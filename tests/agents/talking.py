@@ -7,12 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from pydantic import BaseModel, ConfigDict
 
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.providers.port import (
     Choice,
     Conversation,
+    ProviderError,
     Step,
     ToolAnswer,
     ToolSpec,
@@ -116,3 +118,19 @@ def talking(
             watcher=watcher,
         )
         yield talk, fake
+
+
+def failure_of(
+    provider: str, *replies: Reply, seconds: float = 20
+) -> tuple[ProviderError, Notes, int]:
+    """The error, what the watcher heard, and how many requests came in."""
+    notes = Notes()
+    with (
+        talking(provider, *replies, watcher=notes) as (talk, fake),
+        pytest.raises(ProviderError) as caught,
+    ):
+        talk.ask("A question", retries=2, seconds=seconds)
+    assert KEY not in str(caught.value)
+    assert KEY not in str([step.summary for step in notes.steps])
+    assert len(notes.before) == len(notes.after), "each request that was announced is told of"
+    return caught.value, notes, len(fake.asked)

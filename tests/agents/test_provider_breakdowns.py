@@ -3,37 +3,18 @@
 from __future__ import annotations
 
 import threading
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from typing import Any
 
 import pytest
 
-from agents_app.providers.line import Line
 from agents_app.providers.port import ProviderError, ProviderTimeout
 from tests.agents.asking import KEY
-from tests.agents.talking import MODELS, PROVIDERS, Notes, Said, talking
+from tests.agents.talking import MODELS, PROVIDERS, Notes, Said, failure_of, talking
 from tests.fake_provider import Reply, anthropic_wire, gemini_wire, openai_wire
 
 ANSWER = Reply({"title": "Done"})
 each_provider = pytest.mark.parametrize("provider", PROVIDERS)
 pytestmark = pytest.mark.usefixtures("no_pauses")
-
-
-def failure_of(
-    provider: str, *replies: Reply, seconds: float = 20
-) -> tuple[ProviderError, Notes, int]:
-    """The error, what the watcher heard, and how many requests came in."""
-    notes = Notes()
-    with (
-        talking(provider, *replies, watcher=notes) as (talk, fake),
-        pytest.raises(ProviderError) as caught,
-    ):
-        talk.ask("A question", retries=2, seconds=seconds)
-    assert KEY not in str(caught.value)
-    assert KEY not in str([step.summary for step in notes.steps])
-    assert len(notes.before) == len(notes.after), "each request that was announced is told of"
-    return caught.value, notes, len(fake.asked)
 
 
 @each_provider
@@ -162,50 +143,6 @@ def test_a_stream_that_stands_still(provider: str) -> None:
     error, _, _ = failure_of(provider, reply, seconds=1)
     held.set()
     assert isinstance(error, ProviderTimeout)
-
-
-@each_provider
-def test_the_wait_that_a_provider_asks_for_is_kept(
-    provider: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    waits: list[float] = []
-    monkeypatch.setattr(Line, "pause", lambda line, seconds: waits.append(seconds))
-    busy = [Reply(status=429, retry_after="7"), Reply(status=503, retry_after="3")]
-    with talking(provider, *busy, ANSWER) as (talk, _):
-        answer = talk.ask("A question", retries=0, seconds=20)
-
-    assert answer.output == Said(title="Done")
-    assert waits == [7.0, 3.0]
-
-
-@each_provider
-def test_a_wait_may_be_a_date(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    waits: list[float] = []
-    monkeypatch.setattr(Line, "pause", lambda line, seconds: waits.append(seconds))
-    later = format_datetime(datetime.now(UTC) + timedelta(seconds=900), usegmt=True)
-    with talking(provider, Reply(status=429, retry_after=later), ANSWER) as (talk, _):
-        talk.ask("A question", retries=0, seconds=2000)
-    assert 800 < waits[0] <= 900
-
-
-@each_provider
-@pytest.mark.parametrize(
-    ("wait", "told"), [("3600", "3600 seconds"), ("9" * 30, "more than a day")]
-)
-def test_a_wait_beyond_the_run_ends_it_at_once(provider: str, wait: str, told: str) -> None:
-    error, _, count = failure_of(provider, Reply(status=429, retry_after=wait))
-
-    assert str(error) == (
-        f"{provider} refused the request: too many requests (429). "
-        f"It asks to wait {told}, which is longer than this run may take."
-    )
-    assert count == 1
-
-
-@pytest.mark.parametrize("wait", ["soon", "-5", "nan", "\x0b"])
-def test_a_wait_that_nobody_understands_is_passed_over(wait: str) -> None:
-    with talking("openai", Reply(status=429, retry_after=wait), ANSWER) as (talk, _):
-        assert talk.ask("A question", retries=0, seconds=20).output == Said(title="Done")
 
 
 @pytest.mark.parametrize(
