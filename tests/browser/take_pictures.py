@@ -72,6 +72,8 @@ def test_every_page(open_page: Any, look: str) -> None:
         "batch": f"/admin/agents_app/agentbatch/{batch.pk}/change/",
         "batches": "/admin/agents_app/agentbatch/",
         "batch-take-back": f"/admin/agents_app/agentbatch/{batch.pk}/revert/",
+        "agents": "/admin/agents_app/agentswitch/",
+        "agent": "/admin/agents_app/agentswitch/illustrator/change/",
         "users": "/admin/accounts/user/",
     }.items():
         page.goto(address)
