@@ -15,7 +15,7 @@ from content.richtext.html import to_html
 from tests import make
 from tests.agents.asking import execute
 from tests.agents.environment import write_agent
-from tests.agents.tooling import names, toolbox, tooled
+from tests.agents.tooling import form_run, names, toolbox, tooled
 from tests.fake_provider import Call, FakeProvider, Reply
 
 pytestmark = pytest.mark.django_db

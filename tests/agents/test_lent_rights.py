@@ -20,7 +20,7 @@ from core.errors import NotAllowed, RuleViolation
 from mcp_bridge.calls import call_tool, text_of
 from mcp_bridge.credentials import Principal
 from tests import make
-from tests.agents.tooling import claimed, names, toolbox, tooled, working
+from tests.agents.tooling import claimed, form_run, names, toolbox, tooled, working
 
 pytestmark = pytest.mark.django_db
 
