@@ -50,7 +50,6 @@ _OUTSIDE: Final = frozenset({"generate_image"})
 class _Call:
     tool_name: str
     params: JsonObject
-    agent: AgentDefinition
     actor: Actor
 
 
@@ -124,7 +123,9 @@ def _prepare(row: RunReaction) -> _Call:
     if tool.group == "agents":
         params.pop("wait", None)  # nobody is there to read the result
     lent = usable_tools(agent, replace(actor, has_read_untrusted=False))
-    return _Call(name, params, agent, replace(actor, tools=frozenset(item.name for item in lent)))
+    # What the run may use is the most that runs it starts may use.
+    tools = frozenset({name, *(item.name for item in lent)})
+    return _Call(name, params, replace(actor, tools=tools))
 
 
 def _naming(agent: AgentDefinition, tool_name: str) -> AgentDefinition:
