@@ -93,6 +93,7 @@ def _row(found: Agent) -> dict[str, Any]:
     return {
         "agent": found.definition,
         "scopes": [_where(entry) for entry in found.definition.scopes],
+        "where": [_SCOPES[entry.scope] for entry in found.definition.scopes if entry.enabled],
         "text": _said(found.text),
         "media": _said(found.media) if found.media else "",
         "problem": found.text.problem or (found.media.problem if found.media else ""),

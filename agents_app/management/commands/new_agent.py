@@ -1,0 +1,99 @@
+"""`manage.py new_agent ID`: a file to begin an agent with."""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from agents_app.definitions.files import FILES, catalogue, reload
+from agents_app.definitions.reading import place_of
+from agents_app.definitions.scaffold import json_of, markdown_of
+from agents_app.definitions.schema import Scope
+from core.definition_files import ID_MAX, ID_PATTERN, Unreadable
+
+_NAME_MAX = 120
+
+
+class Command(BaseCommand):
+    """Never writes over a file, and refuses an id that an agent has, wherever its file lies."""
+
+    help = "Write the file of a new agent: valid as it stands, commented where there is something to choose."
+    # Files that are broken are no reason not to begin a sound one.
+    requires_system_checks: list[str] = []  # Django's own shape
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("id", help="small letters and digits, joined by hyphens")
+        parser.add_argument("--name", help="the name that people see")
+        parser.add_argument(
+            "--scope", action="append", choices=[scope.value for scope in Scope], help="repeatable"
+        )
+        parser.add_argument(
+            "--folder", help="instead of CMS_AGENTS_DIR: the label of an app, or a folder"
+        )
+        parser.add_argument("--json", action="store_true", help="JSON instead of Markdown")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        agent_id = str(options["id"])
+        _require_free(agent_id)
+        name = options["name"] or agent_id.replace("-", " ").capitalize()
+        if not name.isprintable() or not 0 < len(name.strip()) <= _NAME_MAX:
+            raise CommandError(f"A name has 1 to {_NAME_MAX} characters in one line.")
+        scopes = [Scope(scope) for scope in options["scope"] or [Scope.DROPDOWN]]
+        text = (json_of if options["json"] else markdown_of)(name.strip(), scopes)
+        path = _folder(options["folder"]) / f"{agent_id}{'.json' if options['json'] else '.md'}"
+        _write(path, text)
+        reload()
+        self.stdout.write(f"Wrote {path}")
+        if path.parent not in FILES.folders():
+            self.stdout.write(
+                f"Nobody looks there yet: set CMS_AGENTS_DIR={path.parent.resolve()}, or move the file."
+            )
+        self.stdout.write(
+            "Next: write its prompt; `manage.py check` says what is wrong with it; with DEBUG it is read again at "
+            "once, else restart. Then start it in a post, and try other words with `manage.py replay_agent`."
+        )
+
+
+def _require_free(agent_id: str) -> None:
+    if len(agent_id) > ID_MAX or not re.fullmatch(ID_PATTERN, agent_id):
+        raise CommandError(
+            f"{agent_id!r} is no id: small letters and digits, joined by hyphens, at most {ID_MAX}."
+        )
+    reload()
+    there = catalogue().files.get(agent_id)
+    if there is not None:
+        raise CommandError(f"There is an agent {agent_id!r} already, in {place_of(there)}.")
+
+
+def _folder(named: str | None) -> Path:
+    """An app's `agents/`, a folder by its path, or CMS_AGENTS_DIR."""
+    if named in apps.app_configs:
+        return Path(apps.get_app_config(named).path) / FILES.folder
+    if named:
+        return Path(named)
+    further: Path | None = settings.CMS_ENV.cms_agents_dir
+    if further is None:
+        raise CommandError("Set CMS_AGENTS_DIR, or say with --folder where the file belongs.")
+    return further
+
+
+def _write(path: Path, text: str) -> None:
+    """Raises `CommandError`, and leaves nothing, where the folder takes no file or the file would not be read."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
+    try:
+        FILES.read_file(path)
+    except Unreadable as error:
+        path.unlink()
+        field, reason = error.problems[0]
+        raise CommandError(f"The file would be broken: {field}: {reason}") from None
