@@ -198,6 +198,24 @@ def test_a_webhook_that_was_switched_off_is_told_by_name() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "agent_id", "text"),
+    [
+        ("near", "translator", "The agent translator used most of the budget of this month"),
+        (
+            "reached",
+            None,
+            "All agents together used up the budget of this month; what needs more is refused until it starts anew",
+        ),
+    ],
+)
+def test_a_budget_is_told_with_the_page_where_it_is_set(
+    name: str, agent_id: str | None, text: str
+) -> None:
+    event = happened(f"agent.budget.{name}", agentId=agent_id, period="month")
+    assert sentence_of(event) == f"{text}: {SITE}/admin/agents_app/aisettings/"
+
+
 def test_it_works(chat: Receiver, run_on_commit: RunOnCommit) -> None:
     client = ApiClient("admin")
     client.get("/admin/")

@@ -30,6 +30,12 @@ _DONE: Final = {
     "post.create-translation": "{who} began a translation of {what}",
     "agent.chain.stopped": "Agents started one another over and over on {what}, and were stopped",
 }
+_BUDGETS: Final = {
+    "agent.budget.near": "{whose} used most of the budget of this {period}",
+    "agent.budget.reached": (
+        "{whose} used up the budget of this {period}; what needs more is refused until it starts anew"
+    ),
+}
 _IN_REVIEW: Final = {
     "post.review.save": "review",
     "post.ai-review.save": "ai-review",
@@ -51,6 +57,8 @@ def _words(event: Event) -> str:
         return f"It works: {who} tried out the notices"
     if event.name == "webhook.disabled":
         return f"The webhook {_named(event)} is switched off, because its address failed for a day"
+    if event.name in _BUDGETS:
+        return _BUDGETS[event.name].format(whose=_whose(event), period=event.payload.get("period"))
     if event.name.startswith("form."):
         slug = plain(str(event.payload.get("formSlug") or ""))
         label = _label(event.name)
@@ -60,6 +68,11 @@ def _words(event: Event) -> str:
         return known.format(who=who, what=_post(event))
     label = f"{_label(event.name)}, by {who}"
     return f"{label}: {_post(event)}" if event.post_id and event.payload.get("title") else label
+
+
+def _whose(event: Event) -> str:
+    agent_id = event.payload.get("agentId")
+    return f"The agent {plain(str(agent_id))}" if agent_id else "All agents together"
 
 
 def _who(event: Event) -> str:
@@ -89,6 +102,8 @@ def _address(event: Event) -> str:
         return site + quote(path, safe="/%-._~") if path.startswith("/") else ""
     if event.name == "webhook.disabled":
         return site + _page("webhooks_webhook_changelist")
+    if event.name in _BUDGETS:
+        return site + _page("agents_app_aisettings_changelist")
     if event.post_id is None or event.name in ("post.deleted", "post.purged"):
         return ""
     layer = _IN_REVIEW.get(event.name)
