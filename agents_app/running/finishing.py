@@ -20,6 +20,7 @@ from agents_app.running.suggestion import (
     proposes_nothing,
 )
 from agents_app.running.task import Task
+from agents_app.running.written import paths_by_tools
 from agents_app.runs.events import record_run_end
 from agents_app.runs.queue import wake_next
 from content.layers import stage
@@ -44,21 +45,22 @@ def finish(task: Task, output: BaseModel, hiding: Hiding) -> None:
     )
     if not taken:
         raise stopped()
+    staged = paths_by_tools(task.run)
     if not proposes_nothing(answer) and task.run.stages_value:
-        _stage(task, answer)
+        staged = list(dict.fromkeys([*staged, *_stage(task, answer)]))
+    AgentRun.objects.filter(pk=task.run.pk).update(staged=staged)
     task.run.status = RunStatus.SUCCEEDED
     record_run_end(task.run, task.actor)
     wake_next(task.run)
 
 
-def _stage(task: Task, answer: Suggestion | FieldSuggestion) -> None:
+def _stage(task: Task, answer: Suggestion | FieldSuggestion) -> tuple[str, ...]:
     if task.post is None:
         message = "There is no post here: answer with a summary only."
         raise RuleViolation(message, details={"post": [message]})
-    staged = stage(
+    return stage(
         post_id=task.post.pk,
         layer=Layer.AI_REVIEW,
         actor=task.actor,
         edit=edit_for(answer, task.target),
-    )
-    AgentRun.objects.filter(pk=task.run.pk).update(staged=list(staged.paths))
+    ).paths

@@ -11,6 +11,7 @@ from content.layers import Before, LayerView
 from content.layers.before import subscribe_before
 from content.models import Layer, Post
 from core.actor import Actor
+from core.errors import NotAllowed
 
 _calling: ContextVar[AgentRun | None] = ContextVar("run_calling", default=None)
 
@@ -26,10 +27,17 @@ def remembering(run: AgentRun) -> Iterator[None]:
 
 
 def remember(view: LayerView, post: Post, actor: Actor, paths: Sequence[str]) -> None:
-    """Note the post, once what AI Review held, and all that is written in it."""
+    """Note the post, once what AI Review held, and all that is written in it.
+
+    Raises `NotAllowed` for a run that is to stage nothing.
+    """
     run = _calling.get()
     if run is None or actor.run_id != str(run.pk) or view.layer != Layer.AI_REVIEW:
         return
+    if not run.stages_value:
+        raise NotAllowed(
+            "This run only answers a value; nothing of it is staged.", code="only_answers"
+        )
     row, is_first = RunPost.objects.get_or_create(
         run=run,
         post=post,
@@ -43,6 +51,12 @@ def remember(view: LayerView, post: Post, actor: Actor, paths: Sequence[str]) ->
     if not is_first:
         row.paths = sorted({*row.paths, *paths})
         row.save(update_fields=["paths"])
+
+
+def paths_by_tools(run: AgentRun) -> list[str]:
+    """What the tools of a run staged in its own post."""
+    rows = RunPost.objects.filter(run=run, post_id=run.post_id)
+    return [path for paths in rows.values_list("paths", flat=True) for path in paths]
 
 
 def connect() -> None:

@@ -33,6 +33,8 @@ def narrow(run: AgentRun, actor: Actor) -> None:
         or UNTRUSTED in context
         or (cause is not None and cause.has_read_untrusted)
     )
+    if cause is not None and run.event is None and not cause.stages_value:
+        run.stages_value = False
     run.confined_to = run.post.translation_group if run.post is not None else actor.confined_to
     if run.event is not None or actor.is_person:
         return
