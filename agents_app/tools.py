@@ -65,7 +65,7 @@ def list_agents(actor: Actor, arguments: ListAgents) -> JsonObject:
     """The agents of this site that are on: all, or those of a scope, field or form, in their order."""
     scope = arguments.scope
     if scope is not None and scope not in list(Scope):
-        raise invalid("scope", f"{scope!r} is no scope; known: {', '.join(Scope)}.")
+        raise invalid("scope", f"{scope[:60]!r} is no scope; known: {', '.join(Scope)}.")
     found = (
         all_agents()
         if scope is None

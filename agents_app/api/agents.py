@@ -102,7 +102,7 @@ class AgentViewSet(ApiViewSet):
         query = request.query_params
         scope = query.get("scope", Scope.DROPDOWN.value)
         if scope not in list(Scope):
-            raise invalid("scope", f"{scope!r} is no scope; known: {', '.join(Scope)}.")
+            raise invalid("scope", f"{scope[:60]!r} is no scope; known: {', '.join(Scope)}.")
         page = page_of(request)
         found = only_enabled(
             agents_for(scope, query.get("fieldType"), query.get("fieldKey"), query.get("formSlug"))

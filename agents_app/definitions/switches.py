@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 
 def unknown_agent(agent_id: str) -> NotFound:
-    return NotFound(f"No agent is named {agent_id!r}.", code="unknown_agent")
+    return NotFound(f"No agent is named {agent_id[:80]!r}.", code="unknown_agent")
 
 
 def switched() -> dict[str, bool]:

@@ -17,5 +17,5 @@ def find_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
     except ValueError:
         run = None
     if run is None:
-        raise NotFound(f"No run has the id {run_id}.")
+        raise NotFound(f"No run has the id {str(run_id)[:80]}.")
     return run

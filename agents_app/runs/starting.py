@@ -59,7 +59,7 @@ def create_run(
     post that is deleted, `RuleViolation` on the argument that is wrong.
     """
     if scope not in list(Scope):
-        raise invalid("scope", f"{scope!r} is no scope; known: {', '.join(Scope)}.")
+        raise invalid("scope", f"{scope[:60]!r} is no scope; known: {', '.join(Scope)}.")
     if again is not None and actor.is_person and scope in EVENT_SCOPES:
         # Its event began it then; now a person does.
         actor.require("agents.edit")
@@ -151,7 +151,7 @@ def _post(post_id: UUID | str | None, scope: str) -> Post | None:
     except ValueError:
         found = None
     if found is None:
-        raise NotFound(f"No post has the id {post_id}.")
+        raise NotFound(f"No post has the id {str(post_id)[:80]}.")
     return found
 
 
