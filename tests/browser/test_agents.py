@@ -1,0 +1,156 @@
+"""People and agents in the admin: one field, several posts, from anywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from agents_app.models import AgentRun
+from tests import make
+from tests.browser import agents_scene
+from tests.browser.scene import coffee
+from tests.browser.test_looks import serious
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+TITLE = (
+    "How to brew filter coffee at home with a scale, a kettle, a paper filter and ten quiet minutes"
+)
+
+
+def test_a_field_is_asked_about_tried_again_and_an_answer_chosen_by_keyboard(
+    open_page: Any,
+) -> None:
+    post = make.post(TITLE)
+    page = open_page()
+    page.goto(f"/admin/content/post/{post.pk}/change/")
+    before = make.live_hash()
+
+    menu = page.locator("details.field-ai", has_text="Ask AI about Title").first
+    menu.locator("summary").press("Enter")
+    page.keyboard.press("Escape")
+    assert not menu.evaluate("menu => menu.open")
+    menu.locator("summary").press("Enter")
+    page.get_by_role("link", name="Ask General assistant about Title").first.press("Enter")
+    page.wait_for_url("**/agents_app/field/**")
+    assert TITLE in page.inner_text("section.card >> nth=0")
+    page.get_by_label("What should be done?").fill("shorten")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.wait_for_selector("[data-run][data-finished]")
+    assert page.locator(".candidate").count() == 1
+
+    page.get_by_label("What should be different?").fill("shorter")
+    page.get_by_role("button", name="Try again").click()
+    page.wait_for_selector(".candidate >> nth=1")
+    assert "shorter" in page.inner_text(".candidate >> nth=0")
+    first = AgentRun.objects.get(first_try=None)
+    page.get_by_role("button", name="Use this answer 1").click()
+    page.wait_for_url("**/review/?layer=ai-review")
+
+    assert make.layers(post).ai_review.document.fields["title"] == first.value != TITLE
+    assert page.locator("[data-change]").count() == 1
+    assert make.live_hash() == before
+
+
+def test_several_posts_go_to_an_agent_with_its_own_estimate(open_page: Any) -> None:
+    posts = [make.post(f"Kettle {n}", slug=f"kettle-{n}") for n in range(2)]
+    page = open_page("admin")
+    page.goto("/admin/content/post/")
+    page.check("#action-toggle")
+    page.select_option("select[name=action]", "run_agent")
+    page.get_by_role("button", name="Go").click()
+    assert page.get_by_label("What should it look out for?").is_visible()
+
+    page.get_by_label("Proofreader").check()
+    page.get_by_role("heading", name="What it will cost: Proofreader").wait_for()
+    assert page.locator("#words").is_hidden()
+    page.get_by_label("SEO specialist").check()
+    page.get_by_role("heading", name="What it will cost: SEO specialist").wait_for()
+    page.get_by_role("button", name="Run on 2 posts").click()
+    page.wait_for_url("**/agentbatch/**")
+
+    page.get_by_text("2 of 2 finished").wait_for()
+    page.get_by_role("link", name="changes Kettle 0").click()
+    page.wait_for_url(f"**/{posts[0].pk}/review/?layer=ai-review")
+
+
+def test_a_batch_and_a_run_that_go_on_show_how_far_they_are(open_page: Any) -> None:
+    batch = agents_scene.batch(make.post())
+    going_on = batch.runs.filter(status="running")
+    page, other = open_page("admin"), open_page("editor")
+    page.goto(f"/admin/agents_app/agentbatch/{batch.pk}/change/")
+    other.goto(f"/admin/agents_app/agentrun/{going_on.get().pk}/change/")
+    assert page.get_by_text("2 of 4 finished").is_visible()
+
+    going_on.update(doing="Calling search_media")
+    other.get_by_text("Calling search_media").wait_for()
+    going_on.update(status="succeeded", finished_at=timezone.now(), summary="Compared.")
+
+    other.wait_for_selector("[data-run][data-finished]")
+    assert other.inner_text(".answer") == "Compared."
+    page.get_by_text("3 of 4 finished").wait_for()
+
+
+def test_without_scripts_an_agent_answers_from_anywhere(open_page: Any) -> None:
+    post = make.post()
+    page = open_page("admin", scripts=False)
+    page.goto(f"/admin/content/post/{post.pk}/review/?layer=ai-review")
+
+    page.get_by_role("link", name="Ask an agent").click()
+    assert page.input_value("#post") == str(post.pk)
+    page.select_option("#post", "")
+    page.fill("#words", "What is missing on this site?")
+    page.get_by_role("button", name="Ask", exact=True).click()
+
+    assert page.locator(".answer").inner_text()
+    assert AgentRun.objects.get().open_ended_context == "What is missing on this site?"
+
+
+def test_no_page_of_agents_has_a_serious_barrier_or_is_too_wide(open_page: Any) -> None:
+    post = coffee()
+    told, batch = agents_scene.story(post), agents_scene.batch(post)
+    going_on = batch.runs.get(status="running")
+    problems: list[str] = []
+    page = open_page("admin")
+
+    for address in (
+        f"/admin/content/post/{post.pk}/change/",
+        f"/admin/agents_app/field/?post={post.pk}&field=post.title",
+        "/admin/agents_app/ask/",
+        f"/admin/agents_app/agentrun/{agents_scene.tries(post).pk}/change/",
+        f"/admin/agents_app/agentrun/{told.pk}/change/",
+        f"/admin/agents_app/agentrun/{told.pk}/transcript/",
+        f"/admin/agents_app/agentrun/{told.pk}/revert/",
+        f"/admin/agents_app/agentrun/{going_on.pk}/change/",
+        f"/admin/agents_app/agentbatch/{batch.pk}/change/",
+        "/admin/agents_app/agentbatch/",
+    ):
+        page.set_viewport_size({"width": 1280, "height": 800})
+        page.goto(address)
+        problems += _barriers(page)
+        page.set_viewport_size({"width": 390, "height": 800})
+        wide = page.evaluate("() => document.documentElement.scrollWidth")
+        problems += [f"{address} is {wide} wide"] if wide > 390 else []
+    problems += _of_bulk(page)
+
+    assert problems == []
+
+
+def _of_bulk(page: Any) -> list[str]:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto("/admin/content/post/")
+    page.check("#action-toggle")
+    page.select_option("select[name=action]", "run_agent")
+    page.get_by_role("button", name="Go").click()
+    page.wait_for_selector("[data-estimate]")
+    return _barriers(page)
+
+
+def _barriers(page: Any) -> list[str]:
+    """In light, and what colours can spoil in dark."""
+    found = serious(page)
+    page.emulate_media(color_scheme="dark")
+    found += serious(page, runOnly=["color-contrast", "link-in-text-block"])
+    page.emulate_media(color_scheme="light")
+    return found
