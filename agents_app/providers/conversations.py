@@ -207,7 +207,9 @@ class ModelConversation:
 def _object_of(call: ToolCallPart) -> JsonObject | None:
     """The arguments of a call, or None where they are no JSON object."""
     try:
-        arguments = json.loads(call.args or "{}") if not isinstance(call.args, dict) else call.args
+        arguments = json.loads(call.args or "{}") if isinstance(call.args, str) else call.args or {}
+        # Halves of characters and numbers that are none pass the reading; the writing finds them.
+        json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         return None
     return cast("JsonObject", arguments) if isinstance(arguments, dict) else None

@@ -9,7 +9,6 @@ from typing import Final
 
 from pydantic_ai import ModelSettings
 from pydantic_ai.direct import model_request_stream
-from pydantic_ai.exceptions import AgentRunError, UserError
 from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
@@ -24,7 +23,7 @@ from pydantic_ai.messages import (
     ToolCallPart,
     ToolCallPartDelta,
 )
-from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.usage import RequestUsage
 
@@ -83,10 +82,7 @@ def exchange(
     tick: Callable[[], None],
 ) -> ModelResponse:
     """The whole answer. Raises `Failed`, or what `tick` and the line raise."""
-    try:
-        response = line.wait(_listen(model, question, heard), tick)
-    except (AgentRunError, UserError) as error:
-        raise failed(error, choice) from None
+    response = line.wait(_listen(model, choice, question, heard), tick)
     if response.finish_reason == "content_filter":
         raise refused(choice)
     if response.finish_reason == "length":
@@ -96,22 +92,32 @@ def exchange(
     return response
 
 
-async def _listen(model: Model, question: Question, heard: Heard) -> ModelResponse:
-    async with model_request_stream(
-        model,
-        question.history,
-        model_settings=question.settings,
-        model_request_parameters=question.parameters,
-    ) as stream:
-        try:
-            async for event in stream:
-                heard.characters += _length_of_event(event)
-                if heard.characters > _ANSWER_MAX:
-                    raise Failed(ProviderError("The answer is too long."), worked=True)
-        finally:
-            heard.usage = stream.usage
+async def _listen(model: Model, choice: Choice, question: Question, heard: Heard) -> ModelResponse:
+    try:
+        async with model_request_stream(
+            model,
+            question.history,
+            model_settings=question.settings,
+            model_request_parameters=question.parameters,
+        ) as stream:
+            await _hear(stream, heard)
+    except Failed:
+        raise
+    except Exception as error:
+        # The packages below stumble over some answers in ways of their own.
+        raise failed(error, choice) from None
     heard.ended = bool(stream.usage.output_tokens)
     return stream.get()
+
+
+async def _hear(stream: StreamedResponse, heard: Heard) -> None:
+    try:
+        async for event in stream:
+            heard.characters += _length_of_event(event)
+            if heard.characters > _ANSWER_MAX:
+                raise Failed(ProviderError("The answer is too long."), worked=True)
+    finally:
+        heard.usage = stream.usage
 
 
 def _length_of_event(event: ModelResponseStreamEvent) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,6 +11,7 @@ from pydantic_ai import exceptions
 
 from agents_app.providers.port import Choice, ProviderError, ProviderTimeout
 
+logger = logging.getLogger(__name__)
 _AGAIN: Final = frozenset({408, 409, 425, 429})
 
 
@@ -46,17 +48,25 @@ def failed(error: Exception, choice: Choice) -> Failed:
     if isinstance(error, exceptions.ContentFilterError):
         return refused(choice)
     if isinstance(error, exceptions.ModelAPIError):
-        sentence = f"{name} answered with something that cannot be read."
-        return Failed(ProviderError(sentence), worked=True)
+        return unreadable(choice)
     if isinstance(error, exceptions.UnexpectedModelBehavior):
         return broken_off(choice)
-    return Failed(ProviderError(f"{name} cannot be used with the model {choice.model}."))
+    if isinstance(error, exceptions.UserError):
+        return Failed(ProviderError(f"{name} cannot be used with the model {choice.model}."))
+    logger.warning("An answer of %s could not be read: %s", name, type(error).__name__)
+    return unreadable(choice)
 
 
 def broken_off(choice: Choice) -> Failed:
     """The answer has no end, so none of it counts."""
     sentence = f"The answer of {choice.provider} broke off before its end. Nothing of it was used."
     return Failed(ProviderError(sentence), again=True, worked=True)
+
+
+def unreadable(choice: Choice) -> Failed:
+    """No answer of the form that this provider answers in."""
+    sentence = f"{choice.provider} answered with something that cannot be read."
+    return Failed(ProviderError(sentence), worked=True)
 
 
 def refused(choice: Choice) -> Failed:

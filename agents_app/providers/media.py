@@ -8,14 +8,8 @@ from decimal import Decimal
 from threading import Event
 from typing import Final
 
-import httpx2
 from django.conf import settings
-from pydantic_ai.exceptions import (
-    AgentRunError,
-    ContentFilterError,
-    UnexpectedModelBehavior,
-    UserError,
-)
+from pydantic_ai.exceptions import ContentFilterError, UnexpectedModelBehavior
 from pydantic_ai.images.base import ImageGenerationModel
 from pydantic_ai.images.result import ImageGenerationResult
 from pydantic_ai.images.settings import ImageGenerationSettings
@@ -90,11 +84,13 @@ def _try(
 ) -> ImageGenerationResult:
     try:
         return line.wait(model.generate(prompt, settings=shape))
-    except UnexpectedModelBehavior as error:
-        if isinstance(error, ContentFilterError):
-            raise refused(choice) from None
+    except ProviderError:
+        raise
+    except ContentFilterError:
+        raise refused(choice) from None
+    except UnexpectedModelBehavior:
         raise Failed(ProviderError(f"{choice.provider} made no picture."), worked=True) from None
-    except (AgentRunError, UserError, httpx2.TransportError) as error:
+    except Exception as error:
         raise failed(error, choice) from None
 
 

@@ -98,7 +98,7 @@ def cost_of(
     price = _of_model(price_list().text.get(choice.provider, {}), choice.model)
     if price is None:
         return None
-    rates = price.rates(input_tokens, datetime.now(UTC).date())
+    rates = price.rates(input_tokens, today())
     cached = min(max(cached_tokens, 0), input_tokens)
     written = min(max(written_tokens, 0), input_tokens - cached)
     return _dollars(
@@ -121,6 +121,11 @@ def image_cost(
     if output_tokens:
         return _dollars(input_tokens * price.in_ + output_tokens * price.out)
     return price.sizes.get(size, max(price.sizes.values()))
+
+
+def today() -> date:
+    """The day whose prices hold, in UTC."""
+    return datetime.now(UTC).date()
 
 
 def _of_model(prices: dict[str, _Price], model: str) -> _Price | None:

@@ -86,3 +86,20 @@ def test_a_model_that_never_stops_calling_tools_ends(provider: str, settings: An
         talk.ask("A question", retries=2, seconds=20)
 
     assert (len(fake.asked), len(shelf.calls)) == (4, 3)
+
+
+@each_provider
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        '{"title": "\\ud800"}',
+        '{"title": ' + "[" * 20_000 + "]" * 20_000 + "}",
+        '{"title": NaN}',
+        '{"title": ' + "9" * 5_000 + "}",
+        '{"title": "x", "title": 3}',
+    ],
+    ids=["surrogate", "deep", "nan", "huge", "twice"],
+)
+def test_hostile_answers_are_refused_in_a_sentence(provider: str, arguments: str) -> None:
+    with talking(provider, Reply(arguments=arguments)) as (talk, _), pytest.raises(ProviderError):
+        talk.ask("A question", retries=0, seconds=20)
