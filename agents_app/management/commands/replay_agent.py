@@ -1,0 +1,154 @@
+"""`manage.py replay_agent AGENT --last N`: how the present prompt and model would do on what people decided."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from agents_app.definitions.files import get_agent
+from agents_app.definitions.schema import AgentDefinition
+from agents_app.providers.port import ProviderError
+from agents_app.replay.asking import chosen
+from agents_app.replay.decisions import decided_runs
+from agents_app.replay.replaying import Answering, Replayed, by_asking, from_recorded, replay
+from core.json import JsonObject
+
+_LAST_MOST = 500
+
+
+class Command(BaseCommand):
+    """Stages nothing; what it asks is paid from the agent's budget. Ctrl-C ends it with what is there so far."""
+
+    help = "Ask an agent again what past runs were asked, and compare with what people approved and rejected."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("agent")
+        parser.add_argument("--last", type=int, default=20, help="runs that were decided on (20)")
+        parser.add_argument(
+            "--model", default="", help="provider:model in place of the agent's own"
+        )
+        parser.add_argument(
+            "--recorded", type=Path, help="answers of an earlier --record; nobody is asked"
+        )
+        parser.add_argument("--record", type=Path, help="keep the answers in this file")
+        parser.add_argument("--json", action="store_true", help="the figures as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        agent = get_agent(options["agent"])
+        if agent is None:
+            raise CommandError(f"No agent is named {options['agent']!r}.")
+        if not 0 < options["last"] <= _LAST_MOST:
+            raise CommandError(f"--last is a number from 1 to {_LAST_MOST}.")
+        who, answering = _answering(agent, options["model"], options["recorded"])
+        done = self._replay(agent, options["last"], answering)
+        if options["record"] is not None:
+            _keep(options["record"], done)
+        figures = {"agent": agent.id, "answeredBy": who, **_figures(done)}
+        if options["json"]:
+            self.stdout.write(json.dumps(figures, indent=2, ensure_ascii=False))
+        else:
+            self.stdout.write("\n".join(_table(figures, done)))
+
+    def _replay(self, agent: AgentDefinition, last: int, answering: Answering) -> list[Replayed]:
+        decided = decided_runs(agent.id, last)
+        done: list[Replayed] = []
+        try:
+            for item in replay(decided, answering):
+                done.append(item)
+                self.stderr.write(f"{len(done)} of {len(decided)}: {_line(item)}")
+        except KeyboardInterrupt:
+            self.stderr.write(f"Stopped after {len(done)} of {len(decided)}.")
+        return done
+
+
+def _answering(agent: AgentDefinition, model: str, recorded: Path | None) -> tuple[str, Answering]:
+    if recorded is not None:
+        return f"the record {recorded.name}", from_recorded(_read(recorded))
+    try:
+        choice = chosen(agent, model)
+    except ProviderError as error:
+        raise CommandError(str(error)) from None
+    return f"{choice.provider}:{choice.model}", by_asking(agent, choice)
+
+
+def _read(path: Path) -> dict[str, JsonObject]:
+    """One answer a line: `{"runId", "answer"}`."""
+    try:
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+        return {str(row["runId"]): dict(row["answer"]) for row in rows}
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise CommandError(f"{path} is no record of answers: {error}") from None
+
+
+def _keep(path: Path, done: Sequence[Replayed]) -> None:
+    rows = [
+        json.dumps({"runId": str(item.run.pk), "answer": item.answer}, ensure_ascii=False)
+        for item in done
+        if item.answer is not None
+    ]
+    try:
+        path.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def _line(item: Replayed) -> str:
+    if item.left_out:
+        return f"run {item.run.pk} left out: {item.left_out}"
+    if item.error:
+        return f"run {item.run.pk} failed: {item.error}"
+    return f"run {item.run.pk} agrees in {item.agreed} of {len(item.paths)}"
+
+
+def _figures(done: Sequence[Replayed]) -> dict[str, Any]:
+    compared = [path for item in done for path in item.paths]
+    agreed = sum(path.agrees for path in compared)
+    paths: dict[str, Counter[str]] = {}
+    for path in compared:
+        paths.setdefault(_place(path.path), Counter())[path.outcome] += 1
+    spent = [item.spent for item in done]
+    return {
+        "runs": len(done),
+        "leftOut": sum(bool(item.left_out) for item in done),
+        "errors": sum(bool(item.error) for item in done),
+        "decided": len(compared),
+        "agreed": agreed,
+        "agreement": round(agreed / len(compared), 3) if compared else None,
+        "outcomes": dict(sorted(Counter(path.outcome for path in compared).items())),
+        "paths": {place: dict(sorted(found.items())) for place, found in sorted(paths.items())},
+        "inputTokens": sum(item.input_tokens for item in spent),
+        "outputTokens": sum(item.output_tokens for item in spent),
+        "cost": float(sum((item.cost for item in spent), Decimal(0))),
+        "seconds": round(sum(item.seconds for item in spent), 1),
+    }
+
+
+def _place(path: str) -> str:
+    """A path without the id of its module, so that posts can be put together."""
+    kind, _, rest = path.partition(".")
+    return path if kind == "post" else f"module.{rest.partition('.')[2]}"
+
+
+def _table(figures: dict[str, Any], done: Sequence[Replayed]) -> list[str]:
+    if not done:
+        return [f"People decided on no run of {figures['agent']} yet."]
+    lines = [f"{figures['agent']}, answered by {figures['answeredBy']}", ""]
+    for place, outcomes in figures["paths"].items():
+        said = ", ".join(f"{number} {outcome}" for outcome, number in outcomes.items())
+        lines.append(f"{place:<40} {said}")
+    share = "—" if figures["agreement"] is None else f"{figures['agreement']:.0%}"
+    return [
+        *lines,
+        "",
+        f"Agreement {share}: {figures['agreed']} of {figures['decided']} decisions in {figures['runs']} runs "
+        f"({figures['leftOut']} left out, {figures['errors']} failed)",
+        f"Used {figures['inputTokens']:,} tokens in, {figures['outputTokens']:,} out, ${figures['cost']:.4f}, "
+        f"{figures['seconds']} s",
+    ]

@@ -1,0 +1,69 @@
+"""What people decided about the proposals of past runs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from agents_app.models import AgentRun, RunStatus
+from content.changes import value_at
+from content.document import PostDocument
+from content.models import Layer, Provenance
+from core.json import Json
+from core.models import Event
+
+_REJECTIONS: Final = tuple(f"post.{layer.value}.reject" for layer in Layer)
+_LOOKED_AT: Final = 20
+"""Runs that are looked through for each that is wanted: most are not decided on yet, or proposed nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A run with what was approved of it, as it went live, and the paths that were rejected."""
+
+    run: AgentRun
+    approved: Mapping[str, Json]
+    rejected: tuple[str, ...] = field(default=())
+
+
+def decided_runs(agent_id: str, last: int) -> list[Decided]:
+    """The latest runs of an agent that people decided on, newest first. Three queries."""
+    runs = AgentRun.objects.filter(
+        agent_id=agent_id, status=RunStatus.SUCCEEDED, post__isnull=False
+    ).exclude(staged=[])
+    rows = list(runs.order_by("-created_at", "pk")[: last * _LOOKED_AT])
+    approved, rejected = _approved(rows), _rejected(rows)
+    found = [
+        Decided(run, approved[str(run.pk)], tuple(sorted(rejected[str(run.pk)])))
+        for run in rows
+        if approved[str(run.pk)] or rejected[str(run.pk)]
+    ]
+    return found[:last]
+
+
+def _approved(runs: Sequence[AgentRun]) -> dict[str, dict[str, Json]]:
+    found: dict[str, dict[str, Json]] = defaultdict(dict)
+    ids = [str(run.pk) for run in runs]
+    rows = Provenance.objects.filter(run_id__in=ids).select_related("revision").order_by("pk")
+    for row in rows:
+        value = value_at(PostDocument.from_json(row.revision.document), row.path)
+        # Whole modules are compared by their props, which have paths of their own.
+        if isinstance(value, str | int | float | bool | list | tuple | dict) or value is None:
+            found[row.run_id][row.path] = list(value) if isinstance(value, tuple) else value
+    return found
+
+
+def _rejected(runs: Sequence[AgentRun]) -> dict[str, set[str]]:
+    """Of a path that was first rejected and later approved, both were decided: the last word is the approval's."""
+    found: dict[str, set[str]] = defaultdict(set)
+    by_id = {str(run.pk): run for run in runs}
+    posts = {run.post_id for run in runs}
+    for event in Event.objects.filter(name__in=_REJECTIONS, post_id__in=posts):
+        paths, of = event.payload.get("paths"), event.payload.get("runs")
+        for run_id in of if isinstance(of, list) else ():
+            run = by_id.get(str(run_id))
+            if run is not None and run.post_id == event.post_id and isinstance(paths, list):
+                found[str(run_id)] |= {str(path) for path in paths if path in run.staged}
+    return found

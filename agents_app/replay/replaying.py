@@ -1,0 +1,84 @@
+"""A replay, run by run, and what it comes to."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pydantic import ValidationError
+
+from agents_app.definitions.schema import AgentDefinition
+from agents_app.models import AgentRun, RunMessage
+from agents_app.providers.port import Choice, ProviderError
+from agents_app.replay.asking import Spent, ask
+from agents_app.replay.comparing import Compared, compare
+from agents_app.replay.decisions import Decided
+from agents_app.replay.inputs import Given, Unusable, given_to, proposals
+from agents_app.running.suggestion import FieldSuggestion, Suggestion, output_type
+from core.errors import CmsError
+from core.json import JsonObject
+
+Answering = Callable[[AgentRun, Given, Spent], Suggestion | FieldSuggestion]
+
+
+@dataclass(slots=True)
+class Replayed:
+    """One run asked again. `left_out` says why it was not asked, `error` why there is no answer."""
+
+    run: AgentRun
+    paths: list[Compared] = field(default_factory=list)
+    spent: Spent = field(default_factory=Spent)
+    left_out: str = ""
+    error: str = ""
+    answer: JsonObject | None = None
+
+    @property
+    def agreed(self) -> int:
+        return sum(item.agrees for item in self.paths)
+
+
+def replay(decided: Sequence[Decided], answering: Answering) -> Iterator[Replayed]:
+    """Ask again, one after the other. Stages nothing."""
+    rows = RunMessage.objects.filter(run_id__in=[item.run.pk for item in decided])
+    messages: dict[object, list[RunMessage]] = defaultdict(list)
+    for row in rows.order_by("run_id", "number"):
+        messages[row.run_id].append(row)
+    for item in decided:
+        yield _one(item, messages[item.run.pk], answering)
+
+
+def _one(decided: Decided, messages: Sequence[RunMessage], answering: Answering) -> Replayed:
+    done = Replayed(decided.run)
+    try:
+        given = given_to(decided.run, messages)
+        answer = answering(decided.run, given, done.spent)
+        done.answer = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+        now = proposals(answer, given.document, given.target)
+        done.paths = compare(decided, given.proposed, now)
+    except Unusable as error:
+        done.left_out = str(error)
+    except ProviderError as error:
+        done.error = str(error)
+    except CmsError as error:
+        done.error = f"The answer cannot stand: {error.message}"
+    return done
+
+
+def by_asking(agent: AgentDefinition, choice: Choice) -> Answering:
+    """Answers of the present prompt and model."""
+    return lambda run, given, spent: ask(agent, choice, run, given, spent)
+
+
+def from_recorded(answers: Mapping[str, JsonObject]) -> Answering:
+    """Answers that an earlier replay kept, by the id of the run."""
+
+    def answering(run: AgentRun, given: Given, spent: Spent) -> Suggestion | FieldSuggestion:
+        if str(run.pk) not in answers:
+            raise Unusable("the record holds no answer for it")
+        try:
+            return output_type(run.scope).model_validate(answers[str(run.pk)])
+        except ValidationError:
+            raise Unusable("its recorded answer has another form") from None
+
+    return answering
