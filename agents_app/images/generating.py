@@ -23,7 +23,6 @@ from agents_app.providers.port import (
     Choice,
     ProviderError,
     ProviderStopped,
-    ProviderTimeout,
 )
 from agents_app.providers.prices import image_cost
 from agents_app.running.steps import add_usage
@@ -144,12 +143,12 @@ def _made(prompt: str, size: Size, actor: Actor, run: AgentRun | None) -> tuple[
     )
     try:
         made = make_image(choice, prompt=prompt, size=size, seconds=_seconds_left(run))
-    except ProviderTimeout:
-        # It may well have been made, and be paid for.
-        _settle(reservation, run, going_in, reservation.tokens - going_in, reservation.cost)
-        raise
-    except ProviderError:
-        _settle(reservation, run, 0, 0, None)
+    except ProviderError as error:
+        if error.worked:
+            # It may well have been made, and be paid for.
+            _settle(reservation, run, going_in, reservation.tokens - going_in, reservation.cost)
+        else:
+            _settle(reservation, run, 0, 0, None)
         raise
     _settle(reservation, run, made.input_tokens, made.output_tokens, made.cost)
     return made, choice

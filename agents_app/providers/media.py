@@ -50,7 +50,7 @@ def make_image(choice: Choice, *, prompt: str, size: str = SQUARE, seconds: floa
 
         return MadeImage(demo_media.make_image(prompt, size), Decimal(0))
     if seconds <= 0:
-        raise ProviderTimeout("The time of the run is over.")
+        raise Failed(ProviderTimeout("The time of the run is over.")).error
     with Line(choice.provider, seconds, Event()) as line:
         model = image_model_of(choice, line.client)
         result = _asked(line, model, choice, prompt, size)
