@@ -10,7 +10,6 @@ from uuid import UUID
 from django.db import transaction
 
 from agents_app.models import AgentRun, StoppedChain
-from content.models import Post
 from core import events
 from core.actor import Actor, Visitor
 from core.errors import RuleViolation
@@ -72,13 +71,13 @@ def _record(last: AgentRun, agent_id: str) -> None:
     _, is_new = StoppedChain.objects.get_or_create(root=root)
     if not is_new:
         return
-    title = Post.objects.filter(pk=last.post_id).values_list("title", flat=True).first()
+    title = last.post.title if last.post is not None else ""
     payload: JsonObject = {
         "agentId": agent_id,
         "runId": str(last.pk),
         "root": root,
         "limit": HOP_LIMIT,
-        "title": title or "",
+        "title": title,
     }
     actor = Actor(
         user=Visitor(username="system", role="system"),
@@ -102,6 +101,10 @@ def _root(last: AgentRun) -> str:
 
 def _run(run_id: str) -> AgentRun | None:
     try:
-        return AgentRun.objects.filter(pk=UUID(run_id)).first() if run_id else None
+        return (
+            AgentRun.objects.select_related("post").filter(pk=UUID(run_id)).first()
+            if run_id
+            else None
+        )
     except ValueError:
         return None

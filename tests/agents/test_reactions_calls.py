@@ -78,7 +78,9 @@ def test_threat_53_a_reaction_reaches_no_private_address(
     with run_on_commit():
         run = ended()
 
-    assert [(row[2], "127.0.0.1" in row[4]) for row in outcomes(run)] == [("failed", True)] * 2, outcomes(run)
+    assert [(row[2], "127.0.0.1" in row[4]) for row in outcomes(run)] == [("failed", True)] * 2, (
+        outcomes(run)
+    )
     assert receiver.requests == []
     definitions.reload()
     assert get_agent("reactor") is None, "a file that names a private address is refused"

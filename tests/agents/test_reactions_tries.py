@@ -16,6 +16,7 @@ from agents_app.reactions import calls
 from agents_app.tasks import sweep_reactions
 from content.models import Draft, Post
 from core.errors import Conflict
+from core.tools import calling
 from tests import make
 from tests.agents.reactions import ended, outcomes, save, write_reacting
 from tests.conftest import RunOnCommit
@@ -35,13 +36,13 @@ def test_what_fails_is_tried_five_times_and_undone_each_time(
     agents_dir: Path, run_on_commit: RunOnCommit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_reacting(agents_dir, save())
-    real = calls.calling.call_raw
+    real = calling.call_raw
 
     def breaks(*given: Any, **named: Any) -> Any:
         real(*given, **named)
         raise RuntimeError("canary-in-a-trace")
 
-    monkeypatch.setattr(calls.calling, "call_raw", breaks)
+    monkeypatch.setattr(calling, "call_raw", breaks)
     with run_on_commit():
         run = ended()
     for attempts in (1, 2, 3, 4):
@@ -67,7 +68,7 @@ def test_a_conflict_passes_and_the_next_try_goes_through(
     agents_dir: Path, run_on_commit: RunOnCommit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_reacting(agents_dir, save())
-    real = calls.calling.call_raw
+    real = calling.call_raw
     ends: list[Exception | None] = [Conflict("Somebody was quicker."), None]
 
     def sometimes(*given: Any, **named: Any) -> Any:
@@ -76,7 +77,7 @@ def test_a_conflict_passes_and_the_next_try_goes_through(
             raise error
         return real(*given, **named)
 
-    monkeypatch.setattr(calls.calling, "call_raw", sometimes)
+    monkeypatch.setattr(calling, "call_raw", sometimes)
     with run_on_commit():
         run = ended()
     assert outcomes(run) == [(1, "mcp_tool", "pending", 1, "Somebody was quicker.")]

@@ -54,7 +54,7 @@ def test_a_value_between_quotes_is_a_text_and_a_free_one_is_itself() -> None:
     body, _ = filled_body('{"text": "{{result.value}}", "value": {{result.value}}}', VALUES)
 
     found = json.loads(body)
-    assert json.loads(found["text"]) == found["value"] == VALUES["result"]["value"]  # type: ignore[index,call-overload]
+    assert json.loads(found["text"]) == found["value"] == VALUES["result"]["value"]
 
 
 def test_a_template_that_is_no_json_is_plain_text() -> None:

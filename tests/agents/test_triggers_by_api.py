@@ -149,7 +149,7 @@ def test_an_event_that_says_very_much_starts_its_agents_all_the_same(
     texts = [
         {"name": f"text_{number}", "label": "Text", "type": "textarea"} for number in range(20)
     ]
-    make.form("contact", fields=texts)  # type: ignore[arg-type]  # JSON
+    make.form("contact", fields=texts)
 
     with run_on_commit():
         words = {f"text_{number}": "long " * 900 for number in range(20)}
