@@ -115,12 +115,15 @@ class UsageViewSet(ApiViewSet):
 
     @extend_schema(parameters=schema.RANGE, responses=schema.UsageOfDaysSchema)
     def list(self, request: Request) -> Response:
-        """What was used by day and agent, of at most 366 days."""
+        """What was used by day and agent, of at most 366 days; `totals` are those of all pages."""
+        page = page_of(request)
         last = _day(request, "to") or today()
         first = _day(request, "from") or begin_of("month", last)
         if not 0 <= (last - first).days < figures.DAYS_MOST:
             raise invalid("from", f"from and to span 1 to {figures.DAYS_MOST} days, in order.")
-        return Response(presenters.usage(figures.usage(first, last)))
+        found = figures.usage(first, last)
+        rows = [presenters.day_of_agent(item) for item in found.days[page.slice]]
+        return Response({**page.envelope(rows, len(found.days)), **presenters.usage(found)})
 
 
 def _day(request: Request, name: str) -> date | None:

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from agents_app.api.schema import RejectedPostSchema, UsageSchema
 from agents_app.settings.defaults import MEDIA_PROVIDERS, TEXT_PROVIDERS
-from core.api.schema import MetaSchema, query
+from core.api.schema import PAGES, MetaSchema, query
 from core.definition_files import ID_MAX, ID_PATTERN
 
 KINDS = [("text", "text"), ("media", "media")]
@@ -19,6 +19,7 @@ RANGE = [
     query(
         "to", "The last day, in UTC; at most 366 days after the first. Without it, today.", _DATE
     ),
+    *PAGES,
 ]
 
 
@@ -90,6 +91,7 @@ class UsageOfDaysSchema(serializers.Serializer[object]):
     """What was used, by day and agent."""
 
     data = DayOfAgentSchema(many=True)  # type: ignore[assignment]  # a field of that name
+    meta = MetaSchema()
     totals = AmountSchema()
     to = serializers.DateField()
 

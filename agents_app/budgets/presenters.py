@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agents_app.budgets.bulk import BulkEstimate
 from agents_app.budgets.estimating import Left
-from agents_app.budgets.figures import BudgetView, Usage
+from agents_app.budgets.figures import BudgetView, DayOfAgent, Usage
 from agents_app.budgets.limits import ALL, Amount, number
 from agents_app.budgets.setting import NAMES, wire_of
 from content.store import iso
@@ -26,19 +26,20 @@ def _amount(amount: Amount) -> JsonObject:
     return {"tokens": amount.tokens, "cost": float(amount.cost)}
 
 
+def day_of_agent(item: DayOfAgent) -> JsonObject:
+    """What an agent used on a day; null is what no agent asked for."""
+    return {
+        "agentId": item.agent_id or None,
+        "day": item.day.isoformat(),
+        **_amount(item.amount),
+    }
+
+
 def usage(found: Usage) -> JsonObject:
-    """What was used by day and agent; an agent of null is what no agent asked for."""
+    """The range that was asked for, and its sums."""
     return {
         "from": found.first.isoformat(),
         "to": found.last.isoformat(),
-        "data": [
-            {
-                "agentId": item.agent_id or None,
-                "day": item.day.isoformat(),
-                **_amount(item.amount),
-            }
-            for item in found.days
-        ],
         "totals": _amount(found.total),
     }
 

@@ -238,6 +238,7 @@ def test_usage_is_told_by_day_and_agent_with_its_sums(admin: ApiClient) -> None:
             {"agentId": None, "day": "2026-03-31", "tokens": 7, "cost": 0.04},
             {"agentId": "writer", "day": "2026-03-31", "tokens": 7, "cost": 0.1},
         ],
+        "meta": {"total": 2, "per_page": 20, "current_page": 1, "last_page": 1},
         "totals": {"tokens": 14, "cost": 0.14},
     }
     assert len(admin.get("/api/agent-usage?from=2026-01-01&to=2026-03-31").json()["data"]) == 3

@@ -20,6 +20,13 @@ def grow(number: int) -> None:
     )
 
 
+def grow_usage(number: int) -> None:
+    begin = Spending.objects.count()
+    Spending.objects.bulk_create(
+        [Spending(agent_id=f"gone-{begin + index}", day=today()) for index in range(number)]
+    )
+
+
 ENDPOINTS = [
     Endpoint("GET /api/ai-settings", ADMIN),
     Endpoint(
@@ -36,7 +43,7 @@ ENDPOINTS = [
         body={"tokensPerDay": 100000, "costPerMonth": 12.5},
         invalid=({"costPerDay": -1}, "costPerDay"),
     ),
-    Endpoint("GET /api/agent-usage", ADMIN, invalid=("?from=yesterday", "from")),
+    Endpoint("GET /api/agent-usage", ADMIN, invalid=("?from=yesterday", "from"), grow=grow_usage),
     Endpoint(
         "POST /api/posts/bulk-agents/<agent_id>/estimate",
         ADMIN,
