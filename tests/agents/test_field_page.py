@@ -11,8 +11,10 @@ from django.test import Client
 from agents_app.definitions.switches import switch_agent
 from agents_app.models import AgentRun
 from agents_app.running import runner
+from content import edits
 from content.models import Post
 from tests import make
+from tests.browser.agents_scene import run
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
@@ -120,8 +122,8 @@ def test_trying_again_keeps_the_answers_before_with_the_note(signed_in: SignedIn
 
     second = done()
     assert response["Location"] == f"/admin/agents_app/agentrun/{second.pk}/change/"
-    for run in (first, second):
-        html = page(client, run)
+    for one in (first, second):
+        html = page(client, one)
         assert html.index("Answer 2") < html.index("Answer 1")
         assert "shorter &lt;b&gt;please&lt;/b&gt;" in html
     client.post(f"/admin/agents_app/agentrun/{first.pk}/use/")
@@ -177,3 +179,61 @@ def test_a_translator_may_neither_ask_nor_choose(signed_in: SignedIn) -> None:
     assert translator.post(f"/admin/agents_app/agentrun/{run.pk}/use/").status_code == 403
     assert AgentRun.objects.count() == 1
     assert not make.layers(post).ai_review.exists
+
+
+ATTACK = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
+ODD: list[Any] = [
+    ATTACK,
+    {"type": "doc", "content": [{"type": "text", "text": ATTACK}]},
+    {"type": "doc", "content": "nonsense"},
+    [ATTACK, {"a": [None]}],
+    {"question": ATTACK},
+    1e300,
+    True,
+    None,
+]
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["post.title", "post.featuredMediaId", "post.robotsJson", "module.prose.content",
+     "module.faq.items", "module.hero.theme", "module.faq.items.0.question"],
+)  # fmt: skip
+def test_whatever_a_model_answered_is_shown_as_text(signed_in: SignedIn, key: str) -> None:
+    post, client = make.post(ATTACK), signed_in()
+    module = make.module_id(post, key.split(".")[1]) if key.startswith("module.") else ""
+    make.staged(
+        post,
+        edit=lambda document: edits.update_module(
+            document, make.module_id(post, "faq"), props={"items": [{"question": "Why?"}]}
+        ),
+    )
+    first = None
+    for value in ODD:
+        given = {"scope": "field", "field_key": key, "post_module_id": module, "value": value}
+        first = first or run(post, summary=ATTACK, **given)
+        run(post, first_try=first, note=ATTACK, **given)
+    assert first is not None
+
+    shown = client.get(f"/admin/agents_app/agentrun/{first.pk}/change/")
+    asked_page = client.get(address(post, key, module=module))
+
+    assert (shown.status_code, asked_page.status_code) == (200, 200)
+    html = shown.content.decode()
+    assert html.count('class="candidate') == len(ODD) + 2
+    for text in (html, asked_page.content.decode()):
+        assert "<script>alert" not in text
+        assert "<img src=x" not in text
+
+
+def test_a_field_that_is_gone_and_answers_that_do_not_fit_are_said(signed_in: SignedIn) -> None:
+    post, client = make.post("Coffee"), signed_in()
+    odd = run(post, scope="field", field_key="post.title", value={"a": 1})
+    gone = run(post, scope="field", field_key="module.quote.text", value="x")
+
+    refused = client.post(f"/admin/agents_app/agentrun/{odd.pk}/use/", follow=True)
+
+    assert refused.redirect_chain == [(f"/admin/agents_app/agentrun/{odd.pk}/change/", 302)]
+    assert 'class="error"' in refused.content.decode()
+    assert not make.layers(post).ai_review.exists
+    assert "no module of type" in page(client, gone)
