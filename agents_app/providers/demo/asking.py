@@ -29,7 +29,9 @@ def _latest(tools: Toolbox) -> str:
     titles = [f"“{clean(item.get('title'))}”" for item in items if isinstance(item, Mapping)]
     if not titles:
         return "this site has no posts yet."
-    return f"this site has {posts.get('total')} posts; the latest are {', '.join(titles)}."
+    total = posts.get("total")
+    count = "1 post" if total == 1 else f"{total} posts"
+    return f"this site has {count}; the latest: {', '.join(titles)}."
 
 
 def called(tools: Toolbox, name: str, arguments: JsonObject) -> Values:
