@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from django.core.checks import run_checks
 from hypothesis import given
 from hypothesis import strategies as st
@@ -218,3 +219,15 @@ def test_a_chat_reaction_goes_to_the_chat_of_the_service_unless_it_names_one(
         run = ended(post=None)
     sentence = "The reaction has no webhookUrl, and CHAT_WEBHOOK_URL is not set."
     assert outcomes(run) == [(1, "chat", "cancelled", 1, sentence)]
+
+
+def test_the_example_of_the_documentation_is_sound(agents_dir: Path, settings: Any) -> None:
+    set_env(settings, workflow_secrets={"crm": "of-the-crm"})
+    page = Path(__file__).resolve().parents[2] / "docs" / "agents.md"
+    example = page.read_text().partition("```yaml\nreactions:")[2].partition("```")[0]
+    reactions = yaml.safe_load(example)
+
+    write_reacting(agents_dir, *reactions)
+
+    assert [reaction["type"] for reaction in reactions] == ["webhook", "chat", "mcp_tool"]
+    assert run_checks(tags=["definitions"]) == []
