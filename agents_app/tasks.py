@@ -6,7 +6,7 @@ from celery import shared_task
 from django.conf import settings
 
 from agents_app.batches import reverting
-from agents_app.reactions import calls
+from agents_app.reactions import calls, keeping
 from agents_app.running import runner
 from agents_app.runs import sweep, transcript
 
@@ -40,3 +40,8 @@ def call_reaction(reaction_id: int) -> None:
 @shared_task
 def sweep_reactions() -> int:
     return calls.sweep()
+
+
+@shared_task
+def keep_reactions() -> int:
+    return keeping.keep_outcomes()

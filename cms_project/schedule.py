@@ -12,6 +12,7 @@ _SECONDS: Final = {
     "webhooks.tasks.prune_deliveries": 86_400.0,
     "agents_app.tasks.sweep_runs": 30.0,
     "agents_app.tasks.sweep_reactions": 30.0,
+    "agents_app.tasks.keep_reactions": 3_600.0,
     "agents_app.tasks.prune_transcripts": 86_400.0,
     "content.tasks.publish_due_posts": 60.0,
     "content.tasks.purge_trash": 3_600.0,

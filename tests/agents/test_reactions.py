@@ -15,6 +15,7 @@ from agents_app.models import RunReaction
 from agents_app.reactions.starting import react
 from agents_app.runs.cancelling import cancel_run
 from agents_app.runs.starting import create_run
+from agents_app.tasks import keep_reactions
 from core.models import Event
 from tests import make
 from tests.agents.asking import execute
@@ -23,7 +24,7 @@ from tests.agents.reactions import chat, ended, outcomes, tool, webhook, write_r
 from tests.api_client import ApiClient
 from tests.conftest import RunOnCommit
 from tests.fake_provider import Reply as Answered
-from tests.receiver import Receiver
+from tests.receiver import Receiver, Reply
 from webhooks.models import Delivery
 
 pytestmark = pytest.mark.django_db
@@ -208,3 +209,19 @@ def test_the_reactions_of_a_run_are_listed_by_the_api(
     ]
     assert ApiClient("translator").get(f"/api/agent-runs/{run.pk}/reactions").status_code == 403
     assert ApiClient("editor").get(f"/api/agent-runs/{uuid4()}/reactions").status_code == 404
+
+
+def test_what_became_of_a_call_outlives_its_delivery(
+    receiver: Receiver, agents_dir: Path, run_on_commit: RunOnCommit
+) -> None:
+    write_reacting(agents_dir, webhook(receiver.url("/yes")), webhook(receiver.url("/no")))
+    receiver.say("/no", Reply(400))
+    with run_on_commit():
+        run = ended()
+    before = outcomes(run)
+
+    assert (keep_reactions(), keep_reactions()) == (2, 0)
+    Delivery.objects.all().delete()
+
+    assert outcomes(run) == before
+    assert [row[2] for row in before] == ["succeeded", "failed"]
