@@ -55,6 +55,8 @@ def remember(view: LayerView, post: Post, actor: Actor, paths: Sequence[str]) ->
 
 def paths_by_tools(run: AgentRun) -> list[str]:
     """What the tools of a run staged in its own post."""
+    if run.post_id is None:
+        return []
     rows = RunPost.objects.filter(run=run, post_id=run.post_id)
     return [path for paths in rows.values_list("paths", flat=True) for path in paths]
 
