@@ -8,11 +8,11 @@ from typing import Any
 
 from django.urls import reverse
 
-from agents_app.admin.values import Shown, field_view
+from agents_app.admin.values import FieldView, Shown, field_view
 from agents_app.definitions.schema import Scope
-from agents_app.models import AgentRun, RunStatus
+from agents_app.models import AgentRun
 from agents_app.running.fields import FieldTarget, find_field
-from agents_app.runs.candidates import candidates_of
+from agents_app.runs.candidates import Candidate, candidates_of
 from content.changes import same
 from content.document import PostDocument
 from content.layers import Layers
@@ -53,24 +53,36 @@ def candidates_context(run: AgentRun, layers: Layers) -> dict[str, Any]:
     before = _before(target, below)
     view = field_view(target, proposed, [before, *(one.value for one in tries)])
     waiting = target.value(proposed)
-    is_proposed = not same(waiting, before)
-    answers = [
-        Answer(
-            number=number,
-            run_id=str(one.run_id),
-            note=one.note,
-            status=one.status,
-            at=one.created_at,
-            shown=view.change(before, one.value) if one.status == RunStatus.SUCCEEDED else None,
-            is_here=str(one.run_id) == str(run.pk),
-            is_staged=is_proposed and same(waiting, one.value),
-            is_same=same(before, one.value),
-            url=reverse("admin:agents_app_agentrun_change", args=[one.run_id]),
-            use_url=reverse("admin:agents_app_run_use", args=[one.run_id]),
-        )
-        for number, one in enumerate(tries, 1)
-    ]
+    standing = _Standing(before, waiting, is_proposed=not same(waiting, before))
+    answers = [_answer(run, number, one, view, standing) for number, one in enumerate(tries, 1)]
     return {"field": view, "answers": answers[::-1], "now": view.now(before)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """What stands below AI Review, and what AI Review holds."""
+
+    before: Json
+    waiting: Json
+    is_proposed: bool
+
+
+def _answer(
+    run: AgentRun, number: int, one: Candidate, view: FieldView, standing: _Standing
+) -> Answer:
+    return Answer(
+        number=number,
+        run_id=str(one.run_id),
+        note=one.note,
+        status=one.status,
+        at=one.created_at,
+        shown=view.change(standing.before, one.value) if one.is_one else None,
+        is_here=one.run_id == run.pk,
+        is_staged=standing.is_proposed and same(standing.waiting, one.value),
+        is_same=same(standing.before, one.value),
+        url=reverse("admin:agents_app_agentrun_change", args=[one.run_id]),
+        use_url=reverse("admin:agents_app_run_use", args=[one.run_id]),
+    )
 
 
 def _before(target: FieldTarget, document: PostDocument) -> Json:

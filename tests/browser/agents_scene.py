@@ -70,6 +70,18 @@ def story(post: Post) -> AgentRun:
         staged=["post.metaDescription"],
         has_read_untrusted=True,
     )
+    _steps(own)
+    for number, (role, text) in enumerate(
+        (("system", "You are the search editor."), ("user", "BEGIN\n{}\nEND"), ("assistant", "{}")),
+        1,
+    ):
+        own.messages.create(number=number, role=role, text=text)
+    run(post, "failed", agent_id="proofreader", cause_run=own, hop=2, error="No budget is left.")
+    _reactions(own)
+    return own
+
+
+def _steps(of: AgentRun) -> None:
     for number, (kind, name, ok, summary) in enumerate(
         (
             ("model", "gpt-example", True, "called search_media"),
@@ -79,25 +91,17 @@ def story(post: Post) -> AgentRun:
         ),
         1,
     ):
-        own.steps.create(
+        of.steps.create(
             number=number, kind=kind, name=name, ok=ok, milliseconds=number * 310, summary=summary
         )
-    for number, (role, text) in enumerate(
-        (("system", "You are the search editor."), ("user", "BEGIN\n{}\nEND"), ("assistant", "{}")),
-        1,
-    ):
-        own.messages.create(number=number, role=role, text=text)
-    run(post, "failed", agent_id="proofreader", cause_run=own, hop=2, error="No budget is left.")
+
+
+def _reactions(to: AgentRun) -> None:
     RunReaction.objects.create(
-        run=own,
-        number=0,
-        kind="webhook",
-        target="hooks.example.com",
-        status="succeeded",
-        attempts=1,
+        run=to, number=0, kind="webhook", target="hooks.example.com", status="succeeded", attempts=1
     )
     RunReaction.objects.create(
-        run=own,
+        run=to,
         number=1,
         kind="mcp_tool",
         trigger="on_success",
@@ -106,7 +110,6 @@ def story(post: Post) -> AgentRun:
         attempts=5,
         error="There is no post of that id.",
     )
-    return own
 
 
 def batch(post: Post) -> AgentBatch:

@@ -40,10 +40,7 @@ def test_a_field_is_asked_about_tried_again_and_an_answer_chosen_by_keyboard(
     page.wait_for_selector("[data-run][data-finished]")
     assert page.locator(".candidate").count() == 1
 
-    page.get_by_label("What should be different?").fill("shorter")
-    page.get_by_role("button", name="Try again").click()
-    page.wait_for_selector(".candidate >> nth=1")
-    assert "shorter" in page.inner_text(".candidate >> nth=0")
+    try_again(page, "shorter")
     first = AgentRun.objects.get(first_try=None)
     page.get_by_role("button", name="Use this answer 1").click()
     page.wait_for_url("**/review/?layer=ai-review")
@@ -51,6 +48,13 @@ def test_a_field_is_asked_about_tried_again_and_an_answer_chosen_by_keyboard(
     assert make.layers(post).ai_review.document.fields["title"] == first.value != TITLE
     assert page.locator("[data-change]").count() == 1
     assert make.live_hash() == before
+
+
+def try_again(page: Any, note: str) -> None:
+    page.get_by_label("What should be different?").fill(note)
+    page.get_by_role("button", name="Try again").click()
+    page.wait_for_selector(".candidate >> nth=1")
+    assert note in page.inner_text(".candidate >> nth=0")
 
 
 def test_several_posts_go_to_an_agent_with_its_own_estimate(open_page: Any) -> None:
