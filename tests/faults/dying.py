@@ -1,0 +1,50 @@
+"""Points at which a process that does a run kills itself, where the run's context asks for it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Any, Final
+
+from agents_app.models import AgentRun
+
+POINTS: Final = (
+    "claimed",
+    "before the first request",
+    "while the model streams",
+    "in a tool, after it staged",
+    "before the final staging",
+    "staged, and not yet committed",
+    "after the commit",
+)
+
+
+def connect() -> None:
+    """Called once, at start, in every process of the site."""
+    from agents_app.running import finishing, runner, toolset, watching
+
+    watcher = watching.RunWatcher
+    for point, owner, name, is_after in (
+        ("claimed", runner, "prepare", False),
+        ("before the first request", watcher, "before_request", False),
+        ("while the model streams", watcher, "heard", False),
+        ("in a tool, after it staged", toolset, "add_step", False),
+        ("before the final staging", runner, "finish", False),
+        ("staged, and not yet committed", finishing, "record_run_end", False),
+        ("after the commit", runner, "finish", True),
+    ):
+        _kill_at(point, owner, name, is_after)
+
+
+def _kill_at(point: str, owner: Any, name: str, is_after: bool) -> None:
+    real = getattr(owner, name)
+
+    def mortal(first: Any, *args: Any, **given: Any) -> Any:
+        run = first if isinstance(first, AgentRun) else getattr(first, "run", None) or first._run
+        dies = run.context.get("killAt") == point and run.attempts == 1
+        answer = real(first, *args, **given) if is_after or not dies else None
+        if dies:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return answer
+
+    setattr(owner, name, mortal)
