@@ -143,7 +143,7 @@ def test_workers_at_once_never_pass_a_limit_nor_stand_in_each_others_way() -> No
 
     assert all(isinstance(number, int) for number in allowed), allowed
     tokens, cost = in_all()
-    assert (tokens, cost) == (5 * sum(allowed), Decimal("0.01") * sum(allowed))  # type: ignore[arg-type]  # numbers, as seen above
+    assert (tokens, cost) == (5 * sum(allowed), Decimal("0.01") * sum(allowed))
     # Each asked often enough that something was refused only because a limit was all but used.
     assert LIMIT - 10 < tokens <= LIMIT
     assert not Reservation.objects.exists()
@@ -182,5 +182,5 @@ def test_threads_of_a_worker_share_the_embedded_database_without_passing_a_limit
     allowed = at_once(*[lambda name=name: ask_and_settle(name) for name in AGENTS])
 
     assert all(isinstance(number, int) for number in allowed), allowed
-    assert at_once(in_all) == [(5 * sum(allowed), Decimal("0.01") * sum(allowed))]  # type: ignore[arg-type]  # numbers, as seen above
+    assert at_once(in_all) == [(5 * sum(allowed), Decimal("0.01") * sum(allowed))]
     assert at_once(lambda: LIMIT - 10 < in_all()[0] <= LIMIT) == [True]
