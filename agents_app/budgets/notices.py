@@ -7,6 +7,8 @@ from datetime import date
 from decimal import Decimal
 from typing import Final, Literal
 
+from django.db.models import Q
+
 from agents_app.budgets.limits import (
     ALL,
     Limit,
@@ -26,6 +28,16 @@ from core.json import JsonObject
 NEAR: Final = Decimal("0.8")
 """The part of a limit from which on people are warned."""
 Level = Literal["near", "reached"]
+
+
+def told_now(day: date) -> list[BudgetNotice]:
+    """What people were told in the day and its month, of each agent and period the worse. One query."""
+    found: dict[tuple[str, str], BudgetNotice] = {}
+    present = Q(period="day", begins=day) | Q(period="month", begins=begin_of("month", day))
+    # In the order of the alphabet `near` comes before `reached`, which so takes its place.
+    for notice in BudgetNotice.objects.filter(present).order_by("agent_id", "period", "level"):
+        found[notice.agent_id, notice.period] = notice
+    return list(found.values())
 
 
 def tell_of_spending(agent_id: str, day: date) -> None:

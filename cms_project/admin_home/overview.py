@@ -8,17 +8,21 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from agents_app.models import AgentRun, RunStatus
+from agents_app.admin.wording import agent_name
+from agents_app.budgets.limits import ALL, today
+from agents_app.budgets.notices import told_now
+from agents_app.models import AgentRun, BudgetNotice, RunStatus
 from content.admin.inbox import entry, waiting
 from content.models import Layer, Post
 from core.admin.rights import may
 from webhooks.queries import failed_since, switched_off
 
 _SHOWN = 6
+_TOGETHER = "All agents together"
 
 
 def overview(request: HttpRequest) -> dict[str, Any]:
-    """The lists that the user may see, each at most a handful. Eleven queries."""
+    """The lists that the user may see, each at most a handful. Twelve queries."""
     if not may(request, "posts.view"):
         return {}
     posts = Post.objects.alive().only("pk", "title", "status", "updated_at", "type")
@@ -29,6 +33,7 @@ def overview(request: HttpRequest) -> dict[str, Any]:
         "review_count": waiting(Layer.REVIEW).count(),
         "recent_posts": posts.order_by("-updated_at")[:_SHOWN],
         "failed_runs": _failed() if may(request, "agents.view") else [],
+        "budgets": _budgets() if may(request, "agents.edit") else [],
         "may_create": may(request, "posts.create"),
         **(_calls() if may(request, "webhooks.manage") else {}),
     }
@@ -42,6 +47,14 @@ def _calls() -> dict[str, Any]:
         "failed_delivery_count": failed.count(),
         "off_webhooks": list(switched_off()[:_SHOWN]),
     }
+
+
+def _budgets() -> list[tuple[str, BudgetNotice]]:
+    """Budgets that are used up, or nearly."""
+    found = told_now(today())[:_SHOWN]
+    return [
+        (_TOGETHER if item.agent_id == ALL else agent_name(item.agent_id), item) for item in found
+    ]
 
 
 def _failed() -> list[AgentRun]:

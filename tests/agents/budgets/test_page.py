@@ -14,6 +14,7 @@ from django.test import Client
 from agents_app.admin.money_charts import HEIGHT, bars, columns
 from agents_app.budgets import figures
 from agents_app.budgets.limits import begin_of, today
+from agents_app.budgets.reserving import reserve, settle
 from agents_app.models import AiSettings, Budget, Spending
 from tests.agents.asking import KEY
 from tests.agents.environment import set_env
@@ -161,6 +162,25 @@ def test_defaults_are_saved_and_a_stale_page_is_told_so(signed_in: SignedIn) -> 
         PAGE, {**sent, "textModel": "x", "textProvider": "", "version": "2", "defaults": ""}
     )
     assert "A model needs its provider" in answer.content.decode()
+
+
+def test_home_names_the_budgets_that_are_used_up_or_nearly(signed_in: SignedIn) -> None:
+    Budget.objects.create(agent_id="translator", tokens_per_day=100, tokens_per_month=120)
+    assert "home-budgets" not in signed_in("admin").get("/admin/").content.decode()
+    settle(reserve(agent_id="translator", run=None, tokens=100, cost=None), tokens=100, cost=None)
+
+    page = signed_in("admin").get("/admin/").content.decode()
+
+    card = page.partition('id="home-budgets"')[2].partition("</section>")[0]
+    assert card.count("<li>") == 2
+    assert re.findall(r"(used up|nearly used|budget of \w+)", card) == [
+        "used up",
+        "budget of today",
+        "nearly used",
+        "budget of this",
+    ]
+    assert PAGE in card
+    assert "home-budgets" not in signed_in("editor").get("/admin/").content.decode()
 
 
 def test_nobody_else_sees_or_sends_it(signed_in: SignedIn) -> None:
