@@ -63,7 +63,9 @@ def logging_settings(*, folder: Path, secrets: Iterable[str], level: str) -> dic
             # Django gives these handlers of its own, which would show traces with secrets in them.
             "django": {"handlers": [], "level": level, "propagate": True},
             "django.server": {"handlers": [], "level": level, "propagate": True},
+            "google_genai": {"level": "WARNING"},
             "httpx": {"level": "WARNING"},
+            "httpx2": {"level": "WARNING"},
             "uvicorn": {"level": "WARNING"},
         },
     }

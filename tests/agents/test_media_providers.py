@@ -129,4 +129,4 @@ def test_an_unknown_size_asks_nobody() -> None:
 
 def test_the_demo_draws_for_nothing() -> None:
     made = make_image(Choice("demo", "demo"), prompt="Tea", size="1024x1536", seconds=20)
-    assert (Image.open(io.BytesIO(made.data)).size, made.cost) == ((1024, 1536), 0)
+    assert (Image.open(io.BytesIO(made.data)).size, made.cost) == ((1024, 1536), Decimal(0))

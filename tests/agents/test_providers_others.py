@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -15,23 +16,34 @@ from tests.fake_provider import Reply, serving
 pytestmark = pytest.mark.django_db
 
 
-def test_anthropic_speaks_its_own_protocol(settings: Any, agents_dir: Path) -> None:
+@pytest.mark.parametrize(
+    ("provider", "path"),
+    [
+        ("anthropic", "/v1/messages"),
+        ("google", "/v1beta/models/gemini-3.8-flash:streamGenerateContent"),
+    ],
+)
+def test_each_vendor_is_spoken_to_in_its_own_protocol(
+    settings: Any, agents_dir: Path, provider: str, path: str
+) -> None:
     with serving(Reply({"post": {"metaTitle": "From another vendor"}})) as fake:
         set_env(
             settings,
             cms_agents_dir=agents_dir,
-            ai_provider_anthropic_api_key=KEY,
-            ai_provider_anthropic_base_url=fake.address,
+            **{
+                f"ai_provider_{provider}_api_key": KEY,
+                f"ai_provider_{provider}_base_url": fake.address,
+            },
         )
 
         run = execute(make.post())
 
     assert (run.status, run.provider, run.staged) == (
         "succeeded",
-        "anthropic",
+        provider,
         ["post.metaTitle"],
     ), run.error
-    assert fake.asked[0].path == "/v1/messages"
+    assert fake.asked[0].path.partition("?")[0] == path
     assert run.cost is not None
 
 
@@ -41,4 +53,4 @@ def test_an_ollama_server_needs_no_key_and_costs_nothing(settings: Any) -> None:
 
         run = execute(make.post())
 
-    assert (run.status, run.provider, run.cost) == ("succeeded", "ollama", 0), run.error
+    assert (run.status, run.provider, run.cost) == ("succeeded", "ollama", Decimal(0)), run.error
