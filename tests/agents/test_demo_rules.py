@@ -7,14 +7,18 @@ from typing import Any, cast
 
 import pytest
 
+from agents_app.models import AgentRun
 from agents_app.providers.demo import answer
 from agents_app.providers.port import ToolAnswer, ToolSpec
 from agents_app.running import runner
 from agents_app.runs.starting import create_run
 from content.definitions import modules
+from content.richtext.text import to_text
+from content.services.translate import create_translation
 from core.json import JsonObject
 from tests import make
 from tests.agents.test_demo import GOOD, TITLE
+from tests.conftest import RunOnCommit
 
 
 def document(*blocks: str) -> JsonObject:
@@ -147,7 +151,7 @@ def test_each_try_of_a_field_is_another_candidate() -> None:
     ],
 )
 def test_a_value_fits_the_type_of_its_field(prop: str, current: Any, value: Any) -> None:
-    module = {"type": "hero", "schema": modules.get("hero").props_schema()}  # type: ignore[union-attr]
+    module = {"type": "hero", "schema": modules.get("hero").props_schema()}
 
     assert field(f"module.hero.{prop}", current, module)["value"] == value
 
@@ -234,4 +238,25 @@ def test_from_anywhere_it_tells_what_its_tools_tell() -> None:
     assert [(step.kind, step.name) for step in run.steps.all()] == [
         ("model", "Demo (no AI)"),
         ("tool", "list_posts"),
+    ]
+
+
+@pytest.mark.django_db
+def test_a_translation_that_is_made_is_taken_up_by_the_translator(
+    run_on_commit: RunOnCommit,
+) -> None:
+    """The event, the agent's scope, the source in its payload and the answer, all the way into AI Review."""
+    source = make.post(excerpt="One recipe.")
+    with run_on_commit():
+        german = create_translation(post_id=source.pk, locale="de", actor=make.actor("editor"))
+
+    run = AgentRun.objects.get(agent_id="translator")
+    view = make.layers(german).ai_review
+    assert (run.status, run.error, run.scope) == ("succeeded", "", "post.create-translation")
+    assert view.document.fields["title"] == f"[de] {TITLE}"
+    assert view.document.fields["excerpt"] == "[de] One recipe."
+    prose = next(module for module in view.document.modules if module.type == "prose")
+    assert to_text(prose.props["content"]).split("\n\n") == [
+        "[de] Grind the beans.",
+        "[de] Pour the water.",
     ]

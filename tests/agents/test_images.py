@@ -51,7 +51,7 @@ def test_the_demo_draws_one_that_says_so_and_the_file_says_where_it_comes_from()
     assert asset.description == (
         "Made by the demo (no AI) from the words: Hands pour water over coffee."
     )
-    assert (asset.categories, asset.uploaded_by.agent_id) == (["generated"], "illustrator")  # type: ignore[union-attr]
+    assert (asset.categories, asset.uploaded_by.agent_id) == (["generated"], "illustrator")
     event = Event.objects.get(name="media.uploaded")
     assert (event.agent_id, event.run_id) == ("illustrator", "run-1")
     assert made.staged is None
