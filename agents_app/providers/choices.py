@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from django.conf import settings
 
-from agents_app.definitions.schema import AgentDefinition
+from agents_app.definitions.schema import AgentDefinition, LlmConfig
 from agents_app.models import AiSettings
 from agents_app.providers.port import DEMO, Choice, ProviderError
 
@@ -24,6 +24,8 @@ DEFAULT_MEDIA_MODELS: Final[dict[MediaVendor, str]] = {
     "openai": "gpt-image-2",
     "google": "gemini-3.1-flash-image",
 }
+
+_NOTHING_CHOSEN: Final = LlmConfig.model_validate({"systemPrompt": "None."})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,33 +73,28 @@ def resolve_media(agent: AgentDefinition | None, defaults: Defaults | None = Non
 
     Raises `ProviderError` where nobody is chosen although a provider of text is: a demo image would pass for one.
     """
-    config = agent.llm_config if agent else None
+    config = agent.llm_config if agent else _NOTHING_CHOSEN
     defaults = defaults or ai_defaults()
     first = next((name for name in DEFAULT_MEDIA_MODELS if _is_set_up(name)), None)
-    fallback = config.provider if config and config.provider in DEFAULT_MEDIA_MODELS else None
-    own = config.provider_media if config else None
-    provider = own or defaults.media_provider or first or fallback
-    if provider == DEMO:
+    fallback = config.provider if config.provider in DEFAULT_MEDIA_MODELS else None
+    provider = config.provider_media or defaults.media_provider or first or fallback
+    if provider == DEMO or (provider is None and default_provider() is None):
         return Choice(DEMO, DEMO)
     if provider is None:
-        if default_provider() is None:
-            return Choice(DEMO, DEMO)
         names = " or ".join(map(_key_name, DEFAULT_MEDIA_MODELS))
         raise ProviderError(f"No provider that makes images has a key. Set {names}.")
     if provider not in DEFAULT_MEDIA_MODELS:
         raise ProviderError(f"There is no media provider {provider!r}.")
+    # The fallback model is most often one for text, which makes no images.
+    draws = config.provider == provider and "image" in (config.model or "")
     models = (
-        config.model_media if config and provider == own else None,
+        config.model_media if provider == config.provider_media else None,
         defaults.media_model if provider == defaults.media_provider else None,
-        # The fallback model is most often one for text, which makes no images.
-        config.model
-        if config and config.provider == provider and "image" in (config.model or "")
-        else None,
+        config.model if draws else None,
     )
     model = next(filter(None, models), DEFAULT_MEDIA_MODELS[provider])
-    return _reachable(agent, provider, model) or _demo_or_say_why(
-        agent, provider, default_provider()
-    )
+    choice = _reachable(agent, provider, model)
+    return choice or _demo_or_say_why(agent, provider, default_provider())
 
 
 def default_provider() -> Vendor | None:

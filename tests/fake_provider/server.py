@@ -42,78 +42,91 @@ def wire_of(path: str, headers: dict[str, str], reply: Reply) -> Wire:
     return OPENAI
 
 
+class Server(ThreadingHTTPServer):
+    """Serves one script on a free port of this machine."""
+
+    daemon_threads = True
+
+    def __init__(self, fake: FakeProvider) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.fake = fake
+        self.taking = threading.Lock()
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Takes one question, and answers it as the script says."""
+
+    server: Server
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *args: object) -> None:
+        """Quiet."""
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        fake = self.server.fake
+        with self.server.taking:
+            fake.asked.append(Asked(self.path, headers, body))
+            reply = fake.next_reply()
+        fake.began.set()
+        time.sleep(reply.delay)
+        try:
+            self._answer(reply, headers, body)
+        except (BrokenPipeError, ConnectionResetError):
+            return  # the client gave up, as some tests want
+
+    def _answer(self, reply: Reply, headers: dict[str, str], body: dict[str, Any]) -> None:
+        path = self.path.partition("?")[0]
+        wire = wire_of(path, headers, reply)
+        streamed = body.get("stream") or path.endswith("streamGenerateContent")
+        if reply.dropped:
+            self.close_connection = True
+        elif reply.raw is not None:
+            self._send(reply, reply.raw)
+        elif reply.status != 200:
+            self._send(reply, json.dumps(wire.error(reply)))
+        elif streamed:
+            self._stream(reply, wire.events(reply, body))
+        else:
+            self._send(reply, json.dumps(wire.whole(reply, body)))
+
+    def _send(self, reply: Reply, text: str) -> None:
+        data = text.encode()
+        self.send_response(reply.status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        retry_after = reply.retry_after
+        if retry_after is None and reply.status == 429:
+            retry_after = "0"
+        if retry_after:
+            self.send_header("retry-after", retry_after)
+        self.end_headers()
+        self.wfile.write(data)
+
+    def _stream(self, reply: Reply, events: list[str]) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        end = reply.torn if reply.torn is not None else reply.cut
+        for number, event in enumerate(events[:end]):
+            if reply.held is not None and number == len(events) // 2:
+                reply.held.wait(30)
+            data = event.encode()
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+            self.wfile.flush()
+        if reply.torn is not None:
+            self.close_connection = True
+        else:
+            self.wfile.write(b"0\r\n\r\n")
+
+
 @contextmanager
 def serving(*replies: Reply) -> Iterator[FakeProvider]:
     """The server, on a free port of this machine."""
     fake = FakeProvider(list(replies))
-    taking = threading.Lock()
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, *args: object) -> None:
-            """Quiet."""
-
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            with taking:
-                fake.asked.append(Asked(self.path, headers, body))
-                reply = fake.next_reply()
-            fake.began.set()
-            time.sleep(reply.delay)
-            try:
-                self._answer(reply, headers, body)
-            except (BrokenPipeError, ConnectionResetError):
-                return  # the client gave up, as some tests want
-
-        def _answer(self, reply: Reply, headers: dict[str, str], body: dict[str, Any]) -> None:
-            path = self.path.partition("?")[0]
-            wire = wire_of(path, headers, reply)
-            streamed = body.get("stream") or path.endswith("streamGenerateContent")
-            if reply.dropped:
-                self.close_connection = True
-            elif reply.raw is not None:
-                self._send(reply, reply.raw)
-            elif reply.status != 200:
-                self._send(reply, json.dumps(wire.error(reply)))
-            elif streamed:
-                self._stream(reply, wire.events(reply, body))
-            else:
-                self._send(reply, json.dumps(wire.whole(reply, body)))
-
-        def _send(self, reply: Reply, text: str) -> None:
-            data = text.encode()
-            self.send_response(reply.status)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(data)))
-            retry_after = reply.retry_after
-            if retry_after is None and reply.status == 429:
-                retry_after = "0"
-            if retry_after:
-                self.send_header("retry-after", retry_after)
-            self.end_headers()
-            self.wfile.write(data)
-
-        def _stream(self, reply: Reply, events: list[str]) -> None:
-            self.send_response(200)
-            self.send_header("content-type", "text/event-stream")
-            self.send_header("transfer-encoding", "chunked")
-            self.end_headers()
-            end = reply.torn if reply.torn is not None else reply.cut
-            for number, event in enumerate(events[:end]):
-                if reply.held is not None and number == len(events) // 2:
-                    reply.held.wait(30)
-                data = event.encode()
-                self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
-                self.wfile.flush()
-            if reply.torn is not None:
-                self.close_connection = True
-            else:
-                self.wfile.write(b"0\r\n\r\n")
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = Server(fake)
     fake.port = server.server_port
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     try:
