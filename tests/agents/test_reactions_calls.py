@@ -55,6 +55,9 @@ def test_a_delivery_is_sent_again_from_its_page(
     with run_on_commit():
         run = ended()
     delivery = Delivery.objects.get()
+    admin = ApiClient("admin")
+    for page in ("/admin/webhooks/delivery/", f"/admin/webhooks/delivery/{delivery.pk}/change/"):
+        assert "Reaction 1 of reactor" in admin.get(page).content.decode()
 
     with run_on_commit():
         replay_delivery(delivery_id=delivery.pk, actor=make.actor("admin"))
