@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from celery import shared_task
 from django.conf import settings
 
@@ -23,7 +25,7 @@ def sweep_runs() -> int:
 
 @shared_task
 def revert_batch(batch_id: str) -> None:
-    reverting.take_back_batch(batch_id)
+    reverting.take_back_batch(UUID(batch_id))
 
 
 @shared_task

@@ -55,7 +55,7 @@ def _send(batch_id: UUID) -> None:
     task.delay(str(batch_id))
 
 
-def take_back_batch(batch_id: UUID | str) -> None:
+def take_back_batch(batch_id: UUID) -> None:
     """Do what was asked for, as far as it is not done. Safe to call any number of times."""
     runs = AgentRun.objects.filter(batch_id=batch_id)
     # The latest first, as if each had been taken back by hand.
@@ -68,7 +68,7 @@ def take_back_batch(batch_id: UUID | str) -> None:
 
 
 @transaction.atomic
-def _take_back(batch_id: UUID | str, run_id: UUID) -> bool:
+def _take_back(batch_id: UUID, run_id: UUID) -> bool:
     """One run, with the note of what came of it. Answers False where nothing is asked for any more."""
     waiting = AgentBatch.objects.filter(revert_asked_at__isnull=False, reverted_at__isnull=True)
     # Locked, so that of two workers each run has one.

@@ -16,7 +16,7 @@ from agents_app.running.fields import find_field
 from agents_app.runs.events import record_run
 from agents_app.runs.finding import find_run
 from content.layers import open_layers, stage
-from content.models import Layer, Post
+from content.models import Layer
 from core.actor import Actor
 from core.errors import Conflict, NotFound, invalid
 from core.json import Json
@@ -75,8 +75,8 @@ def stage_candidate(*, run_id: UUID | str, actor: Actor) -> AgentRun:
         raise Conflict(f"The run is {run.status}.", code="run_unfinished")
     if run.status != RunStatus.SUCCEEDED:
         raise invalid("runId", f"The run is {run.status}; it answered nothing.", code="no_value")
-    post = Post.objects.filter(pk=run.post_id, deleted_at__isnull=True).first()
-    if post is None:
+    post = run.post
+    if post is None or post.deleted_at is not None:
         raise NotFound(f"No post has the id {run.post_id}.")
     document = open_layers(post).ai_review.document
     target = find_field(document, run.field_key, run.post_module_id or None)

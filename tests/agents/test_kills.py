@@ -17,12 +17,14 @@ from django.db import connection
 from django.db.models import F, Sum
 
 from agents_app.budgets import reserving
-from agents_app.models import AgentRun, Reservation, RunPost, Spending
+from agents_app.models import AgentRun, Reservation, RunPost, RunStatus, Spending
+from agents_app.providers import port
 from agents_app.running import ending, finishing, runner, toolset, watching
 from agents_app.runs.starting import create_run
 from agents_app.runs.sweep import sweep_runs
 from content.layers import open_layers
 from content.models import Post
+from core.tools import calling
 from tests import make
 from tests.agents.environment import write_agent
 from tests.fake_provider import Call, FakeProvider, Reply
@@ -70,7 +72,7 @@ def dying(death: Death) -> Iterator[None]:
 
 POINTS = {
     "claimed": (runner, "prepare", "before"),
-    "before the first request": (runner.port, "open_conversation", "before"),
+    "before the first request": (port, "open_conversation", "before"),
     "reserved": (watching, "reserve", "after"),
     "while the model streams": (watching.RunWatcher, "heard", "before"),
     "answered, and not yet counted": (watching.RunWatcher, "after_request", "before"),
@@ -235,13 +237,13 @@ def test_what_a_tool_writes_for_a_run_that_was_cancelled_meanwhile_is_undone(
 ) -> None:
     run = staging()
     answering(openai)(run)
-    real = toolset.calling.call_raw
+    real = calling.call_raw
 
     def cancelled_while_called(*args: Any, **given: Any) -> Any:
         AgentRun.objects.filter(pk=run.pk).update(status="cancelled")
         return real(*args, **given)
 
-    monkeypatch.setattr(toolset.calling, "call_raw", cancelled_while_called)
+    monkeypatch.setattr(calling, "call_raw", cancelled_while_called)
     runner.execute(run.pk)
 
     run.refresh_from_db()
@@ -255,7 +257,7 @@ def test_whoever_comes_first_ends_a_run(
     """The sweep takes a run for dead while its slow worker is about to finish it."""
     run = staging()
     answering(openai)(run)
-    real = runner.finish
+    real = vars(runner)["finish"]
 
     def swept_first(*args: Any, **given: Any) -> Any:
         monkeypatch.setattr(runner, "finish", real)
@@ -291,4 +293,4 @@ def test_what_a_cancelled_run_had_under_way_in_a_dead_worker_is_settled(
 
     assert sums_agree()
     assert reserving.settle_abandoned() == 0
-    assert ending.end_run(AgentRun.objects.get(), ending.RunStatus.FAILED, "Late.") is False
+    assert ending.end_run(AgentRun.objects.get(), RunStatus.FAILED, "Late.") is False

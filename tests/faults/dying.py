@@ -21,6 +21,10 @@ POINTS: Final = (
 
 def connect() -> None:
     """Called once, at start, in every process of the site."""
+    # Loaded once, not anew in each child that follows a dead one.
+    import pydantic_ai.models.openai  # noqa: F401
+
+    import agents_app.providers.conversations  # noqa: F401
     from agents_app.running import finishing, runner, toolset, watching
 
     watcher = watching.RunWatcher

@@ -54,10 +54,11 @@ for run in AgentRun.objects.select_related("post"):
     }
 used = AgentRun.objects.aggregate(i=Sum("input_tokens"), o=Sum("output_tokens"), cost=Sum("cost"))
 spent = Spending.objects.aggregate(tokens=Sum("tokens"), cost=Sum("cost"))
-print(json.dumps({
+found = {
     "runs": runs, "hash": make.live_hash(), "reserved": Reservation.objects.count(),
     "used": [used["i"] + used["o"], str(used["cost"])], "spent": [spent["tokens"], str(spent["cost"])],
-}))
+}
+print(json.dumps(found))
 """
 SWEEP: Final = """
 import json
@@ -75,7 +76,7 @@ from agents_app.models import AgentRun
 from agents_app.tasks import run_agent
 for run_id in AgentRun.objects.filter(status="queued").values_list("pk", flat=True):
     run_agent.delay(str(run_id))
-print(0)
+print(json.dumps(found))
 """
 AGENT: Final = """---
 name: Stager
@@ -132,7 +133,7 @@ def site(tmp_path: Path, provider: FakeProvider) -> Iterator[Site]:
         python, *rest = site.commands["worker"]
         site.commands["worker"] = [
             *(python, *rest[: rest.index("worker") + 1]),
-            *("--pool", "prefork", "--concurrency", "4", "--loglevel", "INFO"),
+            *("--pool", "prefork", "--concurrency", str(len(POINTS)), "--loglevel", "INFO"),
         ]
         try:
             yield site
@@ -175,7 +176,7 @@ def test_a_process_killed_at_any_step_of_a_run_leaves_nothing_half_done(
     died = dict.fromkeys(POINTS, "running") | {"after the commit": "succeeded"}
     _wait_for_deaths(site, len(POINTS))
     _wait(site, finished=1, running=len(POINTS) - 1)
-    swept = site.ask(SWEEP + LOOK)
+    swept = site.ask(SWEEP + LOOK + WAKE)
     for point in POINTS:
         expected = ("succeeded", BOTH) if died[point] == "succeeded" else ("queued", [])
         run = swept["runs"][point]
@@ -183,7 +184,6 @@ def test_a_process_killed_at_any_step_of_a_run_leaves_nothing_half_done(
     assert swept["reserved"] == 0
     assert swept["used"] == swept["spent"]
 
-    site.ask(WAKE)
     _wait(site, finished=len(POINTS), running=0)
     ended = site.ask(LOOK)
 
