@@ -8,9 +8,12 @@ import pytest
 from django.test import Client
 
 from agents_app.definitions import files as definitions
+from agents_app.models import AgentRun
+from agents_app.runs.starting import create_run
 from tests import make
 from tests.agents.asking import KEY
-from tests.agents.environment import set_env
+from tests.agents.dying import TOOLS
+from tests.agents.environment import set_env, write_agent
 from tests.fake_provider import FakeProvider, Reply, serving
 from tests.receiver import Receiver, reach
 from tests.receiver import serving as receiving
@@ -76,3 +79,18 @@ def receiver(settings: Any) -> Iterator[Receiver]:
     reach(settings)
     with receiving() as found:
         yield found
+
+
+@pytest.fixture
+def staging(agents_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], AgentRun]:
+    """A run of an agent that stages by a tool, then by its answer; nobody takes it up by itself."""
+    write_agent(agents_dir, "stager", "dropdown", extra=TOOLS)
+    for place in ("agents_app.runs.starting.wake", "agents_app.running.ending.wake"):
+        monkeypatch.setattr(place, lambda run_id: None)
+
+    def begin() -> AgentRun:
+        return create_run(
+            agent_id="stager", scope="dropdown", actor=make.actor("editor"), post_id=make.post().pk
+        )
+
+    return begin

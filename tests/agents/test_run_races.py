@@ -1,0 +1,117 @@
+"""A run that ends while it is worked on: failed, cancelled or swept, it leaves nothing, and the sums agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db.models import F
+
+from agents_app.budgets import reserving
+from agents_app.models import AgentRun, Reservation, RunStatus
+from agents_app.running import ending, runner
+from agents_app.runs.sweep import sweep_runs
+from core.tools import calling
+from tests.agents.dying import (
+    BOTH,
+    POINTS,
+    Death,
+    answering,
+    dying,
+    grow_silent,
+    staged_in,
+    sums_agree,
+)
+from tests.fake_provider import Call, FakeProvider, Reply
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.mark.parametrize(
+    "last",
+    [Reply(status=400), Reply({"post": {"slug": 3}}), Reply(calls=(Call("no_tool"),))],
+    ids=["refused by the provider", "never valid", "never done"],
+)
+def test_a_run_that_fails_after_its_tools_staged_leaves_nothing(
+    staging: Callable[[], AgentRun], openai: Callable[..., FakeProvider], last: Reply
+) -> None:
+    run = staging()
+    fake = answering(openai)(run)
+    fake.replies[1:] = [last]
+
+    runner.execute(run.pk)
+
+    run.refresh_from_db()
+    assert run.status == "failed"
+    assert run.error
+    assert (run.staged, staged_in(run.post)) == ([], [])
+    assert run.steps.filter(name="save_post_ai_review", ok=True).count() == 1
+    assert sums_agree()
+
+
+def test_what_a_tool_writes_for_a_run_that_was_cancelled_meanwhile_is_undone(
+    staging: Callable[[], AgentRun],
+    openai: Callable[..., FakeProvider],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = staging()
+    answering(openai)(run)
+    real = calling.call_raw
+
+    def cancelled_while_called(*args: Any, **given: Any) -> Any:
+        AgentRun.objects.filter(pk=run.pk).update(status="cancelled")
+        return real(*args, **given)
+
+    monkeypatch.setattr(calling, "call_raw", cancelled_while_called)
+    runner.execute(run.pk)
+
+    run.refresh_from_db()
+    assert (run.status, staged_in(run.post)) == ("cancelled", [])
+    assert sums_agree()
+
+
+def test_whoever_comes_first_ends_a_run(
+    staging: Callable[[], AgentRun], openai: Callable[..., FakeProvider], monkeypatch: Any
+) -> None:
+    """The sweep takes a run for dead while its slow worker is about to finish it."""
+    run = staging()
+    answering(openai)(run)
+    real = vars(runner)["finish"]
+
+    def swept_first(*args: Any, **given: Any) -> Any:
+        monkeypatch.setattr(runner, "finish", real)
+        grow_silent()
+        assert sweep_runs() == 1
+        return real(*args, **given)
+
+    monkeypatch.setattr(runner, "finish", swept_first)
+    runner.execute(run.pk)
+    run.refresh_from_db()
+    assert (run.status, run.attempt, staged_in(run.post)) == ("queued", None, [])
+
+    answering(openai)(run)
+    runner.execute(run.pk)
+    run.refresh_from_db()
+    assert (run.status, staged_in(run.post)) == ("succeeded", BOTH)
+    assert sums_agree()
+
+
+def test_what_a_cancelled_run_had_under_way_in_a_dead_worker_is_settled(
+    staging: Callable[[], AgentRun], openai: Callable[..., FakeProvider], monkeypatch: Any
+) -> None:
+    run, death, start = staging(), Death(), answering(openai)
+    start(run)
+    death.at(monkeypatch, *POINTS["while the model streams"])
+    with dying(death):
+        runner.execute(run.pk)
+    AgentRun.objects.update(status="cancelled")
+    assert sweep_runs() == 0, "it may still be under way"
+
+    Reservation.objects.update(created_at=F("created_at") - timedelta(hours=1))
+    assert sweep_runs() == 1
+
+    assert sums_agree()
+    assert reserving.settle_abandoned() == 0
+    assert ending.end_run(AgentRun.objects.get(), RunStatus.FAILED, "Late.") is False
