@@ -7,6 +7,7 @@ problem for a system check; it never takes the site down.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,8 @@ from pydantic.alias_generators import to_camel
 ID_PATTERN: Final = r"^[a-z0-9]+(?:-[a-z0-9]+)*$"
 ID_MAX: Final = 80
 _SIZE_MAX: Final = 200_000
+_QUOTED: Final = re.compile(r"'(?!<)[^']{4,}'")
+"""Words of a file that an error quotes; names such as '<block end>' are those of the format."""
 
 
 class DefinitionPart(BaseModel):
@@ -204,5 +207,14 @@ def from_yaml(text: str, field: str = "file") -> object:
     try:
         return yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        reason = " ".join(str(error).split())
-        raise Unreadable((field, f"it is no YAML: {reason}")) from None
+        raise Unreadable((field, f"it is no YAML: {_yaml_fault(error)}")) from None
+
+
+def _yaml_fault(error: Exception) -> str:
+    """What is wrong and where, without the line itself: it may hold a key."""
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return " ".join(str(error).split())
+    mark = error.problem_mark or error.context_mark
+    said = ", ".join(part for part in (error.context, error.problem) if part)
+    where = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+    return _QUOTED.sub("'…'", " ".join(said.split())) + where

@@ -133,6 +133,24 @@ def test_a_broken_file_is_a_check_error_that_names_file_field_and_reason(
     assert get_agent("seo-specialist") is not None
 
 
+@pytest.mark.parametrize(
+    "line",
+    ['apiKey: "sk-canary-1', "apiKey: *sk-canary-1", "apiKey: !sk-canary-1 x"],
+    ids=["quote", "alias", "tag"],
+)
+def test_a_broken_file_is_named_with_its_line_and_never_with_the_key_in_it(
+    agents_dir: Path, line: str
+) -> None:
+    (agents_dir / "broken.md").write_text(f"---\nname: A\nllmConfig:\n  {line}\n---\nx\n")
+    definitions.reload()
+
+    (error,) = _errors()
+
+    assert "broken.md: front matter: it is no YAML: " in error
+    assert "in line " in error
+    assert "sk-canary" not in error
+
+
 def test_a_broken_replacement_does_not_bring_the_replaced_agent_back(agents_dir: Path) -> None:
     (agents_dir / "proofreader.md").write_text("nonsense")
     definitions.reload()
