@@ -60,11 +60,7 @@ def create_run(
     """
     if scope not in list(Scope):
         raise invalid("scope", f"{scope[:60]!r} is no scope; known: {', '.join(Scope)}.")
-    if again is not None and actor.is_person and scope in EVENT_SCOPES:
-        # Its event began it then; now a person does.
-        actor.require("agents.edit")
-    else:
-        _check_right(actor, scope, event, has_post=post_id is not None)
+    _check_right(actor, scope, event, has_post=post_id is not None, is_again=again is not None)
     agent = enabled_agent(agent_id)
     check_scope(agent, scope)
     post = _post(post_id, scope)
@@ -115,14 +111,18 @@ def _follow(run: AgentRun, again: AgentRun) -> None:
     run.has_read_untrusted = run.has_read_untrusted or again.has_read_untrusted
 
 
-def _check_right(actor: Actor, scope: str, event: Event | None, *, has_post: bool) -> None:
+def _check_right(
+    actor: Actor, scope: str, event: Event | None, *, has_post: bool, is_again: bool
+) -> None:
     actor.require("posts.view")
     if actor.is_person:
-        if scope not in PERMISSIONS:
+        # What an event began then, a person may begin now.
+        begins_by_itself = scope in EVENT_SCOPES and not is_again
+        if begins_by_itself:
             raise invalid(
                 "scope", f"Runs of the scope {scope} begin by themselves, with its event."
             )
-        actor.require(PERMISSIONS[scope])
+        actor.require(PERMISSIONS.get(scope, "agents.edit"))
         return
     actor.require("agents.view")
     # The run writes with the agent's rights, which must not be more than the caller's.
