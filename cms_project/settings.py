@@ -230,12 +230,18 @@ else:
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_SERIALIZER = "json"
-# Workers take from both in turn: thousands of waiting messages about events do not keep deliveries waiting.
+# Workers take from all in turn: thousands of waiting messages about events do not keep deliveries waiting.
+# Agents wait minutes for others, so the worker that takes from `agents` should take from nothing else.
 CELERY_TASK_QUEUES = [
     Queue("celery", routing_key="celery"),
     Queue("deliveries", routing_key="deliveries"),
+    Queue("agents", routing_key="agents"),
 ]
-CELERY_TASK_ROUTES = {"webhooks.tasks.*": {"queue": "deliveries"}}
+CELERY_TASK_ROUTES = {
+    "webhooks.tasks.*": {"queue": "deliveries"},
+    "agents_app.tasks.run_agent": {"queue": "agents"},
+    "agents_app.tasks.call_reaction": {"queue": "agents"},
+}
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

@@ -56,6 +56,14 @@ def answers(url: str) -> bool:
         return False
 
 
+def worker(queues: str, *options: str) -> list[str]:
+    """A worker that takes from these queues."""
+    command = ["-W", "ignore:You're running the worker", "-m", "celery", "--quiet"]
+    command += ["-A", "cms_project", "worker", "--queues", queues, "--pool", "threads"]
+    command += ["--concurrency", "4", "--loglevel", "WARNING", "--without-gossip"]
+    return python(*command, "--without-mingle", *options)
+
+
 class Command(BaseCommand):
     help = (
         "Run the site, the worker, the scheduler and the MCP server together, with sample content."
@@ -109,14 +117,13 @@ class Command(BaseCommand):
         web += ["--port", str(self.env.port), "--lifespan", "off", "--log-level", "warning"]
         # No proxy stands in front: who says so in a header would be whoever they like, and on HTTPS.
         web += ["--no-proxy-headers", "--timeout-graceful-shutdown", "3"]
-        worker = ["-W", "ignore:You're running the worker", "-m", "celery", "--quiet"]
-        worker += ["-A", "cms_project", "worker", "-B", "--pool", "threads"]
-        worker += ["--concurrency", "4", "--loglevel", "WARNING", "--without-gossip"]
-        worker += ["--without-mingle", "--schedule", settings.CELERY_BEAT_SCHEDULE_FILENAME]
+        beat = ["-B", "--schedule", settings.CELERY_BEAT_SCHEDULE_FILENAME]
         mcp = ["manage.py", "run_mcp", "--host", host, "--port", str(self.env.mcp_port)]
         return [
             Program("web", python(*web)),
-            Program("worker", python(*worker)),
+            Program("worker", worker("celery,deliveries", *beat)),
+            # Agents wait for models, and keep nothing else waiting.
+            Program("agents", worker("agents", "--hostname", "agents@%h")),
             Program("mcp", python(*mcp)),
         ]
 
