@@ -37,9 +37,11 @@ def connect() -> None:
 def start_agents(event: Event) -> None:
     """Begin the runs of an event. Told twice, it begins none twice; one that cannot run does not stop the next.
 
-    Where the database gives way to somebody else, none is begun, and the event is told again.
+    Where the database gives way to somebody else, none is begun, and the event is told again. Commands begin none:
+    sample content is whole, and must not send a site's first key to dozens of questions.
     """
-    agents = [] if event.forgotten_at is not None else _agents_of(event)
+    is_quiet = event.forgotten_at is not None or event.via == "command"
+    agents = [] if is_quiet else _agents_of(event)
     if not agents:
         return
     events.require_own_round()

@@ -10,11 +10,14 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from accounts.models import User
+from agents_app.models import AgentRun
 from content.demo.images import draw
 from content.layers.marks import read_marks
 from content.models import Draft, Menu, ModuleInstance, Post, PostModule, Revision, Term
+from core.models import Event
 from media.models import Asset
 from tests import make
+from tests.conftest import RunOnCommit
 
 pytestmark = pytest.mark.django_db
 
@@ -83,8 +86,11 @@ def _links(html: str) -> set[str]:
     return {part.split('"', 1)[0] for part in html.split('<a href="')[1:]}
 
 
-def test_work_waits_in_both_layers_and_the_site_does_not_show_it(client: Client) -> None:
-    seed()
+def test_work_waits_in_both_layers_and_the_site_does_not_show_it(
+    client: Client, run_on_commit: RunOnCommit
+) -> None:
+    with run_on_commit():
+        seed()
 
     waiting = {
         draft.layer: draft for draft in Draft.objects.filter(is_empty=False).select_related("post")
@@ -95,6 +101,10 @@ def test_work_waits_in_both_layers_and_the_site_does_not_show_it(client: Client)
     assert {mark.agent_id for mark in marks.values()} == {"seo-specialist"}
     assert b"in 15 minutes" not in client.get("/blog/repair-a-puncture").content
     assert b"even in a small yard" not in client.get("/blog").content
+
+    # No agent was asked about what is whole.
+    assert Event.objects.filter(name="post.create-translation").exists()
+    assert not AgentRun.objects.exists()
 
 
 def test_a_second_run_changes_nothing() -> None:
