@@ -14,6 +14,7 @@ from django.conf import settings
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from agents_app.definitions.files import all_agents
+from agents_app.running.links import hosts_of
 from core.json import Json
 from core.tools import get_tool
 
@@ -120,6 +121,8 @@ def _pieces(text: str) -> Iterator[str]:
         if len(part.strip()) >= _SHORTEST_SENTENCE:
             yield part.strip()
     yield from (found.group().rstrip(".") for found in _PRIVATE.finditer(whole))
+    # A refused link is told by its host, which for an address of somebody says who they are.
+    yield from (host for host in hosts_of(whole) if len(host) >= _SHORTEST_WORD)
     words = whole.split()
     if len(words) <= 3:
         yield from (word for word in words if len(word) >= _SHORTEST_WORD)

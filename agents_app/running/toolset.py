@@ -22,10 +22,11 @@ from agents_app.running.written import remembering
 from core.actor import Actor
 from core.errors import CmsError
 from core.json import JsonObject
-from core.tools import Tool, calling
+from core.tools import Tool, calling, get_tool
 from core.tools.schemas import lean_schema
 
 logger = logging.getLogger(__name__)
+UNKNOWN: Final = "unknown tool"
 ANSWER_MAX: Final = 200_000
 """Bytes of an answer: more would fill the memory of most models."""
 
@@ -62,7 +63,9 @@ class RunToolbox:
         started = time.monotonic()
         answer, summary = self._answer(name, arguments)
         took = int((time.monotonic() - started) * 1000)
-        add_step(self._run, Step("tool", calling.storable(name), answer.ok, took, summary))
+        # A model may call a tool by any words, those of visitors too; a step holds none.
+        shown = name if get_tool(name) else UNKNOWN
+        add_step(self._run, Step("tool", shown, answer.ok, took, summary))
         return answer
 
     def _answer(self, name: str, arguments: JsonObject) -> tuple[ToolAnswer, str]:

@@ -16,6 +16,7 @@ LONGEST: Final = 200_000
 MOST: Final = 1_000_000
 """Characters of one attempt at a run."""
 MOST_MESSAGES: Final = 500
+NAME_MAX: Final = 120
 CUT: Final = "\n[…]"
 
 
@@ -41,7 +42,13 @@ class Transcript:
         shown = shown[:most] + CUT if is_cut else shown
         self._left -= min(len(shown), self._left)
         self._waiting.append(
-            RunMessage(run_id=self._run.pk, role=role, name=name[:120], text=shown, is_cut=is_cut)
+            RunMessage(
+                run_id=self._run.pk,
+                role=role,
+                name=self.hiding.text(name)[:NAME_MAX],
+                text=shown,
+                is_cut=is_cut,
+            )
         )
 
     def keep(self) -> None:

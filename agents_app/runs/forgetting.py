@@ -8,7 +8,14 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils import timezone
 
-from agents_app.models import UNFINISHED, AgentRun, RunMessage, RunReaction, RunStatus
+from agents_app.models import (
+    UNFINISHED,
+    AgentRun,
+    RunMessage,
+    RunReaction,
+    RunStatus,
+    RunStep,
+)
 from core import events
 
 SENTENCE: Final = "The words that this run was about were deleted."
@@ -37,6 +44,8 @@ def forget(event_ids: list[int]) -> None:
     found.update(context={}, open_ended_context="", note="", value=None, summary="")
     found.exclude(status=RunStatus.SUCCEEDED).update(error=SENTENCE)
     RunMessage.objects.filter(run_id__in=runs).delete()
+    # Why an answer was refused, which may quote it.
+    RunStep.objects.filter(run_id__in=runs, kind="model", ok=False).update(summary="")
     RunReaction.objects.filter(run_id__in=runs).update(summary="")
 
 

@@ -22,7 +22,7 @@ from forms.services.submissions import delete_submission
 from tests import make
 from tests.agents.environment import set_env, write_agent
 from tests.conftest import RunOnCommit
-from tests.fake_provider import FakeProvider, Reply
+from tests.fake_provider import Call, FakeProvider, Reply
 
 pytestmark = pytest.mark.django_db
 NAME = "Zebediah Quill"
@@ -40,8 +40,14 @@ def answered(
     agents_dir: Path, openai: Callable[..., FakeProvider], run_on_commit: RunOnCommit
 ) -> AgentRun:
     """A run of a submitted form, whose model repeats what the visitor wrote."""
-    write_agent(agents_dir, "helper", "form.submit")
+    write_agent(
+        agents_dir,
+        "helper",
+        "form.submit",
+        extra="llmConfig: {useMCP: true, allowedMCPTools: [list_posts]}",
+    )
     openai(
+        Reply(calls=(Call(f"Tell {EMAIL} of it", {}),)),
         Reply({"summary": f"Write to {EMAIL}."}),
         Reply({"summary": f"{NAME} asks: My “order”? Call +44 20 7946 0958. Zebediah!"}),
     )
@@ -53,17 +59,22 @@ def answered(
 
 def _kept(run: AgentRun) -> str:
     """All that a log could show of the run."""
-    messages = run.messages.values_list("text", flat=True)
-    steps = run.steps.values_list("summary", flat=True)
-    return "\n".join([*messages, *steps, run.summary, run.error, run.doing])
+    messages = run.messages.values_list("name", "text")
+    steps = run.steps.values_list("name", "summary")
+    told = [part for row in (*messages, *steps) for part in row]
+    return "\n".join([*told, run.summary, run.error, run.doing])
 
 
 def test_threat_56_words_of_visitors_are_kept_nowhere_in_a_run(answered: AgentRun) -> None:
     assert (answered.status, answered.error) == ("succeeded", "")
-    assert [step.ok for step in answered.steps.all()] == [False, True], "no new addresses"
+    assert [(step.name, step.ok) for step in answered.steps.filter(kind="tool")] == [
+        ("unknown tool", False)
+    ]
+    asked = answered.steps.filter(kind="model")
+    assert [step.ok for step in asked] == [True, False, True], "no new addresses"
     kept = _kept(answered)
 
-    for word in ("Zebediah", "Quill", EMAIL, "7946", "never came", "call me"):
+    for word in ("Zebediah", "Quill", EMAIL, "zeb.quill", "7946", "never came", "call me"):
         assert word not in kept, word
     assert VISITOR in answered.summary
     assert answered.messages.filter(role="user")[0].text.count(VISITOR) >= 3
@@ -86,6 +97,7 @@ def test_with_its_submission_a_run_forgets_the_words_and_so_do_its_further_tries
         assert (run.context, run.open_ended_context, run.note, run.summary) == ({}, "", "", "")
         assert run.value is None
         assert not run.messages.exists()
+        assert not any(step.summary for step in run.steps.filter(kind="model", ok=False))
     other.refresh_from_db()
     assert other.context == {"kept": True}
     stored = json.dumps(list(AgentRun.objects.values("context", "note", "summary", "error")))

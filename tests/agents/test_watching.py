@@ -44,7 +44,7 @@ def test_questions_and_calls_are_steps_of_one_numbering(tooled: str, openai: Ope
     assert [(step.number, step.kind, step.name, step.ok) for step in run.steps.all()] == [
         (1, "model", "gpt-6.1-terra", True),
         (2, "tool", "list_posts", True),
-        (3, "tool", "nothing_like_it", False),
+        (3, "tool", "unknown tool", False),
         (4, "model", "gpt-6.1-terra", True),
     ]
     assert (run.input_tokens, run.output_tokens) == (2000, 200)
