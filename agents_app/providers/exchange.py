@@ -34,6 +34,8 @@ from agents_app.providers.port import Choice, ProviderError
 _ANSWER_MAX: Final = 2_000_000
 """Characters after which nobody listens on: no answer that anybody needs is so long."""
 _CHARACTERS_PER_TOKEN: Final = 4
+_MOST_TOKENS: Final = 10_000_000
+"""Of one request, whatever the provider says: no model takes so many, and sums of them can be stored."""
 
 
 @dataclass(slots=True)
@@ -49,9 +51,8 @@ class Heard:
         if not worked and not self.characters:
             return 0, 0
         reckoned = self.characters // _CHARACTERS_PER_TOKEN
-        return self.usage.input_tokens or sent, max(
-            self.usage.output_tokens, reckoned if not self.ended else 0
-        )
+        got = max(self.usage.output_tokens, reckoned if not self.ended else 0)
+        return min(self.usage.input_tokens or sent, _MOST_TOKENS), min(got, _MOST_TOKENS)
 
 
 @dataclass(frozen=True, slots=True)

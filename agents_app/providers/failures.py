@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 import httpx2
 from pydantic_ai import exceptions
@@ -12,6 +12,7 @@ from pydantic_ai import exceptions
 from agents_app.providers.port import Choice, ProviderError, ProviderTimeout
 
 logger = logging.getLogger(__name__)
+_E = TypeVar("_E", bound=BaseException)
 _AGAIN: Final = frozenset({408, 409, 425, 429})
 
 
@@ -35,9 +36,13 @@ class Failed(Exception):
 def failed(error: Exception, choice: Choice) -> Failed:
     """What a request's error means."""
     name = choice.provider
+    known = _cause(error, Failed)
+    if known is not None:
+        return known
     if isinstance(error, exceptions.ModelHTTPError):
         return _failed_with_status(error, choice)
-    lost = _lost_connection(error)
+    # What went wrong on the wire, where that is the cause.
+    lost = _cause(error, httpx2.TransportError)
     if isinstance(lost, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.PoolTimeout):
         sentence = f"{name} could not be reached. Check its address and this server's way out."
         return Failed(ProviderError(sentence), again=True)
@@ -121,8 +126,8 @@ def _sentence_for(status: int, choice: Choice) -> str:
     return f"{name} refused the request ({status}); model {choice.model}."
 
 
-def _lost_connection(error: BaseException | None) -> httpx2.TransportError | None:
-    """What went wrong on the wire, where that is the cause."""
-    while error is not None and not isinstance(error, httpx2.TransportError):
+def _cause(error: BaseException | None, kind: type[_E]) -> _E | None:
+    """The first of that kind among an error and what caused it."""
+    while error is not None and not isinstance(error, kind):
         error = error.__cause__
     return error

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import Future, wait
 from threading import Event, Thread
 from types import TracebackType
@@ -16,7 +16,8 @@ from typing import Final, Self, TypeVar
 
 import httpx2
 
-from agents_app.providers.port import ProviderStopped, ProviderTimeout
+from agents_app.providers.failures import Failed
+from agents_app.providers.port import ProviderError, ProviderStopped, ProviderTimeout
 from core.outgoing.connecting import trusted
 
 _T = TypeVar("_T")
@@ -24,6 +25,31 @@ _TICK: Final = 0.1
 """Seconds between two looks at whether to give up."""
 _CONNECT_SECONDS: Final = 10.0
 _CLOSING_SECONDS: Final = 1.0
+ANSWER_BYTES: Final = 64 * 1024 * 1024
+"""The most of one answer on the wire, be it of one event that has no end: the worker's memory is for all runs."""
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """The bytes of an answer, until they are too many."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        heard = 0
+        async for part in self._stream:
+            heard += len(part)
+            if heard > ANSWER_BYTES:
+                raise Failed(ProviderError("The answer is too long."), worked=True)
+            yield part
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def _bound(response: httpx2.Response) -> None:
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _Bounded(response.stream)
 
 
 class Line:
@@ -37,6 +63,9 @@ class Line:
         self.client = httpx2.AsyncClient(
             verify=trusted(),
             timeout=httpx2.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds)),
+            # What is packed can be any size.
+            headers={"Accept-Encoding": "identity"},
+            event_hooks={"response": [_bound]},
         )
         self._loop = asyncio.new_event_loop()
         self._thread = Thread(target=self._loop.run_forever, name=f"line-{provider}", daemon=True)

@@ -176,6 +176,26 @@ def test_an_answer_without_an_end_in_sight_is_not_kept(monkeypatch: pytest.Monke
     assert (str(error), count) == ("The answer is too long.", 1)
 
 
+@each_provider
+@pytest.mark.parametrize("status", [200, 500])
+def test_an_event_or_error_without_an_end_does_not_fill_the_memory(
+    provider: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agents_app.providers.line.ANSWER_BYTES", 100_000)
+    error, notes, count = failure_of(provider, Reply(status=status, raw="data: " + "x" * 200_000))
+    assert (str(error), error.worked, count) == ("The answer is too long.", True, 1)
+    assert [ok for ok, _, _ in notes.after] == [False]
+
+
+@each_provider
+def test_what_no_model_can_use_is_counted_as_the_most(provider: str) -> None:
+    notes = Notes()
+    reply = Reply({"title": "Done"}, usage=(10**18, 10**18))
+    with talking(provider, reply, watcher=notes) as (talk, _):
+        talk.ask("A question", retries=0, seconds=20)
+    assert notes.after == [(True, 10_000_000, 10_000_000)]
+
+
 def test_talks_at_once_do_not_disturb_each_other() -> None:
     answers: dict[str, Any] = {}
 
