@@ -50,16 +50,22 @@ def refuse_new_links(
 def known_hosts(run: AgentRun, agent: AgentDefinition, layers: Layers | None) -> frozenset[str]:
     """The hosts of the post in any layer, of this site, of the agent's own prompt, and of what a person asked for."""
     found = _own() | _VOCABULARIES | hosts_of(agent.llm_config.system_prompt)
-    if not (run.via == "agent" and run.has_read_untrusted):
-        # What another run handed on may be words of visitors by another way.
+    found |= hosts_of(run.note)
+    if not _is_handed_on(run):
         context = run.context if isinstance(run.context, dict) else {}
         trusted = {name: value for name, value in context.items() if name != UNTRUSTED}
-        found |= hosts_in(trusted) | hosts_of(run.open_ended_context) | hosts_of(run.note)
+        found |= hosts_in(trusted) | hosts_of(run.open_ended_context)
     if layers is not None:
         for document in (layers.live, layers.review.document, layers.ai_review.document):
             found |= hosts_in(document.to_json())
         found |= hosts_in({**shared_props(layers.ai_review.document)})
     return frozenset(found)
+
+
+def _is_handed_on(run: AgentRun) -> bool:
+    """Whether another run began it: what that handed on, here or through another system, may be words of visitors."""
+    first = run.first_try or run  # whose context the later tries have
+    return run.has_read_untrusted and (first.via == "agent" or first.cause_run_id is not None)
 
 
 def _own() -> set[str]:
