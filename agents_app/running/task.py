@@ -8,6 +8,8 @@ from agents_app.definitions.schema import AgentDefinition
 from agents_app.definitions.switches import account_of, enabled_agent
 from agents_app.models import AgentRun
 from agents_app.running.fields import FieldTarget, find_field
+from agents_app.running.owning import own
+from agents_app.running.unjudged import holds_unjudged
 from agents_app.runs.narrowing import actor_of
 from content.layers import Layers, open_layers
 from content.models import Post
@@ -35,13 +37,16 @@ def prepare(run: AgentRun) -> Task:
         raise NotAllowed(
             f"The account of the agent {agent.id} is switched off, so it cannot write."
         )
-    actor = actor_of(run, agent, account)
     if run.post_id is None:
-        return Task(run, agent, actor, None, None, None)
+        return Task(run, agent, actor_of(run, agent, account), None, None, None)
     post = Post.objects.filter(pk=run.post_id, deleted_at__isnull=True).first()
     if post is None:
         raise NotFound("The post was deleted before the run began.")
     layers = open_layers(post)
+    if not run.has_read_untrusted and holds_unjudged(layers):
+        run.has_read_untrusted = True
+        own(run).update(has_read_untrusted=True)
+    actor = actor_of(run, agent, account)
     target = None
     if run.scope == "field":
         target = find_field(layers.ai_review.document, run.field_key, run.post_module_id or None)

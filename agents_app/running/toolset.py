@@ -17,6 +17,7 @@ from agents_app.providers.port import ProviderError, Step, ToolAnswer, ToolSpec
 from agents_app.running.allowed import usable_tool, usable_tools
 from agents_app.running.owning import own, require_own, stopped
 from agents_app.running.steps import add_step
+from agents_app.running.unjudged import post_holds_unjudged
 from agents_app.running.untrusted import fence_untrusted
 from agents_app.running.written import remembering
 from core.actor import Actor
@@ -90,7 +91,8 @@ class RunToolbox:
         with remembering(self._run):
             called = calling.call_raw(tool, self._actor, arguments, most=ANSWER_MAX)
         text = called.body.decode()
-        if not called.is_untrusted:
+        is_unjudged = tool.kind == "read" and post_holds_unjudged(arguments.get("postId"))
+        if not called.is_untrusted and not is_unjudged:
             return text
         self._now_only_reads()
         return fence_untrusted(self._run, text)
