@@ -118,7 +118,7 @@ class AgentDefinition(Definition):
     description: str = ""
     enabled: bool = True
     llm_config: LlmConfig
-    scopes: tuple[ScopeEntry, ...] = Field(min_length=1)
+    scopes: tuple[ScopeEntry, ...]
     reactions: tuple[Reaction, ...] = ()
     user_account: UserAccount = UserAccount()
     open_ended_context: OpenEndedContext = OpenEndedContext()
@@ -128,6 +128,9 @@ class AgentDefinition(Definition):
     def _each_scope_once(
         cls, scopes: tuple[ScopeEntry, ...], info: ValidationInfo
     ) -> tuple[ScopeEntry, ...]:
+        # Counted here, after each entry was read: one that is wrong is told as that alone.
+        if not scopes:
+            raise ValueError("it names no scope, and so the agent runs nowhere")
         names = [entry.scope for entry in scopes]
         for name in names:
             # Fields differ by their lists; any other scope twice would leave its order open.

@@ -109,6 +109,8 @@ def test_a_later_folder_replaces_an_agent(agents_dir: Path) -> None:
         ("other.md", GOOD.replace("name: Good", "id: another\nname: Good"), "id", "'another'"),
         ("Bad_Name.md", GOOD, "id", "pattern"),
         ("empty.md", "---\nname: x\nscopes: [{scope: global}]\n---\n", "llmConfig.systemPrompt", "required"),
+        ("nowhere.md", "---\nname: x\nscopes: []\n---\nHello", "scopes", "names no scope"),
+        ("one.md", "---\nname: x\nscopes: [{scope: anywhere}]\n---\nHello", "scopes.0.scope", "'dropdown'"),
         ("yaml.md", "---\nname: [x\n---\nHello", "front matter", "YAML"),
         ("open.md", "---\nname: x\n", "front matter", "second line"),
         ("bare.md", "Hello", "front matter", "begin with"),
