@@ -47,7 +47,9 @@ def _begun(request: HttpRequest) -> AgentRun:
 
 def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
     chosen = request.POST.get("post", "") or request.GET.get("post", "")
-    latest = AgentRun.objects.filter(scope=Scope.GLOBAL).only("agent_id", "status", "created_at")
+    latest = AgentRun.objects.filter(scope=Scope.GLOBAL).only(
+        "agent_id", "status", "created_at", "open_ended_context"
+    )
     context = {
         **choice_context(request, only_enabled(agents_for(Scope.GLOBAL)), refused),
         "posts": _posts(chosen),

@@ -169,5 +169,5 @@ def _earlier(asked: _Asked) -> list[tuple[AgentRun, str]]:
         field_key=asked.target.key,
         post_module_id=asked.target.module_id or "",
     )
-    latest = runs.only("pk", "agent_id", "status", "created_at", "by_name")[:_EARLIER]
+    latest = runs.only("agent_id", "status", "created_at", "open_ended_context", "note")[:_EARLIER]
     return [(run, agent_name(run.agent_id)) for run in latest]

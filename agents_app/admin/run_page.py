@@ -38,7 +38,8 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
         **_actions(request, run),
         **story_context(request, run),
     }
-    title = f"{name}: {run.get_status_display().lower()}"
+    # While it goes on the page follows it, and the heading would stay behind.
+    title = f"{name}: {run.get_status_display().lower()}" if run.is_finished else name
     if run.post is None or run.post.deleted_at is not None:
         return page(request, _TEMPLATE, context, title=title)
     layers = open_layers(run.post)

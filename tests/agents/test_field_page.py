@@ -126,6 +126,9 @@ def test_trying_again_keeps_the_answers_before_with_the_note(signed_in: SignedIn
         html = page(client, one)
         assert html.index("Answer 2") < html.index("Answer 1")
         assert "shorter &lt;b&gt;please&lt;/b&gt;" in html
+    earlier = client.get(address(post)).content.decode().split("Asked before")[1]
+    assert "<br>shorter &lt;b&gt;please&lt;/b&gt;" in earlier
+    assert "<br>shorten</li>" in earlier
     client.post(f"/admin/agents_app/agentrun/{first.pk}/use/")
     assert make.layers(post).ai_review.document.fields["title"] == first.value
 

@@ -74,6 +74,7 @@ def test_a_run_that_goes_on_says_what_it_does_and_asks_again(signed_in: SignedIn
     told = client.get(address(own, "status")).json()
 
     assert "Writing, about 120 words so far" in html
+    assert "<h1>SEO specialist</h1>" in html
     assert "Cancel the run" in html
     assert 'http-equiv="refresh"' in html
     assert told["doing"] == "Writing, about 120 words so far"
@@ -153,7 +154,8 @@ def test_an_agent_is_asked_from_anywhere_and_its_answer_stands_on_the_run(
     assert own.summary
     html = html_of(client, own)
     assert 'class="answer' in html
-    assert "Asked before" in client.get(ASK).content.decode()
+    earlier = client.get(ASK).content.decode().split("Asked before")[1]
+    assert "What is a kettle?" in earlier
 
 
 @pytest.mark.parametrize(

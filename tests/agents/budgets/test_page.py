@@ -44,8 +44,10 @@ def budget_form(client: Client, **changed: str) -> dict[str, str]:
 
 
 def test_an_empty_page_says_what_comes_next(signed_in: SignedIn) -> None:
+    used("seo-specialist", 0, "0")
     page = signed_in("admin").get(PAGE).content.decode()
     assert "The demo answers: no AI" in page
+    assert "on 0 days" not in page
     assert "Nothing was used yet." in page
     assert '<svg role="img" width="100%" height="172"' not in page
 
