@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, field
+from threading import BoundedSemaphore
 from typing import Final
 
 from agents_app.models import AgentRun
@@ -10,6 +12,21 @@ from agents_app.running.owning import require_at_work
 
 WAIT_MAX: Final = 60
 _PAUSE: Final = 0.2
+MOST_IN_WEB: Final = 6
+"""The most that wait at once in one web process: of its threads, some are left for everybody else."""
+
+
+@dataclass(slots=True)
+class _Places:
+    free: BoundedSemaphore | None = field(default=None)
+
+
+_places: Final = _Places()
+
+
+def limit_waiting(most: int) -> None:
+    """From now on at most so many wait at once in this process; for others the run is answered as it stands."""
+    _places.free = BoundedSemaphore(most)
 
 
 def wait_for(run: AgentRun, seconds: float) -> AgentRun:
@@ -19,6 +36,18 @@ def wait_for(run: AgentRun, seconds: float) -> AgentRun:
     """
     until = time.monotonic() + min(seconds, WAIT_MAX)
     run.refresh_from_db()
+    place = _places.free
+    if place is None:
+        return _wait(run, until)
+    if run.is_finished or not place.acquire(blocking=False):
+        return run
+    try:
+        return _wait(run, until)
+    finally:
+        place.release()
+
+
+def _wait(run: AgentRun, until: float) -> AgentRun:
     while not run.is_finished and time.monotonic() < until:
         require_at_work()
         time.sleep(_PAUSE)
