@@ -29,7 +29,7 @@ def post_holds_unjudged(post_id: Json) -> bool:
 
 
 def _is_any_unjudged(marks: Iterable[Mark]) -> bool:
-    runs = {_uuid(mark.run_id) for mark in marks if mark.is_agents} - {None}
+    runs = {id_ for mark in marks if mark.is_agents and (id_ := _uuid(mark.run_id)) is not None}
     return bool(runs) and AgentRun.objects.filter(pk__in=runs, has_read_untrusted=True).exists()
 
 
