@@ -248,7 +248,7 @@ def test_the_demo_answers_and_stops(tmp_path: Path):
         stderr=subprocess.STDOUT,
         text=True,
     )
-    watchdog = threading.Timer(90, demo.kill)
+    watchdog = threading.Timer(240, demo.kill)
     watchdog.start()
     seen: list[str] = []
     try:
@@ -276,7 +276,7 @@ def test_the_demo_answers_and_stops(tmp_path: Path):
         assert becomes_empty(tmp_path / "queue"), "the worker took nothing from the queue"
     finally:
         demo.send_signal(signal.SIGINT)
-        rest, _ = demo.communicate(timeout=30)
+        rest, _ = demo.communicate(timeout=60)
         watchdog.cancel()
 
     assert demo.returncode == 0, rest

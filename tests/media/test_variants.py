@@ -90,6 +90,7 @@ def test_while_one_worker_is_at_it_no_other_is(monkeypatch) -> None:
     assert Event.objects.filter(name="media.variants").count() == 1
 
 
+@pytest.mark.services  # SQLite in memory refuses the second at once, instead of having it wait
 @pytest.mark.django_db(transaction=True)
 def test_of_two_workers_that_begin_together_one_makes_them() -> None:
     asset = store(picture("PNG", (50, 10)))
