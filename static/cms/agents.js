@@ -56,13 +56,12 @@ bulk?.addEventListener("change", async ({ target }) => {
   }
 });
 
-// A batch that goes on is read again by itself where no websocket tells of it.
+// A batch that goes on is read again by itself: messages tell of steps and ends, not of beginnings and of words written.
 const followed = document.querySelector("[data-follow]");
 if (followed) setInterval(again, 3000);
 
 async function again() {
-  const isTold = document.documentElement.hasAttribute("data-connected");
-  if (isTold || document.hidden || !followed.querySelector("[data-busy]")) return;
+  if (document.hidden || !followed.querySelector("[data-busy]")) return;
   try {
     const answer = await fetch(location.href, { headers: { "X-Live": "1" } });
     if (!answer.ok || answer.redirected) return;
