@@ -14,6 +14,8 @@ from agents_app.running.ending import end_lost_run, end_run, queue_again
 from agents_app.runs.queue import held_back, wake
 
 QUEUED_TOO_LONG: Final = timedelta(seconds=30)
+SELDOM: Final = timedelta(minutes=10)
+"""Between two messages of a run that waits for hours: while no worker takes them, they heap up in the queue."""
 SILENT_TOO_LONG: Final = timedelta(seconds=30)
 """Six heartbeats."""
 OVERDUE: Final = timedelta(seconds=30)
@@ -28,11 +30,17 @@ def sweep_runs() -> int:
 @transaction.atomic
 def _wake_waiting() -> int:
     now = timezone.now()
-    waiting = list(
+    late = (
         AgentRun.objects.filter(status=RunStatus.QUEUED, queued_at__lt=now - QUEUED_TOO_LONG)
         .exclude(held_back())
-        .values_list("pk", flat=True)
+        .values_list("pk", "created_at", "queued_at")
     )
+    # The longer it waited until the last message, the longer until the next.
+    waiting = [
+        run_id
+        for run_id, created_at, queued_at in late
+        if now - queued_at >= min(queued_at - created_at, SELDOM)
+    ]
     for run_id in waiting:
         wake(run_id)
     # Not again at the next sweep: the message may only be waiting behind others.

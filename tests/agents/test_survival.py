@@ -62,6 +62,23 @@ def test_a_run_without_a_message_is_queued_again(run_on_commit: RunOnCommit) -> 
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("age", "silent", "woken"),
+    [(31, 31, 1), (300, 140, 0), (300, 160, 1), (86_400, 590, 0), (86_400, 610, 1)],
+)
+def test_messages_of_a_run_that_nobody_takes_do_not_heap_up(
+    age: int, silent: int, woken: int
+) -> None:
+    _new()
+    now = timezone.now()
+    AgentRun.objects.update(
+        created_at=now - timedelta(seconds=age), queued_at=now - timedelta(seconds=silent)
+    )
+    assert sweep_runs() == woken
+    assert sweep_runs() == 0
+
+
+@pytest.mark.django_db
 def test_a_run_whose_worker_died_is_tried_once_more_then_fails(run_on_commit: RunOnCommit) -> None:
     run = _new()
     _running(run, silent=timedelta(seconds=20))
