@@ -154,13 +154,15 @@ def _line(batch: AgentBatch, result: PostResult, *, may_act: bool) -> Line:
     undone = batch.reverted.get(str(result.run_id)) or {}
     numbers = [len(undone.get(name) or ()) for name in ("reverted", "unstaged", "kept")]
     is_there = bool(result.post_id and result.title)
+    is_undone = bool(undone) and not undone.get("error")
+    waits = is_there and result.staged and not is_undone
     return Line(
         result,
         str(RunStatus(result.status).label),
         reverse("admin:agents_app_agentrun_change", args=[result.run_id]),
         post_url("change", str(result.post_id)) if is_there else "",
-        review_url(str(result.post_id), Layer.AI_REVIEW) if is_there and result.staged else "",
-        sentence_of_numbers(*numbers) if undone and not undone.get("error") else "",
+        review_url(str(result.post_id), Layer.AI_REVIEW) if waits else "",
+        sentence_of_numbers(*numbers) if is_undone else "",
         str(undone.get("error") or ""),
         may_act and is_there and result.status in _AGAIN,
     )

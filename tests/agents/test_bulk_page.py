@@ -147,6 +147,7 @@ def test_a_batch_is_taken_back_after_a_question(signed_in: SignedIn) -> None:
         "Everything that SEO specialist brought to 2 posts" in client.get(address).content.decode()
     )
     assert make.layers(several[0]).ai_review.exists
+    assert "review/?layer=ai-review" in page(client, batch)
 
     client.post(address)
     take_back_batch(batch.pk)
@@ -154,6 +155,7 @@ def test_a_batch_is_taken_back_after_a_question(signed_in: SignedIn) -> None:
     assert not any(make.layers(post).ai_review.exists for post in several)
     html = page(client, batch)
     assert "Taken back" in html
+    assert "review/?layer=ai-review" not in html
     assert "gone." in html
 
 
