@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from threading import Event
 from typing import Final, cast
 
@@ -40,6 +41,7 @@ from agents_app.providers.vendors import model_of, settings_for
 from core.json import JsonObject
 
 OUTPUT_TOOL: Final = "suggest"
+_FENCED: Final = re.compile(r"```(?:json)?\s*\n(.*)\n```", re.S)
 _PROBLEMS_MAX: Final = 20
 _BROKEN_CALLS_MAX: Final = 5
 """Calls of tools whose arguments are no JSON, in one conversation. A model that goes on so will not stop."""
@@ -141,6 +143,9 @@ class ModelConversation:
                 self._reply(call, self._call(call))
             return True
         if not calls:
+            written = self._written(response) if whole else None
+            if written is not None:
+                return written
             self._close(response.tool_calls)
             self._say(f"Give your answer by calling {OUTPUT_TOOL}, in full.")
             return False
@@ -176,6 +181,16 @@ class ModelConversation:
                 f"that are no JSON, {_BROKEN_CALLS_MAX} times."
             )
         return ToolAnswer("The arguments are not a JSON object. Send one.", ok=False)
+
+    def _written(self, response: ModelResponse) -> BaseModel | None:
+        """The answer of a model that writes it as text, as small ones do in place of a call."""
+        text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+        fenced = _FENCED.fullmatch(text.strip())
+        arguments = _object_of(ToolCallPart(OUTPUT_TOOL, fenced[1] if fenced else text))
+        try:
+            return self._output_type.model_validate(arguments) if arguments else None
+        except ValidationError:
+            return None
 
     def _parsed(self, call: ToolCallPart) -> BaseModel | ToolAnswer:
         arguments = _object_of(call)

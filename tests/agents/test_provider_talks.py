@@ -51,6 +51,18 @@ def test_a_tool_is_called_and_then_the_answer_given(provider: str) -> None:
     assert talk.usage.steps == notes.steps
 
 
+@pytest.mark.parametrize(
+    "text",
+    ['{"title": "Done"}', '```json\n{"title": "Done"}\n```'],
+    ids=["bare", "fenced"],
+)
+def test_an_answer_that_is_written_in_place_of_a_call_is_taken(text: str) -> None:
+    with talking("ollama", Reply(text=text)) as (talk, fake):
+        answer = talk.ask("A question", retries=2, seconds=20)
+
+    assert (answer.output, answer.retried, len(fake.asked)) == (Said(title="Done"), 0, 1)
+
+
 @each_provider
 def test_each_request_is_announced_with_what_it_may_come_to(provider: str) -> None:
     notes = Notes()
