@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -193,3 +194,30 @@ def test_threat_37_a_run_that_meets_visitors_words_in_a_tool_reads_only_from_the
     assert names(box) == {"get_agent_run"}
     assert "it may only read" in write.text
     assert not Draft.objects.exists()
+
+
+def test_threat_38_markdown_of_a_model_brings_no_link_that_runs(openai: Any) -> None:
+    sources = [
+        "[words](javascript:alert(1))",
+        "[words](JaVa&Tab;Script:alert(1))",
+        "[words](<java\tscript:alert(1)>)",
+        "[words](data:text/html;base64,AAAA)",
+        "[words](//evil.example)",
+        "[words](/\\evil.example)",
+        "[words][x]\n\n[x]: vbscript:msgbox(1)",
+        "![words](data:image/svg+xml;base64,AAAA)",
+        "<javascript:alert(1)>",
+        "<a href='javascript:alert(1)'>words</a>",
+        "[kept](https://example.org/beans)",
+    ]
+    post = make.post()
+    edit = {"postModuleId": make.module_id(post, "prose"), "contentMarkdown": "\n\n".join(sources)}
+    openai(Reply({"module": edit}))
+
+    run = execute(post)
+
+    assert run.status == "succeeded", run.error
+    module = make.layers(post).ai_review.document.module(str(edit["postModuleId"]))
+    assert module is not None
+    html = to_html(module.props["content"])
+    assert re.findall(r'(?:href|src)="([^"]*)"', html) == ["https://example.org/beans"]

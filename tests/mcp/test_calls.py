@@ -181,6 +181,18 @@ def test_threat_43_a_disabled_or_deleted_user_fails_at_the_next_call(
     assert text(disabled).startswith("No active account stands behind this credential")
 
 
+def test_threat_42_where_no_agent_has_an_account_no_admin_stands_in(
+    client: Request, agent: User
+) -> None:
+    User.objects.all().delete()
+    User.objects.create(email="admin@example.com", username="admin", role="admin")
+
+    result = client("call_tool", "sample_echo", POST)
+
+    assert result.is_error is True
+    assert text(result).startswith("No active account stands behind this credential")
+
+
 def test_threat_43_a_disabled_user_of_a_bound_credential_fails_too(client: Request) -> None:
     editor = User.objects.create(email="editor@example.com", username="editor", role="editor")
     bound = Principal(id="client:2", user_id=editor.pk)

@@ -221,3 +221,28 @@ def test_sse_sessions_are_capped(prepared: Path) -> None:
     assert refused.status_code == 503
     assert refused.headers["retry-after"] == "30"
     assert refused.json()["code"] == "too_many_sessions"
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/register"),
+        ("POST", "/oauth/register"),
+        ("GET", "/authorize?client_id=x&redirect_uri=https://evil.example"),
+        ("POST", "/token"),
+        ("GET", "/.well-known/oauth-authorization-server"),
+        ("GET", "/.well-known/oauth-protected-resource"),
+    ],
+)
+def test_threat_42_nobody_registers_a_client(
+    locked_server: Running, method: str, path: str
+) -> None:
+    body = json.dumps({"client_name": "x", "redirect_uris": ["https://evil.example"]})
+    content = body if method == "POST" else None
+    url = locked_server.url + path
+
+    response = httpx.request(method, url, headers=JSON, content=content, timeout=10)
+
+    assert response.status_code in (401, 404, 405)
+    assert "client_id" not in response.text
+    assert not any(secret in response.text for secret in TOKEN.values())
