@@ -29,13 +29,11 @@ from pydantic_ai.usage import RequestUsage
 
 from agents_app.providers.failures import Failed, broken_off, cut_off, failed, refused
 from agents_app.providers.line import Line
-from agents_app.providers.port import Choice, ProviderError
+from agents_app.providers.port import MOST_TOKENS, Choice, ProviderError
 
 _ANSWER_MAX: Final = 2_000_000
 """Characters after which nobody listens on: no answer that anybody needs is so long."""
 _CHARACTERS_PER_TOKEN: Final = 4
-_MOST_TOKENS: Final = 10_000_000
-"""Of one request, whatever the provider says: no model takes so many, and sums of them can be stored."""
 
 
 @dataclass(slots=True)
@@ -52,7 +50,7 @@ class Heard:
             return 0, 0
         reckoned = self.characters // _CHARACTERS_PER_TOKEN
         got = max(self.usage.output_tokens, reckoned if not self.ended else 0)
-        return min(self.usage.input_tokens or sent, _MOST_TOKENS), min(got, _MOST_TOKENS)
+        return min(self.usage.input_tokens or sent, MOST_TOKENS), min(got, MOST_TOKENS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from pydantic_ai.images.settings import ImageGenerationSettings
 
 from agents_app.providers.failures import Failed, failed, refused
 from agents_app.providers.line import Line
-from agents_app.providers.port import DEMO, Choice, ProviderError, ProviderTimeout
+from agents_app.providers.port import DEMO, MOST_TOKENS, Choice, ProviderError, ProviderTimeout
 from agents_app.providers.prices import image_cost
 from agents_app.providers.tries import PAUSES, wait_for_next_try
 from agents_app.providers.vendors import image_model_of
@@ -108,6 +108,7 @@ def _made(result: ImageGenerationResult, choice: Choice, size: str) -> MadeImage
     if len(data) > most:
         sentence = f"The image of {choice.provider} is larger than {most / 1024 / 1024:g} MB."
         raise Failed(ProviderError(f"{sentence} (MEDIA_MAX_BYTES)"), worked=True).error
-    sent, got = result.usage.input_tokens, result.usage.output_tokens
+    sent = min(result.usage.input_tokens, MOST_TOKENS)
+    got = min(result.usage.output_tokens, MOST_TOKENS)
     cost = image_cost(choice, size, input_tokens=sent, output_tokens=got)
     return MadeImage(data, cost, sent, got)

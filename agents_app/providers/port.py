@@ -17,6 +17,8 @@ from agents_app.definitions.schema import AgentDefinition
 from core.json import JsonObject
 
 DEMO: Final = "demo"
+MOST_TOKENS: Final = 10_000_000
+"""Of one request, whatever the provider says: no model takes so many, and sums of them can be stored."""
 MAX_TOKENS: Final = 8000
 """The most that an answer has where the agent's options say nothing."""
 

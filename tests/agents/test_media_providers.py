@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from agents_app.providers.media import SIZES, make_image
-from agents_app.providers.port import Choice, ProviderError, ProviderTimeout
+from agents_app.providers.port import MOST_TOKENS, Choice, ProviderError, ProviderTimeout
 from tests.agents.asking import KEY
 from tests.agents.environment import set_env
 from tests.agents.talking import choice_of
@@ -68,6 +68,14 @@ def test_a_picture_whose_tokens_are_not_said_costs_by_its_size(provider: str) ->
         made = make_image(choice, prompt="Tea", seconds=20)
     cost = {"openai": "0.053", "google": "0.067"}[provider]
     assert (made.cost, made.output_tokens) == (Decimal(cost), 0)
+
+
+@each_provider
+def test_tokens_that_no_model_takes_are_not_believed(provider: str) -> None:
+    with serving(Reply(image=png(), usage=(10**18, 10**18))) as fake:
+        made = make_image(choice_of(provider, fake, MODELS[provider]), prompt="Tea", seconds=20)
+
+    assert (made.input_tokens, made.output_tokens) == (MOST_TOKENS, MOST_TOKENS)
 
 
 @each_provider
