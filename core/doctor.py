@@ -61,6 +61,20 @@ def broker() -> Iterator[Finding]:
         yield Finding("warn", "queue", "in files of this machine", "set REDIS_URL in production")
 
 
+def workers() -> Iterator[Finding]:
+    """Whether every queue has a worker that takes from it. Asked over Redis only: files carry no answers."""
+    if not settings.CMS_ENV.redis_url:
+        return
+    heard = current_app.control.inspect(timeout=1.0).active_queues() or {}
+    taken = {queue["name"] for queues in heard.values() for queue in queues}
+    left = [queue.name for queue in settings.CELERY_TASK_QUEUES if queue.name not in taken]
+    if not left:
+        yield Finding("ok", "workers", "take from every queue")
+    for name in left:
+        advice = f"start a worker with --queues {name}"
+        yield Finding("warn", "workers", f"none takes from the queue {name}", advice)
+
+
 def shared_cache() -> Iterator[Finding]:
     key = f"doctor-{uuid4()}"
     cache.set(key, "1", 10)
@@ -161,6 +175,7 @@ CHECKS: tuple[tuple[str, Callable[[], Iterator[Finding]], str], ...] = (
     ("database", database, "check DATABASE_URL and that the server runs"),
     ("migrations", migrations, "check the database first"),
     ("queue", broker, "check REDIS_URL and that the server runs"),
+    ("workers", workers, "check REDIS_URL and that the server runs"),
     ("cache", shared_cache, "check REDIS_URL and that the server runs"),
     ("folders", folders, "check CMS_DATA_DIR"),
     ("AI providers", providers, ""),
