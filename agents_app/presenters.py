@@ -101,6 +101,7 @@ def run(row: AgentRun) -> JsonObject:
         "createdAt": iso(row.created_at),
         "startedAt": iso(row.started_at),
         "finishedAt": iso(row.finished_at),
+        "revertedAt": iso(row.reverted_at),
         "by": {"id": row.by_id, "username": row.by_name},
         "via": row.via,
         "batchId": str(row.batch_id) if row.batch_id else None,

@@ -147,6 +147,7 @@ class RunSchema(serializers.Serializer[object]):
     createdAt = serializers.DateTimeField()
     startedAt = serializers.DateTimeField(allow_null=True)
     finishedAt = serializers.DateTimeField(allow_null=True)
+    revertedAt = serializers.DateTimeField(allow_null=True)
     by = PersonSchema()
     via = serializers.CharField()
     batchId = serializers.UUIDField(allow_null=True)

@@ -69,6 +69,7 @@ class AgentRun(models.Model):
     heartbeat_at = models.DateTimeField(null=True)
     deadline_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
+    reverted_at = models.DateTimeField(null=True, help_text="When what it brought was taken back.")
 
     batch = models.ForeignKey(
         "AgentBatch", null=True, on_delete=models.SET_NULL, related_name="runs"

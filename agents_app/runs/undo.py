@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.db import transaction
+from django.utils import timezone
 
 from agents_app.models import AgentRun, RunPost
 from agents_app.runs.events import record_run
@@ -55,6 +56,7 @@ def undo_run(*, run_id: UUID | str, actor: Actor) -> Undone:
         raise RuleViolation(
             f"The run {run.pk} has contributed nothing that stands.", code="nothing_to_revert"
         )
+    AgentRun.objects.filter(pk=run.pk).update(reverted_at=timezone.now())
     record_run("reverted", run, actor)
     return undone
 

@@ -114,6 +114,7 @@ def test_what_a_run_brought_is_taken_back_after_a_question(signed_in: SignedIn) 
     response = client.post(address(own, "revert"), follow=True)
 
     assert "1 live change is taken back" in response.content.decode()
+    assert "<dt>Taken back</dt>" in response.content.decode()
     layers = make.layers(post)
     assert not layers.review.exists
     assert not layers.ai_review.exists

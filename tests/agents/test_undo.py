@@ -55,6 +55,8 @@ def test_a_run_is_reverted_live_and_staged_but_for_what_people_changed() -> None
         ],
         "deletedPosts": [],
     }
+    taken_back = api.read(f"/api/agent-runs/{run.pk}")["revertedAt"]
+    assert taken_back is not None
     live = make.layers(post).live.fields
     assert (live["metaTitle"], live["excerpt"]) == (None, "A person's")
     assert make.layers(post).ai_review.changes.paths == ()
