@@ -11,7 +11,7 @@ from django.db import transaction
 
 from agents_app.batches.events import record_batch
 from agents_app.batches.expecting import expected_of
-from agents_app.definitions.schema import Scope
+from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.definitions.switches import enabled_agent
 from agents_app.models import AgentBatch, AgentRun
 from agents_app.runs.given import check_words
@@ -46,13 +46,7 @@ def create_bulk_runs(
     What is wrong with the agent or the words refuses all: raises as `create_run`. What is wrong with one post
     rejects that one; unknown, deleted and malformed ids are answered alike.
     """
-    actor.require("posts.view")
-    actor.require("agents.edit")
-    agent = enabled_agent(agent_id)
-    check_scope(agent, Scope.BULK)
-    check_words(agent, None, open_ended_context)
-    if not 1 <= len(post_ids) <= MOST:
-        raise invalid("ids", f"ids names from 1 to {MOST} posts.")
+    agent = agent_for(agent_id, post_ids, actor, open_ended_context)
     batch = AgentBatch.objects.create(
         agent_id=agent.id,
         open_ended_context=open_ended_context or "",
@@ -68,6 +62,20 @@ def create_bulk_runs(
     batch.save(update_fields=["rejected", "estimate"])
     record_batch("created", batch, actor, runs=len(runs), rejected=len(rejected))
     return BulkRuns(batch, runs, rejected)
+
+
+def agent_for(
+    agent_id: str, post_ids: Sequence[str], actor: Actor, open_ended_context: str | None
+) -> AgentDefinition:
+    """The agent that is to work on so many posts with such words. Raises as `create_bulk_runs` does."""
+    actor.require("posts.view")
+    actor.require("agents.edit")
+    agent = enabled_agent(agent_id)
+    check_scope(agent, Scope.BULK)
+    check_words(agent, None, open_ended_context)
+    if not 1 <= len(post_ids) <= MOST:
+        raise invalid("ids", f"ids names from 1 to {MOST} posts.")
+    return agent
 
 
 def _begin(post_id: str, batch: AgentBatch, actor: Actor) -> AgentRun | Rejected:

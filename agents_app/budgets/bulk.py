@@ -6,15 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from agents_app.batches.starting import MOST, Rejected
+from agents_app.batches.starting import Rejected, agent_for
 from agents_app.budgets.estimating import Estimate, estimate
-from agents_app.definitions.schema import AgentDefinition, Scope
-from agents_app.definitions.switches import enabled_agent
-from agents_app.runs.given import check_words
-from agents_app.runs.starting import check_scope
+from agents_app.definitions.schema import AgentDefinition
 from content.models import Post
 from core.actor import Actor
-from core.errors import invalid
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +24,7 @@ def estimate_bulk(
     *, agent_id: str, post_ids: Sequence[str], actor: Actor, open_ended_context: str | None = None
 ) -> BulkEstimate:
     """What `create_bulk_runs` of the same would probably use. Refuses and rejects as that does; nothing is begun."""
-    actor.require("posts.view")
-    actor.require("agents.edit")
-    agent = enabled_agent(agent_id)
-    check_scope(agent, Scope.BULK)
-    check_words(agent, None, open_ended_context)
-    if not 1 <= len(post_ids) <= MOST:
-        raise invalid("ids", f"ids names from 1 to {MOST} posts.")
+    agent = agent_for(agent_id, post_ids, actor, open_ended_context)
     wanted = dict.fromkeys(_plain(id_) for id_ in post_ids)
     posts = Post.objects.alive().in_bulk([id_ for id_ in wanted if isinstance(id_, UUID)])
     missing = [str(id_) for id_ in wanted if id_ not in posts]

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
-from django.conf import settings
 from pydantic import Field, JsonValue, field_validator, model_validator
 
 from agents_app.reactions.templates import ROOTS, body_fault
 from core.conditions import Condition
 from core.definition_files import DefinitionPart
-from core.errors import CmsError
 from core.hostile import refuse_unstorable
-from webhooks import rules
-from webhooks.automation.templates import fault_of, placeholders
-
-SECRET: Final = "secret"  # noqa: S105  # the name of a placeholder
-_CREDENTIALS: Final = frozenset({"authorization", "cookie", "x-api-key"})
+from webhooks.automation.calls import refused_as_value_error, sound_headers, sound_url
+from webhooks.automation.templates import fault_of
 
 
 class WebhookConfig(DefinitionPart):
@@ -29,24 +23,12 @@ class WebhookConfig(DefinitionPart):
     @field_validator("url")
     @classmethod
     def _url_is_allowed(cls, url: str) -> str:
-        _refused_as_value_error(lambda: rules.url_of(url))
-        return url.strip()
+        return sound_url(url)
 
     @field_validator("headers")
     @classmethod
     def _headers_are_sound(cls, headers: dict[str, str]) -> dict[str, str]:
-        _refused_as_value_error(lambda: rules.headers_of(headers, {}))
-        _require_sound(dict(headers), frozenset({SECRET}))
-        for name, value in headers.items():
-            if name.lower() in _CREDENTIALS and not list(placeholders(value)):
-                raise ValueError(
-                    f"put the credential of {name} into WORKFLOW_SECRETS and write {{{{secret.<its name>}}}} here"
-                )
-        for path in placeholders(dict(headers)):
-            name = path.partition(".")[2]
-            if name not in settings.CMS_ENV.workflow_secrets:
-                raise ValueError(f"WORKFLOW_SECRETS has no value named {name!r}")
-        return headers
+        return sound_headers(headers)
 
     @field_validator("body_template")
     @classmethod
@@ -75,8 +57,7 @@ class ChatConfig(DefinitionPart):
     def _url_is_allowed(cls, url: str | None) -> str | None:
         if url is None:
             return None
-        _refused_as_value_error(lambda: rules.url_of(url))
-        return url.strip()
+        return sound_url(url)
 
     @field_validator("template")
     @classmethod
@@ -92,7 +73,7 @@ class ToolConfig(DefinitionPart):
     @field_validator("tool_params")
     @classmethod
     def _params_are_sound(cls, params: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        _refused_as_value_error(lambda: refuse_unstorable(params, "toolParams"))
+        refused_as_value_error(lambda: refuse_unstorable(params, "toolParams"))
         _require_sound(params, ROOTS)
         return params
 
@@ -138,11 +119,3 @@ def _require_sound(template: JsonValue, roots: frozenset[str]) -> None:
     fault = fault_of(template, roots)
     if fault:
         raise ValueError(fault)
-
-
-def _refused_as_value_error(check: Callable[[], object]) -> None:
-    """A refusal becomes the kind of error that is a problem of the file."""
-    try:
-        check()
-    except CmsError as error:
-        raise ValueError(error.message) from None

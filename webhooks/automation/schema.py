@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Final
 
-from django.conf import settings
 from pydantic import AfterValidator, Field, JsonValue, field_validator
 
 from core import events
 from core.conditions import Condition
 from core.definition_files import Definition, DefinitionPart
-from core.errors import CmsError
 from core.hostile import refuse_unstorable
 from webhooks import rules
-from webhooks.automation.templates import fault_of, placeholders
+from webhooks.automation.calls import refused_as_value_error, sound_headers, sound_url
+from webhooks.automation.templates import fault_of
 
 ROOTS: Final = frozenset({"event", "data", "actor", "post", "cause", "workflow"})
 """What placeholders and conditions may begin with."""
-SECRET: Final = "secret"  # noqa: S105  # the name of a placeholder
-_CREDENTIALS: Final = frozenset({"authorization", "cookie", "x-api-key"})
 
 
 def trigger_names() -> list[str]:
@@ -49,13 +45,13 @@ class Filters(DefinitionPart):
     @field_validator("locales")
     @classmethod
     def _locales_are_known(cls, locales: tuple[str, ...]) -> tuple[str, ...]:
-        _refused_as_value_error(lambda: rules.locales_of(locales))
+        refused_as_value_error(lambda: rules.locales_of(locales))
         return locales
 
     @field_validator("types")
     @classmethod
     def _types_are_known(cls, types: tuple[str, ...]) -> tuple[str, ...]:
-        _refused_as_value_error(lambda: rules.types_of(types))
+        refused_as_value_error(lambda: rules.types_of(types))
         return types
 
 
@@ -83,44 +79,18 @@ class WorkflowDefinition(Definition):
     @field_validator("url")
     @classmethod
     def _url_is_allowed(cls, url: str) -> str:
-        _refused_as_value_error(lambda: rules.url_of(url))
-        return url.strip()
+        return sound_url(url)
 
     @field_validator("headers")
     @classmethod
     def _headers_are_sound(cls, headers: dict[str, str]) -> dict[str, str]:
-        _refused_as_value_error(lambda: rules.headers_of(headers, {}))
-        fault = fault_of(dict(headers), frozenset({SECRET}))
-        if fault:
-            raise ValueError(fault)
-        for name, value in headers.items():
-            if name.lower() in _CREDENTIALS and not list(placeholders(value)):
-                raise ValueError(
-                    f"put the credential of {name} into WORKFLOW_SECRETS and write {{{{secret.<its name>}}}} here"
-                )
-        for path in placeholders(dict(headers)):
-            _require_secret(path)
-        return headers
+        return sound_headers(headers)
 
     @field_validator("payload")
     @classmethod
     def _payload_is_sound(cls, payload: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
-        _refused_as_value_error(lambda: refuse_unstorable(payload, "payload"))
+        refused_as_value_error(lambda: refuse_unstorable(payload, "payload"))
         fault = fault_of(payload, ROOTS)
         if fault:
             raise ValueError(fault)
         return payload
-
-
-def _require_secret(path: str) -> None:
-    name = path.partition(".")[2]
-    if name not in settings.CMS_ENV.workflow_secrets:
-        raise ValueError(f"WORKFLOW_SECRETS has no value named {name!r}")
-
-
-def _refused_as_value_error(check: Callable[[], object]) -> None:
-    """A refusal becomes the kind of error that is a problem of the file."""
-    try:
-        check()
-    except CmsError as error:
-        raise ValueError(error.message) from None
