@@ -81,6 +81,8 @@ def list_agents(actor: Actor, arguments: ListAgents) -> JsonObject:
     permission="agents.view",
     arguments=RunAgent,
     group="agents",
+    waits=True,
+    costs=True,
 )
 def run_agent(actor: Actor, arguments: RunAgent) -> JsonObject:
     """Run an agent on a post. What it proposes goes to AI Review. Answers the run; wait up to 60 seconds for its
@@ -104,6 +106,8 @@ def run_agent(actor: Actor, arguments: RunAgent) -> JsonObject:
     permission="agents.view",
     arguments=RunFieldAgent,
     group="agents",
+    waits=True,
+    costs=True,
 )
 def run_field_agent(actor: Actor, arguments: RunFieldAgent) -> JsonObject:
     """Have an agent propose a value of one field. It is only answered, unless applyToAiReview stages it too."""

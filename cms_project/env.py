@@ -96,6 +96,12 @@ class Environment(MediaEnvironment):
     throttle_trigger: Rate = Field("60/minute", description="Public agent trigger.")
     throttle_login: Rate = Field("10/minute", description="Sign-in tries, per address and account.")
     throttle_mcp: Rate = Field("600/minute", description="MCP calls, per credential.")
+    throttle_mcp_tool: Rate = Field(
+        "300/minute", description="MCP calls of one tool, per credential."
+    )
+    throttle_mcp_costly: Rate = Field(
+        "30/minute", description="MCP calls of one tool that starts a model, per credential."
+    )
     throttle_allow_ips: Networks = Field((), description="Addresses or networks without limits.")
     outgoing_allowed_hosts: Words = Field(
         (), description="Private hosts or networks that webhooks and fetches may still reach."
@@ -178,6 +184,13 @@ class Environment(MediaEnvironment):
         None, ge=1, description="User id that authors what MCP clients create."
     )
     mcp_allowed_hosts: Words = Field((), description="Further Host names of the MCP server.")
+    mcp_url: Url | None = Field(
+        None, description="Public address of the MCP server, ending in /mcp, as clients reach it."
+    )
+    mcp_commands: Words = Field(
+        ("check", "showmigrations", "dump_mcp_context"),
+        description="Commands that run_ace_command may run, of those that it knows.",
+    )
     mcp_diagnostics: bool = Field(
         False, description="1 grants the diagnostics tools to the static MCP credential."
     )

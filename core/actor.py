@@ -49,6 +49,9 @@ class Actor:
     An agent's run is narrowed further, and hands that on to the runs it starts: `tools`, where set, are the only
     ones it may call; outside of the translation group `confined_to` it may propose nothing; once it has read what
     visitors or other sites wrote (`has_read_untrusted`) it may only read.
+
+    `diagnoses`: the operator or an administrator granted this credential the diagnostics tools, whatever its
+    user's role; the grant counts in `require_diagnosis` and nowhere else.
     """
 
     user: Person
@@ -63,6 +66,7 @@ class Actor:
     tools: frozenset[str] | None = None
     confined_to: UUID | None = None
     has_read_untrusted: bool = False
+    diagnoses: bool = False
 
     @property
     def credential(self) -> str:
@@ -101,6 +105,11 @@ class Actor:
                 f"This needs the permission {permission!r}, which {whose} does not have.",
                 details={"permission": [permission]},
             )
+
+    def require_diagnosis(self, permission: str) -> None:
+        """Raise `NotAllowed` unless the credential was granted diagnostics, or the actor has the permission."""
+        if not (self.diagnoses and self.user.is_active):
+            self.require(permission)
 
     def require_person(self, what: str) -> None:
         """Keep agents and AI clients out of Review and live content, whatever their user may do."""

@@ -126,7 +126,13 @@ def actor_for(principal: Principal) -> Actor:
             "MCP_SYSTEM_USER_ID to an active account's id.",
             code="no_account",
         )
-    return Actor(user=user, via="mcp", principal=principal.id, tools=principal.tools)
+    return Actor(
+        user=user,
+        via="mcp",
+        principal=principal.id,
+        tools=principal.tools,
+        diagnoses=principal.diagnostics,
+    )
 
 
 def _user_of(principal: Principal) -> User | None:
@@ -138,10 +144,10 @@ def _user_of(principal: Principal) -> User | None:
 def may_use(principal: Principal, actor: Actor, tool: Tool[BaseModel]) -> bool:
     """Whether the tool is on the caller's list at all: granted to the credential and permitted to
     the user."""
-    if tool.group == DIAGNOSTICS and not principal.diagnostics:
-        return False
     if principal.tools is not None and tool.name not in principal.tools:
         return False
+    if tool.group == DIAGNOSTICS:  # a grant of the operator's: it asks no right of the account
+        return principal.diagnostics
     if not tool.permission or actor.can(tool.permission):
         return True
     stand_in = STANDS_IN.get(tool.permission)

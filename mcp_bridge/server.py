@@ -54,7 +54,7 @@ def build_server() -> Server[Any]:
         if tool is None:
             await workers.run(log_refused, principal, params.name, raw, "unknown_tool")
             raise _unknown_tool(params.name)
-        run = workers.run_waiting if tool.kind == "open" else workers.run
+        run = workers.run_waiting if tool.waits else workers.run
         return await run(call_tool, principal, params.name, raw)
 
     hint = CacheHint(ttl_ms=LIST_TTL_MS, scope="private")

@@ -142,6 +142,7 @@ def media_where_used(actor: Actor, arguments: UsesOfFile) -> JsonObject:
     permission="media.view",
     arguments=SomeFiles,
     group="media",
+    waits=True,
 )
 def check_media_integrity(actor: Actor, arguments: SomeFiles) -> JsonObject:
     """Whether the files of one or of all media are there; orphaned ones belong to none."""

@@ -68,7 +68,7 @@ class Trace:
 
 def trace(path: str, actor: Actor) -> Trace:
     """The steps that answer a path. Drafts are spoken of only to who may see posts."""
-    actor.require("seo.manage")
+    actor.require_diagnosis("seo.manage")
     found = Trace(_checked(path))
     _follow(found, locale_of(found.path))
     if found.outcome in ("nothing", "redirect"):

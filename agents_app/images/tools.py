@@ -37,6 +37,8 @@ class MadePicture(Result):
     arguments=GenerateImage,
     group="media",
     result=MadePicture,
+    waits=True,
+    costs=True,
 )
 def generate_image(actor: Actor, arguments: GenerateImage) -> JsonObject:
     """Have an image made and kept in the library; search_media first. With postId and path it is staged there in

@@ -50,7 +50,8 @@ class Tool(Generic[A]):
 
     `permission` is asked of the caller before the handler runs; the service asks again for what it does.
     `result`, where the shape is stable, is what the handler answers; clients may rely on it. The answer of a tool
-    that `reads_untrusted` may hold words of visitors or of other sites.
+    that `reads_untrusted` may hold words of visitors or of other sites. One that `waits` may take long: faces run
+    it apart from the quick ones. One that `costs` spends money at a provider: faces let it be called more rarely.
     """
 
     name: str
@@ -64,6 +65,8 @@ class Tool(Generic[A]):
     idempotent: bool = False
     result: type[BaseModel] | None = None
     reads_untrusted: bool = False
+    waits: bool = False
+    costs: bool = False
 
 
 _tools: dict[str, Tool[BaseModel]] = {}
@@ -79,6 +82,8 @@ def tool(
     idempotent: bool | None = None,
     result: type[BaseModel] | None = None,
     reads_untrusted: bool = False,
+    waits: bool = False,
+    costs: bool = False,
 ) -> Callable[[Callable[[Actor, A], JsonObject]], Callable[[Actor, A], JsonObject]]:
     """Register the decorated function under its own name; its docstring's text is the description."""
 
@@ -103,6 +108,8 @@ def tool(
             idempotent=kind == "read" if idempotent is None else idempotent,
             result=result,
             reads_untrusted=reads_untrusted,
+            waits=waits,
+            costs=costs,
         )
         return handler
 

