@@ -1,0 +1,130 @@
+"""Every table of the product: which no tool changes, and which tools may change the others."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Final
+
+from django.apps import apps
+from django.db.models import Model, Q
+
+ANY: Final = frozenset({"*"})
+STAGING: Final = frozenset(
+    {
+        "add_module_to_post_ai_review",
+        "create_post_ai_review",
+        "create_translation_ai_review",
+        "create_translations_ai_review_bulk",
+        "remove_post_module_ai_review",
+        "save_post_ai_review",
+        "set_post_taxonomy_terms_ai_review",
+        "submit_ai_review_to_review",
+        "update_post_module_ai_review",
+    }
+)
+MAKING: Final = frozenset(
+    {"create_post_ai_review", "create_translation_ai_review", "create_translations_ai_review_bulk"}
+)
+RUNNING: Final = frozenset({"run_agent", "run_field_agent"})
+IMAGES: Final = frozenset({"generate_image"})
+LINKS: Final = frozenset({"create_post_preview_link", "revoke_post_preview_link"})
+SUBMITTING: Final = frozenset({"submit_ai_review_to_review"})
+SENDING: Final = frozenset({"simulate_webhook_event"})
+
+# Visitors, people at work and operators see these: no tool changes a row of them.
+LIVE: Final = frozenset(
+    {
+        "accounts.ApiToken", "accounts.User", "admin.LogEntry", "agents_app.AgentBatch",
+        "agents_app.AgentSwitch", "agents_app.AiSettings", "agents_app.Budget: limits",
+        "agents_app.StoppedChain", "analytics.AnalyticsEvent", "auth.Group",
+        "auth.Group_permissions", "auth.Permission", "content.CopyOrigin", "content.Feedback",
+        "content.Menu", "content.ModuleGroup", "content.ModuleInstance", "content.ModuleRevision",
+        "content.Post: live", "content.PostModule", "content.PostTerm", "content.Provenance",
+        "content.ReplacedPlace", "content.Replacement", "content.Revision: live", "content.SearchEntry: live",
+        "content.Term", "content.TreeMove", "content.UrlPattern", "contenttypes.ContentType",
+        "core.Seal", "forms.FormDefinition", "forms.FormSubmission",
+        "mcp_bridge.McpToken", "media.FileCheck", "seo.Redirect", "sessions.Session",
+        "webhooks.Webhook", "webhooks.WorkflowSwitch",
+    }
+)  # fmt: skip
+
+# Proposals, and what is told of calls, runs and deliveries: by the tools that make them only.
+MAY_CHANGE: Final = {
+    "agents_app.AgentRun": RUNNING,
+    "agents_app.Budget: locks": RUNNING | IMAGES,
+    "agents_app.BudgetNotice": RUNNING | IMAGES,
+    "agents_app.Reservation": RUNNING | IMAGES,
+    "agents_app.RunMessage": RUNNING,
+    "agents_app.RunPost": RUNNING,
+    "agents_app.RunReaction": RUNNING,
+    "agents_app.RunStep": RUNNING,
+    "agents_app.Spending": RUNNING | IMAGES,
+    "content.Draft: ai-review": STAGING | IMAGES | RUNNING,
+    "content.Draft: review": SUBMITTING,
+    "content.Post: proposed": MAKING,
+    "content.PreviewLink": LINKS,
+    "content.Revision: proposed": MAKING,
+    "content.SearchEntry: proposed": MAKING,
+    "core.ContentVersion": MAKING | IMAGES,  # the number that caches go by
+    "core.Event": ANY,
+    "mcp_bridge.McpCall": ANY,
+    "media.Asset": IMAGES,
+    "media.MediaReference": STAGING | IMAGES | RUNNING,
+    "media.SearchEntry": IMAGES,
+    "media.StoredFile": IMAGES,
+    "media.VariantWork": IMAGES,
+    "webhooks.Attempt": SENDING,
+    "webhooks.Delivery": SENDING,
+    "webhooks.SenderLease": SENDING,
+}
+
+# Of these tables one part is live, and another is not.
+_LIMIT: Final = (
+    Q(tokens_per_day__isnull=False)
+    | Q(tokens_per_month__isnull=False)
+    | Q(cost_per_day__isnull=False)
+    | Q(cost_per_month__isnull=False)
+)
+_OF_A_POST: Final = {
+    "live": Q(post__is_placeholder=False),
+    "proposed": Q(post__is_placeholder=True),
+}
+_PARTS: Final = {
+    "agents_app.Budget": {"limits": _LIMIT, "locks": ~_LIMIT},
+    "content.Revision": _OF_A_POST,
+    "content.SearchEntry": _OF_A_POST,
+    "content.Post": {"live": Q(is_placeholder=False), "proposed": Q(is_placeholder=True)},
+    "content.Draft": {"review": Q(layer="review"), "ai-review": Q(layer="ai-review")},
+}
+
+
+def parts() -> dict[str, tuple[type[Model], Q]]:
+    """Every table of an installed app, or part of one, by name."""
+    found: dict[str, tuple[type[Model], Q]] = {}
+    for model in apps.get_models(include_auto_created=True):
+        label = model._meta.label
+        for name, rows in _PARTS.get(label, {"": Q()}).items():
+            found[f"{label}: {name}" if name else label] = (model, rows)
+    return found
+
+
+def hashes() -> dict[str, str]:
+    """A hash of all rows of each."""
+    return {name: _hash(model, rows) for name, (model, rows) in parts().items()}
+
+
+def _hash(model: type[Model], rows: Q) -> str:
+    found = model._base_manager.filter(rows).order_by("pk").values_list()
+    return hashlib.sha256(json.dumps(list(found), default=str).encode()).hexdigest()
+
+
+def changed(before: dict[str, str]) -> set[str]:
+    """The tables that are no longer as they were."""
+    after = hashes()
+    return {name for name in after if after[name] != before[name]}
+
+
+def allowed(tool: str) -> set[str]:
+    """The tables that a call of the tool may change."""
+    return {name for name, tools in MAY_CHANGE.items() if tools == ANY or tool in tools}
