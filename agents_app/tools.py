@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from pydantic import Field
@@ -12,14 +13,16 @@ from agents_app.definitions.schema import Scope
 from agents_app.definitions.switches import only_enabled
 from agents_app.images import tools as image_tools  # noqa: F401  # they register themselves
 from agents_app.models import AgentRun, RunStatus
+from agents_app.runs.cancelling import cancel_run
 from agents_app.runs.finding import find_run
 from agents_app.runs.starting import create_run
 from agents_app.runs.waiting import WAIT_MAX, wait_for
 from core.actor import Actor
-from core.errors import invalid
+from core.errors import Conflict, invalid
 from core.json import JsonObject
 from core.tools import Arguments, tool
 from core.tools.calling import note_untrusted
+from core.tools.progress import CallCancelled, check_cancelled
 
 
 class ListAgents(Arguments):
@@ -97,7 +100,7 @@ def run_agent(actor: Actor, arguments: RunAgent) -> JsonObject:
         context=arguments.context,
         open_ended_context=arguments.open_ended_context,
     )
-    return _answered(wait_for(run, arguments.wait))
+    return _answered(_waited_for(run, actor, arguments.wait))
 
 
 @tool(
@@ -125,7 +128,7 @@ def run_field_agent(actor: Actor, arguments: RunFieldAgent) -> JsonObject:
         post_module_id=arguments.post_module_id,
         stages_value=arguments.apply_to_ai_review,
     )
-    run = wait_for(run, arguments.wait)
+    run = _waited_for(run, actor, arguments.wait)
     is_staged = arguments.apply_to_ai_review and run.status == RunStatus.SUCCEEDED
     answer: JsonObject = {
         "run": _answered(run),
@@ -134,6 +137,18 @@ def run_field_agent(actor: Actor, arguments: RunFieldAgent) -> JsonObject:
     }
     note = _note(run, applies=arguments.apply_to_ai_review)
     return answer if note is None else {**answer, "note": note}
+
+
+def _waited_for(run: AgentRun, actor: Actor, seconds: float) -> AgentRun:
+    """The run as it stands then. Whoever cancels the call has no use for the run that it began."""
+    try:
+        run = wait_for(run, seconds)
+        check_cancelled()
+    except CallCancelled:
+        with suppress(Conflict):  # it is over already
+            cancel_run(run_id=run.pk, actor=actor)
+        raise
+    return run
 
 
 def _note(run: AgentRun, *, applies: bool) -> str | None:

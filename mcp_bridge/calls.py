@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -20,6 +21,7 @@ from core.errors import CmsError
 from core.json import JsonObject
 from core.tools import calling
 from core.tools.arguments import parse_arguments
+from core.tools.progress import CallCancelled, Follower, check_cancelled, followed_by
 from mcp_bridge.credentials import Principal, actor_for, require_use
 from mcp_bridge.models import McpCall
 from mcp_bridge.rate import TooManyCalls, count_call
@@ -27,6 +29,7 @@ from mcp_bridge.rate import TooManyCalls, count_call
 logger = logging.getLogger("mcp_bridge")
 
 ERROR_META = "cms/error"
+CANCELLED = "cancelled"
 
 
 @dataclass(slots=True)
@@ -40,8 +43,10 @@ class _Call:
     error_code: str = ""
 
 
-def call_tool(principal: Principal, name: str, raw: Mapping[str, Any]) -> wire.CallToolResult:
-    """Run the registered tool for the principal and log the call.
+def call_tool(
+    principal: Principal, name: str, raw: Mapping[str, Any], follower: Follower | None = None
+) -> wire.CallToolResult:
+    """Run the registered tool for the principal and log the call. `follower` is told how far it has come.
 
     Every failure is a result with `isError` and a text that says how to mend the call; an
     unexpected one shows only a reference to the server's log.
@@ -49,10 +54,14 @@ def call_tool(principal: Principal, name: str, raw: Mapping[str, Any]) -> wire.C
     started = time.perf_counter()
     call = _Call(tool=name, principal=principal.id)
     try:
-        result = _success(_answer(principal, name, raw, call))
+        with followed_by(follower) if follower else nullcontext():
+            result = _success(_answer(principal, name, raw, call))
     except CmsError as error:
         call.error_code = error.code
         result = _refusal(error)
+    except CallCancelled:
+        call.error_code = CANCELLED
+        result = _failure("The call was cancelled; nothing more was done.", CANCELLED)
     except Exception:
         call.error_code = "internal"
         reference = uuid4().hex[:12]
@@ -74,6 +83,7 @@ def log_refused(principal: Principal, name: str, raw: Mapping[str, Any], code: s
 
 
 def _answer(principal: Principal, name: str, raw: Mapping[str, Any], call: _Call) -> bytes:
+    check_cancelled()
     count_call(principal.id)
     actor = actor_for(principal)
     call.actor = actor

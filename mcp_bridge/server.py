@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import anyio
 import mcp.types as wire
 from django.utils.module_loading import autodiscover_modules
 from mcp.server.caching import CacheHint
@@ -17,8 +18,9 @@ from core.tools import all_tools, get_tool
 from core.tools.arguments import nearest
 from core.tools.schemas import lean_schema
 from mcp_bridge import prompts, resources
-from mcp_bridge.calls import call_tool, log_refused
+from mcp_bridge.calls import CANCELLED, call_tool, log_refused
 from mcp_bridge.credentials import SCOPE_KEY, Principal, actor_for, local_principal, may_use
+from mcp_bridge.following import following
 from mcp_bridge.schemas import wire_tool
 from mcp_bridge.threads import Workers
 
@@ -54,8 +56,9 @@ def build_server() -> Server[Any]:
         if tool is None:
             await workers.run(log_refused, principal, params.name, raw, "unknown_tool")
             raise _unknown_tool(params.name)
-        run = workers.run_waiting if tool.waits else workers.run
-        return await run(call_tool, principal, params.name, raw)
+        if tool.waits:
+            return await _run_followed(ctx, workers, principal, params.name, raw)
+        return await workers.run(call_tool, principal, params.name, raw)
 
     hint = CacheHint(ttl_ms=LIST_TTL_MS, scope="private")
     return Server(
@@ -76,6 +79,20 @@ def build_server() -> Server[Any]:
         **resources.handlers(workers, principal_of),
         **prompts.handlers(),
     )
+
+
+async def _run_followed(
+    ctx: Context, workers: Workers, principal: Principal, name: str, raw: dict[str, Any]
+) -> wire.CallToolResult:
+    """A call that may take long: its steps are told, and it ends soon after the client cancels."""
+    async with following(ctx.session) as follower:
+        try:
+            return await workers.run_waiting(call_tool, principal, name, raw, follower)
+        except anyio.get_cancelled_exc_class():
+            if not follower.has_begun:
+                with anyio.CancelScope(shield=True):
+                    await workers.run(log_refused, principal, name, raw, CANCELLED)
+            raise
 
 
 def principal_of(ctx: Context) -> Principal:

@@ -18,6 +18,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from core.actor import Actor
+from core.tools import progress
 from core.waking import after_commit
 from media.models import FileCheck, StoredFile
 
@@ -63,8 +64,10 @@ def check(asset_id: UUID | str | None = None) -> Report:
             if not default_storage.exists(row.name):
                 report.add_missing(row.asset_id, row.name)
         return report
-    present = {folder for folder, _ in _folders()}
-    for folder in sorted(present | _known_folders()):
+    folders = sorted({folder for folder, _ in _folders()} | _known_folders())
+    for number, folder in enumerate(folders):
+        progress.check_cancelled()
+        progress.report(number, len(folders), f"{report.checked} files checked")
         _compare(folder, report)
     return report
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from agents_app.models import AgentRun
 from agents_app.running.owning import require_at_work
+from core.tools.progress import check_cancelled, report
 
 WAIT_MAX: Final = 60
 _PAUSE: Final = 0.2
@@ -32,7 +33,8 @@ def limit_waiting(most: int) -> None:
 def wait_for(run: AgentRun, seconds: float) -> AgentRun:
     """The run as it stands when it is finished, or when the time is over. Call it outside any transaction.
 
-    A run that waits for another stops waiting when it is stopped itself: raises `ProviderStopped`.
+    A run that waits for another stops waiting when it is stopped itself: raises `ProviderStopped`. Who follows the
+    call is told what the run does, and may cancel the wait: raises `CallCancelled`.
     """
     until = time.monotonic() + min(seconds, WAIT_MAX)
     run.refresh_from_db()
@@ -48,7 +50,13 @@ def wait_for(run: AgentRun, seconds: float) -> AgentRun:
 
 
 def _wait(run: AgentRun, until: float) -> AgentRun:
+    told, steps = None, 0
     while not run.is_finished and time.monotonic() < until:
+        check_cancelled()
+        doing = run.doing or run.status
+        if doing != told:
+            report(steps, None, doing)
+            told, steps = doing, steps + 1
         require_at_work()
         time.sleep(_PAUSE)
         run.refresh_from_db()

@@ -12,8 +12,12 @@ from contextvars import ContextVar
 from typing import Protocol
 
 
+class CallCancelled(BaseException):
+    """The caller does not wait any more. No `Exception`: a tool that goes on after one item failed stops at this."""
+
+
 class Follower(Protocol):
-    """Who is told. `check` raises what ends the call when the caller has cancelled it."""
+    """Who is told. `check` raises `CallCancelled` when the caller has cancelled the call."""
 
     def report(self, done: float, total: float | None, message: str) -> None: ...
 
@@ -41,7 +45,7 @@ def report(done: float, total: float | None = None, message: str = "") -> None:
 
 
 def check_cancelled() -> None:
-    """Stop here when the caller has cancelled; what the transaction around wrote is undone."""
+    """Raise `CallCancelled` when the caller has cancelled; what the transaction around wrote is undone."""
     follower = _follower.get()
     if follower is not None:
         follower.check()

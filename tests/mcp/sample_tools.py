@@ -3,10 +3,12 @@ own."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
 
+from django.db import transaction
 from pydantic import BaseModel, Field
 
 from core.actor import Actor
@@ -14,8 +16,12 @@ from core.errors import Conflict
 from core.json import JsonObject
 from core.tools import Arguments, NoArguments, tool
 from core.tools import registry as tools
+from core.tools.progress import check_cancelled, report
+from mcp_bridge.models import McpCall
 
 CANARY = "canary-3f1c-never-shown"
+HALF = "written-by-sample_steps"
+STEP_SECONDS = 0.01
 
 
 class Edit(BaseModel, extra="forbid"):
@@ -34,6 +40,10 @@ class EchoArguments(Arguments):
     patch: dict[str, Any] | None = None
     edits: list[Edit] | None = Field(default=None, description="At most a few.")
     agent_id: str | None = None
+
+
+class StepsArguments(Arguments):
+    steps: int = 3
 
 
 def _register() -> None:
@@ -91,8 +101,33 @@ def _register() -> None:
         """Look inside."""
         return {"seen": True}
 
+    @tool(
+        title="Steps",
+        kind="stage",
+        permission="posts.view",
+        arguments=StepsArguments,
+        group="sample",
+        waits=True,
+    )
+    def sample_steps(actor: Actor, arguments: StepsArguments) -> JsonObject:
+        """Write, then go on for a while: what is cancelled meanwhile is undone."""
+        with transaction.atomic():
+            McpCall.objects.create(tool=HALF, ms=0, ok=True, request_bytes=0, response_bytes=0)
+            for step in range(1, arguments.steps + 1):
+                check_cancelled()
+                report(step, arguments.steps, f"step {step}")
+                time.sleep(STEP_SECONDS)
+        return {"done": arguments.steps}
 
-NAMES = ("sample_echo", "sample_fail", "sample_conflict", "sample_people", "sample_diagnose")
+
+NAMES = (
+    "sample_echo",
+    "sample_fail",
+    "sample_conflict",
+    "sample_people",
+    "sample_diagnose",
+    "sample_steps",
+)
 
 
 @contextmanager
