@@ -1,91 +1,187 @@
-"""How an AI client is told of this server: the configuration that each client reads, without any secret in it."""
+"""How an AI client is told of this server: the configuration that each client reads.
+
+A secret is in it only where the caller hands one over; else the client reads it from a variable, or asks for it.
+"""
 
 from __future__ import annotations
 
 import json
-import sys
+import re
+import shlex
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Final, Literal, cast, get_args
+from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from core.json import Json, JsonObject
+from mcp_bridge.address import is_loopback, manage_command
+
+Transport = Literal["streamable-http", "sse", "stdio"]
+TRANSPORTS: Final = cast("tuple[Transport, ...]", get_args(Transport))
 NAME: Final = "cms"
-TOKEN: Final = "MCP_AUTH_TOKEN"  # noqa: S105  # the name of the variable, not its value
-VALUE: Final = "MCP_AUTH_HEADER_VALUE"
-Placeholder = Callable[[str], str]
-"""From the name of a variable to the words by which a client reads it."""
+_SHORT: Final[Mapping[Transport, str]] = {"streamable-http": "http", "sse": "sse", "stdio": "stdio"}
+_DESKTOP_VARIABLE: Final = "CMS_MCP_CREDENTIAL"
+# Between double quotes these mean themselves in POSIX shells, PowerShell and cmd alike.
+_PLAIN: Final = re.compile(r"[\w@+=:,./~ -]+", re.ASCII)
 
 
-def client_config(client: str, *, transport: str, host: str, port: int) -> str:
-    """The configuration for `client` (one of `CLIENTS`) as JSON.
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """What a client sends in `header`. Without a `secret` it is read from `variable`."""
 
-    `transport` is `sse`, `streamable-http` or `stdio`. Credentials are named by their variable, never shown.
-    """
-    return json.dumps(_CLIENTS[client](transport, f"http://{host}:{port}/mcp"), indent=2)
+    variable: str
+    header: str = "Authorization"
+    scheme: str = "Bearer "
+    secret: str = field(default="", repr=False)
+
+    def value(self, placeholder: str) -> str:
+        """What stands in the header; `placeholder` is how the client writes a variable, with `{}` for its name."""
+        return self.scheme + (self.secret or placeholder.format(self.variable))
 
 
-def _stdio() -> dict[str, Any]:
-    manage = str(settings.BASE_DIR / "manage.py")
-    return {"command": sys.executable, "args": [manage, "run_mcp", "--transport", "stdio"]}
+def token_credential(secret: str = "") -> Credential:
+    """A token that was made in the admin."""
+    return Credential("CMS_MCP_TOKEN", secret=secret)
 
 
-def _headers(placeholder: Placeholder) -> dict[str, str]:
+def usual_credential(url: str) -> Credential | None:
+    """What clients of this installation send: the static credential, a token where others reach it, else nothing."""
     environment = settings.CMS_ENV
     if environment.mcp_auth_token:
-        return {"Authorization": f"Bearer {placeholder(TOKEN)}"}
+        return Credential("MCP_AUTH_TOKEN")
     if environment.mcp_auth_header_name:
-        return {environment.mcp_auth_header_name: placeholder(VALUE)}
-    return {}
+        return Credential("MCP_AUTH_HEADER_VALUE", environment.mcp_auth_header_name, "")
+    return None if is_loopback(urlsplit(url).hostname or "") else token_credential()
 
 
-def _entry(transport: str, url: str, placeholder: Placeholder) -> dict[str, Any]:
-    if transport == "stdio":
-        return {"type": "stdio", **_stdio()}
-    headers = _headers(placeholder)
-    kind = "sse" if transport == "sse" else "http"
-    return {"type": kind, "url": url, **({"headers": headers} if headers else {})}
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    url: str
+    transport: Transport
+    credential: Credential | None
+
+    def headers(self, placeholder: str) -> dict[str, Json]:
+        if self.credential is None:
+            return {}
+        return {"headers": {self.credential.header: self.credential.value(placeholder)}}
+
+    def entry(self, placeholder: str, *, typed: bool = True) -> JsonObject:
+        """How most clients describe one server."""
+        kind: JsonObject = {"type": _SHORT[self.transport]} if typed else {}
+        if self.transport == "stdio":
+            return {**kind, **_program()}
+        return {**kind, "url": self.url, **self.headers(placeholder)}
 
 
-def _claude(transport: str, url: str) -> Mapping[str, Any]:
-    return {"mcpServers": {NAME: _entry(transport, url, "${{{}}}".format)}}
+def client_config(
+    client: str, *, url: str, transport: Transport, credential: Credential | None = None
+) -> str:
+    """The configuration for `client`, one of `CLIENTS`: JSON, for `claude-code` a command.
+
+    Where the client cannot do `transport`, the nearest that it can. A program started over stdio needs no credential.
+    """
+    return _CLIENTS[client](_Asked(url, transport, credential))
 
 
-def _cursor(transport: str, url: str) -> Mapping[str, Any]:
-    entry = _entry(transport, url, "${{env:{}}}".format)
-    del entry["type"]  # it finds out by itself
-    return {"mcpServers": {NAME: entry}}
+def _json(value: JsonObject) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def _vscode(transport: str, url: str) -> Mapping[str, Any]:
-    entry = _entry(transport, url, "${{input:{}}}".format)
-    config: dict[str, Any] = {"servers": {NAME: entry}}
-    wanted = [name for name in (TOKEN, VALUE) if name in str(entry.get("headers", ""))]
-    if wanted:
-        config["inputs"] = [
-            {"type": "promptString", "id": name, "description": name, "password": True}
-            for name in wanted
-        ]
-    return config
+def _program() -> JsonObject:
+    command, *arguments = manage_command("run_mcp", "--transport", "stdio")
+    return {"command": command, "args": list(arguments)}
 
 
-def _n8n(transport: str, url: str) -> Mapping[str, Any]:
-    """The fields of its node "MCP Client Tool"; it starts no programs, so stdio becomes SSE."""
-    environment = settings.CMS_ENV
-    node: dict[str, Any] = {
-        "endpoint": url,
-        "serverTransport": "httpStreamable" if transport == "streamable-http" else "sse",
+def quoted(text: str) -> str:
+    """The text as one word of a command, in as many shells as can be: a secret or an address must not run."""
+    if text.startswith("-") or not _PLAIN.fullmatch(text):
+        return shlex.quote(text)
+    return f'"{text}"' if " " in text or "~" in text else text
+
+
+def _claude_code(asked: _Asked) -> str:
+    words = ["claude", "mcp", "add"]
+    if asked.transport == "stdio":
+        program = manage_command("run_mcp", "--transport", "stdio")
+        return " ".join([*words, NAME, "--", *(_argument(word) for word in program)])
+    words += ["--transport", _SHORT[asked.transport], NAME, quoted(asked.url)]
+    if asked.credential is not None:
+        # In single quotes: it is Claude Code that reads the variable, each time it connects.
+        value = asked.credential.value("${{{}}}")
+        words += ["--header", quoted(f"{asked.credential.header}: {value}")]
+    return " ".join(words)
+
+
+def _argument(word: str) -> str:
+    return word if word.startswith("--") else quoted(word)
+
+
+def _claude(asked: _Asked) -> str:
+    return _json({"mcpServers": {NAME: asked.entry("${{{}}}")}})
+
+
+def _claude_desktop(asked: _Asked) -> str:
+    """Its file starts programs only, so another program has to reach the server."""
+    if asked.transport == "stdio":
+        return _json({"mcpServers": {NAME: _program()}})
+    arguments: list[Json] = ["-y", "mcp-remote", asked.url]
+    arguments += ["--transport", f"{_SHORT[asked.transport]}-only"]
+    parts = urlsplit(asked.url)
+    if parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "localhost"):
+        arguments.append("--allow-http")
+    entry: JsonObject = {"command": "npx", "args": arguments}
+    if asked.credential is not None:
+        # No blank in an argument: on Windows it would end there.
+        arguments += ["--header", f"{asked.credential.header}:${{{_DESKTOP_VARIABLE}}}"]
+        entry["env"] = {_DESKTOP_VARIABLE: asked.credential.value("<value of {}>")}
+    return _json({"mcpServers": {NAME: entry}})
+
+
+def _cursor(asked: _Asked) -> str:
+    return _json({"mcpServers": {NAME: asked.entry("${{env:{}}}", typed=False)}})
+
+
+def _vscode(asked: _Asked) -> str:
+    config: JsonObject = {"servers": {NAME: asked.entry("${{input:{}}}")}}
+    if asked.credential is not None and not asked.credential.secret and asked.transport != "stdio":
+        name = asked.credential.variable
+        prompt: JsonObject = {"type": "promptString", "id": name, "description": name}
+        config["inputs"] = [{**prompt, "password": True}]
+    return _json(config)
+
+
+def _n8n(asked: _Asked) -> str:
+    """A node to paste into a workflow. It starts no programs, and its credentials are kept apart."""
+    is_http = asked.transport == "streamable-http"
+    parameters: JsonObject = {
+        "endpointUrl": asked.url,
+        "serverTransport": "httpStreamable" if is_http else "sse",
         "authentication": "none",
+        "include": "all",
     }
-    if environment.mcp_auth_token:
-        node |= {"authentication": "bearerAuth", "credential": {"token": f"value of {TOKEN}"}}
-    elif environment.mcp_auth_header_name:
-        credential = {"name": environment.mcp_auth_header_name, "value": f"value of {VALUE}"}
-        node |= {"authentication": "headerAuth", "credential": credential}
-    return node
+    node: JsonObject = {
+        "parameters": parameters,
+        "type": "@n8n/n8n-nodes-langchain.mcpClientTool",
+        "typeVersion": 1.1,
+        "position": [0, 0],
+        "id": NAME,
+        "name": "CMS",
+    }
+    if asked.credential is not None:
+        is_bearer = bool(asked.credential.scheme)
+        parameters["authentication"] = "bearerAuth" if is_bearer else "headerAuth"
+        wanted = "Bearer Auth" if is_bearer else f"Header Auth, name {asked.credential.header}"
+        value = "the token" if asked.credential.secret else f"value of {asked.credential.variable}"
+        node["notes"] = f"Credential: {wanted}, {value}"
+    return _json({"nodes": [node], "connections": {}})
 
 
-_CLIENTS: Final[Mapping[str, Callable[[str, str], Mapping[str, Any]]]] = {
+_CLIENTS: Final[Mapping[str, Callable[[_Asked], str]]] = {
     "claude": _claude,
+    "claude-code": _claude_code,
+    "claude-desktop": _claude_desktop,
     "cursor": _cursor,
     "n8n": _n8n,
     "vscode": _vscode,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,6 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from core.tools import get_tool
-from mcp_bridge.client_config import CLIENTS, client_config
 from mcp_bridge.context import code_context, context_text
 from mcp_bridge.models import McpCall
 from mcp_bridge.tasks import KEPT_DAYS, prune_calls
@@ -24,7 +21,6 @@ from tests.mcp.running import ROOT
 
 DOCS = ROOT / "docs"
 RENEW = "renew it: manage.py dump_mcp_context --out docs/mcp-context.json --table docs/mcp.md"
-SECRET = "canary-4b7e-secret"
 
 
 def test_the_committed_context_is_current() -> None:
@@ -55,57 +51,6 @@ def test_a_page_without_the_marks_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="needs the lines"):
         call_command("dump_mcp_context", out=str(tmp_path / "a.json"), table=str(page))
     assert page.read_text() == "# Tools\n"
-
-
-@pytest.mark.parametrize("client", CLIENTS)
-@pytest.mark.parametrize("transport", ["sse", "streamable-http", "stdio"])
-@pytest.mark.parametrize(
-    "credential",
-    [{"mcp_auth_token": SECRET},
-     {"mcp_auth_header_name": "X-Cms-Key", "mcp_auth_header_value": SECRET}, {}],
-)  # fmt: skip
-def test_no_configuration_shows_a_secret(
-    environment: Callable[..., None], client: str, transport: str, credential: dict[str, str]
-) -> None:
-    environment(**credential)
-
-    text = client_config(client, transport=transport, host="127.0.0.1", port=8787)
-
-    assert SECRET not in text
-    json.loads(text)
-    if transport == "stdio" and client != "n8n":
-        assert "manage.py" in text
-        assert "headers" not in text
-    else:
-        assert "http://127.0.0.1:8787/mcp" in text
-        assert ("MCP_AUTH_TOKEN" in text) == ("mcp_auth_token" in credential)
-        assert ("X-Cms-Key" in text) == ("mcp_auth_header_name" in credential)
-
-
-def test_each_client_gets_its_own_form(environment: Callable[..., None], capsys: Any) -> None:
-    environment(mcp_auth_token=SECRET)
-
-    def printed(client: str) -> Any:
-        call_command(
-            "run_mcp", print_config=client, transport="streamable-http", host="10.0.0.5", port=99
-        )
-        return json.loads(capsys.readouterr().out)
-
-    url = "http://10.0.0.5:99/mcp"
-    assert printed("claude")["mcpServers"]["cms"] == {
-        "type": "http", "url": url, "headers": {"Authorization": "Bearer ${MCP_AUTH_TOKEN}"},
-    }  # fmt: skip
-    assert printed("cursor")["mcpServers"]["cms"] == {
-        "url": url, "headers": {"Authorization": "Bearer ${env:MCP_AUTH_TOKEN}"},
-    }  # fmt: skip
-    vscode = printed("vscode")
-    assert vscode["inputs"][0]["id"] == "MCP_AUTH_TOKEN"
-    assert vscode["servers"]["cms"]["headers"] == {
-        "Authorization": "Bearer ${input:MCP_AUTH_TOKEN}"
-    }
-    assert (printed("n8n")["serverTransport"], printed("n8n")["authentication"]) == (
-        "httpStreamable", "bearerAuth",
-    )  # fmt: skip
 
 
 @pytest.mark.django_db

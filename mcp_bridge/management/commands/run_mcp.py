@@ -15,8 +15,9 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError
 from mcp.server.stdio import stdio_server
 
+from mcp_bridge.address import server_url
 from mcp_bridge.asgi import build_app
-from mcp_bridge.client_config import CLIENTS, client_config
+from mcp_bridge.client_config import CLIENTS, TRANSPORTS, client_config, usual_credential
 from mcp_bridge.credentials import credentials_configured
 from mcp_bridge.server import build_server
 
@@ -37,7 +38,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "--transport",
-            choices=("sse", "streamable-http", "stdio"),
+            choices=TRANSPORTS,
             default="sse",
             help="sse and streamable-http start the same server, which speaks both (default: sse)",
         )
@@ -51,11 +52,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["print_config"]:
-            port = options["port"] or settings.CMS_ENV.mcp_port
-            transport, host = options["transport"], options["host"]
-            self.stdout.write(
-                client_config(options["print_config"], transport=transport, host=host, port=port)
-            )
+            self.stdout.write(_config(options))
             return
         _quiet()
         if options["transport"] == "stdio":
@@ -74,6 +71,16 @@ class Command(BaseCommand):
             server_header=False,
             timeout_graceful_shutdown=GRACE_SECONDS,
         )
+
+
+def _config(options: dict[str, Any]) -> str:
+    url = server_url(options["host"], options["port"])
+    return client_config(
+        options["print_config"],
+        url=url,
+        transport=options["transport"],
+        credential=usual_credential(url),
+    )
 
 
 def refuse_open_door(host: str) -> None:
