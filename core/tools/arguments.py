@@ -17,6 +17,7 @@ from core.tools.registry import Tool
 from core.tools.schemas import Schema, lean_schema
 
 SHOWN_VALUE = 60
+SHOWN_NAME = 80
 SHOWN_ERRORS = 12
 
 
@@ -25,6 +26,7 @@ def parse_arguments(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel:
     its message."""
     schema = lean_schema(tool.arguments)
     try:
+        _refuse_booleans(raw, schema)
         opened = _opened(raw, schema)
         refuse_unstorable(opened)
         return tool.arguments.model_validate(opened, extra="forbid")
@@ -69,6 +71,13 @@ def nearest(word: str, known: list[str]) -> str | None:
     return lowered[found[0]] if found else None
 
 
+def _refuse_booleans(raw: Mapping[str, Any], schema: Schema) -> None:
+    """Raise `RuleViolation` on a boolean where a number is asked for: pydantic would read it as 0 or 1."""
+    for name, value in raw.items():
+        if isinstance(value, bool) and schema["properties"].get(name, {}).get("type") == "integer":
+            raise invalid(name, f"{name} must be an integer; got {value}.")
+
+
 def _opened(raw: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     """Some clients send an object or a list as a string of JSON: open it where a string would be
     wrong. Raises `RuleViolation` on an argument that was meant so and cannot be read."""
@@ -90,10 +99,10 @@ def _opened(raw: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
 
 def _sentence(error: ErrorDetails, schema: Schema) -> str:
     location = error["loc"]
-    path = ".".join(str(part) for part in location) or "arguments"
+    path = ".".join(str(part)[:SHOWN_NAME] for part in location) or "arguments"
     if error["type"] == "extra_forbidden":
         known = _known_names(schema, location[:-1])
-        guess = nearest(str(location[-1]), known)
+        guess = nearest(str(location[-1])[:SHOWN_NAME], known)
         hint = f"did you mean `{guess}`?" if guess else f"known: {', '.join(known) or 'none'}"
         return f"unknown argument `{path}`; {hint}"
     if error["type"] == "missing":

@@ -1,0 +1,53 @@
+"""Every tool as every role with arguments that do not fit: a lesson, and nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import cycle
+
+import pytest
+
+from content.models import Layer
+from core.tools import get_tool
+from core.tools.schemas import lean_schema
+from mcp_bridge.calls import call_tool, text_of
+from mcp_bridge.credentials import Principal
+from tests import make
+from tests.contract.test_tool_walk import LOGS, ROLES, TOOLS, arguments_of
+from tests.mcp.tools import hostile, tables
+
+pytestmark = pytest.mark.django_db
+LONGEST = 4_000
+"""Characters that a lesson may take of a conversation."""
+
+
+@pytest.mark.parametrize("name", sorted(TOOLS))
+def test_what_does_not_fit_is_refused_with_a_lesson_and_changes_nothing(
+    name: str, environment: Callable[..., None]
+) -> None:
+    environment(throttle_mcp="off")
+    post = make.post()
+    make.staged(post, {"excerpt": "From an agent"})
+    make.staged(post, {"metaTitle": "From a person"}, layer=Layer.REVIEW)
+    fitting, tool = arguments_of(name, post), get_tool(name)
+    assert tool is not None
+    principals = [
+        (role, Principal(id=f"hostile-{role}", user_id=make.user(role).pk, diagnostics=True))
+        for role in ROLES
+    ]
+    before = tables.hashes()
+    bad = []
+
+    for (wrong, raw), (role, principal) in zip(
+        hostile.calls(lean_schema(tool.arguments), fitting), cycle(principals), strict=False
+    ):
+        result = call_tool(principal, name, raw)
+        code = result.meta["cms/error"]["code"] if result.meta else "accepted"
+        is_let_in = role in TOOLS[name][0]
+        if (code == "not_allowed") == is_let_in or code in ("accepted", "internal"):
+            bad.append((wrong, role, code, text_of(result)[:300]))
+        if not 10 < len(text_of(result)) < LONGEST:
+            bad.append((wrong, role, len(text_of(result)), text_of(result)[:300]))
+
+    assert not bad, "\n".join(map(str, bad))
+    assert tables.changed(before) <= LOGS
