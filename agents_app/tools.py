@@ -26,10 +26,10 @@ from core.tools.progress import CallCancelled, check_cancelled
 
 
 class ListAgents(Arguments):
-    scope: str | None = None
-    field_key: str | None = None
-    field_type: str | None = None
-    form_slug: str | None = None
+    scope: str | None = Field(None, max_length=80)
+    field_key: str | None = Field(None, max_length=300)
+    field_type: str | None = Field(None, max_length=80)
+    form_slug: str | None = Field(None, max_length=200)
 
 
 class RunAgent(Arguments):
