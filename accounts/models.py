@@ -131,8 +131,8 @@ class User(AbstractBaseUser):
         return self.username
 
 
-class ApiToken(models.Model):
-    """What a program calls the API with in a person's name. The secret itself is never stored.
+class AccountToken(models.Model):
+    """What a program comes in with, bound to an account. The secret itself is never stored.
 
     `role` is what the account had when the token was made: with another role the token is dead.
     """
@@ -141,21 +141,18 @@ class ApiToken(models.Model):
     name = models.CharField(max_length=100)
     hash = models.CharField(max_length=64, unique=True, editable=False)
     hint = models.CharField(max_length=4, editable=False)
-    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
     role = models.CharField(max_length=20, editable=False)
-    permissions = models.JSONField(default=list)
     made_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     expires_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
 
+    user: models.ForeignKey[User, User]
+    user_id: int
+
     class Meta:
-        verbose_name = "API token"
-        ordering: ClassVar[list[str]] = ["-created_at", "-id"]
-        indexes: ClassVar[list[models.Index]] = [
-            models.Index(fields=["-created_at", "-id"], name="api_token_newest")
-        ]
+        abstract = True
 
     def __str__(self) -> str:
         return self.name
@@ -167,3 +164,17 @@ class ApiToken(models.Model):
             return "revoked"
         is_over = self.expires_at is not None and self.expires_at <= timezone.now()
         return "expired" if is_over else "active"
+
+
+class ApiToken(AccountToken):
+    """What a program calls the API with in a person's name."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
+    permissions = models.JSONField(default=list)
+
+    class Meta:
+        verbose_name = "API token"
+        ordering: ClassVar[list[str]] = ["-created_at", "-id"]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["-created_at", "-id"], name="api_token_newest")
+        ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accounts.models import ApiToken, User
+from accounts.models import AccountToken, ApiToken, User
 from accounts.roles import Role, permissions_of
 from core.json import JsonObject
 
@@ -32,6 +32,11 @@ def role(of: Role) -> JsonObject:
 
 def token(of: ApiToken) -> JsonObject:
     """A token, by its last four characters."""
+    return {**account_token(of), "permissions": [*of.permissions]}
+
+
+def account_token(of: AccountToken) -> JsonObject:
+    """What every kind of token answers."""
     maker = of.made_by
     return {
         "id": str(of.pk),
@@ -40,7 +45,6 @@ def token(of: ApiToken) -> JsonObject:
         "state": of.state,
         "userId": of.user_id,
         "username": of.user.username,
-        "permissions": [*of.permissions],
         "createdAt": of.created_at,  # type: ignore[dict-item]
         "createdBy": {"id": maker.pk, "username": maker.username} if maker else None,
         "expiresAt": of.expires_at,  # type: ignore[dict-item]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TypeVar
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from accounts.models import ApiToken, User
+from accounts.models import AccountToken, ApiToken, User
 from core.actor import Actor
 from core.errors import NotFound
 
+T = TypeVar("T", bound=AccountToken)
 _LONGEST_ID = 18
 """Digits of the longest number that every database takes as an id."""
 
@@ -52,9 +54,11 @@ def users(
     return found
 
 
-def tokens(*, user_id: int | None = None, is_active: bool | None = None) -> QuerySet[ApiToken]:
-    """Tokens with their people, newest first. Active is what is neither revoked nor expired."""
-    found = ApiToken.objects.select_related("user", "made_by")
+def tokens(
+    kind: type[T], *, user_id: int | None = None, is_active: bool | None = None
+) -> QuerySet[T]:
+    """Tokens of a kind with their accounts, newest first. Active is what is neither revoked nor expired."""
+    found = kind._default_manager.select_related("user", "made_by")
     if user_id is not None:
         found = found.filter(user_id=user_id)
     if is_active is not None:

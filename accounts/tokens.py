@@ -9,7 +9,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
 from accounts.models import ApiToken, User
-from accounts.services.tokens import hash_of, note_use
+from accounts.services.account_tokens import hash_of, note_use
 from core.api.authentication import Credential
 from core.api.exceptions import InvalidToken
 from core.statements import Row, Statement, columns_of, instance
@@ -38,7 +38,7 @@ class TokenAuthentication(BaseAuthentication):
         owner = instance(User, _owners(row))
         if not owner.can_log_in or owner.role != row["role"]:
             raise InvalidToken
-        note_use(token_id=row["id"], last_used_at=row["last_used_at"])
+        note_use(ApiToken, row["id"], row["last_used_at"])
         return owner, Credential(str(row["id"]), frozenset(row["permissions"]))
 
     def authenticate_header(self, request: Request) -> str:

@@ -54,6 +54,8 @@ _TAGS: Final = {
     "workflows": "Files that have another system told, in words of their own.",
     "activity": "Who did what, when and through which door.",
     "tokens": "API tokens.",
+    "mcp-calls": "What AI clients called, and how it ended.",
+    "mcp-tokens": "What AI clients open the MCP server with.",
     "users": "Accounts.",
     "roles": "What each role may do.",
     "schema": "This description.",

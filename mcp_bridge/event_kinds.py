@@ -4,4 +4,8 @@ from __future__ import annotations
 
 from core.events.kinds import EventKind
 
-KINDS = (EventKind("mcp.called", "Tool called over MCP", "settings.manage"),)
+KINDS = (
+    EventKind("mcp.called", "Tool called over MCP", "settings.manage"),
+    EventKind("mcp_token.created", "MCP token made", "tokens.manage"),
+    EventKind("mcp_token.revoked", "MCP token revoked", "tokens.manage"),
+)

@@ -82,8 +82,8 @@ class TokenMakerSchema(serializers.Serializer[object]):
     username = serializers.CharField()
 
 
-class TokenSchema(serializers.Serializer[object]):
-    """A token, by the last four characters of its secret."""
+class AccountTokenSchema(serializers.Serializer[object]):
+    """What every kind of token answers, by the last four characters of its secret."""
 
     id = serializers.UUIDField()
     name = serializers.CharField(max_length=100)
@@ -91,14 +91,19 @@ class TokenSchema(serializers.Serializer[object]):
     state = serializers.ChoiceField(choices=STATES)
     userId = serializers.IntegerField(min_value=1)
     username = serializers.CharField()
-    permissions = serializers.ListField(
-        child=serializers.CharField(), min_length=1, max_length=len(PERMISSIONS)
-    )
     createdAt = serializers.DateTimeField()
     createdBy = TokenMakerSchema(allow_null=True)
     expiresAt = serializers.DateTimeField(allow_null=True)
     lastUsedAt = serializers.DateTimeField(allow_null=True)
     revokedAt = serializers.DateTimeField(allow_null=True)
+
+
+class TokenSchema(AccountTokenSchema):
+    """A token, by the last four characters of its secret."""
+
+    permissions = serializers.ListField(
+        child=serializers.CharField(), min_length=1, max_length=len(PERMISSIONS)
+    )
 
 
 class MadeTokenSchema(TokenSchema):

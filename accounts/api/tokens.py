@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, ClassVar
 
 from drf_spectacular.utils import extend_schema
@@ -11,6 +13,7 @@ from rest_framework.response import Response
 
 from accounts import presenters, queries
 from accounts.api import account_schema as schema
+from accounts.models import ApiToken
 from accounts.services.tokens import create_token, revoke_token
 from core.api.body import Body, Moment, Words, read_body
 from core.api.pagination import page_of
@@ -20,6 +23,16 @@ from core.api.views import ApiViewSet
 from core.errors import RuleViolation
 
 _ON_THE_WIRE = {"expires_at": "expiresAt", "user_id": "userId"}
+
+
+@contextmanager
+def named_on_the_wire() -> Iterator[None]:
+    """A refusal's details by the names that the body has."""
+    try:
+        yield
+    except RuleViolation as error:
+        details = {_ON_THE_WIRE.get(name, name): texts for name, texts in error.details.items()}
+        raise RuleViolation(error.message, code=error.code, details=details) from None
 
 
 class NewToken(Body):
@@ -50,7 +63,7 @@ class TokenViewSet(ApiViewSet):
         """Tokens with when they were last used, newest first. Their secrets cannot be read."""
         page, asked = page_of(request), read_query(request, TokenQuery)
         user_id = int(asked.user_id) if asked.user_id is not None else None
-        found = queries.tokens(user_id=user_id, is_active=is_yes(asked.active))
+        found = queries.tokens(ApiToken, user_id=user_id, is_active=is_yes(asked.active))
         rows = [presenters.token(token) for token in found[page.slice]]
         return Response(page.envelope(rows, found.count()))
 
@@ -62,11 +75,8 @@ class TokenViewSet(ApiViewSet):
         The secret is in `token`, this once.
         """
         body = read_body(request, NewToken)
-        try:
+        with named_on_the_wire():
             token, secret = create_token(**body.model_dump(), actor=self.actor)
-        except RuleViolation as error:
-            details = {_ON_THE_WIRE.get(name, name): texts for name, texts in error.details.items()}
-            raise RuleViolation(error.message, code=error.code, details=details) from None
         return Response({**presenters.token(token), "token": secret}, status=201)
 
     @extend_schema(responses=schema.TokenSchema)

@@ -8,10 +8,10 @@ from typing import Final
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
-from accounts.models import ApiToken, User
+from accounts.models import User
 from accounts.roles import GRANTS, Role
+from accounts.services import account_tokens
 from core import events
 from core.actor import Actor
 from core.errors import NotFound, RuleViolation, invalid
@@ -46,7 +46,7 @@ def change_user(
 ) -> User:
     """Change what is given; None leaves a value. An agent's account can only be switched off and on.
 
-    A changed role, and an account switched off, loses its sessions and API tokens at once and for ever; another
+    A changed role, and an account switched off, loses its sessions and tokens at once and for ever; another
     password ends its sessions. Raises `NotAllowed`, `NotFound`, or `RuleViolation` by field, also where the site
     would lose its last admin.
     """
@@ -143,7 +143,7 @@ def _end_what_stood_on(user: User, changes: Mapping[str, _Change]) -> None:
     """A role or an account that comes back later brings no old session and no old token with it."""
     if "role" in changes or "is_active" in changes:
         user.session_epoch += 1
-        ApiToken.objects.filter(user=user, revoked_at=None).update(revoked_at=timezone.now())
+        account_tokens.end_all_of(user)
 
 
 def _record(user: User, changed: list[str], actor: Actor) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from accounts.models import ApiToken, User
-from accounts.services.tokens import create_token, hash_of
+from accounts.services.account_tokens import hash_of
+from accounts.services.tokens import create_token
 from core.errors import NotAllowed, RuleViolation
 from core.models import Event
 from tests import make

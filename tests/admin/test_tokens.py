@@ -32,7 +32,7 @@ def test_a_token_is_made_and_shown_once(signed_in: SignedIn) -> None:
     client = signed_in("admin")
 
     assert f'href="{LIST}add/"' in client.get(LIST).content.decode()
-    answer = client.post(f"{LIST}add/", typed(expires_on="2099-12-31"))
+    answer = client.post(f"{LIST}add/", typed(expires_at="2099-12-31"))
     shown = re.findall(r"cms_[\w-]{43}", answer.content.decode())
     token = ApiToken.objects.get()
     later = [client.get(path).content.decode() for path in (LIST, f"{LIST}{token.pk}/change/")]
@@ -68,8 +68,8 @@ def test_a_token_is_revoked(signed_in: SignedIn) -> None:
         ({"permissions": ["posts.fly"]}, "is not one of the available choices"),
         ({"permissions": ["users.manage"]}, "does not have"),
         ({"user": "0"}, "is not one of the available choices"),
-        ({"expires_on": "2001-01-01"}, "must be in the future"),
-        ({"expires_on": "soon"}, "Enter a valid date."),
+        ({"expires_at": "2001-01-01"}, "must be in the future"),
+        ({"expires_at": "soon"}, "Enter a valid date."),
     ],
 )
 def test_what_is_wrong_is_said(signed_in: SignedIn, given: dict[str, Any], sentence: str) -> None:

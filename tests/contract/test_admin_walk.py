@@ -75,6 +75,8 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "agents_app/field/": EDITORS,
     "forms/": EDITORS,
     "webhooks/": ADMIN,
+    "mcp/": EDITORS,
+    "mcp_bridge/": ADMIN,
 }
 
 

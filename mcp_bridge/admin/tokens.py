@@ -1,0 +1,104 @@
+"""Tokens of AI clients: made, shown once with what a client needs to connect, revoked."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.module_loading import autodiscover_modules
+
+from accounts.admin.account_tokens import AccountTokenAdmin, LastDayField
+from accounts.models import User
+from core.actor import Actor
+from core.tools import all_tools
+from mcp_bridge.address import server_url
+from mcp_bridge.client_config import client_config, token_credential
+from mcp_bridge.models import McpToken
+from mcp_bridge.services.tokens import create_token, revoke_token
+
+_SHOWN = {
+    "claude-code": "Claude Code",
+    "claude-desktop": "Claude Desktop",
+    "cursor": "Cursor",
+    "vscode": "VS Code",
+    "n8n": "n8n",
+}
+_Choices = list[tuple[str, list[tuple[str, str]]]]
+
+
+def _tools() -> _Choices:
+    """The tools by group."""
+    autodiscover_modules("tools")
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for tool in all_tools():
+        groups.setdefault(tool.group.capitalize(), []).append((tool.name, tool.name))
+    return sorted(groups.items())
+
+
+class _AccountField(forms.ModelChoiceField):  # type: ignore[type-arg]  # it takes none when it runs
+    def label_from_instance(self, user: Any) -> str:
+        return f"{user.username} ({user.role})"
+
+
+class NewMcpTokenForm(forms.Form):
+    name = forms.CharField(
+        label="Name",
+        max_length=100,
+        help_text="Which client it is for, such as “Claude on Olga’s laptop”.",
+    )
+    user = _AccountField(
+        label="Account",
+        queryset=User.objects.filter(is_active=True),
+        help_text="The client may use the tools that this account may. It only ever proposes: nothing it does is "
+        "live before a person approves it.",
+    )
+    tools = forms.MultipleChoiceField(
+        label="Tools",
+        required=False,
+        choices=_tools,
+        widget=forms.SelectMultiple(attrs={"size": 14}),
+        help_text="None chosen: all that the account may use. Choose several with Ctrl or ⌘.",
+    )
+    diagnostics = forms.BooleanField(
+        label="Diagnostics",
+        required=False,
+        help_text="Also the tools that look into logs and into the server, whatever the account.",
+    )
+    expires_at = LastDayField()
+
+
+@admin.register(McpToken)
+class McpTokenAdmin(AccountTokenAdmin[McpToken]):
+    list_title = "MCP tokens"
+    add_title = "New MCP token"
+    add_form = NewMcpTokenForm
+    page_template = "admin/mcp_bridge/token.html"
+
+    def make(self, typed: dict[str, Any], actor: Actor) -> tuple[McpToken, str]:
+        return create_token(
+            name=typed["name"],
+            user_id=typed["user"].pk,
+            tools=typed["tools"],
+            diagnostics=typed["diagnostics"],
+            expires_at=typed["expires_at"],
+            actor=actor,
+        )
+
+    def revoke(self, token_id: UUID, actor: Actor) -> None:
+        revoke_token(token_id=token_id, actor=actor)
+
+    def more(self, request: HttpRequest, token: McpToken, secret: str) -> dict[str, Any]:
+        if not secret:
+            return {}
+        url, credential = server_url(), token_credential(secret)
+        configs = [
+            (
+                label,
+                client_config(name, url=url, transport="streamable-http", credential=credential),
+            )
+            for name, label in _SHOWN.items()
+        ]
+        return {"configs": configs}

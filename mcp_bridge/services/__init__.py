@@ -1,0 +1,1 @@
+"""Writes the tokens of AI clients."""
