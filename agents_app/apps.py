@@ -15,8 +15,10 @@ class AgentsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from accounts.services import switched_off_by
         from agents_app import tools, triggers  # noqa: F401  # two register themselves
         from agents_app.definitions import checks  # noqa: F401  # two register themselves
+        from agents_app.definitions.switches import is_off
         from agents_app.reactions import starting as reactions
         from agents_app.running import owning, written
         from agents_app.runs import forgetting
@@ -26,6 +28,7 @@ class AgentsConfig(AppConfig):
         owning.connect()
         forgetting.connect()
         written.connect()
+        switched_off_by(is_off)
         # The one moment at start when the tables are sure to be there.
         post_migrate.connect(_make_accounts, sender=self)
 

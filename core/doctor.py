@@ -127,6 +127,17 @@ def mcp() -> Iterator[Finding]:
             "no credentials: it serves this machine only",
             "set MCP_AUTH_TOKEN to serve others",
         )
+    if env.mcp_system_user_id is not None:
+        yield from _system_user(env.mcp_system_user_id)
+
+
+def _system_user(user_id: int) -> Iterator[Finding]:
+    """The account that AI clients write as, which must be there and active for any of their calls."""
+    user = get_user_model()._default_manager.filter(pk=user_id).first()
+    if user is None or not user.is_active:
+        state = "has no account" if user is None else "is a disabled account"
+        advice = "set it to the id of an active account, best of the role ai_agent, or unset it"
+        yield Finding("fail", "MCP", f"MCP_SYSTEM_USER_ID={user_id} {state}", advice)
 
 
 def activity_log() -> Iterator[Finding]:

@@ -5,6 +5,7 @@ from accounts.services.agents import (
     ensure_agent_user,
     is_switched_off,
     rename_agent_user,
+    switched_off_by,
     system_agent_user,
 )
 from accounts.services.users import change_user, create_user, set_password
@@ -17,5 +18,6 @@ __all__ = [
     "is_switched_off",
     "rename_agent_user",
     "set_password",
+    "switched_off_by",
     "system_agent_user",
 ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
+from typing import Final
 
 from django.db import IntegrityError, transaction
 
@@ -102,7 +104,17 @@ def system_agent_user(user_id: int | None = None) -> User | None:
     return user if user is not None and user.is_active else None
 
 
+_switches: Final[list[Callable[[str], bool]]] = []
+
+
+def switched_off_by(is_off: Callable[[str], bool]) -> None:
+    """Ask this too whether an agent is off: the apps that define agents know more of them than their accounts."""
+    _switches.append(is_off)
+
+
 def is_switched_off(agent_id: str) -> bool:
-    """Whether the agent has an account and it may not act: disabled, or no agent's any more."""
+    """Whether an agent is off, or has an account that may not act: disabled, or no agent's any more."""
     user = User.objects.filter(agent_id=agent_id).first()
-    return user is not None and not (user.is_active and user.role == Role.AI_AGENT)
+    if user is not None and not (user.is_active and user.role == Role.AI_AGENT):
+        return True
+    return any(is_off(agent_id) for is_off in _switches)

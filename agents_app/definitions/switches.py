@@ -48,6 +48,12 @@ def only_enabled(agents: list[AgentDefinition]) -> list[AgentDefinition]:
     return [agent for agent in agents if switches.get(agent.id, agent.enabled)]
 
 
+def is_off(agent_id: str) -> bool:
+    """Whether there is such an agent and it is off."""
+    agent = get_agent(agent_id)
+    return agent is not None and not switched().get(agent_id, agent.enabled)
+
+
 @transaction.atomic
 def switch_agent(*, agent_id: str, enabled: bool, actor: Actor) -> AgentSwitch:
     """Switch an agent on or off, whatever its file says."""

@@ -158,6 +158,7 @@ def provenance_rows(
             agent_id=mark.agent_id,
             run_id=mark.run_id,
             via=mark.via,
+            principal=mark.principal,
             edited_by_name=mark.edited_by,
             approved_by_id=actor.user.pk,
             approved_by_name=actor.user.username,

@@ -19,7 +19,8 @@ NOTE_MAX: Final = 2_000
 class Mark:
     """The writer of a staged value.
 
-    `user_id`/`user` the account, `agent_id`/`run_id` the agent and its run, `via` the door, `at` when.
+    `user_id`/`user` the account, `agent_id`/`run_id` the agent and its run, `via` the door, `principal` the
+    credential of an AI client, `at` when.
     `edited_by` names the person who changed an agent's words since; the words' origin stays the agent.
     `drifted`: the layer below moved at this path after the value was written.
     `conflict`: a submit left it here, because a person had staged something else.
@@ -31,6 +32,7 @@ class Mark:
     at: str
     agent_id: str = ""
     run_id: str = ""
+    principal: str = ""
     edited_by: str = ""
     drifted: bool = False
     conflict: bool = False
@@ -63,6 +65,7 @@ class Mark:
             at=cast(str, iso(timezone.now())),
             agent_id=actor.agent_id or "",
             run_id=actor.run_id or "",
+            principal=actor.principal[:100],
         )
         if previous is not None and previous.is_ai and actor.is_person:
             return replace(previous, edited_by=actor.user.username, drifted=False, conflict=False)

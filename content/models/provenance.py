@@ -15,7 +15,8 @@ class Provenance(models.Model):
     """Who wrote the value at a path, who approved it, and the revision that brought it live.
 
     Names are kept beside the accounts, so that deleting an account loses nothing. `edited_by_name` is set where
-    a person changed what an agent had written before it was approved.
+    a person changed what an agent had written before it was approved. `principal` is the credential of the AI
+    client that wrote it, never the secret itself.
     """
 
     post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="provenance")
@@ -28,6 +29,7 @@ class Provenance(models.Model):
     agent_id = models.CharField(max_length=80, blank=True, default="")
     run_id = models.CharField(max_length=40, blank=True, default="")
     via = models.CharField(max_length=10)
+    principal = models.CharField(max_length=100, blank=True, default="")
     edited_by_name = models.CharField(max_length=150, blank=True, default="")
     approved_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"

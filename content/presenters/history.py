@@ -32,6 +32,7 @@ def provenance(row: Provenance) -> Wire:
         "agentId": row.agent_id or None,
         "runId": row.run_id or None,
         "via": row.via,
+        "principal": row.principal or None,
         "editedBy": row.edited_by_name or None,
         "approvedBy": {"id": row.approved_by_id, "username": row.approved_by_name},
         "revisionId": row.revision_id,

@@ -4,38 +4,70 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from django.conf import settings
+
 from accounts.models import User
 from accounts.roles import Role
-from accounts.services import agent_user, is_switched_off
+from accounts.services import agent_user, is_switched_off, system_agent_user
 from content.layers.stage import require_layer
 from content.models import Layer
 from core.actor import Actor
 from core.errors import NotAllowed
+from core.json import JsonObject
 
 
 def author(actor: Actor, agent_id: str | None) -> Actor:
-    """The actor that a staging tool writes as: the named agent's account where there is one, else the caller.
+    """The actor that a staging tool writes as: the named agent's account, the system's AI user where the agent
+    named has none, and where none is named the caller.
 
     What an agent's account writes is that agent's, also where the client named none.
     The caller's own right to stage is asked first, so that no name lends a right. Raises `NotAllowed` for an
-    agent whose account was switched off, and where a run names another agent than its own.
+    agent that was switched off, or its account, and where a run names another agent than its own.
     """
     require_layer(actor, Layer.AI_REVIEW)
     if actor.run_id is not None:
         return _of_run(actor, agent_id)
-    if agent_id and is_switched_off(agent_id):
+    if not agent_id:
+        return _as(actor, actor.user)
+    if is_switched_off(agent_id):
         raise NotAllowed(
-            f"The account of the agent {agent_id!r} is switched off; nothing can be staged in its name. "
+            f"The agent {agent_id!r} or its account is switched off; nothing can be staged in its name. "
             "Leave agentId out to stage as this connection's own account.",
             code="agent_switched_off",
         )
-    user = agent_user(agent_id) if agent_id else None
+    user = agent_user(agent_id)
     if user is not None:
         return replace(actor, user=user, agent_id=agent_id)
-    own = actor.user
-    if isinstance(own, User) and own.role == Role.AI_AGENT and own.agent_id:
-        return replace(actor, agent_id=own.agent_id)
-    return actor
+    return _as(actor, _system_user(agent_id))
+
+
+def author_told(writer: Actor, agent_id: str | None) -> JsonObject:
+    """Who the author is, where it is another than the one that the call named."""
+    if not agent_id or writer.agent_id == agent_id:
+        return {}
+    return {
+        "author": writer.user.username,
+        "note": f"No account belongs to an agent {agent_id!r}, so {writer.user.username} is the author. "
+        "list_agents names the agents.",
+    }
+
+
+def _as(actor: Actor, user: object) -> Actor:
+    if not isinstance(user, User):
+        return actor
+    is_agents = user.role == Role.AI_AGENT and bool(user.agent_id)
+    return replace(actor, user=user, agent_id=user.agent_id if is_agents else actor.agent_id)
+
+
+def _system_user(agent_id: str) -> User:
+    user = system_agent_user(settings.CMS_ENV.mcp_system_user_id)
+    if user is None:
+        raise NotAllowed(
+            f"No account belongs to an agent {agent_id!r}, and no active system AI user stands in for it. "
+            "Leave agentId out to stage as this connection's own account.",
+            code="no_account",
+        )
+    return user
 
 
 def _of_run(actor: Actor, agent_id: str | None) -> Actor:

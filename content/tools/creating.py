@@ -96,7 +96,7 @@ def create_post_ai_review(actor: Actor, arguments: CreatePost) -> JsonObject:
     )
     document = proposed.staged.document
     return {
-        **staged_answer(proposed.staged),
+        **staged_answer(proposed.staged, writer, arguments.agent_id),
         "locale": document.locale,
         "slug": document.fields["slug"],
         "seededModules": [

@@ -50,7 +50,14 @@ class ModulePage(Page):
     items: list[ListedModule]
 
 
-class StagedResult(Result):
+class Authored(Result):
+    """`author` is told where it is another than the agent that the call named; `note` says why."""
+
+    author: str | None = None
+    note: str | None = None
+
+
+class StagedResult(Authored):
     """`staged` are the paths that this call changed; `version` is that of the draft."""
 
     post_id: str
@@ -89,7 +96,7 @@ class HeldBack(Result):
     ai_review: Any
 
 
-class SubmittedResult(Result):
+class SubmittedResult(Authored):
     post_id: str
     layer: Literal["review"]
     submitted: list[str]

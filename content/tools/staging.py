@@ -16,7 +16,7 @@ from content.models import Draft, Layer, PostModule
 from content.queries import shared_module
 from content.rules.modules import of_one_module
 from content.tools.arguments import Ids, Markdown, ModuleId, Props, Staging
-from content.tools.authorship import author
+from content.tools.authorship import author, author_told
 from content.tools.names import require_module_type, require_stageable
 from content.tools.reading import require_post
 from content.tools.results import StagedModule, StagedResult
@@ -60,24 +60,26 @@ class SetTerms(Staging):
     taxonomy_term_ids: Ids
 
 
-def staged_answer(staged: Staged) -> JsonObject:
-    """What every staging tool answers."""
+def staged_answer(staged: Staged, writer: Actor, agent_id: str | None) -> JsonObject:
+    """What every staging tool answers; of the writer what the caller would not expect."""
     return {
         "postId": str(staged.post.pk),
         "layer": staged.layer.value,
         "version": staged.version,
         "staged": list(staged.paths),
+        **author_told(writer, agent_id),
     }
 
 
 def _stage(
     actor: Actor, agent_id: str | None, post_id: UUID | str, edit: Edit, version: int | None = None
-) -> Staged:
+) -> JsonObject:
     writer = author(actor, agent_id)
     require_post(post_id)
-    return stage(
+    staged = stage(
         post_id=post_id, layer=Layer.AI_REVIEW, actor=writer, edit=edit, expected_version=version
     )
+    return staged_answer(staged, writer, agent_id)
 
 
 @tool(
@@ -95,14 +97,13 @@ def save_post_ai_review(actor: Actor, arguments: SavePost) -> JsonObject:
     if arguments.taxonomy_term_ids is not None:
         patch["taxonomyTermIds"] = arguments.taxonomy_term_ids
     require_stageable(patch)
-    staged = _stage(
+    return _stage(
         actor,
         arguments.agent_id,
         arguments.post_id,
         lambda document: edits.patch_fields(document, patch),
         arguments.expected_version,
     )
-    return staged_answer(staged)
 
 
 @tool(
@@ -132,10 +133,10 @@ def add_module_to_post_ai_review(actor: Actor, arguments: AddModule) -> JsonObje
         return document
 
     try:
-        staged = _stage(actor, arguments.agent_id, arguments.post_id, edit)
+        answer = _stage(actor, arguments.agent_id, arguments.post_id, edit)
     except RuleViolation as error:
         raise (of_one_module(made[0], error) if made else error) from None
-    return {**staged_answer(staged), "postModuleId": made[0]}
+    return {**answer, "postModuleId": made[0]}
 
 
 @tool(
@@ -166,10 +167,10 @@ def update_post_module_ai_review(actor: Actor, arguments: UpdateModule) -> JsonO
         )
 
     try:
-        staged = _stage(actor, arguments.agent_id, post_of_module(id_), edit)
+        answer = _stage(actor, arguments.agent_id, post_of_module(id_), edit)
     except RuleViolation as error:
         raise of_one_module(id_, error) from None
-    return {**staged_answer(staged), "postModuleId": id_}
+    return {**answer, "postModuleId": id_}
 
 
 @tool(
@@ -183,13 +184,13 @@ def update_post_module_ai_review(actor: Actor, arguments: UpdateModule) -> JsonO
 def remove_post_module_ai_review(actor: Actor, arguments: OnModule) -> JsonObject:
     """Stage the removal of a module in AI Review. A locked module is refused."""
     id_ = str(arguments.post_module_id)
-    staged = _stage(
+    answer = _stage(
         actor,
         arguments.agent_id,
         post_of_module(id_),
         lambda document: document.without_module(require_module(document, id_).id),
     )
-    return {**staged_answer(staged), "postModuleId": id_}
+    return {**answer, "postModuleId": id_}
 
 
 @tool(
@@ -203,13 +204,12 @@ def remove_post_module_ai_review(actor: Actor, arguments: OnModule) -> JsonObjec
 )
 def set_post_taxonomy_terms_ai_review(actor: Actor, arguments: SetTerms) -> JsonObject:
     """Stage the whole list of a post's taxonomy terms in AI Review."""
-    staged = _stage(
+    return _stage(
         actor,
         arguments.agent_id,
         arguments.post_id,
         lambda document: document.with_terms(arguments.taxonomy_term_ids),
     )
-    return staged_answer(staged)
 
 
 def require_module(document: PostDocument, module_id: str) -> ModuleDocument:

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from content import layers, presenters
 from content.tools.arguments import Staging
-from content.tools.authorship import author
+from content.tools.authorship import author, author_told
 from content.tools.reading import require_post
 from content.tools.results import SubmittedResult
 from core.actor import Actor
@@ -38,4 +38,5 @@ def submit_ai_review_to_review(actor: Actor, arguments: Submit) -> JsonObject:
         "layer": "review",
         "submitted": wire["submitted"],
         "conflicts": wire["conflicts"],
+        **author_told(writer, arguments.agent_id),
     }

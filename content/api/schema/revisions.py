@@ -62,6 +62,7 @@ class ProvenanceSchema(serializers.Serializer[object]):
     agentId = serializers.CharField(allow_null=True)
     runId = serializers.CharField(allow_null=True)
     via = serializers.ChoiceField(choices=VIAS)
+    principal = serializers.CharField(allow_null=True)  # the credential of an AI client
     editedBy = serializers.CharField(allow_null=True)
     approvedBy = PersonSchema()
     revisionId = serializers.UUIDField()
