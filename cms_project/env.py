@@ -22,6 +22,7 @@ from cms_project.env_media import MediaEnvironment
 from cms_project.env_text import example_of, sentences
 from cms_project.env_values import (
     BASE_DIR,
+    Commands,
     Folder,
     Hosts,
     Locales,
@@ -187,9 +188,9 @@ class Environment(MediaEnvironment):
     mcp_url: Url | None = Field(
         None, description="Public address of the MCP server, ending in /mcp, as clients reach it."
     )
-    mcp_commands: Words = Field(
+    mcp_commands: Commands = Field(
         ("check", "showmigrations", "dump_mcp_context"),
-        description="Commands that run_ace_command may run, of those that it knows.",
+        description="Commands that run_ace_command may run: these, doctor, verify_activity.",
     )
     mcp_diagnostics: bool = Field(
         False, description="1 grants the diagnostics tools to the static MCP credential."

@@ -11,6 +11,8 @@ from typing import Annotated, cast
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_settings import NoDecode
 
+from core.diagnostics.commands import offered
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 
@@ -79,6 +81,9 @@ def _from_base(value: Path) -> Path:
 
 
 Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(split)]
+Commands = Annotated[
+    tuple[Annotated[str, AfterValidator(offered)], ...], NoDecode, BeforeValidator(split)
+]
 Locales = Annotated[
     tuple[Annotated[str, AfterValidator(_locale)], ...], NoDecode, BeforeValidator(split)
 ]

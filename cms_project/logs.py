@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-HIDDEN = "[hidden]"
-_CREDENTIAL = re.compile(
-    r"""(?ix)
-    ( (?:authorization|x-agent-key|x-csrftoken|cookie|password|secret|token|api[_-]?key)
-      ["']? \s* [:=] \s* ["']? (?:bearer\s+|basic\s+)? | \bbearer\s+ )
-    [^\s"'&,;]+
-    """
-)
-_URL_PASSWORD = re.compile(r"(\w+://[^\s:/@]*:)[^\s@/]+@")
+from core.diagnostics.log_format import FORMAT, one_record
+from core.redaction import HIDDEN, without_credentials
 
 
 class RedactingFormatter(logging.Formatter):
@@ -31,8 +23,7 @@ class RedactingFormatter(logging.Formatter):
         text = super().format(record)
         for secret in self.secrets:
             text = text.replace(secret, HIDDEN)
-        text = _URL_PASSWORD.sub(rf"\1{HIDDEN}@", text)
-        return _CREDENTIAL.sub(rf"\1{HIDDEN}", text)
+        return one_record(without_credentials(text))
 
 
 def logging_settings(*, folder: Path, secrets: Iterable[str], level: str) -> dict[str, Any]:
@@ -44,7 +35,7 @@ def logging_settings(*, folder: Path, secrets: Iterable[str], level: str) -> dic
         "formatters": {
             "line": {
                 "()": "cms_project.logs.RedactingFormatter",
-                "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s",
+                "fmt": FORMAT,
                 "secrets": list(secrets),
             }
         },

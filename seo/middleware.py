@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponsePermanentRedirect, HttpResponse
 from django.http.response import HttpResponseBase
 
 from content.site.answers import MAX_AGE
+from core.diagnostics.local_route import is_trial
 from seo.addresses import is_site, with_query
 from seo.hits import hits
 from seo.queries import target_of
@@ -32,7 +33,8 @@ def _led_on(request: HttpRequest) -> HttpResponseBase | None:
     target = target_of(request.path_info)
     if target is None:
         return None
-    hits.add(target.id)
+    if not is_trial(request):
+        hits.add(target.id)
     kind = HttpResponsePermanentRedirect if target.status == 301 else HttpResponseRedirect
     response = kind(with_query(target.to_path, request.META.get("QUERY_STRING", "")))
     # Browsers keep a 301 for good otherwise, also when the redirect was taken back.

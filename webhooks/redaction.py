@@ -11,9 +11,10 @@ from typing import Final
 from urllib.parse import parse_qsl, quote, urlsplit
 
 import orjson
-from django.conf import settings
 
+from core.redaction import secrets_of_service
 from webhooks.lanes import Outgoing
+from webhooks.models import Webhook
 
 HIDDEN: Final = "•••"
 BODY_BYTES: Final = 4096
@@ -82,16 +83,15 @@ def _secrets_of(call: Outgoing) -> Iterable[str]:
         yield value
     for pair in query.split("&"):
         yield pair.partition("=")[2]  # as it was written
-    yield from _secrets_of_service()
+    yield from secrets_of_service()
 
 
-def _secrets_of_service() -> Iterable[str]:
-    env = settings.CMS_ENV
-    yield settings.SECRET_KEY
-    for name, field in type(env).model_fields.items():
-        value = getattr(env, name)
-        if field.json_schema_extra and isinstance(value, str):
-            yield value
+def kept_secrets() -> Iterable[str]:
+    """Those that webhooks have of their own, and what their headers hold. One query."""
+    for own, before, headers in Webhook.objects.values_list("secret", "previous_secret", "headers"):
+        yield from (own, before)
+        for value in map(str, headers.values()):
+            yield from (value, value.rpartition(" ")[2])  # what follows "Bearer"
 
 
 @lru_cache(maxsize=1000)

@@ -10,12 +10,12 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
-from django.conf import settings
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from agents_app.definitions.files import all_agents
 from agents_app.running.links import hosts_of
 from core.json import Json
+from core.redaction import secrets_of_service
 from core.tools import get_tool
 
 SECRET: Final = "•••"  # noqa: S105  # what stands in place of one
@@ -86,15 +86,14 @@ class Hiding:
 
 def secrets() -> list[str]:
     """Every secret of this service, and those in the files of agents."""
-    env = settings.CMS_ENV
-    found = [settings.SECRET_KEY]
-    for name, field in type(env).model_fields.items():
-        if field.json_schema_extra:
-            value = getattr(env, name)
-            found += value.values() if isinstance(value, dict) else [value]
+    return [*secrets_of_service(), *keys_in_files()]
+
+
+def keys_in_files() -> list[str]:
+    """The keys that agents bring of their own."""
     keys = (agent.llm_config.api_key for agent in all_agents())
-    found += [key.get_secret_value() for key in keys if key is not None]
-    return [str(value) for value in found if value and len(str(value)) >= _SHORTEST_SECRET]
+    found = [key.get_secret_value() for key in keys if key is not None]
+    return [value for value in found if len(value) >= _SHORTEST_SECRET]
 
 
 def _texts(value: Json) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Final
@@ -16,8 +17,11 @@ from core.models import Event
 
 COUNTED_TO: Final = 10_000
 """Beyond that lists do not count: counting costs what there is."""
+SEARCHED: Final = 20_000
+"""Of the newest entries, how many are looked through for what has no index."""
 DEEPEST: Final = 5
 WIDEST: Final = 50
+_NUMBER: Final = re.compile(r"[0-9]{1,15}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,26 @@ def entries(chosen: Chosen | None = None) -> QuerySet[Event]:
     rows = Event.objects.exclude(name__in=internal)
     rows = rows.filter(Q(**{name: value for name, value in wanted.items() if value is not None}))
     return rows.select_related("actor", "seal").order_by("-id")
+
+
+def about(rows: QuerySet[Event], entity_id: str) -> QuerySet[Event]:
+    """Entries of one thing: of a post by its index; of anything else, by the id that entries say, the newest."""
+    post_id = _uuid(entity_id)
+    if post_id is not None and Event.objects.filter(post_id=post_id).exists():
+        return rows.filter(post_id=post_id)
+    newest = Event.objects.order_by("-id").values_list("id", flat=True).first() or 0
+    names = Q(run_id=entity_id) | Q(agent_id=entity_id) | Q(payload__formSlug=entity_id)
+    names |= Q(payload__id=entity_id if post_id is None else str(post_id))
+    if _NUMBER.fullmatch(entity_id):
+        names |= Q(payload__id=int(entity_id))
+    return rows.filter(names, pk__gt=newest - SEARCHED)
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
 
 
 def names_of(chosen: str) -> list[str]:

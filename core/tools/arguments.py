@@ -24,6 +24,22 @@ SHOWN_ERRORS = 12
 def parse_arguments(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel:
     """The tool's arguments. Raises `RuleViolation` (`invalid_arguments`) with the whole lesson as
     its message."""
+    found = _read(tool, raw)
+    if isinstance(found, BaseModel):
+        return found
+    raise _lesson(tool, [sentence for _, sentence in found])
+
+
+def argument_errors(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What of the arguments is wrong, by path; empty where `parse_arguments` would take them."""
+    found, errors = _read(tool, raw), dict[str, list[str]]()
+    for path, sentence in [] if isinstance(found, BaseModel) else found:
+        errors.setdefault(path, []).append(sentence)
+    return errors
+
+
+def _read(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel | list[tuple[str, str]]:
+    """The arguments, or where something is wrong and what."""
     schema = lean_schema(tool.arguments)
     try:
         _refuse_booleans(raw, schema)
@@ -31,13 +47,13 @@ def parse_arguments(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel:
         refuse_unstorable(opened)
         return tool.arguments.model_validate(opened, extra="forbid")
     except RuleViolation as error:
-        raise _lesson(tool, [_unstorable(error)]) from None
+        return [(next(iter(error.details)), _unstorable(error))]
     except ValidationError as error:
         errors = error.errors(include_url=False)
-    sentences = [_sentence(item, schema) for item in errors[:SHOWN_ERRORS]]
+    found = [(_path(item), _sentence(item, schema)) for item in errors[:SHOWN_ERRORS]]
     if len(errors) > SHOWN_ERRORS:
-        sentences.append(f"and {len(errors) - SHOWN_ERRORS} more")
-    raise _lesson(tool, sentences)
+        found.append(("arguments", f"and {len(errors) - SHOWN_ERRORS} more"))
+    return found
 
 
 def _lesson(tool: Tool[BaseModel], sentences: list[str]) -> RuleViolation:
@@ -97,9 +113,12 @@ def _opened(raw: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     return opened
 
 
+def _path(error: ErrorDetails) -> str:
+    return ".".join(str(part)[:SHOWN_NAME] for part in error["loc"]) or "arguments"
+
+
 def _sentence(error: ErrorDetails, schema: Schema) -> str:
-    location = error["loc"]
-    path = ".".join(str(part)[:SHOWN_NAME] for part in location) or "arguments"
+    location, path = error["loc"], _path(error)
     if error["type"] == "extra_forbidden":
         known = _known_names(schema, location[:-1])
         guess = nearest(str(location[-1])[:SHOWN_NAME], known)

@@ -86,18 +86,16 @@ def test_it_is_sent_to_webhooks_for_tests_alone(
     assert by_name["Test"]["deliveryId"] == str(delivery.pk)
 
 
-def test_it_needs_the_grant_and_the_right() -> None:
+def test_it_needs_the_grant_and_asks_no_role() -> None:
     make.webhook(test=True)
 
-    refused = [
-        call(diagnostics=False, event="post.published", send=True),
-        call(role="editor", event="post.published", send=True),
-    ]
+    refused = call(diagnostics=False, event="post.published", send=True)
 
-    for result in refused:
-        assert result.is_error
-        assert result.meta["cms/error"]["code"] == "not_allowed"
+    assert refused.is_error
+    assert refused.meta["cms/error"]["code"] == "not_allowed"
     assert not Delivery.objects.exists()
+    told = call(role="ai_agent", event="post.published").structured_content
+    assert [receiver["name"] for receiver in told["receivers"]] == ["Search"]
 
 
 def test_the_service_asks_for_the_right_itself() -> None:

@@ -1,4 +1,4 @@
-"""Writes the code-derived MCP context to a file."""
+"""Writes the code-derived MCP context to a file, or prints it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--out", required=True, help="file to write; its folder must exist")
+        parser.add_argument("--out", required=True, help="file to write, or - for the output")
         parser.add_argument("--table", help="a Markdown page whose table of tools to renew as well")
 
     def handle(self, *args: Any, **options: Any) -> None:
         path, page = Path(options["out"]), options["table"]
         context = code_context()
+        if options["out"] == "-":
+            self.stdout.write(context_text(context), ending="")
+            return
         try:
             path.write_text(context_text(context), encoding="utf-8")
             if page:

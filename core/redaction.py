@@ -1,0 +1,119 @@
+"""Texts without secrets, and without what tells who somebody is: for logs, and for what looks into the site."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from ipaddress import ip_address
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+from django.conf import settings
+
+HIDDEN: Final = "[hidden]"
+SOMEBODY: Final = "[address]"
+# A shorter one would blank out ordinary words.
+_SHORTEST: Final = 6
+_SHORTEST_PASSWORD: Final = 8
+_NAMED: Final = re.compile(
+    r"""(?ix)
+    ( (?:authorization|x-agent-key|x-csrftoken|cookie|password|secret|token|api[_-]?key)
+      ["']? \s* [:=] \s* ["']? (?:bearer\s+|basic\s+)? | \bbearer\s+ )
+    [^\s"'&,;]+
+    """
+)
+# Each begins where a word does and has an end: a long text without any must not take long.
+_URL_PASSWORD: Final = re.compile(r"(\b\w{1,30}://[^\s:/@]{0,200}:)[^\s@/]{1,500}@")
+_SHAPED: Final = re.compile(
+    r"""(?x)
+      \b cms(?:mcp)?_[A-Za-z0-9_-]{43,}                 # tokens of this site
+    | \b (?:sk|pk|rk)-[\w-]{8,} | \b AIza[\w-]{20,}     # keys of providers
+    | \b gh[pousr]_\w{16,} | \b xox[abeoprs]-[\w-]{8,} | \b AKIA[A-Z0-9]{12,}
+    | \b eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*                # signed tokens
+    """
+)
+_SESSION: Final = re.compile(
+    r"""(?x)
+      (?<=/preview/) [\w-]{43}                          # links that open a draft
+    | (?<![A-Za-z0-9]) (?=[a-z]*[0-9]) [a-z0-9]{32} (?![A-Za-z0-9])   # sessions, of people and of AI clients
+    | \b (?:pbkdf2_\w{1,20}|argon2\w{0,3}|bcrypt\w{0,10}|scrypt|md5)\$[^\s"']{8,}   # hashes of passwords
+    """
+)
+_EMAIL: Final = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+")
+_IPV4: Final = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]?\d)")
+_IPV6: Final = re.compile(r"(?i)(?<![\w:.])(?=[0-9a-f]{0,4}:)[0-9a-f:.]{3,45}(?![\w:])")
+
+Source = Callable[[], Iterable[str]]
+_sources: Final[list[Source]] = []
+
+
+def register(source: Source) -> None:
+    """An app says which secrets it keeps beside the environment."""
+    _sources.append(source)
+
+
+def without_credentials(text: str) -> str:
+    """Without whatever follows the name of a credential, or looks like one."""
+    text = _URL_PASSWORD.sub(rf"\1{HIDDEN}@", text)
+    return _SHAPED.sub(HIDDEN, _NAMED.sub(rf"\1{HIDDEN}", text))
+
+
+def without_people(text: str) -> str:
+    """Without ids of sessions, addresses of e-mail and addresses of machines other than this one."""
+    text = _EMAIL.sub(SOMEBODY, _SESSION.sub(HIDDEN, text))
+    return _IPV6.sub(_machine, _IPV4.sub(_machine, text))
+
+
+def secrets_of_service() -> list[str]:
+    """Every secret value of the environment that is set."""
+    env, found = settings.CMS_ENV, [settings.SECRET_KEY]
+    for name, field in type(env).model_fields.items():
+        if field.json_schema_extra:
+            value = getattr(env, name)
+            found += value.values() if isinstance(value, dict) else [value]
+    return [value for value in found if isinstance(value, str) and len(value) >= _SHORTEST]
+
+
+class Redactor:
+    """Knows every secret of this service as it is now, those in the database included: made once for each answer."""
+
+    def __init__(self) -> None:
+        words = [*secrets_of_service(), *_passwords()]
+        words += [word for source in _sources for word in source() if len(word) >= _SHORTEST]
+        spelled = {spelling for word in words for spelling in _spellings(word)}
+        either = "|".join(map(re.escape, sorted(spelled, key=len, reverse=True)))
+        self._known = re.compile(either, re.IGNORECASE) if either else None
+
+    def known(self, text: str) -> str:
+        """Without the secrets themselves: for what is meant for everybody."""
+        return self._known.sub(HIDDEN, text) if self._known else text
+
+    def text(self, text: str) -> str:
+        """Without anything that is a secret, looks like one or tells who somebody is."""
+        return without_people(without_credentials(self.known(text)))
+
+
+def _passwords() -> Iterable[str]:
+    """In addresses: libraries name them alone too."""
+    for url in (settings.CMS_ENV.database_url, settings.CMS_ENV.redis_url):
+        password = urlsplit(url).password if url else None
+        if password and len(password) >= _SHORTEST_PASSWORD:
+            yield password
+
+
+@lru_cache(maxsize=1000)
+def _spellings(word: str) -> tuple[str, ...]:
+    in_json = json.dumps(word)[1:-1]
+    return (word, in_json, repr(word)[1:-1], html.escape(word), quote(word), quote(word, safe=""))
+
+
+def _machine(found: re.Match[str]) -> str:
+    text = found.group()
+    try:
+        address = ip_address(text.rstrip(".") if text.endswith(".") else text)
+    except ValueError:
+        return text
+    return text if address.is_loopback or address.is_unspecified else SOMEBODY
