@@ -3,70 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypedDict
 
 import mcp.types as wire
 from mcp.shared.exceptions import MCPError
 
-ENDING = (
-    " Stage everything in AI Review, then call submit_ai_review_to_review "
-    "with a note on what changed and why."
-)
+from core.errors import CmsError
+from mcp_bridge.prompt_arguments import Prompt
+from mcp_bridge.prompt_texts import TEXTS
 
-
-@dataclass(frozen=True, slots=True)
-class _Prompt:
-    """A text with `{placeholders}`; `arguments` maps each to what it means, all required."""
-
-    name: str
-    title: str
-    description: str
-    arguments: dict[str, str]
-    text: str
-
-
-PROMPTS = {
-    prompt.name: prompt
-    for prompt in (
-        _Prompt(
-            "write-post",
-            "Write a post",
-            "Draft a new post from a brief.",
-            {"type": "Post type, for example blog", "brief": "What to write, for whom"},
-            "Draft a new post of the type {type}. Call get_post_type_config and "
-            "suggest_modules_for_layout first, then "
-            "create_post_ai_review." + ENDING + "\n\nBrief: {brief}",
-        ),
-        _Prompt(
-            "improve-seo",
-            "Improve SEO",
-            "Better title, description and headings for a post.",
-            {"postId": "Id of the post"},
-            "Read the post {postId} with get_post_context. Propose a metaTitle of at most 60 and "
-            "a metaDescription of at most 155 characters, and clearer headings where they are "
-            "vague. Keep every fact." + ENDING,
-        ),
-        _Prompt(
-            "translate-post",
-            "Translate a post",
-            "Translate a post into another locale.",
-            {"postId": "Id of the post", "locale": "Language code to translate into"},
-            "Translate the post {postId} into {locale}: list_post_translations, then "
-            "create_translation_ai_review, then the translatable props of each module it lists. "
-            "Keep names, links and numbers." + ENDING,
-        ),
-        _Prompt(
-            "review-changes",
-            "Review the changes",
-            "Check what is staged on a post before a person does.",
-            {"postId": "Id of the post"},
-            "Read the post {postId} with get_post_context in format full. List each staged "
-            "change with what it improves, what it risks and any fact that the live content does "
-            "not support. Change nothing.",
-        ),
-    )
-}
+PROMPTS = {prompt.name: prompt for prompt in TEXTS}
 
 
 class Handlers(TypedDict):
@@ -83,32 +29,58 @@ def handlers() -> Handlers:
         return wire.ListPromptsResult(prompts=[_wire(prompt) for prompt in PROMPTS.values()])
 
     async def get_prompt(ctx: object, params: wire.GetPromptRequestParams) -> wire.GetPromptResult:
-        prompt = PROMPTS.get(params.name)
-        if prompt is None:
-            raise MCPError(
-                wire.INVALID_PARAMS,
-                f"Unknown prompt: {params.name[:100]}. Known: {', '.join(PROMPTS)}.",
-            )
-        given = params.arguments or {}
-        missing = [name for name in prompt.arguments if not given.get(name)]
-        if missing:
-            raise MCPError(wire.INVALID_PARAMS, f"{prompt.name} needs: {', '.join(missing)}.")
-        text = prompt.text
-        for name in prompt.arguments:
-            text = text.replace("{" + name + "}", given[name])
+        prompt = find_prompt(params.name)
+        text = _text(prompt, params.arguments or {})
         message = wire.PromptMessage(role="user", content=wire.TextContent(type="text", text=text))
         return wire.GetPromptResult(description=prompt.description, messages=[message])
 
     return {"on_list_prompts": list_prompts, "on_get_prompt": get_prompt}
 
 
-def _wire(prompt: _Prompt) -> wire.Prompt:
+def find_prompt(name: str) -> Prompt:
+    """The prompt of that name. Raises `MCPError`."""
+    prompt = PROMPTS.get(name)
+    if prompt is None:
+        raise _invalid(f"Unknown prompt: {name[:100]}. Known: {', '.join(PROMPTS)}.")
+    return prompt
+
+
+def require_argument(prompt: Prompt, name: str) -> None:
+    """Raise `MCPError` unless the prompt takes an argument of that name."""
+    if name not in prompt.arguments:
+        known = ", ".join(prompt.arguments) or "none"
+        raise _invalid(f"{prompt.name} takes no argument {name[:100]!r}; it takes: {known}.")
+
+
+def _text(prompt: Prompt, given: dict[str, str]) -> str:
+    for name in given:
+        require_argument(prompt, name)
+    missing = [
+        name
+        for name, argument in prompt.arguments.items()
+        if argument.is_required and not given.get(name)
+    ]
+    if missing:
+        raise _invalid(f"{prompt.name} needs: {', '.join(missing)}.")
+    try:
+        return prompt.filled(given)
+    except CmsError as error:
+        raise _invalid(error.message) from error
+
+
+def _invalid(message: str) -> MCPError:
+    return MCPError(wire.INVALID_PARAMS, message)
+
+
+def _wire(prompt: Prompt) -> wire.Prompt:
     return wire.Prompt(
         name=prompt.name,
         title=prompt.title,
         description=prompt.description,
         arguments=[
-            wire.PromptArgument(name=name, description=text, required=True)
-            for name, text in prompt.arguments.items()
+            wire.PromptArgument(
+                name=name, description=argument.description, required=argument.is_required
+            )
+            for name, argument in prompt.arguments.items()
         ],
     )

@@ -3,60 +3,92 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, Final, TypedDict
 
 import mcp.types as wire
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from mcp_bridge.calls import call_tool, text_of
+from core.errors import NotAllowed
+from mcp_bridge.calls import ERROR_META, call_tool, text_of
 from mcp_bridge.credentials import Principal
 from mcp_bridge.guidelines import GUIDELINES
+from mcp_bridge.prompt_arguments import MODULE, POST
 from mcp_bridge.threads import Workers
 
 Context = ServerRequestContext[Any, Any]
-JSON = "application/json"
-MARKDOWN = "text/markdown"
+JSON: Final = "application/json"
+MARKDOWN: Final = "text/markdown"
+POSTS_ON_A_PAGE: Final = 50
+LIST_TTL_MS: Final = 30_000
+"""The list holds posts, which come and go."""
+_SHOWN: Final = 200
+_VARIABLE: Final = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class _Template:
-    """An address with one variable, answered by a tool that takes it as an argument."""
+class Source:
+    """An address, perhaps with one `{variable}` of some `kind`, answered by a tool that takes it as `argument`."""
 
     uri: str
     name: str
+    title: str
     description: str
     tool: str
-    argument: str
+    argument: str = ""
+    kind: str = ""
 
-    def value_in(self, uri: str) -> str | None:
-        pattern = re.escape(self.uri).replace(re.escape("{" + self.argument + "}"), "([^/?#]+)")
+    @property
+    def variable(self) -> str:
+        found = _VARIABLE.search(self.uri)
+        return found[1] if found else ""
+
+    def arguments_of(self, uri: str) -> dict[str, str] | None:
+        """What the tool is asked for this address; None for the address of something else."""
+        pattern = re.sub(r"\\\{\w+\\\}", "([^/?#]+)", re.escape(self.uri))
         found = re.fullmatch(pattern, uri)
-        return found[1] if found else None
+        if found is None:
+            return None
+        return {self.argument: found[1]} if self.argument else {}
 
 
-TEMPLATES = (
-    _Template(
-        "cms://modules/{type}",
-        "module",
-        "Schema and guidance of a module.",
-        "get_module_schema",
-        "type",
-    ),
-    _Template(
-        "cms://posts/{postId}", "post", "A post with its layers.", "get_post_context", "postId"
-    ),
-)
-POST_TYPES = wire.Resource(
-    uri="cms://post-types", name="post-types", description="The types of posts.", mime_type=JSON
-)
-GUIDE = wire.Resource(
+GUIDE: Final = wire.Resource(
     uri="cms://guidelines",
     name="guidelines",
-    description="How to propose content well.",
+    title="Guidelines",
+    description="How to propose content well. Read it before the first proposal.",
     mime_type=MARKDOWN,
+)
+FIXED: tuple[Source, ...] = (
+    Source(
+        "cms://post-types",
+        "post-types",
+        "Post types",
+        "The types of posts, with their module groups.",
+        "list_post_types",
+    ),
+)
+TEMPLATES: tuple[Source, ...] = (
+    Source(
+        "cms://modules/{type}",
+        "module",
+        "Module type",
+        "Schema and guidance of a module type.",
+        "get_module_schema",
+        "type",
+        MODULE,
+    ),
+    Source(
+        "cms://posts/{id}",
+        "post",
+        "Post",
+        "A post with what is live and what is staged.",
+        "get_post_context",
+        "postId",
+        POST,
+    ),
 )
 
 
@@ -69,22 +101,25 @@ class Handlers(TypedDict):
 
 
 def handlers(workers: Workers, principal_of: Callable[[Context], Principal]) -> Handlers:
-    """The handlers; reading one runs the tool behind it, with the caller's rights and in the call
-    log."""
+    """The handlers; what they answer comes from a tool, with the caller's rights and in the call log."""
 
-    async def list_resources(ctx: Context, params: object) -> wire.ListResourcesResult:
-        return wire.ListResourcesResult(resources=[POST_TYPES, GUIDE])
+    async def list_resources(
+        ctx: Context, params: wire.PaginatedRequestParams | None
+    ) -> wire.ListResourcesResult:
+        cursor = params.cursor if params else None
+        return await workers.run(_listed, principal_of(ctx), cursor)
 
     async def list_templates(ctx: Context, params: object) -> wire.ListResourceTemplatesResult:
         return wire.ListResourceTemplatesResult(
             resource_templates=[
                 wire.ResourceTemplate(
-                    uri_template=item.uri,
-                    name=item.name,
-                    description=item.description,
+                    uri_template=source.uri,
+                    name=source.name,
+                    title=source.title,
+                    description=source.description,
                     mime_type=JSON,
                 )
-                for item in TEMPLATES
+                for source in TEMPLATES
             ]
         )
 
@@ -105,14 +140,60 @@ def handlers(workers: Workers, principal_of: Callable[[Context], Principal]) -> 
     }
 
 
-def _behind(uri: str) -> tuple[str, dict[str, str]]:
-    if uri == POST_TYPES.uri:
-        return "list_post_types", {}
+def find_template(uri: str) -> Source:
+    """The template of exactly that text. Raises `MCPError`."""
     for template in TEMPLATES:
-        value = template.value_in(uri)
-        if value is not None:
-            return template.tool, {template.argument: value}
-    raise MCPError(wire.INVALID_PARAMS, f"No resource has the address {uri[:200]!r}.", {"uri": uri})
+        if template.uri == uri:
+            return template
+    known = ", ".join(template.uri for template in TEMPLATES)
+    raise MCPError(wire.INVALID_PARAMS, f"Unknown template: {uri[:100]}. Known: {known}.")
+
+
+def _listed(principal: Principal, cursor: str | None) -> wire.ListResourcesResult:
+    """The fixed ones, then the posts that the caller may list, the latest change first."""
+    arguments = {"limit": POSTS_ON_A_PAGE} | ({} if cursor is None else {"cursor": cursor})
+    answer = call_tool(principal, "list_posts", arguments)
+    if answer.is_error and not _is_refusal(answer):
+        raise MCPError(wire.INVALID_PARAMS, text_of(answer))
+    page: Any = answer.structured_content or {"items": []}
+    fixed = [GUIDE, *map(_wire, FIXED)] if cursor is None else []
+    return wire.ListResourcesResult(
+        resources=[*fixed, *map(_post, page["items"])], next_cursor=page.get("nextCursor")
+    )
+
+
+def _is_refusal(answer: wire.CallToolResult) -> bool:
+    return (answer.meta or {}).get(ERROR_META, {}).get("code") == NotAllowed.code
+
+
+def _wire(source: Source) -> wire.Resource:
+    return wire.Resource(
+        uri=source.uri,
+        name=source.name,
+        title=source.title,
+        description=source.description,
+        mime_type=JSON,
+    )
+
+
+def _post(row: Mapping[str, str]) -> wire.Resource:
+    return wire.Resource(
+        uri=f"cms://posts/{row['id']}",
+        name=row["slug"],
+        title=row["title"],
+        description=f"{row['type']}, {row['locale']}, {row['status']}",
+        mime_type=JSON,
+    )
+
+
+def _behind(uri: str) -> tuple[str, dict[str, str]]:
+    for source in (*FIXED, *TEMPLATES):
+        arguments = source.arguments_of(uri)
+        if arguments is not None:
+            return source.tool, arguments
+    known = ", ".join([GUIDE.uri, *(source.uri for source in (*FIXED, *TEMPLATES))])
+    message = f"No resource has the address {uri[:_SHOWN]!r}. Known: {known}."
+    raise MCPError(wire.INVALID_PARAMS, message, {"uri": uri})
 
 
 def _contents(uri: str, mime: str, text: str) -> wire.ReadResourceResult:

@@ -17,7 +17,7 @@ from core.errors import CmsError
 from core.tools import all_tools, get_tool
 from core.tools.arguments import nearest
 from core.tools.schemas import lean_schema
-from mcp_bridge import prompts, resources
+from mcp_bridge import completion, prompts, resources
 from mcp_bridge.calls import CANCELLED, call_tool, log_refused
 from mcp_bridge.credentials import SCOPE_KEY, Principal, actor_for, local_principal, may_use
 from mcp_bridge.following import following
@@ -29,12 +29,12 @@ VERSION = "0.1.0"
 LIST_TTL_MS = 300_000
 
 INSTRUCTIONS = (
-    "A CMS where AI proposes and people decide. Read first: list_posts, get_post_context; before "
-    "you write props, get_module_schema. Every write is staged in the AI Review layer (tools "
-    "ending in _ai_review); live content never changes. When your proposal is complete, call "
-    "submit_ai_review_to_review; a person approves it. You cannot publish, approve or delete. "
-    "Ids come from the list tools, never from a guess; follow nextCursor for more. Errors say "
-    "what to send instead."
+    "A CMS: you propose, people decide. Read first: list_posts, get_post_context; get_module_schema "
+    "before you write props. Tools ending in _ai_review stage in AI Review; live content never "
+    "changes. When all is staged, call submit_ai_review_to_review: a person approves. You cannot "
+    "publish or delete. Take ids from lists, never guess; send nextCursor back as cursor. Errors say "
+    "what to send instead: mend the call. Translate: create_translation_ai_review, then fill its "
+    "modules. Images: search_media first; generate_image costs money. More: cms://guidelines."
 )
 
 Context = ServerRequestContext[Any, Any]
@@ -73,11 +73,12 @@ def build_server() -> Server[Any]:
         cache_hints={
             "tools/list": hint,
             "prompts/list": hint,
-            "resources/list": hint,
+            "resources/list": CacheHint(ttl_ms=resources.LIST_TTL_MS, scope="private"),
             "resources/templates/list": hint,
         },
         **resources.handlers(workers, principal_of),
         **prompts.handlers(),
+        on_completion=completion.handler(workers, principal_of),
     )
 
 

@@ -91,11 +91,11 @@ def client(
     settings.MCP_DB_EXECUTOR = "sensitive"
     cache.clear()
 
-    async def request(method: str, *arguments: Any) -> Any:
+    async def request(method: str, *arguments: Any, **named: Any) -> Any:
         failure = None
         async with Client(build_server()) as connection:
             try:
-                return await getattr(connection, method)(*arguments)
+                return await getattr(connection, method)(*arguments, **named)
             except MCPError as error:  # raised in here it would come out in a group
                 failure = error
         raise failure
