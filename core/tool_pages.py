@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeVar, cast
 
-from pydantic import Field
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+from pydantic import BeforeValidator, Field
 
-from core.errors import invalid
 from core.json import JsonObject
+from core.tool_cursors import CURSOR_MAX, Part, open_cursor, sealed_cursor
 from core.tools import Arguments, Result
 
 T = TypeVar("T")
+Format = Literal["concise", "full"]
+Rows = QuerySet[Any, Any]
+Present = Callable[[list[Any]], list[JsonObject]]
+
+
+def _no_flag(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("input should be a number")
+    return value
 
 
 class Paged(Arguments):
-    """A page of a list."""
+    """A page of a list. `concise` is what it takes to choose, `full` the rest of what there is to read."""
 
-    limit: int = Field(20, ge=1, le=100)
-    cursor: str | None = Field(None, max_length=200)
+    limit: Annotated[int, BeforeValidator(_no_flag)] = Field(20, ge=1, le=100)
+    cursor: str | None = Field(None, max_length=CURSOR_MAX)
+    format: Format = "concise"
+
+    @property
+    def is_full(self) -> bool:
+        return self.format == "full"
 
 
 class Page(Result):
@@ -32,51 +46,78 @@ class Page(Result):
 
 
 def page(
-    rows: Sequence[T] | object,
-    present: Callable[[T], JsonObject],
-    *,
-    total: int,
-    limit: int,
-    cursor: str | None,
+    arguments: Paged, tool: str, rows: Sequence[T], present: Callable[[T], JsonObject]
 ) -> JsonObject:
-    """The part of `rows` (a list or query in a stable order) that the cursor points at."""
+    """A part of what is all at hand, such as definitions."""
+    of = _list_of(arguments, tool)
+    start = 0
+    if arguments.cursor is not None:
+        start = cast(int, open_cursor(arguments.cursor, of=of)[0])
+    part = rows[start : start + arguments.limit]
+    end = start + len(part)
+    following = sealed_cursor([end], of=of) if end < len(rows) else None
+    return _answer([present(row) for row in part], len(rows), following)
 
-    def each(part: list[T]) -> list[JsonObject]:
-        return [present(row) for row in part]
 
-    return page_together(rows, each, total=total, limit=limit, cursor=cursor)
-
-
-def page_together(
-    rows: Sequence[T] | object,
-    present: Callable[[list[T]], list[JsonObject]],
-    *,
-    total: int,
-    limit: int,
-    cursor: str | None,
+def page_after(
+    arguments: Paged, tool: str, rows: Rows, order: Sequence[str], present: Present
 ) -> JsonObject:
-    """As `page`, where the rows of a page are presented at once."""
-    start = _start(cursor)
-    part: list[T] = list(rows[start : start + limit])  # type: ignore[index]  # a list or a query
-    answer: JsonObject = {"items": present(part), "total": total}
-    if start + len(part) < total and part:
-        answer["nextCursor"] = _cursor(start + len(part))
-    return answer
+    """A part of rows in the order of columns, the last of which is unique: what comes in between repeats and hides
+    no other row."""
+    of, total = _list_of(arguments, tool), rows.count()
+    if arguments.cursor is not None:
+        rows = rows.filter(_after(order, open_cursor(arguments.cursor, of=of)))
+    found = list(rows.order_by(*order)[: arguments.limit + 1])
+    part = found[: arguments.limit]
+    following = None
+    if len(found) > len(part):
+        key = [_value(part[-1], column.lstrip("-")) for column in order]
+        following = sealed_cursor(key, of=of)
+    return _answer(present(part), total, following)
 
 
-def _cursor(start: int) -> str:
-    return base64.urlsafe_b64encode(f"o{start}".encode()).decode().rstrip("=")
+def page_of_ranked(
+    arguments: Paged, tool: str, rows: Rows, present: Present, created: str = "created_at"
+) -> JsonObject:
+    """A part of what a search found, best first, in the order that the rows have: on later pages of what there was
+    when the first one was read."""
+    of, start, since = _list_of(arguments, tool), 0, timezone.now()
+    if arguments.cursor is not None:
+        start, since = cast("tuple[int, Any]", open_cursor(arguments.cursor, of=of))
+        rows = rows.filter(**{f"{created}__lte": since})
+    total = rows.count()
+    part = list(rows[start : start + arguments.limit])
+    end = start + len(part)
+    following = sealed_cursor([end, since], of=of) if part and end < total else None
+    return _answer(present(part), total, following)
 
 
-def _start(cursor: str | None) -> int:
-    if cursor is None:
-        return 0
-    try:
-        text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
-    except (binascii.Error, ValueError):
-        text = ""
-    if not (text.startswith("o") and text[1:].isascii() and text[1:].isdigit() and len(text) < 12):
-        raise invalid(
-            "cursor", "This cursor is not one of ours. Omit cursor to start from the first page."
-        )
-    return int(text[1:])
+def each(present: Callable[[T], JsonObject]) -> Callable[[list[T]], list[JsonObject]]:
+    """To present rows one by one."""
+    return lambda rows: [present(row) for row in rows]
+
+
+def _answer(items: list[JsonObject], total: int, following: str | None) -> JsonObject:
+    answer: JsonObject = {"items": items, "total": total}
+    return answer if following is None else {**answer, "nextCursor": following}
+
+
+def _list_of(arguments: Paged, tool: str) -> str:
+    filters = arguments.model_dump_json(exclude={"limit", "cursor", "format"})
+    return f"{tool} {filters}"
+
+
+def _after(order: Sequence[str], key: Sequence[Part]) -> Q:
+    """Rows behind the one with this key."""
+    behind = Q()
+    for place in reversed(range(len(order))):
+        column = order[place].lstrip("-")
+        beyond = Q(**{f"{column}__{'lt' if order[place].startswith('-') else 'gt'}": key[place]})
+        behind = beyond if not behind else beyond | (Q(**{column: key[place]}) & behind)
+    first = order[0].lstrip("-")
+    # Said once more, so that an index can begin there.
+    return behind & Q(**{f"{first}__{'lte' if order[0].startswith('-') else 'gte'}": key[0]})
+
+
+def _value(row: object, column: str) -> Part:
+    return cast(Part, row[column] if isinstance(row, Mapping) else getattr(row, column))

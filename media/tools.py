@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -11,11 +11,11 @@ from pydantic import Field
 from core.actor import Actor
 from core.errors import RuleViolation
 from core.json import JsonObject
-from core.tool_pages import Page, Paged, page, page_together
+from core.tool_pages import Page, Paged, page, page_after, page_of_ranked
 from core.tools import Arguments, Result, tool
 from media import holders, integrity, queries
 from media.models import Asset, FileCheck, MediaReference, StoredFile
-from media.presenters import present_asset, url_of
+from media.presenters import present_asset
 from media.services.update import find_asset
 
 _MOST_CHECKED: Final = 5_000
@@ -28,13 +28,58 @@ class ListedFile(Result):
     url: str
     alt_text: str
     mime: str
-    width: int | None
-    height: int | None
     categories: list[str]
+    width: int | None = None
+    height: int | None = None
+    description: str | None = None
+    variants: dict[str, str] | None = None
+    created_at: str | None = None
 
 
 class FilePage(Page):
     items: list[ListedFile]
+
+
+class WholeFile(ListedFile):
+    size: int
+    status: str
+    where_used_count: int
+
+
+class CountedCategory(Result):
+    name: str
+    count: int
+
+
+class CategoryPage(Page):
+    items: list[CountedCategory]
+
+
+class PlaceOfUse(Result):
+    layer: str
+    path: str
+    post_id: str | None = None
+    global_slug: str | None = None
+    title: str | None = None
+    locale: str | None = None
+
+
+class PlacePage(Page):
+    items: list[PlaceOfUse]
+
+
+class MissingFile(Result):
+    id: str
+    file: str
+
+
+class CheckedFiles(Result):
+    """`at` says when, where a worker has gone through so many files."""
+
+    checked: int
+    missing: list[MissingFile]
+    orphaned: list[str]
+    at: str | None = None
 
 
 class ListMedia(Paged):
@@ -69,10 +114,13 @@ class SomeFiles(Arguments):
 )
 def list_media(actor: Actor, arguments: ListMedia) -> JsonObject:
     """Images and files, newest first; with q the best match first."""
+    words = (arguments.q or "").strip()
     rows = queries.list_assets(
-        category=arguments.category or "", search=arguments.q or "", mime=arguments.mime or ""
+        category=arguments.category or "", search=words, mime=arguments.mime or ""
     )
-    return page(rows, _listed, total=rows.count(), limit=arguments.limit, cursor=arguments.cursor)
+    if words:
+        return page_of_ranked(arguments, "list_media", rows, _files(arguments))
+    return page_after(arguments, "list_media", rows, ("-created_at", "-id"), _files(arguments))
 
 
 @tool(
@@ -86,17 +134,22 @@ def list_media(actor: Actor, arguments: ListMedia) -> JsonObject:
 def search_media(actor: Actor, arguments: SearchMedia) -> JsonObject:
     """Files by words in alt text, description, filename or category, ranked in that order."""
     rows = queries.list_assets(search=arguments.q)
-    return page(rows, _listed, total=rows.count(), limit=arguments.limit, cursor=arguments.cursor)
+    return page_of_ranked(arguments, "search_media", rows, _files(arguments))
 
 
-@tool(title="One file", kind="read", permission="media.view", arguments=OneFile, group="media")
+@tool(
+    title="One file",
+    kind="read",
+    permission="media.view",
+    arguments=OneFile,
+    group="media",
+    result=WholeFile,
+)
 def get_media(actor: Actor, arguments: OneFile) -> JsonObject:
     """A file with its variants, and in how many places it is used."""
     asset = find_asset(arguments.id)
-    wire = present_asset(asset)
-    del wire["alt_text"]
     used = queries.where_used(asset.pk, layers=holders.visible_layers(actor)).count()
-    return {**wire, "altText": asset.alt_text, "whereUsedCount": used}
+    return {**_whole(asset), "whereUsedCount": used}
 
 
 @tool(
@@ -105,11 +158,12 @@ def get_media(actor: Actor, arguments: OneFile) -> JsonObject:
     permission="media.view",
     arguments=Paged,
     group="media",
+    result=CategoryPage,
 )
 def list_media_categories(actor: Actor, arguments: Paged) -> JsonObject:
     """Categories in use, each with the number of its files."""
     found, _ = queries.category_counts(0, 10_000)
-    return page(found, _category, total=len(found), limit=arguments.limit, cursor=arguments.cursor)
+    return page(arguments, "list_media_categories", found, _category)
 
 
 def _category(row: tuple[str, int]) -> JsonObject:
@@ -122,6 +176,7 @@ def _category(row: tuple[str, int]) -> JsonObject:
     permission="media.view",
     arguments=UsesOfFile,
     group="media",
+    result=PlacePage,
 )
 def media_where_used(actor: Actor, arguments: UsesOfFile) -> JsonObject:
     """The places that use a file, live and staged: postId or globalSlug, title, locale, layer, path."""
@@ -129,11 +184,10 @@ def media_where_used(actor: Actor, arguments: UsesOfFile) -> JsonObject:
     rows = queries.where_used(asset.pk, layers=holders.visible_layers(actor))
 
     def named(part: list[MediaReference]) -> list[JsonObject]:
-        return holders.places(part, actor)
+        return [_known(place) for place in holders.places(part, actor)]
 
-    return page_together(
-        rows, named, total=rows.count(), limit=arguments.limit, cursor=arguments.cursor
-    )
+    order = ("holder_kind", "holder_id", "layer", "path", "id")
+    return page_after(arguments, "media_where_used", rows, order, named)
 
 
 @tool(
@@ -143,6 +197,7 @@ def media_where_used(actor: Actor, arguments: UsesOfFile) -> JsonObject:
     arguments=SomeFiles,
     group="media",
     waits=True,
+    result=CheckedFiles,
 )
 def check_media_integrity(actor: Actor, arguments: SomeFiles) -> JsonObject:
     """Whether the files of one or of all media are there; orphaned ones belong to none."""
@@ -174,14 +229,22 @@ def _report(checked: int, missing: Sequence[Sequence[str]], orphaned: Sequence[s
     }
 
 
+def _files(arguments: Paged) -> Callable[[list[Asset]], list[JsonObject]]:
+    present = _whole if arguments.is_full else _listed
+    return lambda rows: [present(row) for row in rows]
+
+
 def _listed(asset: Asset) -> JsonObject:
-    return {
-        "id": str(asset.pk),
-        "filename": asset.filename,
-        "url": url_of(asset.file.name),
-        "altText": asset.alt_text,
-        "mime": asset.mime,
-        "width": asset.width,
-        "height": asset.height,
-        "categories": asset.categories,
-    }
+    names = ("id", "filename", "url", "altText", "mime", "width", "height", "categories")
+    whole = _whole(asset)
+    return {name: whole[name] for name in names if name in whole}
+
+
+def _whole(asset: Asset) -> JsonObject:
+    """A file as over REST, in camelCase, without what it has not."""
+    wire = present_asset(asset)
+    return _known({"altText": wire.pop("alt_text"), **wire})
+
+
+def _known(wire: JsonObject) -> JsonObject:
+    return {name: value for name, value in wire.items() if value is not None}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Annotated, ClassVar
-from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
@@ -14,16 +13,14 @@ from content import layers, presenters
 from content.api import reading
 from content.api.schema import revisions as schema
 from content.api.schema.posts import PostSchema
-from content.changes import diff
-from content.document import PostDocument
 from content.layers.marks import NOTE_MAX
 from content.models import Post, Provenance, Revision
-from content.review.labels import label_of, module_names
+from content.revision_queries import differences, find_revision, revisions_of
 from core.api.body import Body, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
 from core.api.views import ApiViewSet
-from core.errors import NotFound, invalid
+from core.errors import invalid
 
 
 class Reversion(Body):
@@ -46,7 +43,7 @@ class RevisionViewSet(ApiViewSet):
         """Newest first, without their documents."""
         post = _post(post_id)
         page = page_of(request)
-        rows = post.revisions.defer("document").order_by("-version")
+        rows = revisions_of(post)
         total = rows.count()
         return Response(
             page.envelope([presenters.revision(row) for row in rows[page.slice]], total)
@@ -64,18 +61,15 @@ class RevisionViewSet(ApiViewSet):
         post = _post(post_id)
         one = _revision(post, request.query_params.get("from", ""), "from")
         other = _revision(post, request.query_params.get("to", ""), "to")
-        before = PostDocument.from_json(one.document)
-        after = PostDocument.from_json(other.document)
-        names = module_names(after, before)
         rows = [
             {
-                "path": change.path,
-                "kind": change.kind,
-                "label": label_of(change.path, after, names),
-                "before": presenters.plain(change.before),
-                "after": presenters.plain(change.after),
+                "path": item.path,
+                "kind": item.kind,
+                "label": item.label,
+                "before": presenters.plain(item.before),
+                "after": presenters.plain(item.after),
             }
-            for change in diff(before, after)
+            for item in differences(one, other)
         ]
         return Response({"from": one.pk, "to": other.pk, "changes": rows})
 
@@ -111,13 +105,6 @@ def _post(post_id: str) -> Post:
 
 
 def _revision(post: Post, revision_id: str, field: str) -> Revision:
-    """A revision of this post; one of another post is not found, whatever its id."""
     if not revision_id:
         raise invalid(field, f"{field} must be the id of a revision.")
-    try:
-        found = post.revisions.filter(pk=UUID(revision_id)).first()
-    except ValueError:
-        found = None
-    if found is None:
-        raise NotFound(f"This post has no revision {revision_id}.")
-    return found
+    return find_revision(post, revision_id)

@@ -1,5 +1,35 @@
 """Tools of content for agents and AI clients: thin functions over the services. They stage in AI Review only."""
 
-from content.tools import context, creating, listing, previews, reading, staging, submitting
+from content.tools import (
+    context,
+    creating,
+    global_modules,
+    groups,
+    layout,
+    listing,
+    previews,
+    reading,
+    revisions,
+    staging,
+    submitting,
+    taxonomies,
+    translating,
+    validating,
+)
 
-__all__ = ["context", "creating", "listing", "previews", "reading", "staging", "submitting"]
+__all__ = [
+    "context",
+    "creating",
+    "global_modules",
+    "groups",
+    "layout",
+    "listing",
+    "previews",
+    "reading",
+    "revisions",
+    "staging",
+    "submitting",
+    "taxonomies",
+    "translating",
+    "validating",
+]

@@ -1,29 +1,35 @@
-"""What a post may be made of: post types, module groups, modules, taxonomies."""
+"""What a post may be made of: post types and modules."""
 
 from __future__ import annotations
 
 from functools import partial
+from typing import cast
 
 from pydantic import Field
 
 from content.definitions import (
     Module,
     PostType,
-    Taxonomy,
     allowed_modules,
     find_module,
     find_post_type,
-    find_taxonomy,
     modules,
     post_types,
-    taxonomies,
+    props_of,
     why_excluded,
 )
-from content.models import Term
 from content.module_group_queries import Group, all_groups
+from content.module_queries import posts_with_module
 from content.paths import patterns_of
+from content.tools.definition_results import (
+    AllowedModules,
+    InspectedModule,
+    ModulePage,
+    ModuleSchema,
+    TypeConfig,
+    TypePage,
+)
 from content.tools.names import require_module_type
-from content.tools.results import ModulePage, TypePage
 from core.actor import Actor
 from core.json import JsonObject
 from core.tool_pages import Paged, page
@@ -42,13 +48,8 @@ class OfType(Arguments):
     type: str = Field(max_length=80)
 
 
-class Groups(MaybeOfPostType):
-    q: str | None = Field(None, max_length=200)
-
-
-class OfTaxonomy(Arguments):
-    slug: str = Field(max_length=80, description="Slug of a taxonomy.")
-    locale: str | None = Field(None, max_length=12)
+class OfModule(Arguments):
+    module_slug: str = Field(max_length=80)
 
 
 @tool(
@@ -61,28 +62,36 @@ class OfTaxonomy(Arguments):
 )
 def list_post_types(actor: Actor, arguments: Paged) -> JsonObject:
     """The post types of this site, each with its module groups."""
-    rows, groups = list(post_types), all_groups()
-    return page(
-        rows,
-        partial(_post_type, groups=groups),
-        total=len(rows),
-        limit=arguments.limit,
-        cursor=arguments.cursor,
-    )
+    present = partial(_post_type, groups=all_groups(), full=arguments.is_full)
+    return page(arguments, "list_post_types", list(post_types), present)
 
 
-def _post_type(row: type[PostType], groups: list[Group]) -> JsonObject:
-    return {
+def _post_type(row: type[PostType], groups: list[Group], full: bool = False) -> JsonObject:
+    wire: JsonObject = {
         "slug": row.name,
         "name": row.label,
         "hierarchical": row.hierarchical,
         "localized": row.localized,
         "moduleGroups": [group.name for group in groups if group.post_type == row.name],
     }
+    if full:
+        wire |= {"description": row.description, "urlPattern": row.url_pattern}
+        wire |= _default_group(row)
+    return wire
+
+
+def _default_group(row: type[PostType]) -> JsonObject:
+    name = row.default_module_group
+    return {} if name is None else {"defaultModuleGroup": name}
 
 
 @tool(
-    title="Post type", kind="read", permission="posts.view", arguments=OfPostType, group="context"
+    title="Post type",
+    kind="read",
+    permission="posts.view",
+    arguments=OfPostType,
+    group="context",
+    result=TypeConfig,
 )
 def get_post_type_config(actor: Actor, arguments: OfPostType) -> JsonObject:
     """Fields, taxonomies with maxSelections, SEO defaults, allowed modules and module groups of a post type."""
@@ -91,18 +100,25 @@ def get_post_type_config(actor: Actor, arguments: OfPostType) -> JsonObject:
     return {
         **_post_type(found, groups),
         "customFields": found.custom_fields_schema(),
-        "taxonomies": [
-            {"slug": use.slug, "maxSelections": use.max_selections} for use in found.taxonomies
-        ],
-        "seoDefaults": found.seo(),  # type: ignore[dict-item]  # a TypedDict of JSON
+        "taxonomies": [_use(use.slug, use.max_selections) for use in found.taxonomies],
+        "seoDefaults": _seo(found),
         "urlPatterns": [*patterns_of(found.name)],
         "allowedModules": [module.name for module in allowed_modules(found.name)],
         "moduleGroups": [
             {"id": str(group.id), "name": group.name, "description": group.description}
             for group in groups
         ],
-        "defaultModuleGroup": found.default_module_group,
+        **_default_group(found),
     }
+
+
+def _seo(row: type[PostType]) -> JsonObject:
+    defaults = cast("JsonObject", row.seo())
+    return {name: value for name, value in defaults.items() if value is not None}
+
+
+def _use(slug: str, most: int | None) -> JsonObject:
+    return {"slug": slug} if most is None else {"slug": slug, "maxSelections": most}
 
 
 @tool(
@@ -114,19 +130,22 @@ def get_post_type_config(actor: Actor, arguments: OfPostType) -> JsonObject:
     result=ModulePage,
 )
 def list_modules(actor: Actor, arguments: MaybeOfPostType) -> JsonObject:
-    """Module types that posts are made of, with when to use each. Give postType for those it allows."""
+    """Module types that posts are made of, with when to use each; with postType those it allows."""
     rows = allowed_modules(arguments.post_type) if arguments.post_type else list(modules)
-    return page(rows, _module, total=len(rows), limit=arguments.limit, cursor=arguments.cursor)
+    return page(arguments, "list_modules", rows, partial(_module, full=arguments.is_full))
 
 
-def _module(row: type[Module]) -> JsonObject:
-    return {
+def _module(row: type[Module], full: bool = False) -> JsonObject:
+    wire: JsonObject = {
         "type": row.name,
         "name": row.label,
         "description": row.description,
         "allowedScopes": list(row.allowed_scopes),
         "aiGuidance": row.ai.as_json(),
     }
+    if full:
+        wire |= {"icon": row.icon, "allowedPostTypes": list(row.allowed_post_types)}
+    return wire
 
 
 @tool(
@@ -135,6 +154,7 @@ def _module(row: type[Module]) -> JsonObject:
     permission="posts.view",
     arguments=OfPostType,
     group="context",
+    result=AllowedModules,
 )
 def get_allowed_modules_for_post_type(actor: Actor, arguments: OfPostType) -> JsonObject:
     """The modules a post type allows, and why each other one is excluded."""
@@ -147,12 +167,20 @@ def get_allowed_modules_for_post_type(actor: Actor, arguments: OfPostType) -> Js
 
 
 @tool(
-    title="Module schema", kind="read", permission="posts.view", arguments=OfType, group="context"
+    title="Module schema",
+    kind="read",
+    permission="posts.view",
+    arguments=OfType,
+    group="context",
+    result=ModuleSchema,
 )
 def get_module_schema(actor: Actor, arguments: OfType) -> JsonObject:
     """The props of a module type as JSON Schema, with defaults and guidance."""
     require_module_type(arguments.type, "type")
-    found = find_module(arguments.type)
+    return _schema(find_module(arguments.type))
+
+
+def _schema(found: type[Module]) -> JsonObject:
     return {
         "type": found.name,
         "propsSchema": found.props_schema(),
@@ -164,75 +192,22 @@ def get_module_schema(actor: Actor, arguments: OfType) -> JsonObject:
 
 
 @tool(
-    title="Module groups",
+    title="Module definition",
     kind="read",
     permission="posts.view",
-    arguments=Groups,
+    arguments=OfModule,
     group="context",
+    result=InspectedModule,
 )
-def list_module_groups(actor: Actor, arguments: Groups) -> JsonObject:
-    """Layout templates: the modules a new post starts with, some of them locked."""
-    if arguments.post_type is not None:
-        find_post_type(arguments.post_type)
-    rows = all_groups(arguments.post_type, arguments.q or "")
-    return page(rows, _group, total=len(rows), limit=arguments.limit, cursor=arguments.cursor)
-
-
-def _group(row: Group) -> JsonObject:
+def inspect_module_definition(actor: Actor, arguments: OfModule) -> JsonObject:
+    """All about a module type: as get_module_schema, with field types, template, where it is defined, and in how
+    many posts it stands."""
+    require_module_type(arguments.module_slug, "moduleSlug")
+    found = find_module(arguments.module_slug)
     return {
-        "id": str(row.id),
-        "name": row.name,
-        "postType": row.post_type,
-        "description": row.description,
-        "modules": [
-            {"type": place.type, "orderIndex": index, "locked": place.locked}
-            for index, place in enumerate(row.modules)
-        ],
+        **_schema(found),
+        "fieldTypes": {name: prop.kind for name, prop in props_of(found.Props).items()},
+        "template": found.template(),
+        "definedIn": found.__module__,
+        "usageCount": posts_with_module(found.name),
     }
-
-
-@tool(
-    title="Taxonomies",
-    kind="read",
-    permission="posts.view",
-    arguments=Paged,
-    group="taxonomies",
-)
-def list_taxonomies(actor: Actor, arguments: Paged) -> JsonObject:
-    """The taxonomies that posts are sorted by."""
-    rows = list(taxonomies)
-    return page(rows, _taxonomy, total=len(rows), limit=arguments.limit, cursor=arguments.cursor)
-
-
-def _taxonomy(row: type[Taxonomy]) -> JsonObject:
-    return {
-        "slug": row.name,
-        "name": row.label,
-        "hierarchical": row.hierarchical,
-        "freeTagging": row.free_tagging,
-    }
-
-
-@tool(
-    title="Taxonomy terms",
-    kind="read",
-    permission="posts.view",
-    arguments=OfTaxonomy,
-    group="taxonomies",
-)
-def list_taxonomy_terms(actor: Actor, arguments: OfTaxonomy) -> JsonObject:
-    """The terms of a taxonomy as a tree; their ids are what taxonomyTermIds takes."""
-    terms = Term.objects.filter(taxonomy=arguments.slug)
-    if not terms.exists():  # terms that outlived their taxonomy still list
-        find_taxonomy(arguments.slug)
-    if arguments.locale:
-        terms = terms.filter(locale__in=["", arguments.locale])
-    nodes: dict[object, JsonObject] = {}
-    roots: list[JsonObject] = []
-    rows = list(terms)
-    for row in rows:
-        nodes[row.pk] = {"id": str(row.pk), "slug": row.slug, "name": row.name, "children": []}
-    for row in rows:
-        siblings = nodes[row.parent_id]["children"] if row.parent_id in nodes else roots
-        siblings.append(nodes[row.pk])  # type: ignore[union-attr]  # children is a list
-    return {"items": roots, "total": len(rows)}

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from django.conf import settings
 from django.db.models import QuerySet
 from pydantic import Field
 
-from content import queries, search
+from content import presenters, queries, search
 from content.definitions import post_types
 from content.models import Layer, Post
 from content.store import iso
-from content.tools.arguments import Format
 from content.tools.names import hint
 from content.tools.results import PostPage
 from core.actor import Actor
 from core.errors import invalid
 from core.json import JsonObject
-from core.tool_pages import Paged, page
+from core.tool_pages import Paged, page_after, page_of_ranked
 from core.tools import tool
 
 Row = dict[str, Any]
@@ -34,7 +33,6 @@ class ListPosts(Paged):
     taxonomy_term: str | None = Field(None, max_length=200)
     has_review: bool | None = None
     has_ai_review: bool | None = None
-    format: Format = "concise"
 
 
 @tool(
@@ -48,19 +46,15 @@ class ListPosts(Paged):
 def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
     """Find posts by words, type, locale, status, term, or what waits; the newest change or best match first."""
     posts = _wanted(arguments)
-    posts = search.by_rank(posts) if arguments.q else queries.ordered(posts, "-updatedAt")
-    total = posts.count()
-    answer = page(
-        posts.values(*queries.LIST_COLUMNS),
-        lambda row: row,
-        total=total,
-        limit=arguments.limit,
-        cursor=arguments.cursor,
-    )
-    rows: list[Row] = answer["items"]  # type: ignore[assignment]  # rows of the query
-    layers = queries.layer_rows([row["id"] for row in rows])
-    answer["items"] = [_listed(row, layers.get(row["id"], {}), arguments.format) for row in rows]
-    return answer
+
+    def listed(rows: list[Row]) -> list[JsonObject]:
+        layers = queries.layer_rows([row["id"] for row in rows])
+        return [_listed(row, layers.get(row["id"], {}), arguments.is_full) for row in rows]
+
+    rows = posts.values(*queries.LIST_COLUMNS)
+    if arguments.q:
+        return page_of_ranked(arguments, "list_posts", search.by_rank(rows), listed)
+    return page_after(arguments, "list_posts", rows, ("-updated_at", "id"), listed)
 
 
 def _wanted(arguments: ListPosts) -> QuerySet[Post]:
@@ -95,19 +89,34 @@ def _require_known(name: str, value: str) -> None:
         )
 
 
-def _listed(row: Row, layers: dict[str, Row], format: Format) -> JsonObject:
-    wire: JsonObject = {
+def _listed(row: Row, layers: dict[str, Row], full: bool) -> JsonObject:
+    wire = presenters.listed_post(row, None, None)
+    names = ("type", "locale", "slug", "title", "status", "url")
+    answer: JsonObject = {
         "id": str(row["id"]),
-        "type": row["type"],
-        "locale": row["locale"],
-        "slug": row["slug"],
-        "title": row["title"],
-        "status": row["status"],
-        "url": row["path"],
+        **{name: wire[name] for name in names},
         "updatedAt": iso(row["updated_at"]),
         "layers": sorted(layers),
     }
-    if format == "full":
-        wire["excerpt"] = row["excerpt"]
-        wire["version"] = row["version"]
-    return wire
+    return answer | _rest(wire, layers) if full else answer
+
+
+_MORE: Final = ("excerpt", "version", "orderIndex")
+_MAYBE: Final = ("parentId", "featuredMediaId")
+_MOMENTS: Final = ("createdAt", "publishedAt")
+
+
+def _rest(wire: presenters.Wire, layers: dict[str, Row]) -> JsonObject:
+    """What else a list shows over REST."""
+    rest: JsonObject = {name: wire[name] for name in _MORE}
+    rest |= {name: str(wire[name]) for name in _MAYBE if wire[name] is not None}
+    rest |= {name: iso(wire[name]) for name in _MOMENTS if wire[name] is not None}
+    if layers:
+        rest["staged"] = {layer: _state(layers[layer]) for layer in sorted(layers)}
+    return rest
+
+
+def _state(row: Row) -> JsonObject:
+    state: JsonObject = {"version": row["version"], "updatedAt": iso(row["updated_at"])}
+    by = row["updated_by__username"]
+    return state if by is None else {**state, "by": by}

@@ -21,7 +21,7 @@ from content.tools.reading import require_post
 from content.tools.results import MadePreviewLink, PreviewLinkPage, RevokedPreviewLink
 from core.actor import Actor
 from core.json import JsonObject
-from core.tool_pages import Paged, page
+from core.tool_pages import Paged, page_after
 from core.tools import tool
 
 
@@ -64,19 +64,24 @@ def create_post_preview_link(actor: Actor, arguments: NewLink) -> JsonObject:
     result=PreviewLinkPage,
 )
 def list_post_preview_links(actor: Actor, arguments: Links) -> JsonObject:
-    """The links of a post that were not revoked, newest first, without their addresses."""
-    rows = require_post(arguments.post_id).preview_links.order_by("-created_at", "id")
-    return page(rows, _link, total=rows.count(), limit=arguments.limit, cursor=arguments.cursor)
+    """Links of a post that were not revoked, newest first, without their addresses."""
+    rows = require_post(arguments.post_id).preview_links.all()
+
+    def links(part: list[PreviewLink]) -> list[JsonObject]:
+        return [_link(row, arguments.is_full) for row in part]
+
+    return page_after(arguments, "list_post_preview_links", rows, ("-created_at", "id"), links)
 
 
-def _link(link: PreviewLink) -> JsonObject:
-    return {
+def _link(link: PreviewLink, full: bool) -> JsonObject:
+    wire: JsonObject = {
         "id": str(link.pk),
         "layer": link.layer,
         "expiresAt": iso(link.expires_at),
         "createdBy": link.created_by_name,
         "views": link.views,
     }
+    return {**wire, "createdAt": iso(link.created_at)} if full else wire
 
 
 @tool(

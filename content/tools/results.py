@@ -20,38 +20,20 @@ class ListedPost(Result):
     layers: list[str]
     excerpt: str | None = None
     version: int | None = None
-
-
-class ListedType(Result):
-    slug: str
-    name: str
-    hierarchical: bool
-    localized: bool
-    module_groups: list[str]
-
-
-class ListedModule(Result):
-    type: str
-    name: str
-    description: str
-    allowed_scopes: list[str]
-    ai_guidance: dict[str, Any]
+    parent_id: str | None = None
+    order_index: int | None = None
+    featured_media_id: str | None = None
+    created_at: str | None = None
+    published_at: str | None = None
+    staged: dict[str, Any] | None = None
 
 
 class PostPage(Page):
     items: list[ListedPost]
 
 
-class TypePage(Page):
-    items: list[ListedType]
-
-
-class ModulePage(Page):
-    items: list[ListedModule]
-
-
 class Authored(Result):
-    """`author` is told where it is another than the agent that the call named; `note` says why."""
+    """`author` is who the staged values are recorded for, where it is another than the one the call named."""
 
     author: str | None = None
     note: str | None = None
@@ -115,6 +97,7 @@ class ListedPreviewLink(Result):
     expires_at: str
     created_by: str
     views: int
+    created_at: str | None = None
 
 
 class PreviewLinkPage(Page):

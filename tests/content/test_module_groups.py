@@ -9,13 +9,8 @@ import pytest
 from content.models import ModuleGroup, Post
 from content.module_group_queries import find_group
 from content.services.module_groups import create_group, delete_group, edit_group
-from content.tools.context import (
-    Groups,
-    OfPostType,
-    get_post_type_config,
-    list_module_groups,
-    list_post_types,
-)
+from content.tools.context import OfPostType, get_post_type_config, list_post_types
+from content.tools.groups import Groups, list_module_groups
 from core.errors import NotAllowed
 from core.models import Event
 from core.tool_pages import Paged

@@ -46,6 +46,14 @@ TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
     "list_media_categories": (ALL, {}),
     "media_where_used": (ALL, {"id": "FILE"}),
     "search_media": (ALL, {"q": "picture"}),
+    "get_global_module": (ALL, {"globalSlug": "newsletter"}),
+    "get_module_group": (ALL, {"name": "blog-default"}),
+    "get_post_revision": (ALL, {"postId": "POST", "revisionId": "REVISION"}),
+    "get_post_taxonomy_term_ids": (ALL, {"postId": "POST"}),
+    "inspect_module_definition": (ALL, {"moduleSlug": "hero"}),
+    "list_global_modules": (ALL, {}),
+    "list_post_revisions": (ALL, {"postId": "POST"}),
+    "suggest_modules_for_layout": (ALL, {"postType": "blog", "brief": "Questions and answers"}),
     "list_agents": (STAGERS, {}),
     "list_module_groups": (ALL, {}),
     "list_modules": (ALL, {}),
@@ -110,6 +118,7 @@ def arguments_of(name: str, post: Post) -> dict[str, Any]:
         "RUN": str(_run(post).pk),
         "FILE": str(make.image().pk),
         "LINK": str(_link(post)),
+        "REVISION": str(post.revisions.get().pk),
     }
     filled: dict[str, Any] = _filled(TOOLS[name][1], names)
     return filled
@@ -120,6 +129,7 @@ def arguments_of(name: str, post: Post) -> dict[str, Any]:
 def test_each_role_gets_what_the_contract_says_and_live_content_stays(name: str, role: str) -> None:
     post = make.post()
     make.term("Coffee")
+    make.global_module()
     make.staged(post, {"excerpt": "From an agent"})
     make.staged(post, {"metaTitle": "From a person"}, layer=Layer.REVIEW)
     review, ai_review = make.layers(post).review, make.layers(post).ai_review

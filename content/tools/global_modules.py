@@ -1,0 +1,92 @@
+"""Global modules, which several posts share."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from content.definitions import modules
+from content.global_queries import affected_posts, find_global, globals_list
+from content.models import ModuleInstance
+from content.store import iso
+from content.tools.definition_results import GlobalPage, OneGlobal
+from content.tools.names import hint, require_module_type
+from content.tools.rich import readable
+from core.actor import Actor
+from core.errors import NotFound
+from core.json import JsonObject
+from core.tool_pages import Paged, page_after
+from core.tools import Arguments, tool
+
+_NAMED = 50
+"""Slugs that a refusal looks through for the one that was meant."""
+
+
+class Globals(Paged):
+    q: str | None = Field(None, max_length=200)
+    type: str | None = Field(None, max_length=80)
+
+
+class OneOfGlobals(Arguments):
+    global_slug: str = Field(max_length=100)
+
+
+@tool(
+    title="Global modules",
+    kind="read",
+    permission="posts.view",
+    arguments=Globals,
+    group="context",
+    result=GlobalPage,
+)
+def list_global_modules(actor: Actor, arguments: Globals) -> JsonObject:
+    """Modules that posts share, by slug, with the number of posts that show each."""
+    rows = globals_list(arguments.q or "", arguments.type or "")
+    if arguments.type and not rows.exists():
+        require_module_type(arguments.type, "type")
+
+    def listed(part: list[ModuleInstance]) -> list[JsonObject]:
+        return [_global(row, row.affected, arguments.is_full) for row in part]  # type: ignore[attr-defined]  # annotated
+
+    return page_after(arguments, "list_global_modules", rows, ("global_slug",), listed)
+
+
+@tool(
+    title="Global module",
+    kind="read",
+    permission="posts.view",
+    arguments=OneOfGlobals,
+    group="context",
+    result=OneGlobal,
+)
+def get_global_module(actor: Actor, arguments: OneOfGlobals) -> JsonObject:
+    """A shared module with its props and their schema. Agents place it with globalSlug; people edit it."""
+    try:
+        row = find_global(arguments.global_slug)
+    except NotFound as error:
+        known = [str(row.global_slug) for row in globals_list()[:_NAMED]]
+        guess = hint(arguments.global_slug, known)
+        error.message += f"{guess} Call list_global_modules for the slugs."
+        raise
+    wire = _global(row, affected_posts(row), full=True)
+    definition = modules.get(row.type)
+    if definition is not None:
+        wire["schema"] = {
+            "type": row.type,
+            "propsSchema": definition.props_schema(),
+            "defaultProps": definition.default_props(),
+        }
+    return wire
+
+
+def _global(row: ModuleInstance, affected: int, full: bool) -> JsonObject:
+    wire: JsonObject = {
+        "globalSlug": row.global_slug,
+        "type": row.type,
+        "label": row.label,
+        "usageCount": affected,
+        "updatedAt": iso(row.updated_at),
+    }
+    if full:
+        props = readable(dict(row.props), full=False)
+        wire |= {"id": str(row.pk), "version": row.version, "props": props}
+    return wire

@@ -1,0 +1,103 @@
+"""What the live content of a post was."""
+
+from __future__ import annotations
+
+from typing import cast
+from uuid import UUID
+
+from content import presenters
+from content.models import Revision
+from content.revision_queries import Difference, differences, find_revision, revisions_of
+from content.store import iso
+from content.tools.arguments import Format, OnPost, PostId
+from content.tools.reading import require_post
+from content.tools.revision_results import RevisionPage, WholeRevision
+from content.tools.rich import readable
+from core.actor import Actor
+from core.errors import NotFound
+from core.json import JsonObject
+from core.tool_pages import Paged, page_after
+from core.tools import tool
+
+
+class Revisions(Paged):
+    post_id: PostId
+
+
+class OneRevision(OnPost):
+    revision_id: UUID
+    compare_to: UUID | None = None
+    format: Format = "concise"
+
+
+@tool(
+    title="Revisions",
+    kind="read",
+    permission="posts.view",
+    arguments=Revisions,
+    group="posts",
+    result=RevisionPage,
+)
+def list_post_revisions(actor: Actor, arguments: Revisions) -> JsonObject:
+    """What the live content of a post was at each change, newest first: why, by whom, which paths."""
+    rows = revisions_of(require_post(arguments.post_id))
+
+    def listed(part: list[Revision]) -> list[JsonObject]:
+        return [_revision(row, arguments.is_full) for row in part]
+
+    return page_after(arguments, "list_post_revisions", rows, ("-version",), listed)
+
+
+@tool(
+    title="Revision",
+    kind="read",
+    permission="posts.view",
+    arguments=OneRevision,
+    group="posts",
+    result=WholeRevision,
+)
+def get_post_revision(actor: Actor, arguments: OneRevision) -> JsonObject:
+    """A revision with its document; compareTo, another one's id, adds the changes from the older to the newer."""
+    post = require_post(arguments.post_id)
+    full = arguments.format == "full"
+    try:
+        row = find_revision(post, arguments.revision_id)
+        wanted = arguments.compare_to
+        other = None if wanted is None else find_revision(post, wanted)
+    except NotFound as error:
+        error.message += " Call list_post_revisions for the ids."
+        raise
+    document = cast("JsonObject", readable(row.document, full))
+    answer = {**_revision(row, full), "postId": str(post.pk), "document": document}
+    if other is not None:
+        older, newer = sorted((row, other), key=lambda revision: revision.version)
+        answer["compared"] = {"from": str(older.pk), "to": str(newer.pk)}
+        answer["changes"] = [_difference(item, full) for item in differences(older, newer)]
+    return answer
+
+
+def _revision(row: Revision, full: bool) -> JsonObject:
+    wire: JsonObject = {
+        "id": str(row.pk),
+        "layer": "source",
+        "reason": row.reason,
+        "by": row.by_name,
+        "createdAt": iso(row.created_at),
+        "changedPaths": row.changed_paths,
+    }
+    if row.agent_id:
+        wire["agentId"] = row.agent_id
+    if full:
+        wire["version"] = row.version
+        further = {"note": row.note, "runId": row.run_id}
+        wire |= {name: value for name, value in further.items() if value}
+    return wire
+
+
+def _difference(item: Difference, full: bool) -> JsonObject:
+    wire: JsonObject = {"path": item.path, "kind": item.kind, "label": item.label}
+    for name, value in (("before", item.before), ("after", item.after)):
+        shown = readable(presenters.plain(value), full)
+        if shown is not None:
+            wire[name] = shown
+    return wire
