@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.apps import apps
 from django.contrib import admin, messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -11,7 +12,16 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils.translation import ngettext
 
-_ORDER = {"content": 0, "seo": 1, "forms": 1, "agents_app": 2, "media": 3, "accounts": 4, "core": 5}
+_ORDER = {
+    "content": 0,
+    "seo": 1,
+    "forms": 1,
+    "agents_app": 2,
+    "mcp_bridge": 2,
+    "media": 3,
+    "accounts": 4,
+    "core": 5,
+}
 _NAMES = {
     "AgentBatch": "Batches",
     "AgentRun": "Runs",
@@ -32,15 +42,26 @@ def _is_done(response: HttpResponse) -> bool:
     return response.status_code == 302
 
 
-def _search_engines() -> dict[str, Any]:
+def _page(name: str, object_name: str, address: str) -> dict[str, Any]:
     """A page that stands among the lists, of no model."""
     return {
-        "name": "Search engines",
-        "object_name": "SearchEngines",
+        "name": name,
+        "object_name": object_name,
         "perms": {"view": True},
-        "admin_url": reverse("admin:seo"),
+        "admin_url": reverse(address),
         "add_url": None,
         "view_only": True,
+    }
+
+
+def _ai_clients() -> dict[str, Any]:
+    """The section of AI clients, for whoever may see none of its lists."""
+    return {
+        "name": apps.get_app_config("mcp_bridge").verbose_name,
+        "app_label": "mcp_bridge",
+        "app_url": reverse("admin:mcp-connect"),
+        "has_module_perms": True,
+        "models": [],
     }
 
 
@@ -57,6 +78,7 @@ class CmsAdminSite(admin.AdminSite):
         from agents_app.admin.field_page import ask_field
         from cms_project.help import help_image, help_page
         from content.admin.inbox import inbox
+        from mcp_bridge.admin.connect import connect
         from seo.admin.search_engines import address_trace, search_engines
 
         own: list[URLPattern | URLResolver] = [
@@ -66,6 +88,7 @@ class CmsAdminSite(admin.AdminSite):
             path("agents_app/ask/", self.admin_view(ask), name="agents_app_ask"),
             path("agents_app/bulk/", self.admin_view(bulk), name="agents_app_bulk"),
             path("agents_app/field/", self.admin_view(ask_field), name="agents_app_ask_field"),
+            path("mcp/", self.admin_view(connect), name="mcp-connect"),
             path("help/", self.admin_view(help_page), name="help"),
             path("help/<slug:page>/", self.admin_view(help_page), name="help-page"),
             path("help/images/<str:name>", self.admin_view(help_image), name="help-image"),
@@ -135,10 +158,20 @@ class CmsAdminSite(admin.AdminSite):
     def get_app_list(
         self, request: HttpRequest, app_label: str | None = None
     ) -> list[dict[str, Any]]:
+        from mcp_bridge.admin.connect import PERMISSIONS
+
         found: list[dict[str, Any]] = super().get_app_list(request, app_label)
+        connects = any(request.user.has_perm(permission) for permission in PERMISSIONS)
+        is_there = any(app["app_label"] == "mcp_bridge" for app in found)
+        if connects and not is_there and app_label in (None, "mcp_bridge"):
+            found.append(_ai_clients())
         for app in found:
             if app["app_label"] == "seo" and request.user.has_perm("seo.manage"):
-                app["models"].insert(0, _search_engines())
+                app["models"].insert(0, _page("Search engines", "SearchEngines", "admin:seo"))
+            if app["app_label"] == "mcp_bridge" and connects:
+                app["models"].insert(
+                    0, _page("Connect an AI client", "Connect", "admin:mcp-connect")
+                )
             for model in app["models"]:
                 model["name"] = _NAMES.get(str(model["object_name"]), model["name"])
         return sorted(found, key=lambda app: _ORDER.get(str(app["app_label"]), 9))

@@ -5,5 +5,5 @@ from django.apps import AppConfig
 
 class McpBridgeConfig(AppConfig):
     name = "mcp_bridge"
-    verbose_name = "MCP server"
+    verbose_name = "AI clients (MCP)"
     default_auto_field = "django.db.models.BigAutoField"

@@ -1,0 +1,147 @@
+"""What is read of the log of calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+from uuid import UUID
+
+from django.db.models import Count, Q, QuerySet
+from django.db.models.functions import TruncDay, TruncHour
+from django.utils import timezone
+
+from mcp_bridge.models import McpCall, McpToken
+
+Span = Literal["day", "week", "month"]
+SPANS: Final[dict[Span, timedelta]] = {
+    "day": timedelta(days=1),
+    "week": timedelta(days=7),
+    "month": timedelta(days=30),
+}
+COUNTED_TO: Final = 10_000
+"""Beyond that lists do not count: counting costs what there is."""
+_CLIENT: Final = "client:"
+_MOST_REFUSED: Final = 10
+_NAMES: Final = {
+    "token": "MCP_AUTH_TOKEN",
+    "header": "MCP_AUTH_HEADER_NAME",
+    "local": "This machine",
+}
+
+
+def calls(
+    *,
+    tool: str | None = None,
+    principal: str | None = None,
+    ok: bool | None = None,
+    code: str | None = None,
+    agent_id: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> QuerySet[McpCall]:
+    """The calls that fit, latest first, each with its account."""
+    wanted = {
+        "tool": tool,
+        "principal": principal,
+        "ok": ok,
+        "error_code": code,
+        "agent_id": agent_id,
+        "created_at__gte": since,
+        "created_at__lt": until,
+    }
+    rows = McpCall.objects.filter(
+        **{name: value for name, value in wanted.items() if value is not None}
+    )
+    return rows.select_related("user").order_by("-created_at", "-pk")
+
+
+def count(rows: QuerySet[McpCall]) -> int:
+    """How many there are, counted to `COUNTED_TO`."""
+    return rows.order_by()[:COUNTED_TO].count()
+
+
+def principal_of(token: McpToken | UUID) -> str:
+    """What calls made with the token say of their caller."""
+    return f"{_CLIENT}{token.pk if isinstance(token, McpToken) else token}"
+
+
+def names_of(principals: Iterable[str]) -> dict[str, str]:
+    """What each caller is called: a token by its name. One query, whatever the number; none without tokens."""
+    principals = set(principals)
+    ids = {id_ for principal in principals if (id_ := token_id_of(principal)) is not None}
+    tokens = McpToken.objects.filter(pk__in=ids).values_list("pk", "name") if ids else ()
+    found = {**_NAMES, **{principal_of(id_): name for id_, name in tokens}}
+    return {principal: found.get(principal, principal) for principal in principals}
+
+
+def token_id_of(principal: str) -> UUID | None:
+    """The id of the token behind a caller, where it is one."""
+    if not principal.startswith(_CLIENT):
+        return None
+    try:
+        return UUID(principal.removeprefix(_CLIENT))
+    except ValueError:
+        return None
+
+
+def span_of(text: str | None) -> Span | None:
+    """The span of that name, if it is one."""
+    return next((span for span in SPANS if span == text), None)
+
+
+def begin_of(span: Span) -> datetime:
+    """Its first whole hour or day, so that the first column of a picture is whole too."""
+    now = timezone.now()
+    begin = now - SPANS[span]
+    if span == "day":
+        return begin.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
+    return begin.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """An hour or a day: its calls, and how many of them failed."""
+
+    begin: datetime
+    total: int
+    failed: int
+
+
+def by_time(rows: QuerySet[McpCall], span: Span) -> list[Stretch]:
+    """The calls of the span by hour, of a longer one by day, quiet ones included. One query."""
+    begin, step = begin_of(span), timedelta(hours=1) if span == "day" else timedelta(days=1)
+    place = TruncHour("created_at") if span == "day" else TruncDay("created_at")
+    grouped = (
+        rows.filter(created_at__gte=begin)
+        .order_by()
+        .annotate(begin=place)
+        .values("begin")
+        .annotate(total=Count("pk"), failed=Count("pk", filter=Q(ok=False)))
+    )
+    found = {row["begin"]: Stretch(**row) for row in grouped}
+    moments = (begin + number * step for number in range(24 if span == "day" else 366))
+    now = timezone.now()
+    return [found.get(at, Stretch(at, 0, 0)) for at in moments if at <= now]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """How often a tool was refused for one reason."""
+
+    tool: str
+    code: str
+    count: int
+
+
+def most_refused(rows: QuerySet[McpCall], span: Span) -> list[Refusals]:
+    """What was refused most in the span. One query."""
+    grouped = (
+        rows.filter(created_at__gte=begin_of(span), ok=False)
+        .order_by()
+        .values("tool", "error_code")
+        .annotate(count=Count("pk"))
+        .order_by("-count", "tool", "error_code")[:_MOST_REFUSED]
+    )
+    return [Refusals(row["tool"], row["error_code"], row["count"]) for row in grouped]
