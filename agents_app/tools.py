@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from agents_app import presenters
+from agents_app import presenters, site_tools  # noqa: F401  # tools register themselves
 from agents_app.definitions.files import agents_for, all_agents
 from agents_app.definitions.schema import Scope
 from agents_app.definitions.switches import only_enabled
@@ -20,16 +20,45 @@ from agents_app.runs.waiting import WAIT_MAX, wait_for
 from core.actor import Actor
 from core.errors import Conflict, invalid
 from core.json import JsonObject
-from core.tools import Arguments, tool
+from core.tool_pages import Page, Paged, page
+from core.tools import Arguments, Result, tool
 from core.tools.calling import note_untrusted
 from core.tools.progress import CallCancelled, check_cancelled
 
 
-class ListAgents(Arguments):
+class ListAgents(Paged):
     scope: str | None = Field(None, max_length=80)
     field_key: str | None = Field(None, max_length=300)
     field_type: str | None = Field(None, max_length=80)
     form_slug: str | None = Field(None, max_length=200)
+
+
+class ListedAgent(Result):
+    id: str
+    name: str
+    description: str
+    scopes: list[dict[str, Any]]
+    open_ended_context: dict[str, Any]
+
+
+class AgentPage(Page):
+    items: list[ListedAgent]
+
+
+class ReadRun(Result):
+    """A run as over REST: what has not happened yet is null."""
+
+    id: str
+    agent_id: str
+    scope: str
+    status: str
+    created_at: str
+    usage: dict[str, int]
+    summary: str
+    staged: list[str]
+    steps: list[dict[str, Any]]
+    post_id: Any
+    error: Any
 
 
 class RunAgent(Arguments):
@@ -63,6 +92,7 @@ class GetAgentRun(Arguments):
     permission="agents.view",
     arguments=ListAgents,
     group="agents",
+    result=AgentPage,
 )
 def list_agents(actor: Actor, arguments: ListAgents) -> JsonObject:
     """The agents of this site that are on: all, or those of a scope, field or form, in their order."""
@@ -74,8 +104,7 @@ def list_agents(actor: Actor, arguments: ListAgents) -> JsonObject:
         if scope is None
         else agents_for(scope, arguments.field_type, arguments.field_key, arguments.form_slug)
     )
-    items: list[JsonObject] = [presenters.agent(agent) for agent in only_enabled(found)]
-    return {"items": items, "total": len(items)}
+    return page(arguments, "list_agents", only_enabled(list(found)), presenters.agent)
 
 
 @tool(
@@ -175,6 +204,7 @@ def _answered(run: AgentRun) -> JsonObject:
     permission="agents.view",
     arguments=GetAgentRun,
     group="agents",
+    result=ReadRun,
 )
 def get_agent_run(actor: Actor, arguments: GetAgentRun) -> JsonObject:
     """A run of an agent: status, steps, usage, what it staged, or why it failed."""

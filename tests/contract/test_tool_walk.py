@@ -54,6 +54,7 @@ TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
     "list_global_modules": (ALL, {}),
     "list_post_revisions": (ALL, {"postId": "POST"}),
     "suggest_modules_for_layout": (ALL, {"postType": "blog", "brief": "Questions and answers"}),
+    "list_registry_items": (ALL, {}),
     "list_agents": (STAGERS, {}),
     "list_module_groups": (ALL, {}),
     "list_modules": (ALL, {}),
@@ -62,6 +63,7 @@ TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
     "list_posts": (ALL, {}),
     "list_taxonomies": (ALL, {}),
     "list_taxonomy_terms": (ALL, {"slug": "topics"}),
+    "read_server_logs": (ALL, {"lines": 5}),
     "remove_post_module_ai_review": (STAGERS, {"postModuleId": "PROSE"}),
     "revoke_post_preview_link": (STAGERS, {"postId": "POST", "linkId": "LINK"}),
     "run_agent": (STAGERS, {"agentId": "seo-specialist", "postId": "POST"}),
@@ -69,16 +71,19 @@ TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
         STAGERS,
         {"agentId": "seo-specialist", "postId": "POST", "fieldKey": "post.metaTitle", "wait": 0},
     ),
+    "run_ace_command": (ALL, {"command": "check", "args": ["--list-tags"]}),
     "save_post_ai_review": (STAGERS, {"postId": "POST", "patch": {"title": "Walked"}}),
     "set_post_taxonomy_terms_ai_review": (STAGERS, {"postId": "POST", "taxonomyTermIds": ["TERM"]}),
     "simulate_webhook_event": (ALL, {"event": "post.published", "send": True}),
     "submit_ai_review_to_review": (STAGERS, {"postId": "POST"}),
     "tail_activity_logs": (ALL, {"limit": 5}),
+    "test_local_route": (ALL, {"path": "/blog/how-to-brew-filter-coffee"}),
     "trace_url_resolution": (ALL, {"path": "/blog/how-to-brew-filter-coffee"}),
     "update_post_module_ai_review": (
         STAGERS,
         {"postModuleId": "PROSE", "contentMarkdown": "Walked"},
     ),
+    "validate_mcp_payload": (ALL, {"type": "hero", "props": {"title": "Walked"}}),
 }
 
 
