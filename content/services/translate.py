@@ -12,12 +12,13 @@ from content import edits, store
 from content.copying import copied_fields, copy_modules, terms_in
 from content.definitions import find_module, find_post_type, translatable_paths
 from content.document import PostDocument
-from content.layers.stage import stage
+from content.layers.stage import Staged, stage
 from content.layers.state import lock_post, open_layers
 from content.models import CopyOrigin, Layer, Post
 from content.origins import TranslationState, remember, source_hashes, states_of
 from content.rules.check import check_changes, clean_changes
 from content.rules.modules import by_other_names
+from content.rules.translations import translated_modules
 from content.services.create import (
     empty_document,
     insert,
@@ -37,10 +38,14 @@ from core.json import Json, JsonObject
 class ProposedTranslation:
     """`modules` has the module of the translation for each of the source."""
 
-    post: Post
+    staged: Staged
     modules: Mapping[str, str]
     translatable: Mapping[str, tuple[str, ...]]
     """The paths to translate in each module of the translation."""
+
+    @property
+    def post(self) -> Post:
+        return self.staged.post
 
 
 @transaction.atomic
@@ -59,7 +64,8 @@ def create_translation(
     """
     actor.require_person("create translations of live content")
     actor.require("posts.translate")
-    source = _source(post_id)
+    source = lock_post(post_id)
+    require_translatable(source)
     document = store.load(source)
     post = _row(actor, source, locale)
     empty = empty_document(post)
@@ -91,10 +97,11 @@ def propose_translation(
     fields: Mapping[str, Json] | None = None,
     modules: Mapping[str, Mapping[str, Json]] | None = None,
 ) -> ProposedTranslation:
-    """A draft in another language whose content, a copy of the source with `fields` and the props in `modules` (by
-    the id of the source's module) on top, stands in AI Review only."""
+    """A draft in another language whose content, a copy of the source with `fields` and the translatable props in
+    `modules` (by the id of the source's module) on top, stands in AI Review only."""
     actor.require("posts.create")
-    source = _source(post_id, needs_title=source_layer is None)
+    source = lock_post(post_id)
+    require_translatable(source, source_layer)
     actor.require_inside(source.translation_group)
     document = open_layers(source).document(source_layer)
     post = _row(actor, source, locale)
@@ -105,37 +112,41 @@ def propose_translation(
         copy, ids = _copied(document, empty, locale)
         made.update(ids)
         copy = edits.patch_fields(copy, {"slug": document.fields.get("slug"), **(fields or {})})
-        for id_, props in (modules or {}).items():
-            if id_.lower() not in ids:
-                message = f"The post has no module {id_} to translate."
-                raise invalid("modules", message, code="unknown_module")
-            copy = edits.update_module(copy, ids[id_.lower()], props=props)
+        for of, props in translated_modules(document, modules or {}).items():
+            copy = edits.update_module(copy, ids[of], props=props)
         return copy
 
-    staged = stage(post_id=post.pk, layer=Layer.AI_REVIEW, actor=actor, edit=build)
+    try:
+        staged = stage(post_id=post.pk, layer=Layer.AI_REVIEW, actor=actor, edit=build)
+    except RuleViolation as error:
+        raise by_other_names(error, {copied: of for of, copied in made.items()}) from None
     remember(post, document, made)
     record_translation(post, source, actor)
-    return ProposedTranslation(post, made, _translatable(staged.document))
+    return ProposedTranslation(staged, made, _translatable(staged.document))
 
 
-def _source(post_id: UUID | str, *, needs_title: bool = True) -> Post:
-    source = lock_post(post_id)
+def require_translatable(source: Post, layer: Layer | None = None) -> None:
+    """Raise `RuleViolation` where a post, as a layer has it (None is live), cannot be translated."""
     if source.variation_of_id is not None:
         message = "A variation has no translations; translate its original."
         raise RuleViolation(message, code="is_variation")
-    if source.is_placeholder and needs_title:
-        message = "An agent made this post and nobody approved its content yet; approve it first."
-        raise RuleViolation(message, code="not_approved")
     if not find_post_type(source.type).localized:
         message = f"Posts of type {source.type} are not translated."
         raise RuleViolation(message, code="not_localized")
-    return source
+    if not source.is_placeholder:
+        return
+    if layer is None or not open_layers(source).view(layer).exists:
+        message = "An agent made this post and nobody approved its content yet; approve it first."
+        raise RuleViolation(message, code="not_approved")
 
 
 def _row(actor: Actor, source: Post, locale: str) -> Post:
     """The translation, unsaved, where the source stands: below the translation of its parent."""
     if not locale:
         raise invalid("locale", "locale must be a language of this site.")
+    if locale == source.locale:
+        message = f"{locale} is the language of the post itself ({source.pk}); name another one."
+        raise invalid("locale", message, code="translation_exists")
     post = new_row(actor, source.type, locale, source)
     post.order_index = source.order_index
     if source.parent is not None:

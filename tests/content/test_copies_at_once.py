@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -11,9 +13,11 @@ from content import edits
 from content.models import Post, PreviewLink
 from content.services.edit import edit_post
 from content.services.previews import create_preview_link, open_preview
-from content.services.translate import create_translation
+from content.services.translate import create_translation, propose_translation
+from content.services.translate_many import propose_translations
 from content.services.trash import delete_post, purge_trash, restore_post
 from content.services.vary import create_variation, promote_variation
+from core.actor import Actor
 from core.errors import RuleViolation
 from tests import make
 from tests.content.at_once import at_once
@@ -41,6 +45,35 @@ def test_one_translation_per_language() -> None:
 
     assert refusals(results) == ["translation_exists"] * 3
     assert Post.objects.alive().filter(locale="de").count() == 1
+
+
+def test_one_proposed_translation_per_language_whichever_post_it_is_made_from(
+    settings: Any,
+) -> None:
+    locales = {"locales": ("en", "de", "fr")}
+    settings.CMS_ENV = settings.CMS_ENV.model_copy(update=locales)
+    post, person = make.post(), make.actor("editor")
+    german = create_translation(post_id=post.pk, locale="de", actor=person)
+    agents = [make.agent_actor("translator"), make.agent_actor("seo-specialist")]
+
+    def propose(source: Post, agent: Actor) -> Post:
+        return propose_translation(post_id=source.pk, locale="fr", actor=agent).post
+
+    results = at_once(
+        partial(propose, post, agents[0]),
+        partial(propose, german, agents[1]),
+        partial(propose, post, agents[1]),
+    )
+    again = at_once(
+        *(
+            partial(propose_translations, post_id=post.pk, locales=["fr"], actor=agent)
+            for agent in agents
+        )
+    )
+
+    assert refusals(results) == ["translation_exists"] * 2
+    french = Post.objects.alive().get(locale="fr")
+    assert [[row.post_id for row in rows] for rows in again] == [[french.pk], [french.pk]]
 
 
 def test_one_variation_per_name() -> None:

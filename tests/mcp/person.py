@@ -68,14 +68,39 @@ def live(id: str) -> dict[str, Any]:
     }
 
 
+def new_term(name: str) -> str:
+    return str(make.term(name).pk)
+
+
+def delivered(id: str) -> dict[str, Any]:
+    """What the delivery API answers to anybody."""
+    from django.test import Client
+
+    response = Client(SERVER_NAME="localhost").get(f"/api/public/posts/{id}")
+    return {"status": response.status_code, "body": response.json()}
+
+
+def hands(id: str) -> dict[str, list[str]]:
+    """Who brought each path live: agent, credential, door, and the person who approved it."""
+    rows = Provenance.objects.filter(post_id=id).order_by("pk")
+    return {
+        row.path: [row.agent_id, row.principal, row.via, row.approved_by_name]
+        for row in rows
+        if row.via == "mcp"
+    }
+
+
 def trash(id: str) -> None:
     delete_post(post_id=id, actor=make.actor("editor"))
 
 
 COMMANDS: dict[str, Callable[..., Any]] = {
     command.__name__: command
-    for command in (new_post, live_hash, stage_in_review, approve, publish, page, live, trash)
-}
+    for command in (
+        new_post, new_term, live_hash, stage_in_review, approve, publish, page, live, delivered,
+        hands, trash,
+    )
+}  # fmt: skip
 
 
 def obey() -> None:

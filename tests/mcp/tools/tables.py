@@ -38,7 +38,7 @@ LIVE: Final = frozenset(
         "accounts.ApiToken", "accounts.User", "admin.LogEntry", "agents_app.AgentBatch",
         "agents_app.AgentSwitch", "agents_app.AiSettings", "agents_app.Budget: limits",
         "agents_app.StoppedChain", "analytics.AnalyticsEvent", "auth.Group",
-        "auth.Group_permissions", "auth.Permission", "content.CopyOrigin", "content.Feedback",
+        "auth.Group_permissions", "auth.Permission", "content.CopyOrigin: live", "content.Feedback",
         "content.Menu", "content.ModuleGroup", "content.ModuleInstance", "content.ModuleRevision",
         "content.Post: live", "content.PostModule", "content.PostTerm", "content.Provenance",
         "content.ReplacedPlace", "content.Replacement", "content.Revision: live", "content.SearchEntry: live",
@@ -60,6 +60,7 @@ MAY_CHANGE: Final = {
     "agents_app.RunReaction": RUNNING,
     "agents_app.RunStep": RUNNING,
     "agents_app.Spending": RUNNING | IMAGES,
+    "content.CopyOrigin: proposed": MAKING - {"create_post_ai_review"},
     "content.Draft: ai-review": STAGING | IMAGES | RUNNING,
     "content.Draft: review": SUBMITTING,
     "content.Post: proposed": MAKING,
@@ -92,6 +93,7 @@ _OF_A_POST: Final = {
 }
 _PARTS: Final = {
     "agents_app.Budget": {"limits": _LIMIT, "locks": ~_LIMIT},
+    "content.CopyOrigin": _OF_A_POST,
     "content.Revision": _OF_A_POST,
     "content.SearchEntry": _OF_A_POST,
     "content.Post": {"live": Q(is_placeholder=False), "proposed": Q(is_placeholder=True)},

@@ -1,0 +1,83 @@
+"""What of a module a translation has of its own: the text. Everything else is the source's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from content.definitions import ModuleProps, find_module, props_of
+from content.document import ModuleDocument, PostDocument
+from core.errors import RuleViolation, invalid
+from core.json import Json, JsonObject
+
+
+def translated_modules(
+    source: PostDocument, given: Mapping[str, Mapping[str, Json]]
+) -> dict[str, JsonObject]:
+    """The translated props of modules, by the id of the source's module.
+
+    What is left out inside of a list or an object, and is no text, is the source's. Raises `RuleViolation` on
+    `modules` for one that the source does not have (`unknown_module`) and on a prop that is not translated
+    (`not_translatable`); names that are no props at all are left for the rules of modules.
+    """
+    found: dict[str, JsonObject] = {}
+    for id_, props in given.items():
+        module = source.module(id_.lower())
+        if module is None:
+            message = f"The post has no module {id_} to translate."
+            raise invalid("modules", message, code="unknown_module")
+        known = find_module(module.type).Props
+        values = {**module.props, **module.overrides}
+        found[module.id] = _texts(module, known, values, props)
+    return found
+
+
+def _texts(
+    module: ModuleDocument,
+    props: type[ModuleProps],
+    source: Mapping[str, Json],
+    given: Mapping[str, Json],
+) -> JsonObject:
+    known, own = props_of(props), {}
+    for name, value in given.items():
+        prop = known.get(name)
+        if prop is None or prop.translatable:
+            nested = prop.nested if prop is not None else None
+            own[name] = _filled(nested, source.get(name), value)
+        elif value != source.get(name):
+            raise _not_translatable(
+                module, name, [p.name for p in known.values() if p.translatable]
+            )
+    return own
+
+
+def _not_translatable(module: ModuleDocument, name: str, translatable: list[str]) -> RuleViolation:
+    message = (
+        f"{name} of {module.type} is not translated: it is copied from the source. "
+        f"Translatable: {', '.join(translatable) or 'nothing'}. Where the translation needs another value, "
+        "change it there with update_post_module_ai_review."
+    )
+    path = f"modules.{module.id}.props.{name}"
+    return RuleViolation(message, code="not_translatable", details={path: [message]})
+
+
+def _filled(nested: type[ModuleProps] | None, source: Json, given: Json) -> Json:
+    """Lists as long as the source's, and objects, with what is no text taken from the source where it is left out."""
+    if nested is None:
+        return given
+    if isinstance(given, list | tuple) and isinstance(source, list | tuple):
+        if len(given) != len(source):
+            return given
+        return [_filled(nested, *pair) for pair in zip(source, given, strict=True)]
+    if not (isinstance(given, Mapping) and isinstance(source, Mapping)):
+        return given
+    known = props_of(nested)
+    kept = {
+        name: value
+        for name, value in source.items()
+        if name in known and not known[name].translatable and name not in given
+    }
+    inner = {
+        name: _filled(known[name].nested if name in known else None, source.get(name), value)
+        for name, value in given.items()
+    }
+    return {**kept, **inner}
