@@ -23,10 +23,10 @@ SPANS: Final[dict[Span, timedelta]] = {
 COUNTED_TO: Final = 10_000
 """Beyond that lists do not count: counting costs what there is."""
 _CLIENT: Final = "client:"
-_MOST_REFUSED: Final = 10
+_MOST_REFUSED: Final = 8
 _NAMES: Final = {
-    "token": "MCP_AUTH_TOKEN",
-    "header": "MCP_AUTH_HEADER_NAME",
+    "token": "Environment token",
+    "header": "Environment header",
     "local": "This machine",
 }
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from mcp_bridge.call_log import Stretch
 
-HEIGHT: Final = 96
+HEIGHT: Final = 150
 _GAP: Final = 0.25
 _LEAST: Final = 2.0
 """Of a column: little is not nothing."""

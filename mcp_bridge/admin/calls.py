@@ -63,7 +63,7 @@ class _Calls(ChangeList):
 @admin.register(McpCall)
 class McpCallAdmin(PermittedAdmin[McpCall]):
     view_permission = "settings.manage"
-    list_display = ("when", "called", "outcome", "caller", "took", "sizes")
+    list_display = ("when", "called", "outcome", "caller", "sizes")
     list_display_links = None
     list_filter = (SpanFilter, OutcomeFilter, CodeFilter, CallerFilter, ToolFilter, AgentFilter)
     list_select_related = ("user",)
@@ -112,12 +112,14 @@ class McpCallAdmin(PermittedAdmin[McpCall]):
 
     @admin.display(description="Outcome")
     def outcome(self, call: McpCall) -> SafeString:
+        """How it ended, and beneath it how long it took."""
         look, text = ("succeeded", "ok") if call.ok else ("failed", call.error_code or "failed")
-        return format_html('<span class="badge badge-{}">{}</span>', look, text)
-
-    @admin.display(description="Took")
-    def took(self, call: McpCall) -> str:
-        return f"{call.ms:,} ms"
+        return format_html(
+            '<span class="badge badge-{}">{}</span> <span class="quiet">{} ms</span>',
+            look,
+            text,
+            f"{call.ms:,}",
+        )
 
     @admin.display(description="In / out")
     def sizes(self, call: McpCall) -> str:
