@@ -21,8 +21,11 @@ class AgentsConfig(AppConfig):
         from agents_app.definitions.switches import is_off
         from agents_app.reactions import starting as reactions
         from agents_app.running import owning, written
+        from agents_app.running.hiding import keys_in_files
         from agents_app.runs import forgetting
+        from core import redaction
 
+        redaction.register(keys_in_files)
         triggers.connect()
         reactions.connect()
         owning.connect()

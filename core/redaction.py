@@ -64,7 +64,7 @@ def without_credentials(text: str) -> str:
 def without_people(text: str) -> str:
     """Without ids of sessions, addresses of e-mail and addresses of machines other than this one."""
     text = _EMAIL.sub(SOMEBODY, _SESSION.sub(HIDDEN, text))
-    return _IPV6.sub(_machine, _IPV4.sub(_machine, text))
+    return _IPV4.sub(_machine, _IPV6.sub(_machine, text))
 
 
 def secrets_of_service() -> list[str]:
@@ -112,8 +112,12 @@ def _spellings(word: str) -> tuple[str, ...]:
 
 def _machine(found: re.Match[str]) -> str:
     text = found.group()
+    word = text.rstrip(".")
     try:
-        address = ip_address(text.rstrip(".") if text.endswith(".") else text)
+        address = ip_address(word)
     except ValueError:
         return text
-    return text if address.is_loopback or address.is_unspecified else SOMEBODY
+    is_own = address.is_loopback or address.is_unspecified
+    # What begins with :: is nobody's, and part of a program rather.
+    is_code = address.version == 6 and address.is_reserved and address.ipv4_mapped is None
+    return text if is_own or is_code else SOMEBODY + text[len(word) :]

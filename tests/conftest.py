@@ -133,6 +133,12 @@ def variants_later(fresh_surroundings: None, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.fixture
+def quick_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Management commands only say what they were called with: the real ones take seconds to start."""
+    monkeypatch.setattr("core.diagnostics.running.program", lambda: ("/bin/echo", "ran"))
+
+
+@pytest.fixture
 def run_on_commit(django_capture_on_commit_callbacks: Any) -> RunOnCommit:
     """`with run_on_commit():` runs at its end what the block left for after the commit."""
 

@@ -70,13 +70,17 @@ def run_command(*, name: str, arguments: Sequence[str], actor: Actor) -> Ran:
     return Ran(name, [*arguments], exit_code, shown, left_out)
 
 
+def program() -> tuple[str, ...]:
+    """What runs the commands of this site: this very interpreter."""
+    return sys.executable, str(Path(settings.BASE_DIR) / "manage.py")
+
+
 @contextmanager
 def _started(command: Command, arguments: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
     """However the block ends, so does the process, and whatever it started."""
-    base = Path(settings.BASE_DIR)
-    process = subprocess.Popen(  # noqa: S603  # this interpreter, a listed command, checked arguments
-        [sys.executable, str(base / "manage.py"), command.name, *arguments],
-        cwd=base,
+    process = subprocess.Popen(  # noqa: S603  # our own program, a listed command, checked arguments
+        [*program(), command.name, *arguments],
+        cwd=settings.BASE_DIR,
         env=environment_for(command, os.environ),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -43,16 +43,18 @@ class LogEnd:
 
 
 def read_log(*, actor: Actor, lines: int = 100, level: LogLevel = "debug") -> LogEnd:
-    """The newest records of at least that level, of about that many lines together; never a part of a traceback."""
+    """The newest records of at least that level, until they have that many lines; a traceback stays whole."""
     actor.require_diagnosis("settings.manage")
     wanted = {name.upper() for name in LEVELS[LEVELS.index(level) :]}
     found = [record for record in _records(_end_of_file()) if record.level in wanted]
     redactor, chosen = Redactor(), list[LogRecord]()
     room, characters = min(lines, MOST_LINES), _MOST_CHARACTERS
     for record in reversed(found):
+        if room <= 0:
+            break
         text = _shortened(redactor.text(record.text))
         room, characters = room - text.count("\n") - 1, characters - len(text)
-        if chosen and (room < 0 or characters < 0):
+        if characters < 0:
             break
         chosen.append(LogRecord(record.at, record.level.lower(), record.logger, text))
     return LogEnd(chosen, len(found))
@@ -79,7 +81,7 @@ def _end_of_file() -> str:
 def _records(text: str) -> Iterator[LogRecord]:
     found = list(BEGINNING.finditer(text))
     ends = [following.start() for following in found[1:]] + [len(text)]
-    for beginning, end in zip(found, ends, strict=True):
+    for beginning, end in zip(found, ends, strict=False):
         at, level, logger = beginning.groups()
         yield LogRecord(at, level, logger, text[beginning.end() : end].rstrip())
 

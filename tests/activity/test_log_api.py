@@ -266,24 +266,16 @@ def test_an_ai_client_reads_the_tail_where_it_was_granted() -> None:
     make.form()
     make.submission(email="a@example.com", message="Canary words")
 
-    found = tail(limit=3)["entries"]
+    found = tail(limit=3)["items"]
     assert [len(found), found[0]["event"]] == [3, "form.submit"]
     assert "Canary words" not in str(found)
-    assert {*found[0]} == {
-        "id",
-        "createdAt",
-        "event",
-        "sentence",
-        "door",
-        "agentId",
-        "runId",
-        "postId",
-        "payload",
-    }
-    mine = tail(entityId=str(post.pk), action="post.created")["entries"]
-    assert [entry["sentence"] for entry in mine] == ["admin made ‘How to brew’"]
+    assert {*found[0]} == {"id", "createdAt", "event", "sentence", "door"}
+    mine = tail(entityId=str(post.pk), action="post.created", format="full")
+    assert [entry["sentence"] for entry in mine["items"]] == ["admin made ‘How to brew’"]
+    assert mine["items"][0]["payload"]["slug"] == "how-to-brew"
+    assert mine["total"] == 1
     assert tail(action="nothing")["details"].keys() == {"action"}
-    assert tail(entityId="x")["details"].keys() == {"entityId"}
+    assert tail(entityId="x") == {"items": [], "total": 0}
 
     plain = Principal(id="plain", user_id=make.user("admin").pk)
     assert call_tool(plain, "tail_activity_logs", {}).is_error

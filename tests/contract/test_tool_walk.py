@@ -20,7 +20,7 @@ from mcp_bridge.credentials import Principal
 from tests import make
 from tests.mcp.tools import tables
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_commands")]
 
 ROLES: Final = ("admin", "editor", "translator", "ai_agent")
 ALL: Final = frozenset(ROLES)

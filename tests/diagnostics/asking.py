@@ -1,0 +1,38 @@
+"""Calls of the diagnostics tools by credentials that were granted them, or not."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mcp_bridge.calls import call_tool
+from mcp_bridge.credentials import Principal
+from tests import make
+
+TOOLS: Final = (
+    "read_server_logs",
+    "run_ace_command",
+    "simulate_webhook_event",
+    "tail_activity_logs",
+    "test_local_route",
+    "trace_url_resolution",
+    "validate_mcp_payload",
+)
+
+
+def granted(role: str = "ai_agent") -> Principal:
+    return Principal(id=f"granted-{role}", user_id=make.user(role).pk, diagnostics=True)
+
+
+def told(tool: str, role: str = "ai_agent", **arguments: Any) -> dict[str, Any]:
+    """The answer to an account of that role."""
+    result = call_tool(granted(role), tool, arguments)
+    assert not result.is_error, result.content[0].text
+    answer: dict[str, Any] = result.structured_content
+    return answer
+
+
+def refusal(tool: str, **arguments: Any) -> tuple[str, str]:
+    """The code and the words of a refusal."""
+    result = call_tool(granted(), tool, arguments)
+    assert result.is_error, result.structured_content
+    return result.meta["cms/error"]["code"], result.content[0].text

@@ -1,0 +1,87 @@
+"""What is a secret, looks like one, or tells who somebody is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core.redaction import Redactor, without_credentials, without_people
+from tests import make
+
+pytestmark = pytest.mark.django_db
+TOKEN = "k3" * 21 + "Z"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (f"with cms_{TOKEN} and", "with [hidden] and"),
+        (f"with cmsmcp_{TOKEN}.", "with [hidden]."),
+        ("key sk-ant-api03-abcdefgh", "key [hidden]"),
+        ("key AIzaSyA1234567890abcdefghij", "key [hidden]"),
+        ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.sig end", "[hidden] end"),
+        ("Cookie: sessionid=abc; csrftoken=def", "Cookie: [hidden]; csrftoken=[hidden]"),
+        ("redis://:pass-word@cache:6379/0", "redis://:[hidden]@cache:6379/0"),
+        ("postgresql://me:pass-word@db/name", "postgresql://me:[hidden]@db/name"),
+        ("cms_project.settings is no token", "cms_project.settings is no token"),
+        ("a plain sentence of tokens", "a plain sentence of tokens"),
+    ],
+)
+def test_credentials_are_known_by_their_look(text: str, shown: str) -> None:
+    assert without_credentials(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("from 203.0.113.9:4711", "from [address]:4711"),
+        ("from 2001:db8::7 and ::ffff:203.0.113.9.", "from [address] and [address]."),
+        ("from 127.0.0.1 or ::1", "from 127.0.0.1 or ::1"),
+        ("ann.lee+x@mail.example.com wrote", "[address] wrote"),
+        ("session 0123456789abcdefghijklmnopqrstuv", "session [hidden]"),
+        (f"GET /preview/{TOKEN} 200", "GET /preview/[hidden] 200"),
+        ("pbkdf2_sha256$1000$salt$hash=", "[hidden]"),
+        ("2026-11-22 08:40:54,123 took 10:20:30", "2026-11-22 08:40:54,123 took 10:20:30"),
+        ("reference 1a2b3c4d5e6f", "reference 1a2b3c4d5e6f"),
+        ("post 3f1c2a44-9c1e-4b52-8f07-0d9a5be0c111", "post 3f1c2a44-9c1e-4b52-8f07-0d9a5be0c111"),
+        ("core::tools, a[::2]x", "core::tools, a[::2]x"),
+    ],
+)
+def test_people_and_sessions_are_known_by_their_look(text: str, shown: str) -> None:
+    assert without_people(text) == shown
+
+
+def test_secrets_are_known_in_every_spelling(settings: Any) -> None:
+    settings.CMS_ENV = settings.CMS_ENV.model_copy(
+        update={
+            "agent_secret": 'canary "one"/1',
+            "workflow_secrets": {"crm": "canary-of-crm"},
+            "redis_url": "redis://:canary-pass@cache/0",
+        }
+    )
+    make.webhook(secret="canary-hook", headers={"X-Team": "Basic canary-header"})
+    redactor = Redactor()
+
+    for text in (
+        'said canary "one"/1',
+        'said canary \\"one\\"/1',
+        "said canary%20%22one%22%2F1",
+        "said canary &quot;one&quot;/1",
+        "said CANARY-OF-CRM",
+        "said canary-pass",
+        "said canary-hook",
+        "said canary-header",
+        f"said {settings.SECRET_KEY}",
+    ):
+        assert redactor.known(text) == "said [hidden]"
+
+
+@pytest.mark.parametrize(
+    "unit", ["a", ":", "1.", "a@", "://", "token ", "=", "0a:", "\ufffd", "x\n"]
+)
+def test_threat_26_a_long_text_is_looked_through(unit: str) -> None:
+    """With a pattern that looks at everything again from each place this would not end."""
+    text = unit * (1_000_000 // len(unit))
+
+    assert len(Redactor().text(text)) > 300_000
