@@ -73,7 +73,7 @@ class RunAgent(Arguments):
 class RunFieldAgent(Arguments):
     agent_id: str
     post_id: str
-    field_key: str = Field(description="Such as post.title or module.hero.title.")
+    field_key: str = Field(description="post.title or module.hero.title")
     post_module_id: str | None = None
     current_value: Any = None
     open_ended_context: str | None = None

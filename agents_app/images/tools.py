@@ -8,7 +8,7 @@ from pydantic import Field
 
 from agents_app.images.generating import ALT_MAX, PROMPT_MAX, Size
 from agents_app.images.generating import generate_image as generate
-from content.tools.authorship import author
+from content.tools.authorship import author, author_told
 from core.actor import Actor
 from core.json import JsonObject
 from core.tools import Arguments, Result, tool
@@ -23,6 +23,7 @@ class GenerateImage(Arguments):
     path: str | None = Field(
         None, max_length=300, description="post.featuredMediaId or modules.<id>.props.<name>"
     )
+    agent_id: str | None = Field(None, max_length=80)
 
 
 class MadePicture(Result):
@@ -41,15 +42,17 @@ class MadePicture(Result):
     costs=True,
 )
 def generate_image(actor: Actor, arguments: GenerateImage) -> JsonObject:
-    """Have an image made and kept in the library; search_media first. With postId and path it is staged there in
-    AI Review. Costs money, counted in the budget."""
+    """Have an image made and kept in the library; search_media first, this costs money. With postId and path it is
+    staged there in AI Review."""
+    names_author = arguments.post_id is not None or arguments.agent_id is not None
+    writer = author(actor, arguments.agent_id) if names_author else actor
     made = generate(
         prompt=arguments.prompt,
         alt_text=arguments.alt_text,
         size=arguments.size,
         post_id=arguments.post_id,
         path=arguments.path,
-        actor=author(actor, None) if arguments.post_id else actor,
+        actor=writer,
     )
     answer: JsonObject = {
         "mediaId": str(made.asset.pk),
@@ -63,4 +66,4 @@ def generate_image(actor: Actor, arguments: GenerateImage) -> JsonObject:
             "version": made.staged.version,
             "staged": list(made.staged.paths),
         }
-    return answer
+    return {**answer, **author_told(writer, arguments.agent_id)}

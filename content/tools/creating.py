@@ -47,13 +47,13 @@ class CreatePost(Arguments):
     slug: str | None = Field(None, max_length=200)
     locale: str | None = Field(None, max_length=12)
     excerpt: str | None = Field(None, max_length=2000)
-    content_markdown: Markdown | None = Field(None, description="Fills the first prose module.")
+    content_markdown: Markdown | None = None
     module_group_name: str | None = Field(None, max_length=80)
     module_group_id: UUID | None = None
     module_edits: list[dict[str, Any]] = Field(
         [],
         max_length=100,
-        description="{postModuleId, or type + orderIndex; props, contentMarkdown}",
+        description="{postModuleId or type, orderIndex; props, contentMarkdown}",
     )
     taxonomy_term_ids: Ids | None = None
     agent_id: str | None = Field(None, max_length=80)
@@ -68,20 +68,21 @@ class CreatePost(Arguments):
     result=CreatedPost,
 )
 def create_post_ai_review(actor: Actor, arguments: CreatePost) -> JsonObject:
-    """Propose a new draft post with all its content in AI Review. A failed moduleEdit is reported, not fatal."""
+    """Propose a new draft post in AI Review. contentMarkdown fills its first prose module; failed moduleEdits are
+    reported."""
     writer = author(actor, arguments.agent_id)
     results: list[JsonObject] = []
     probe = Post(type=arguments.type, locale=arguments.locale or "")
 
     def edit(document: PostDocument) -> PostDocument:
-        wanted = list(arguments.module_edits)
         prose = _first_prose(document)
         markdown = arguments.content_markdown
         if markdown is not None and prose is None:
             results.append({"ok": False, "error": NO_PROSE})
-        elif markdown is not None and prose and not _fills(wanted, document, prose):
+        elif markdown is not None and prose:
+            # First, so that an edit of the same prose wins where it succeeds, and nothing is lost where it fails.
             document = edits.update_module(document, prose.id, content_markdown=markdown)
-        for item in wanted:
+        for item in arguments.module_edits:
             document, result = _apply(probe, document, item, writer)
             results.append(result)
         return document
@@ -134,16 +135,6 @@ def _group(arguments: CreatePost) -> str | None:
 
 def _first_prose(document: PostDocument) -> ModuleDocument | None:
     return next((module for module in document.modules if module.type == "prose"), None)
-
-
-def _fills(wanted: list[dict[str, Any]], document: PostDocument, prose: ModuleDocument) -> bool:
-    """Whether an edit gives the prose module its content already."""
-    for item in wanted:
-        props = item.get("props")
-        content = item.get("contentMarkdown") or (isinstance(props, dict) and props.get("content"))
-        if content and _target(document, item) == prose.id:
-            return True
-    return False
 
 
 def _target(document: PostDocument, item: dict[str, Any]) -> str | None:

@@ -24,9 +24,7 @@ Row = dict[str, Any]
 
 
 class ListPosts(Paged):
-    q: str | None = Field(
-        None, max_length=200, description="Words in title or content, all of them."
-    )
+    q: str | None = Field(None, max_length=200)
     type: str | None = Field(None, max_length=80)
     locale: str | None = Field(None, max_length=12)
     status: Literal["draft", "published", "archived"] | None = None
@@ -44,7 +42,7 @@ class ListPosts(Paged):
     result=PostPage,
 )
 def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
-    """Find posts by words, type, locale, status, term, or what waits; the newest change or best match first."""
+    """Find posts, also by what waits in a layer; the newest change first, with q the best match."""
     posts = _wanted(arguments)
 
     def listed(rows: list[Row]) -> list[JsonObject]:

@@ -48,7 +48,7 @@ class TranslatedModule(Arguments):
 class CreateTranslation(OfSource):
     locale: str = Field(max_length=12)
     slug: str | None = Field(None, max_length=200)
-    fields: Props = Field({}, description="Translated post fields, such as title, excerpt.")
+    fields: Props = {}
     modules: list[TranslatedModule] = Field([], max_length=300)
 
 
@@ -107,8 +107,8 @@ def _listed(
     result=CreatedTranslation,
 )
 def create_translation_ai_review(actor: Actor, arguments: CreateTranslation) -> JsonObject:
-    """Propose a translation as a new draft post in AI Review: a copy of the source, with the texts in fields and
-    modules on top. Texts not given stay untranslated."""
+    """Propose a translation as a new draft post in AI Review; what fields and modules leave out stays
+    untranslated."""
     writer = author(actor, arguments.agent_id)
     source = require_post(arguments.post_id)
     layer = _layer(arguments)

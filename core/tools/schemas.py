@@ -15,7 +15,9 @@ from pydantic import BaseModel
 Schema = dict[str, Any]
 
 # Limits that a model rarely meets and the server names in its refusal: in the list they cost a tenth of it.
-_LEFT_TO_THE_SERVER = frozenset({"maxLength", "maxItems", "format"})
+_LEFT_TO_THE_SERVER = frozenset(
+    {"maxLength", "maxItems", "minItems", "minLength", "minimum", "format"}
+)
 
 
 @lru_cache(maxsize=512)
@@ -62,7 +64,7 @@ def _lean_object(
         return _lean_object({**choices[0], **_without_null(own)}, definitions, seen)
     result: Schema = {}
     for key, value in _without_null(own).items():
-        if key in _LEFT_TO_THE_SERVER or (key == "additionalProperties" and value is True):
+        if key in _LEFT_TO_THE_SERVER or (key == "additionalProperties" and isinstance(value, bool)):
             continue
         if key == "properties":
             result[key] = {name: _lean(item, definitions, seen) for name, item in value.items()}
@@ -76,5 +78,11 @@ def _lean_object(
 
 
 def _without_null(node: Mapping[str, Any]) -> dict[str, Any]:
-    """The node without a default that says no more than the absence of the key."""
-    return {k: v for k, v in node.items() if not (k == "default" and v in (None, "", [], {}))}
+    """The node without a default that says no more than the absence of the key, or the order of its choices."""
+    first = node["enum"][:1] if "enum" in node else []
+    unsaid = (None, False, "", [], {}, *first)
+    return {k: v for k, v in node.items() if not (k == "default" and _is_one_of(v, unsaid))}
+
+
+def _is_one_of(value: object, known: Sequence[object]) -> bool:
+    return any(value == one and type(value) is type(one) for one in known)
