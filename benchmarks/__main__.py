@@ -31,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _uploads(options.rounds)
         if options.part == "agents":
             return _agents(options.rounds)
+        if options.part == "mcp":
+            return _mcp(options)
         bad = [] if options.part == "webhooks" else _reading(options, url, Path(folder))
         if options.part != "reading":
             _webhooks(options)
@@ -55,13 +57,14 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument(
         "part",
         nargs="?",
-        choices=("all", "reading", "webhooks", "sitemap", "uploads", "agents"),
+        choices=("all", "reading", "webhooks", "sitemap", "uploads", "agents", "mcp"),
         default="all",
     )
     parser.add_argument("--events", type=int, default=10_000, help="how many webhooks are sent")
     parser.add_argument("--posts", type=int, default=10_000, help="how many posts to seed")
     parser.add_argument("--rounds", type=int, default=5, help="rounds; their median is shown")
     parser.add_argument("--seconds", type=float, default=2.0, help="length of a load")
+    parser.add_argument("--calls", type=int, default=200, help="calls of a tool in a round")
     parser.add_argument("--connections", type=int, default=8)
     parser.add_argument("--workers", type=int, default=2, help="processes of each server")
     parser.add_argument("--only", default="", help="endpoints whose name holds this")
@@ -82,6 +85,8 @@ def _set_up(url: str, folder: str) -> None:
         "THROTTLE_USER": UNLIMITED,
         "THROTTLE_ANON": UNLIMITED,
         "THROTTLE_PUBLIC": UNLIMITED,
+        "THROTTLE_MCP": UNLIMITED,
+        "THROTTLE_MCP_TOOL": UNLIMITED,
         "THROTTLE_ALLOW_IPS": "",
         "TRUSTED_PROXIES": "0",
         "AGENT_SECRET": "benchmark-" * 4,
@@ -186,6 +191,27 @@ def _agents(rounds: int) -> int:
         found = agent_runs.measure(rounds, url)
     print(f"\n{measuring.machine()}; {rounds} rounds.")
     agent_runs.show(found)
+    return 0
+
+
+def _mcp(options: argparse.Namespace) -> int:
+    import asyncio
+
+    from benchmarks import mcp, mcp_tokens, measuring, servers
+
+    seeded = _seeded(options.posts)
+    with servers.mcp() as product, servers.mcp_floor() as floor:
+        found = mcp.measure(seeded.published[0], product, floor, options.rounds, options.calls)
+        many = mcp.sessions(product)
+        count, shown = asyncio.run(mcp.listed(product))
+    print(f"\n{measuring.machine()}; {options.rounds} rounds of {options.calls} calls.")
+    mcp.show(found)
+    for sessions, kib, seconds in many:
+        print(
+            f"{sessions} SSE sessions open: {kib:.0f} KiB each; {seconds:.1f} s until all were answered."
+        )
+    tokens, how = mcp_tokens.count(shown)
+    print(f"tools/list: {count} tools, {len(shown.encode()):,} bytes, {tokens:,} tokens ({how}).")
     return 0
 
 

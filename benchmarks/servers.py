@@ -102,6 +102,26 @@ def model() -> Iterator[Server]:
 
 
 @contextmanager
+def mcp() -> Iterator[Server]:
+    """The MCP server of the product, open to this machine."""
+    port = free_port()
+    command = [sys.executable, "manage.py", "run_mcp", "--port", str(port)]
+    with _running("mcp", command, port, {"MCP_AUTH_TOKEN": ""}, "/health") as server:
+        yield server
+
+
+@contextmanager
+def mcp_floor() -> Iterator[Server]:
+    port = free_port()
+    command = [
+        sys.executable, "-m", "uvicorn", "benchmarks.mcp_floor:app", "--host", "127.0.0.1",
+        "--port", str(port), "--log-level", "warning", "--no-access-log",
+    ]  # fmt: skip
+    with _running("mcp floor", command, port, {}, "/health") as server:
+        yield server
+
+
+@contextmanager
 def worker() -> Iterator[Server]:
     """Worker and scheduler, as docs/deployment.md runs them. The time counted is the worker's."""
     celery = [sys.executable, "-m", "celery", "--quiet", "-A", "cms_project"]

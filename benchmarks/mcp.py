@@ -1,0 +1,132 @@
+"""Calls of tools through the SDK's client, beside a tool that does nothing on the bare SDK; and many sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from statistics import median
+from typing import TYPE_CHECKING, Any, Final
+
+from benchmarks.mcp_sessions import ManySessions, resident_kib
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+    from benchmarks.servers import Server
+
+TRANSPORTS: Final = ("sse", "streamable")
+NOTHING: Final = "no-op of the bare SDK"
+SESSIONS: Final = (500, 500)
+"""How many more at a time."""
+
+
+@dataclass(slots=True)
+class Taken:
+    """Milliseconds: medians of rounds of the median call, and the server's CPU time per call."""
+
+    calls: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+
+
+Found = dict[tuple[str, str], Taken]
+
+
+def measure(post_id: str, product: Server, floor: Server, rounds: int, calls: int) -> Found:
+    """By transport and name: each round goes through all of them, every other one the other way round."""
+    jobs = [
+        (name, server, tool, given)
+        for name, server, tool, given in (
+            (NOTHING, floor, "nothing", {}),
+            ("list_taxonomies", product, "list_taxonomies", {}),
+            ("list_posts, 20", product, "list_posts", {"limit": 20}),
+            ("get_post_context", product, "get_post_context", {"postId": post_id}),
+        )
+    ]
+    found: Found = {(kind, job[0]): Taken() for kind in TRANSPORTS for job in jobs}
+    for number in range(rounds + 1):
+        for kind in TRANSPORTS:
+            for name, server, tool, given in jobs if number % 2 == 0 else jobs[::-1]:
+                call, cpu = asyncio.run(_round(server, kind, tool, given, calls))
+                if number:  # the first only loads what is loaded once
+                    found[kind, name].calls.append(call)
+                    found[kind, name].cpu.append(cpu)
+    return found
+
+
+async def _round(
+    server: Server, kind: str, tool: str, given: dict[str, Any], calls: int
+) -> tuple[float, float]:
+    async with _connected(server, kind) as client:
+        for _ in range(5):
+            result = await client.call_tool(tool, given)
+            assert not result.is_error, result.content
+        before, times = server.cpu_seconds(), []
+        for _ in range(calls):
+            begin = time.perf_counter()
+            await client.call_tool(tool, given)
+            times.append(time.perf_counter() - begin)
+        spent = server.cpu_seconds() - before
+    return 1000 * median(times), 1000 * spent / calls
+
+
+@asynccontextmanager
+async def _connected(server: Server, kind: str) -> AsyncIterator[Client]:
+    from mcp import Client
+    from mcp.client.sse import sse_client
+    from mcp.client.streamable_http import streamable_http_client
+
+    url = f"http://127.0.0.1:{server.port}/mcp"
+    link = sse_client(url) if kind == "sse" else streamable_http_client(url)
+    async with Client(link) as client:
+        yield client
+
+
+def show(found: Found) -> None:
+    print("\n| call | transport | ms | of the no-op | server CPU ms | of the no-op |")
+    print("|---|---|---:|---:|---:|---:|")
+    for (kind, name), taken in found.items():
+        floor = found[kind, NOTHING]
+        call, cpu = median(taken.calls), median(taken.cpu)
+        print(
+            f"| {name} | {kind} | {call:.2f} | {call / median(floor.calls):.2f} "
+            f"| {cpu:.2f} | {cpu / median(floor.cpu):.2f} |"
+        )
+
+
+def sessions(product: Server) -> list[tuple[int, float, float]]:
+    """Sessions open at once, KiB of the server for each, and seconds until the last ones were answered."""
+    return asyncio.run(_sessions(product))
+
+
+async def _sessions(product: Server) -> list[tuple[int, float, float]]:
+    many = ManySessions(f"http://127.0.0.1:{product.port}")
+    await many.add(50)
+    await many.call("list_taxonomies", {})
+    many.drop()
+    await asyncio.sleep(2)
+    empty, found = resident_kib(product.pid), []
+    for count in SESSIONS:
+        begin = time.perf_counter()
+        await many.add(count)
+        answers = await many.call("list_taxonomies", {})
+        assert not any(answer.get("isError") for answer in answers)
+        used = (resident_kib(product.pid) - empty) / len(many.open)
+        found.append((len(many.open), used, time.perf_counter() - begin))
+    await many.close()
+    return found
+
+
+async def listed(product: Server) -> tuple[int, str]:
+    """How many tools there are, and what of them a host usually shows a model, as JSON."""
+    import orjson
+
+    async with _connected(product, "streamable") as client:
+        tools = (await client.list_tools()).tools
+    shown = [
+        {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
+        for tool in tools
+    ]
+    return len(tools), orjson.dumps(shown).decode()

@@ -1,0 +1,114 @@
+"""Many SSE sessions of an MCP server at once, by a client that costs little itself."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+HELLO = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "many-sessions", "version": "1"},
+}
+AT_ONCE = 16
+"""Calls under way at the same time; all sessions are open, and take turns."""
+
+
+class Session:
+    """One open stream. Messages go over the connections that all sessions share."""
+
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, http: httpx.AsyncClient
+    ) -> None:
+        self._reader, self._writer, self._http = reader, writer, http
+        self._address = ""
+        self._number = 0
+
+    async def read(self) -> str:
+        """The data of the next event."""
+        while True:
+            line = await self._reader.readline()
+            if not line:
+                raise ConnectionError("the server closed the stream")
+            if line.startswith(b"data: "):
+                return line[6:].decode().strip()
+
+    async def begin(self) -> None:
+        self._address = await self.read()
+        await self.request("initialize", HELLO)
+        await self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    async def send(self, message: Mapping[str, Any]) -> None:
+        answer = await self._http.post(self._address, json=message)
+        if answer.status_code != 202:
+            raise ConnectionError(f"{answer.status_code}: {answer.text}")
+
+    async def request(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The result. Raises `ConnectionError` on a protocol error."""
+        self._number += 1
+        asked = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
+        await self.send(asked)
+        while True:
+            answer = json.loads(await self.read())
+            if answer.get("id") == self._number:
+                if "result" not in answer:
+                    raise ConnectionError(str(answer))
+                return dict(answer["result"])
+
+    def close(self) -> None:
+        self._writer.transport.abort()
+
+
+class ManySessions:
+    """Sessions of the server at `url`, all open until `close`."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.open: list[Session] = []
+        limits = httpx.Limits(max_connections=AT_ONCE, max_keepalive_connections=AT_ONCE)
+        self._http = httpx.AsyncClient(base_url=url, timeout=60, limits=limits)
+        self._turns = asyncio.Semaphore(AT_ONCE)
+
+    async def add(self, count: int) -> None:
+        await asyncio.gather(*(self._add() for _ in range(count)))
+
+    async def _add(self) -> None:
+        async with self._turns:
+            host, _, port = self.url.removeprefix("http://").partition(":")
+            reader, writer = await asyncio.open_connection(host, int(port), limit=2**22)
+            head = f"GET /mcp HTTP/1.1\r\nHost: {host}:{port}\r\nAccept: text/event-stream\r\n\r\n"
+            writer.write(head.encode())
+            session = Session(reader, writer, self._http)
+            await session.begin()
+            self.open.append(session)
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """What each of them is answered."""
+
+        async def one(session: Session) -> dict[str, Any]:
+            async with self._turns:
+                params = {"name": tool, "arguments": arguments}
+                return await session.request("tools/call", params)
+
+        return await asyncio.gather(*(one(session) for session in self.open))
+
+    def drop(self) -> None:
+        """Hang up on all of them, as a client does that is gone."""
+        for session in self.open:
+            session.close()
+        self.open.clear()
+
+    async def close(self) -> None:
+        self.drop()
+        await self._http.aclose()
+
+
+def resident_kib(pid: int) -> int:
+    """Memory of the process, without what it shares with files."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.partition("RssAnon:")[2].split()[0])
