@@ -245,4 +245,6 @@ def shared_module(slug: str | None, scope: str | None) -> tuple[str, str] | None
     row = ModuleInstance.objects.filter(scope="global", global_slug=slug).first()
     if row is None:
         raise invalid("globalSlug", f"There is no global module {slug!r}.", code="unknown_global")
+    if scope not in (None, "global"):
+        raise invalid("scope", "A globalSlug places a global module; leave scope out.")
     return slug, str(row.pk)
