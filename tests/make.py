@@ -172,6 +172,15 @@ def staged(
     )
 
 
+def edited(of: Post, patch: Mapping[str, Json]) -> Post:
+    """A person's change of live fields, which keeps a revision."""
+    return edit_post(
+        post_id=of.pk,
+        actor=actor("editor"),
+        edit=lambda document: edits.patch_fields(document, patch),
+    )
+
+
 def layers(of: Post) -> Layers:
     return open_layers(Post.objects.get(pk=of.pk))
 

@@ -15,6 +15,7 @@ from content.layers.state import post_not_found
 from content.models import Layer, ModuleInstance, Post
 from content.services.exports import export_post
 from content.tools.arguments import Format, OnPost
+from content.tools.reading_results import CanonicalPost, Manifest, PostContextResult
 from content.tools.rich import readable
 from core.actor import Actor
 from core.json import JsonObject
@@ -44,6 +45,7 @@ def require_post(post_id: UUID | str) -> Post:
     permission="posts.view",
     arguments=PostContext,
     group="posts",
+    result=PostContextResult,
 )
 def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
     """A post to work on: fields, modules of all layers with ids, what is staged and by whom, allowed modules.
@@ -157,6 +159,7 @@ def _staged(view: LayerView, full: bool) -> JsonObject:
     permission="posts.view",
     arguments=PostManifest,
     group="posts",
+    result=Manifest,
 )
 def get_post_manifest(actor: Actor, arguments: PostManifest) -> JsonObject:
     """The whole post document as one layer sees it."""
@@ -169,7 +172,14 @@ def get_post_manifest(actor: Actor, arguments: PostManifest) -> JsonObject:
     }
 
 
-@tool(title="Canonical JSON", kind="read", permission="posts.view", arguments=OnPost, group="posts")
+@tool(
+    title="Canonical JSON",
+    kind="read",
+    permission="posts.view",
+    arguments=OnPost,
+    group="posts",
+    result=CanonicalPost,
+)
 def export_post_canonical_json(actor: Actor, arguments: OnPost) -> JsonObject:
     """The live post as canonical JSON, without anything staged."""
     post = require_post(arguments.post_id)

@@ -11,7 +11,7 @@ from content.revision_queries import Difference, differences, find_revision, rev
 from content.store import iso
 from content.tools.arguments import Format, OnPost, PostId
 from content.tools.reading import require_post
-from content.tools.revision_results import RevisionPage, WholeRevision
+from content.tools.reading_results import RevisionPage, WholeRevision
 from content.tools.rich import readable
 from core.actor import Actor
 from core.errors import NotFound

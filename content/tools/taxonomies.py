@@ -13,7 +13,7 @@ from content.models import Layer, Term
 from content.tools.arguments import OnPost
 from content.tools.definition_results import TaxonomyPage, TermPage
 from content.tools.reading import require_post
-from content.tools.revision_results import TermIds
+from content.tools.reading_results import TermIds
 from core.actor import Actor
 from core.json import JsonObject
 from core.tool_pages import Paged, page

@@ -1,0 +1,146 @@
+"""What the reading tools answer of the sample content is what they promise, in both formats, and pages line up."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import Any, Final
+
+import pytest
+from django.core.management import call_command
+from jsonschema import Draft202012Validator
+
+from agents_app.runs.starting import create_run
+from content.models import Draft, ModuleInstance, Post
+from content.services.previews import create_preview_link
+from content.tools.staging import SavePost, save_post_ai_review
+from core.tool_pages import Page
+from core.tools import Tool, all_tools
+from core.tools.schemas import result_schema
+from mcp_bridge.credentials import Principal
+from media.models import Asset, MediaReference
+from tests import make
+from tests.mcp.calling import done
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("environment")]
+
+# Arguments beside limit, cursor and format; those in capitals are found in the sample content.
+READS: Final[dict[str, dict[str, Any]]] = {
+    "check_media_integrity": {},
+    "export_post_canonical_json": {"postId": "POST"},
+    "get_agent_run": {"runId": "RUN"},
+    "get_allowed_modules_for_post_type": {"postType": "blog"},
+    "get_global_module": {"globalSlug": "newsletter-callout"},
+    "get_media": {"id": "FILE"},
+    "get_module_group": {"name": "blog-default"},
+    "get_module_schema": {"type": "faq"},
+    "get_post_context": {"postId": "POST"},
+    "get_post_manifest": {"postId": "POST"},
+    "get_post_revision": {"postId": "POST", "revisionId": "REVISION", "compareTo": "EARLIER"},
+    "get_post_taxonomy_term_ids": {"postId": "POST"},
+    "get_post_type_config": {"postType": "blog"},
+    "inspect_module_definition": {"moduleSlug": "hero"},
+    "list_agents": {},
+    "list_global_modules": {},
+    "list_media": {},
+    "list_media_categories": {},
+    "list_module_groups": {},
+    "list_modules": {},
+    "list_post_preview_links": {"postId": "POST"},
+    "list_post_revisions": {"postId": "POST"},
+    "list_post_translations": {"postId": "POST"},
+    "list_post_types": {},
+    "list_posts": {},
+    "list_registry_items": {},
+    "list_taxonomies": {},
+    "list_taxonomy_terms": {"slug": "topics"},
+    "media_where_used": {"id": "FILE"},
+    "search_media": {"q": "coffee"},
+    "suggest_modules_for_layout": {"postType": "blog"},
+}
+
+
+def test_every_read_and_every_list_promises_its_answer() -> None:
+    reading = {tool.name for tool in all_tools() if tool.kind == "read"}
+    diagnostics = {tool.name for tool in all_tools() if tool.group == "diagnostics"}
+    promised = {tool.name for tool in all_tools() if tool.result is not None}
+
+    assert reading - diagnostics == set(READS)
+    assert set(READS) <= promised
+
+
+def test_the_answers_of_the_sample_content_are_what_was_promised() -> None:
+    names = _sample()
+
+    for tool in all_tools():
+        if tool.name not in READS:
+            continue
+        for format in _formats(tool):
+            given = {name: names.get(value, value) for name, value in READS[tool.name].items()}
+            answer = done(tool.name, _operator(), **given, **format)
+            _check(tool, answer)
+            if isinstance(tool.result, type) and issubclass(tool.result, Page):
+                _check_pages(tool.name, {**given, **format}, answer)
+
+
+def _operator() -> Principal:
+    return Principal(id="client:answers", user_id=make.user("ai_agent").pk)
+
+
+def _formats(tool: Tool[Any]) -> list[dict[str, str]]:
+    has_format = "format" in tool.arguments.model_fields
+    return [{"format": "concise"}, {"format": "full"}] if has_format else [{}]
+
+
+def _check(tool: Tool[Any], answer: dict[str, Any]) -> None:
+    assert tool.result is not None
+    errors = [
+        f"{tool.name} {'.'.join(map(str, error.path))}: {error.message[:200]}"
+        for error in Draft202012Validator(result_schema(tool.result)).iter_errors(answer)
+    ]
+    assert errors == []
+    for item in answer.get("items", []):
+        assert None not in item.values(), (tool.name, item)
+
+
+def _check_pages(name: str, arguments: dict[str, Any], whole: dict[str, Any]) -> None:
+    """Two by two gives the same rows in the same order; and a list is never without an example here."""
+    assert whole["total"] >= 1, name
+    seen, cursor = [], {}
+    while True:
+        page = done(name, _operator(), **arguments, limit=20 if not cursor else 7, **cursor)
+        assert page["total"] == whole["total"]
+        seen += page["items"]
+        if "nextCursor" not in page:
+            break
+        cursor = {"cursor": page["nextCursor"]}
+    assert len(seen) == whole["total"], name
+    assert seen[: len(whole["items"])] == whole["items"]
+    assert len({str(item) for item in seen}) == len(seen), name
+
+
+def _sample() -> dict[str, str]:
+    call_command("seed", stdout=StringIO())
+    make.image("drawing.png", alt_text="", description="")
+    Asset.objects.filter(filename="drawing.png").update(width=None, height=None)
+    file = MediaReference.objects.order_by("asset_id").first()
+    post = Post.objects.get(slug="how-to-brew-filter-coffee", locale="en")
+    assert file is not None
+    assert ModuleInstance.objects.filter(scope="global").exists()
+    create_preview_link(post_id=post.pk, layer="source", actor=make.actor())
+    make.edited(post, {"title": "Filter coffee, again"})
+    make.edited(post, {"excerpt": "Once more"})
+    save_post_ai_review(
+        make.mcp_actor(), SavePost(post_id=post.pk, patch={"metaTitle": "Proposed"})
+    )
+    assert Draft.objects.filter(is_empty=False).exists()
+    run = create_run(
+        agent_id="seo-specialist", scope="dropdown", actor=make.actor(), post_id=post.pk
+    )
+    newest, earlier = post.revisions.order_by("-version")[:2]
+    return {
+        "POST": str(post.pk),
+        "RUN": str(run.pk),
+        "FILE": str(file.asset_id),
+        "REVISION": str(newest.pk),
+        "EARLIER": str(earlier.pk),
+    }
