@@ -8,6 +8,7 @@ from uuid import UUID
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.module_loading import autodiscover_modules
 
 from accounts.admin.account_tokens import AccountTokenAdmin, LastDayField
@@ -15,17 +16,12 @@ from accounts.models import User
 from core.actor import Actor
 from core.tools import all_tools
 from mcp_bridge.address import server_url
-from mcp_bridge.client_config import client_config, token_credential
+from mcp_bridge.admin.clients import client_helps
+from mcp_bridge.call_log import principal_of
+from mcp_bridge.client_config import token_credential
 from mcp_bridge.models import McpToken
 from mcp_bridge.services.tokens import create_token, revoke_token
 
-_SHOWN = {
-    "claude-code": "Claude Code",
-    "claude-desktop": "Claude Desktop",
-    "cursor": "Cursor",
-    "vscode": "VS Code",
-    "n8n": "n8n",
-}
 _Choices = list[tuple[str, list[tuple[str, str]]]]
 
 
@@ -91,14 +87,8 @@ class McpTokenAdmin(AccountTokenAdmin[McpToken]):
         revoke_token(token_id=token_id, actor=actor)
 
     def more(self, request: HttpRequest, token: McpToken, secret: str) -> dict[str, Any]:
+        calls = f"{reverse('admin:mcp_bridge_mcpcall_changelist')}?caller={principal_of(token)}"
         if not secret:
-            return {}
-        url, credential = server_url(), token_credential(secret)
-        configs = [
-            (
-                label,
-                client_config(name, url=url, transport="streamable-http", credential=credential),
-            )
-            for name, label in _SHOWN.items()
-        ]
-        return {"configs": configs}
+            return {"calls": calls}
+        clients = client_helps(url=server_url(), credential=token_credential(secret))
+        return {"calls": calls, "clients": clients, "has_secret": True}
