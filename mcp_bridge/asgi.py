@@ -12,55 +12,60 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 from urllib.parse import parse_qs
 
-import anyio.to_thread
+import anyio
 from django.conf import settings
 from mcp.server.lowlevel import Server
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mcp_bridge.credentials import Principal, principal_for
-from mcp_bridge.gate import LOOPBACK_NAMES, Gate, refusal, security_settings
+from mcp_bridge.address import is_loopback
+from mcp_bridge.answers import refusal
+from mcp_bridge.connections import Connections, holder_now
+from mcp_bridge.doorkeeper import Doorkeeper
+from mcp_bridge.gate import LOOPBACK_NAMES, Gate, security_settings
 from mcp_bridge.server import build_server
-from mcp_bridge.sse import MAX_SESSIONS, OURS, SessionIdSseTransport
+from mcp_bridge.sessions import Ledger, StreamableSessions
+from mcp_bridge.sse import OURS, SessionIdSseTransport
+from mcp_bridge.threads import Workers
 
 MESSAGES_PATH = "/messages"
-RETRY_SECONDS = "30"
 
 
 def build_app(host: str = "127.0.0.1") -> Starlette:
     """The application, for a server that binds `host`. Its lifespan must run."""
-    hosts = {*LOOPBACK_NAMES, host, *settings.CMS_ENV.mcp_allowed_hosts}
+    allowed = settings.CMS_ENV.mcp_allowed_hosts
+    hosts = {*LOOPBACK_NAMES, host, *allowed}
     security = security_settings(hosts)
-    server = build_server()
+    server, workers, ledger = build_server(), Workers(), Ledger()
     sse = SessionIdSseTransport(MESSAGES_PATH, security_settings=security)
-    manager = StreamableHTTPSessionManager(
-        app=server, security_settings=security, max_sessions=MAX_SESSIONS
-    )
+    manager = StreamableSessions(ledger, app=server, security_settings=security)
+    connections = Connections(workers, manager)
+    doorkeeper = Doorkeeper(workers, serves_local=all(map(is_loopback, (host, *allowed))))
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with manager.run():
+        async with manager.run(), anyio.create_task_group() as tasks:
+            tasks.start_soon(connections.watch)
             yield
+            tasks.cancel_scope.cancel()
 
-    return Starlette(
+    def gated(endpoint: ASGIApp) -> Gate:
+        return Gate(endpoint, hosts, doorkeeper.admit, connections)
+
+    app = Starlette(
         routes=[
-            Route("/mcp", Gate(McpEndpoint(server, sse, manager), hosts, _authenticate)),
-            Route(MESSAGES_PATH, Gate(MessagesEndpoint(sse), hosts, _authenticate)),
+            Route("/mcp", gated(McpEndpoint(server, sse, manager, ledger))),
+            Route(MESSAGES_PATH, gated(MessagesEndpoint(sse))),
             Route("/health", _health),
         ],
         lifespan=lifespan,
         exception_handlers={404: _not_found},
     )
-
-
-async def _authenticate(scope: Scope) -> Principal | None:
-    client = scope.get("client")
-    address = client[0] if client else None
-    return await anyio.to_thread.run_sync(principal_for, scope["headers"], address)
+    app.state.ledger, app.state.connections = ledger, connections
+    return app
 
 
 async def _health(request: Request) -> Response:
@@ -81,15 +86,16 @@ class McpEndpoint:
         self,
         server: Server[Any],
         sse: SessionIdSseTransport,
-        manager: StreamableHTTPSessionManager,
+        manager: StreamableSessions,
+        ledger: Ledger,
     ) -> None:
-        self.server, self.sse, self.manager = server, sse, manager
+        self.server, self.sse, self.manager, self.ledger = server, sse, manager, ledger
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         names = {name for name, _ in scope["headers"]}
         in_session = b"mcp-session-id" in names
         if scope["method"] != "GET" or in_session:
-            await self.manager.handle_request(scope, receive, send)
+            await self._serve_streamable(scope, receive, send)
         elif b"mcp-protocol-version" in names:
             # A Streamable HTTP client of a revision without the standalone stream.
             answer = refusal(405, "Use POST.", "method_not_allowed", {"Allow": "POST"})
@@ -97,18 +103,28 @@ class McpEndpoint:
         else:
             await self._serve_sse(scope, receive, send)
 
+    async def _serve_streamable(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refused: JSONResponse | None = None
+
+        async def translated(message: Message) -> None:
+            nonlocal refused
+            if message["type"] == "http.response.start" and message["status"] == 503:
+                refused = self.ledger.refused(holder_now.get())
+                if refused is not None:
+                    await refused(scope, receive, send)
+            if refused is None:
+                await send(message)
+
+        await self.manager.handle_request(scope, receive, translated)
+
     async def _serve_sse(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self.sse.open_sessions >= MAX_SESSIONS:
-            answer = refusal(
-                503,
-                f"{MAX_SESSIONS} sessions are open already; close one or try again later.",
-                "too_many_sessions",
-                {"Retry-After": RETRY_SECONDS},
-            )
-            await answer(scope, receive, send)
+        holder = holder_now.get()
+        refused = self.ledger.refused(holder)
+        if refused is not None:
+            await refused(scope, receive, send)
             return
         # When the SDK's own check refuses, it has answered already and raises ValueError.
-        with suppress(ValueError):
+        with self.ledger.one(holder), suppress(ValueError):
             async with self.sse.connect_sse(scope, receive, send) as (incoming, outgoing):
                 options = self.server.create_initialization_options()
                 await self.server.run(incoming, outgoing, options)
@@ -128,6 +144,14 @@ class MessagesEndpoint:
         elif len(query.get(OURS, [])) != 1:
             answer = refusal(
                 400, f"{OURS} is required: connect to GET /mcp first.", "session_required"
+            )
+            await answer(scope, receive, send)
+        elif self.sse.is_full(scope, query[OURS][0]):
+            answer = refusal(
+                429,
+                "Answers of this session wait to be read: read the stream, then go on.",
+                "unread_answers",
+                {"Retry-After": "1"},
             )
             await answer(scope, receive, send)
         else:

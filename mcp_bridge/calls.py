@@ -19,7 +19,7 @@ from core import events
 from core.actor import Actor, Visitor
 from core.errors import CmsError
 from core.json import JsonObject
-from core.tools import calling
+from core.tools import calling, get_tool
 from core.tools.arguments import parse_arguments
 from core.tools.progress import CallCancelled, Follower, check_cancelled, followed_by
 from mcp_bridge.credentials import Principal, actor_for, require_use
@@ -82,9 +82,19 @@ def log_refused(principal: Principal, name: str, raw: Mapping[str, Any], code: s
     _log(call, raw, _failure("", code), time.perf_counter())
 
 
+def log_unknown(principal: Principal, name: str, raw: Mapping[str, Any]) -> None:
+    """Count and log a call of a tool that is not there."""
+    code = "unknown_tool"
+    try:
+        count_call(principal)
+    except TooManyCalls as error:
+        code = error.code
+    log_refused(principal, name, raw, code)
+
+
 def _answer(principal: Principal, name: str, raw: Mapping[str, Any], call: _Call) -> bytes:
     check_cancelled()
-    count_call(principal.id)
+    count_call(principal, get_tool(name))
     actor = actor_for(principal)
     call.actor = actor
     tool = calling.find_tool(name)

@@ -80,7 +80,7 @@ def _kind(params: wire.CompleteRequestParams) -> str:
 
 
 def _values(principal: Principal, kind: str, asked: Asked) -> tuple[list[str], int]:
-    count_call(principal.id)
+    count_call(principal)
     actor = actor_for(principal)
     source = _SOURCES.get(kind)
     if source is None or len(asked.typed) > _LONGEST or not _may_list(principal, actor, source[0]):

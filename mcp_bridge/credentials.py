@@ -1,4 +1,4 @@
-"""Who is calling: from the headers of a request to a principal, and from a principal to an actor.
+"""Who is calling: a principal, and the actor that it stands for.
 
 A principal is a credential, not a person; the person behind it is read again for every call, so
 that an account that was disabled, deleted or demoted loses its rights at once, open streams
@@ -7,10 +7,8 @@ included.
 
 from __future__ import annotations
 
-import hmac
-from collections.abc import Iterable
 from dataclasses import dataclass
-from ipaddress import ip_address
+from typing import Final
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
@@ -22,10 +20,15 @@ from core.actor import Actor
 from core.errors import NotAllowed, NotAuthenticated
 from core.tools import Tool
 
-RawHeaders = Iterable[tuple[bytes, bytes]]
 DIAGNOSTICS = "diagnostics"
 SCOPE_KEY = "cms.mcp.principal"
 """Where the accepted principal travels in the scope of a request."""
+CLIENT: Final = "client:"
+"""What the principal of a token begins with; its id follows."""
+NO_ACCOUNT: Final = (
+    "No active account stands behind this credential: it was disabled or deleted, or there is no account with "
+    "the role ai_agent. An administrator can set MCP_SYSTEM_USER_ID to an active account's id."
+)
 
 # "agents.*" governs people; whoever may see the agents may let an AI client run one. People who
 # edit posts may let their own client stage. What such a call can reach is held by the services all
@@ -43,13 +46,16 @@ class Principal:
     """A credential that was accepted.
 
     `id` is what sessions, rates and the log are keyed on. `user_id` is the account it is bound to,
-    or None for the system's AI user. `tools`, where set, are the only tools it may see and call.
+    or None for the system's AI user; with another role than `role`, where set, it is not that
+    account any more. `tools`, where set, are the only tools it may see and call.
     """
 
     id: str
     user_id: int | None = None
     tools: frozenset[str] | None = None
     diagnostics: bool = False
+    role: str = ""
+    is_counted: bool = True
 
 
 def local_principal() -> Principal:
@@ -68,64 +74,12 @@ def credentials_configured() -> bool:
     return bool(environment.mcp_auth_token or environment.mcp_auth_header_name)
 
 
-def principal_for(headers: RawHeaders, client: str | None = None) -> Principal | None:
-    """The principal of a request, or None for no or wrong credentials.
-
-    `headers` are raw and with lower-case names; `client` is the address that the connection came
-    from. Secrets are compared in constant time, and an unset secret matches nothing.
-    """
-    values: dict[bytes, bytes] = {}
-    for name, value in headers:
-        values.setdefault(name.lower(), value.strip(b" \t"))
-    if not credentials_configured():
-        return local_principal() if _is_loopback(client) else None
-    return _static_principal(values) or _client_principal(values)
-
-
-def _static_principal(headers: dict[bytes, bytes]) -> Principal | None:
-    environment = settings.CMS_ENV
-    if _same(_bearer(headers), environment.mcp_auth_token):
-        return Principal(id="token", diagnostics=environment.mcp_diagnostics)
-    name = (environment.mcp_auth_header_name or "").lower().encode()
-    if name and _same(headers.get(name), environment.mcp_auth_header_value):
-        return Principal(id="header", diagnostics=environment.mcp_diagnostics)
-    return None
-
-
-def _client_principal(headers: dict[bytes, bytes]) -> Principal | None:
-    """The place for per-client tokens from the admin: none exist yet, so none is accepted."""
-    return None
-
-
-def _bearer(headers: dict[bytes, bytes]) -> bytes | None:
-    scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
-    return token.strip(b" ") if scheme.lower() == b"bearer" else None
-
-
-def _same(given: bytes | None, expected: str | None) -> bool:
-    return bool(given and expected) and hmac.compare_digest(given or b"", (expected or "").encode())
-
-
-def _is_loopback(client: str | None) -> bool:
-    if client is None:
-        return False
-    try:
-        return ip_address(client).is_loopback
-    except ValueError:
-        return False
-
-
 def actor_for(principal: Principal) -> Actor:
     """The actor of one call, read from the database now. Raises `NotAuthenticated` when nobody
     stands behind it."""
     user = _user_of(principal)
-    if user is None or not user.is_active:
-        raise NotAuthenticated(
-            "No active account stands behind this credential: it was disabled or deleted, or "
-            "there is no account with the role ai_agent. An administrator can set "
-            "MCP_SYSTEM_USER_ID to an active account's id.",
-            code="no_account",
-        )
+    if user is None or not user.is_active or principal.role not in ("", user.role):
+        raise NotAuthenticated(NO_ACCOUNT, code="no_account")
     return Actor(
         user=user,
         via="mcp",

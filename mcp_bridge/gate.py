@@ -3,8 +3,7 @@ body."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable
 from urllib.parse import urlsplit
 
 import anyio
@@ -14,21 +13,16 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mcp_bridge.answers import refusal
+from mcp_bridge.connections import Connections
 from mcp_bridge.credentials import SCOPE_KEY, Principal
+from mcp_bridge.holders import Holder
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 BODY_SECONDS = 20.0
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 
-Authenticate = Callable[[Scope], Any]
-"""`async (scope) -> Principal | None`."""
-
-
-def refusal(
-    status: int, error: str, code: str, headers: dict[str, str] | None = None
-) -> JSONResponse:
-    """An error of the HTTP face in the shape that every endpoint of the product uses."""
-    return JSONResponse({"error": error, "code": code, "details": {}}, status, headers)
+Admit = Callable[[Scope], Awaitable[Holder | JSONResponse]]
 
 
 def security_settings(hosts: Iterable[str]) -> TransportSecuritySettings:
@@ -43,33 +37,38 @@ class Gate:
     """An ASGI application around an endpoint. Lets nothing through unchecked, whatever the method.
 
     `hosts` are the names (without ports) that `Host` and `Origin` may carry; a page of another name
-    that was rebound to this address is refused, with or without credentials.
+    that was rebound to this address is refused, with or without credentials. What is let in ends
+    with its credential.
     """
 
-    def __init__(self, inner: ASGIApp, hosts: Iterable[str], authenticate: Authenticate) -> None:
+    def __init__(
+        self, inner: ASGIApp, hosts: Iterable[str], admit: Admit, connections: Connections
+    ) -> None:
         self.inner = inner
         self.hosts = {host.lower() for host in hosts}
-        self.authenticate = authenticate
+        self.admit = admit
+        self.connections = connections
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # One HTTP parser leaves blanks at the end of values, which the protocol's headers must not
         # have.
         headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         scope = {**scope, "headers": headers}
-        answer = self._wrong_name(headers)
-        if answer is None:
-            principal = await self.authenticate(scope)
-            if principal is None:
-                answer = _unauthenticated()
-            else:
-                scope = _with_principal(scope, principal)
-        if answer is None and scope["method"] == "POST":
+        holder = self._wrong_name(headers) or await self.admit(scope)
+        if isinstance(holder, JSONResponse):
+            await holder(scope, receive, send)
+        elif scope["method"] == "POST":
             body = await _read_body(headers, receive)
             if isinstance(body, JSONResponse):
-                answer = body
+                await body(scope, receive, send)
             else:
-                receive = _replayed(body, receive)
-        await (answer or self.inner)(scope, receive, send)
+                await self._serve(holder, scope, _replayed(body, receive), send)
+        else:
+            await self._serve(holder, scope, receive, send)
+
+    async def _serve(self, holder: Holder, scope: Scope, receive: Receive, send: Send) -> None:
+        scope = _with_principal(scope, holder.principal)
+        await self.connections.serve(self.inner, holder, scope, receive, send)
 
     def _wrong_name(self, headers: list[tuple[bytes, bytes]]) -> JSONResponse | None:
         hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
@@ -94,15 +93,6 @@ def _hostname(address: str) -> str | None:
         return urlsplit(address).hostname
     except ValueError:
         return None
-
-
-def _unauthenticated() -> JSONResponse:
-    return refusal(
-        401,
-        "No valid credential: send `Authorization: Bearer <token>` or the configured header.",
-        "not_authenticated",
-        {"WWW-Authenticate": 'Bearer realm="mcp", error="invalid_token"'},
-    )
 
 
 def _with_principal(scope: Scope, principal: Principal) -> Scope:

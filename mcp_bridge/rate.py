@@ -1,15 +1,17 @@
-"""How often one credential may call tools: a counter per window of time in the cache."""
+"""How often one credential may call: counters per window of time in the cache."""
 
 from __future__ import annotations
 
 import time
 
 from django.conf import settings
+from pydantic import BaseModel
 
+from core.api.throttles import parse_rate
 from core.cache import count_hit
 from core.errors import CmsError
-
-SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
+from core.tools import Tool
+from mcp_bridge.credentials import Principal
 
 
 class TooManyCalls(CmsError):
@@ -19,23 +21,35 @@ class TooManyCalls(CmsError):
     code = "too_many_calls"
 
 
-def count_call(principal_id: str, now: float | None = None) -> None:
-    """Count one call of the principal at `now` (seconds of the clock, default the present).
+def count_call(
+    principal: Principal, tool: Tool[BaseModel] | None = None, now: float | None = None
+) -> None:
+    """Count one request of the principal, for `tool` where it is a call, at `now` (default the present).
 
-    Raises `TooManyCalls`, with the seconds to wait, beyond the rate `throttle_mcp` of the
-    environment.
+    Raises `TooManyCalls`, with the seconds to wait, beyond a rate of the environment: `throttle_mcp` of all,
+    `throttle_mcp_tool` of one tool, or `throttle_mcp_costly` where the tool costs.
     """
-    rate: str = settings.CMS_ENV.throttle_mcp
-    if rate == "off":
+    if not principal.is_counted:
         return
-    limit, period = rate.split("/")
-    length = SECONDS[period]
-    window, into = divmod(time.time() if now is None else now, length)
-    key = f"mcp-calls:{principal_id}:{int(window)}"
-    calls = count_hit(key, 2 * length)
-    if calls > int(limit):
+    environment = settings.CMS_ENV
+    moment = time.time() if now is None else now
+    _count(principal.id, environment.throttle_mcp, moment, "")
+    if tool is not None:
+        costly = environment.throttle_mcp_costly
+        rate = costly if tool.costs else environment.throttle_mcp_tool
+        _count(f"{principal.id}:{tool.name}", rate, moment, f" of {tool.name}")
+
+
+def _count(key: str, rate: str, now: float, of: str) -> None:
+    limit, length = parse_rate(rate)
+    if not limit:
+        return
+    window, into = divmod(now, length)
+    calls = count_hit(f"mcp-calls:{key}:{int(window)}", 2 * length)
+    if calls > limit:
+        period = rate.split("/")[1]
         raise TooManyCalls(
-            f"Too many calls: the limit is {limit} a {period} for this credential. "
+            f"Too many calls{of}: the limit is {limit} a {period} for this credential. "
             f"Wait {max(1, round(length - into))} seconds, then go on; "
             "prefer one call for a list over one call for each item."
         )

@@ -18,7 +18,8 @@ from core.tools import all_tools, get_tool
 from core.tools.arguments import nearest
 from core.tools.schemas import lean_schema
 from mcp_bridge import completion, prompts, resources
-from mcp_bridge.calls import CANCELLED, call_tool, log_refused
+from mcp_bridge.calls import CANCELLED, call_tool, log_refused, log_unknown
+from mcp_bridge.counting import counting
 from mcp_bridge.credentials import SCOPE_KEY, Principal, actor_for, local_principal, may_use
 from mcp_bridge.following import following
 from mcp_bridge.schemas import wire_tool
@@ -54,14 +55,14 @@ def build_server() -> Server[Any]:
         principal, raw = principal_of(ctx), params.arguments or {}
         tool = get_tool(params.name)
         if tool is None:
-            await workers.run(log_refused, principal, params.name, raw, "unknown_tool")
+            await workers.run(log_unknown, principal, params.name, raw)
             raise _unknown_tool(params.name)
         if tool.waits:
             return await _run_followed(ctx, workers, principal, params.name, raw)
         return await workers.run(call_tool, principal, params.name, raw)
 
     hint = CacheHint(ttl_ms=LIST_TTL_MS, scope="private")
-    return Server(
+    server: Server[Any] = Server(
         NAME,
         version=VERSION,
         title="CMS",
@@ -80,6 +81,8 @@ def build_server() -> Server[Any]:
         **prompts.handlers(),
         on_completion=completion.handler(workers, principal_of),
     )
+    server.middleware.append(counting(workers, principal_of))
+    return server
 
 
 async def _run_followed(

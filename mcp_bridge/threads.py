@@ -20,9 +20,10 @@ from django.db import close_old_connections
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Together the size of the connection pool on PostgreSQL: more would only wait for one another.
+# Each holds a connection of the database while it works.
 DATABASE_THREADS = 6
 WAITING_THREADS = 4
+APART_THREADS = 2
 
 
 class Workers:
@@ -36,6 +37,7 @@ class Workers:
     def __init__(self) -> None:
         self._database = anyio.CapacityLimiter(DATABASE_THREADS)
         self._waiting = anyio.CapacityLimiter(WAITING_THREADS)
+        self._apart = anyio.CapacityLimiter(APART_THREADS)
 
     async def run(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """The result of `work`, for anything that is quick."""
@@ -44,6 +46,10 @@ class Workers:
     async def run_waiting(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """The result of `work` that may wait long for something outside."""
         return await self._run(self._waiting, partial(work, *args, **kwargs))
+
+    async def run_apart(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """The result of `work` that must not wait behind calls: who may come in, who has to go."""
+        return await self._run(self._apart, partial(work, *args, **kwargs))
 
     async def _run(self, limiter: anyio.CapacityLimiter, work: Callable[[], R]) -> R:
         if getattr(settings, "MCP_DB_EXECUTOR", "threads") == "sensitive":

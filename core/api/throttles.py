@@ -19,16 +19,21 @@ _SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 
 
 def client_address(request: HttpRequest | Request) -> str:
-    """The caller's address: the peer's, or what the trusted proxies in front say it is.
+    """The caller's address: the peer's, or what the trusted proxies in front say it is."""
+    forwarded = str(request.META.get("HTTP_X_FORWARDED_FOR", ""))
+    return caller_address(str(request.META.get("REMOTE_ADDR", "")), forwarded)
 
-    What they say is read from the right: further left stands what the caller made up. What is no address there
-    counts as the peer's.
+
+def caller_address(peer: str, forwarded: str) -> str:
+    """The address behind `peer`, of what `X-Forwarded-For` says.
+
+    It is read from the right: further left stands what the caller made up. What is no address there counts as the
+    peer's.
     """
     depth: int = settings.CMS_ENV.trusted_proxies
-    peer = str(request.META.get("REMOTE_ADDR", ""))
     if depth == 0:
         return peer
-    hops = str(request.META.get("HTTP_X_FORWARDED_FOR", "")).split(",")
+    hops = forwarded.split(",")
     return (_address(hops[-depth]) if len(hops) >= depth else None) or peer
 
 

@@ -38,8 +38,8 @@ def open_server(prepared: Path) -> Iterator[running.Running]:
 
 @pytest.fixture(scope="session")
 def locked_server(prepared: Path) -> Iterator[running.Running]:
-    """A server with both kinds of credentials."""
-    with running.running(prepared, **TOKEN, **HEADER) as server:
+    """A server with both kinds of credentials. Wrong ones are tried all the time."""
+    with running.running(prepared, **TOKEN, **HEADER, THROTTLE_LOGIN="off") as server:
         yield server
 
 

@@ -41,13 +41,15 @@ def main() -> None:
 
     from django.core.management import execute_from_command_line
 
-    from mcp_bridge import asgi, gate, sse
-    from tests.mcp.sample_tools import registered
+    from mcp_bridge import gate, sessions, unread
+    from tests.mcp import sample_tools, suite_samples
 
     # Limits small enough to reach in a test.
     gate.BODY_SECONDS = float(os.environ.get("MCP_TEST_BODY_SECONDS", gate.BODY_SECONDS))
-    vars(asgi)["MAX_SESSIONS"] = int(os.environ.get("MCP_TEST_MAX_SESSIONS", sse.MAX_SESSIONS))
-    with registered():
+    unread.UNREAD_SECONDS = float(os.environ.get("MCP_TEST_UNREAD_SECONDS", unread.UNREAD_SECONDS))
+    most = os.environ.get("MCP_TEST_MAX_SESSIONS", sessions.MAX_SESSIONS)
+    sessions.MAX_SESSIONS = int(most)
+    with sample_tools.registered(), suite_samples.registered():
         execute_from_command_line(["manage.py", *sys.argv[1:]])
 
 

@@ -235,7 +235,7 @@ def test_calls_beyond_the_rate_are_refused_per_credential(
 ) -> None:
     environment(throttle_mcp="2/day")
 
-    results = [client("call_tool", "sample_echo", POST) for _ in range(3)]
+    results = [call_tool(Principal(id="local"), "sample_echo", POST) for _ in range(3)]
     other = call_tool(Principal(id="token"), "sample_echo", POST)
 
     assert [result.is_error for result in results] == [False, False, True]

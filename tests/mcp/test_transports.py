@@ -17,7 +17,6 @@ from tests.mcp.conftest import HEADER, TOKEN
 from tests.mcp.running import ROOT, Running, connected, environment, running
 
 BEARER = {"Authorization": f"Bearer {TOKEN['MCP_AUTH_TOKEN']}"}
-SWITCH = "UPDATE accounts_user SET is_active = {} WHERE email = 'agent@example.com'"
 GENERIC = {HEADER["MCP_AUTH_HEADER_NAME"]: HEADER["MCP_AUTH_HEADER_VALUE"]}
 
 
@@ -53,23 +52,6 @@ def test_either_credential_opens_either_transport(
             return await client.call_tool("sample_echo", {"postId": "p1"})
 
     assert anyio.run(session).is_error is False
-
-
-def test_threat_43_a_disabled_user_loses_an_open_stream(open_server: Running) -> None:
-    async def session() -> tuple[Any, Any]:
-        async with connected(open_server, "sse") as client:
-            before = await client.call_tool("sample_echo", {"postId": "p1"})
-            open_server.execute(SWITCH.format(0))
-            return before, await client.call_tool("sample_echo", {"postId": "p1"})
-
-    try:
-        before, after = anyio.run(session)
-    finally:
-        open_server.execute(SWITCH.format(1))
-
-    assert before.is_error is False
-    assert after.is_error is True
-    assert "No active account" in after.content[0].text
 
 
 def test_calls_over_http_are_logged_by_the_server(open_server: Running) -> None:
@@ -144,28 +126,6 @@ def test_the_server_stops_at_once_though_a_stream_is_open(prepared: Path) -> Non
         assert next(open_.iter_lines()) == "event: endpoint"
         # Within the time that a supervisor waits before it kills.
         assert server.stop() == -signal.SIGTERM
-
-
-def test_threat_43_switching_off_the_system_account_lets_no_other_take_over(
-    open_server: Running,
-) -> None:
-    others = "SELECT count(*) FROM accounts_user WHERE role = 'ai_agent' AND is_active"
-
-    async def look() -> str:
-        async with connected(open_server, "http") as client:
-            result = await client.call_tool("list_posts", {})
-            assert result.is_error is True
-            return str(result.content[0].text)
-
-    switch = "UPDATE accounts_user SET is_active = {} WHERE agent_id = 'general-assistant'"
-    open_server.execute(switch.format(0))
-    try:
-        assert open_server.execute(others)[0][0] > 0
-        text = anyio.run(look)
-    finally:
-        open_server.execute(switch.format(1))
-
-    assert text.startswith("No active account stands behind this credential")
 
 
 def test_the_old_transport_is_spoken_word_for_word(open_server: Running) -> None:

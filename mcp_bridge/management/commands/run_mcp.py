@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import sys
 from argparse import ArgumentParser
-from ipaddress import ip_address
 from typing import Any
 
 import anyio
@@ -15,18 +14,19 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError
 from mcp.server.stdio import stdio_server
 
-from mcp_bridge.address import server_url
+from mcp_bridge.address import is_loopback, server_url
 from mcp_bridge.asgi import build_app
 from mcp_bridge.client_config import CLIENTS, TRANSPORTS, client_config, usual_credential
 from mcp_bridge.credentials import credentials_configured
+from mcp_bridge.holders import active_tokens
 from mcp_bridge.server import build_server
 
 GRACE_SECONDS = 2
 """For calls that are under way; an open stream would otherwise keep the server up."""
 
 _OPEN_DOOR = (
-    "anyone who reaches it could use every tool. Set MCP_AUTH_TOKEN (or MCP_AUTH_HEADER_NAME and "
-    "MCP_AUTH_HEADER_VALUE), or keep to 127.0.0.1."
+    "anyone who reaches it could use every tool. Make a token in the admin (MCP tokens), set MCP_AUTH_TOKEN (or "
+    "MCP_AUTH_HEADER_NAME and MCP_AUTH_HEADER_VALUE), or keep to 127.0.0.1."
 )
 
 
@@ -69,6 +69,7 @@ class Command(BaseCommand):
             log_config=None,
             access_log=False,
             server_header=False,
+            proxy_headers=False,  # who is behind a proxy is read by TRUSTED_PROXIES, here as elsewhere
             timeout_graceful_shutdown=GRACE_SECONDS,
         )
 
@@ -90,26 +91,15 @@ def refuse_open_door(host: str) -> None:
         configured = credentials_configured()
     except ImproperlyConfigured as error:
         raise CommandError(str(error)) from error
-    if configured:
-        return
-    if not _is_loopback(host):
-        raise CommandError(f"Refusing to bind {host} without credentials: {_OPEN_DOOR}")
     # Whoever names another host has a proxy in front, whose requests all come from this machine.
-    named = [name for name in settings.CMS_ENV.mcp_allowed_hosts if not _is_loopback(name)]
-    if named:
-        raise CommandError(
-            f"Refusing to serve {', '.join(named)} (MCP_ALLOWED_HOSTS) without credentials: {_OPEN_DOOR}"
-        )
-
-
-def _is_loopback(host: str) -> bool:
-    host = host.strip("[]").lower()
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+    named = [name for name in settings.CMS_ENV.mcp_allowed_hosts if not is_loopback(name)]
+    if configured or (is_loopback(host) and not named) or active_tokens():
+        return
+    if not is_loopback(host):
+        raise CommandError(f"Refusing to bind {host} without credentials: {_OPEN_DOOR}")
+    raise CommandError(
+        f"Refusing to serve {', '.join(named)} (MCP_ALLOWED_HOSTS) without credentials: {_OPEN_DOOR}"
+    )
 
 
 def _quiet() -> None:

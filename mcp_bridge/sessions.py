@@ -1,0 +1,109 @@
+"""How many sessions may be open, in all and by one credential, over both HTTP transports."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
+from mcp.server.streamable_http import StreamableHTTPServerTransport
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.responses import JSONResponse
+
+from mcp_bridge.answers import refusal
+from mcp_bridge.connections import holder_now
+from mcp_bridge.holders import Holder
+
+MAX_SESSIONS = 1000
+MAX_SESSIONS_OF_ONE = 600
+"""One credential leaves room for the others."""
+IDLE_SECONDS = 30 * 60
+"""A Streamable HTTP session that nobody asks anything is over; an SSE session lives as long as its connection."""
+_RETRY_SECONDS: Final = "30"
+
+
+class Ledger:
+    """The sessions that are open, by credential."""
+
+    def __init__(self) -> None:
+        self._open: Counter[str] = Counter()
+
+    @property
+    def count(self) -> int:
+        return self._open.total()
+
+    def refused(self, holder: Holder) -> JSONResponse | None:
+        """The answer to one more session of the holder's where there is no room for it."""
+        if self._open[holder.principal.id] >= MAX_SESSIONS_OF_ONE:
+            said = f"{MAX_SESSIONS_OF_ONE} sessions of this credential are open already"
+            return _full(429, said)
+        if self.count >= MAX_SESSIONS:
+            return _full(503, f"{MAX_SESSIONS} sessions are open already")
+        return None
+
+    def add(self, holder: Holder) -> None:
+        self._open[holder.principal.id] += 1
+
+    def remove(self, holder: Holder) -> None:
+        self._open[holder.principal.id] -= 1
+        self._open += Counter()  # forget who has none
+
+    @contextmanager
+    def one(self, holder: Holder) -> Iterator[None]:
+        """A session that is open for the length of the block."""
+        self.add(holder)
+        try:
+            yield
+        finally:
+            self.remove(holder)
+
+
+def _full(status: int, said: str) -> JSONResponse:
+    error = f"{said}; close one or try again later."
+    return refusal(status, error, "too_many_sessions", {"Retry-After": _RETRY_SECONDS})
+
+
+class StreamableSessions(StreamableHTTPSessionManager):
+    """The SDK's sessions, counted in the ledger, and ended when their credential is.
+
+    The SDK asks `_admit_session` for each new session and calls `_discard_session` at the end of each, however it
+    ends.
+    """
+
+    def __init__(self, ledger: Ledger, **given: Any) -> None:
+        super().__init__(max_sessions=None, session_idle_timeout=IDLE_SECONDS, **given)
+        self._ledger = ledger
+        self._holders: dict[str, Holder] = {}
+
+    def holders(self) -> set[Holder]:
+        """Who has a session."""
+        return set(self._holders.values())
+
+    async def end(self, holders: Collection[Holder]) -> None:
+        """End the sessions of these; a call that works in a thread finishes its work."""
+        for session_id, holder in list(self._holders.items()):
+            transport = self._server_instances.get(session_id)
+            if holder in holders and transport is not None:
+                await self._discard_session(session_id, transport)
+
+    def _admit_session(
+        self, requestor: AuthorizationContext | None
+    ) -> StreamableHTTPServerTransport | None:
+        holder = holder_now.get()
+        if self._ledger.refused(holder) is not None:
+            return None
+        transport = super()._admit_session(requestor)
+        if transport is not None and transport.mcp_session_id is not None:
+            self._holders[transport.mcp_session_id] = holder
+            self._ledger.add(holder)
+        return transport
+
+    async def _discard_session(
+        self, session_id: str, transport: StreamableHTTPServerTransport
+    ) -> None:
+        holder = self._holders.pop(session_id, None)
+        if holder is not None:
+            self._ledger.remove(holder)
+        await super()._discard_session(session_id, transport)
