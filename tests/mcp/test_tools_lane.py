@@ -34,7 +34,8 @@ def test_lane_14_no_key_of_a_patch_reaches_past_the_lane(key: str, value: str | 
     "tool",
     ["save_post_ai_review", "add_module_to_post_ai_review", "update_post_module_ai_review",
      "remove_post_module_ai_review", "set_post_taxonomy_terms_ai_review",
-     "submit_ai_review_to_review", "create_post_ai_review"],
+     "submit_ai_review_to_review", "create_post_ai_review", "create_translation_ai_review",
+     "create_translations_ai_review_bulk"],
 )  # fmt: skip
 def test_lane_14_no_argument_reaches_past_the_lane(tool: str, key: str) -> None:
     post = make.post()
@@ -46,6 +47,8 @@ def test_lane_14_no_argument_reaches_past_the_lane(tool: str, key: str) -> None:
         "set_post_taxonomy_terms_ai_review": {"postId": str(post.pk), "taxonomyTermIds": []},
         "submit_ai_review_to_review": {"postId": str(post.pk)},
         "create_post_ai_review": {"type": "blog", "title": "x"},
+        "create_translation_ai_review": {"postId": str(post.pk), "locale": "de"},
+        "create_translations_ai_review_bulk": {"postId": str(post.pk), "locales": ["de"]},
     }
     arguments = on_post[tool]
 
