@@ -11,7 +11,9 @@ from urllib.parse import parse_qsl, urlencode
 from mcp.server.sse import SseServerTransport
 from starlette.types import Message, Receive, Scope, Send
 
-MAX_SESSIONS = 1000
+from mcp_bridge.credentials import SCOPE_KEY
+from mcp_bridge.unread import ReadStream
+
 OURS, THEIRS = "sessionId", "session_id"
 
 
@@ -23,27 +25,43 @@ class SessionIdSseTransport(SseServerTransport):
 
     open_sessions = 0
 
+    def __init__(self, *args: Any, **given: Any) -> None:
+        super().__init__(*args, **given)
+        self._streams: dict[str, ReadStream] = {}
+
     @asynccontextmanager
     async def connect_sse(self, scope: Scope, receive: Receive, send: Send) -> AsyncIterator[Any]:
-        advertised = False
+        session = ""
+        stream = ReadStream(receive, send, _owner(scope))
 
         async def renamed(message: Message) -> None:
-            nonlocal advertised
+            nonlocal session
             body = message.get("body", b"")
-            if not advertised and b"event: endpoint" in body:
-                advertised = True
+            if not session and b"event: endpoint" in body:
                 body = body.replace(f"?{THEIRS}=".encode(), f"?{OURS}=".encode(), 1)
                 message = {**message, "body": body}
-            await send(message)
+                session = body.partition(f"?{OURS}=".encode())[2].split()[0].decode()
+                self._streams[session] = stream
+            await stream.send(message)
 
         self.open_sessions += 1
         try:
-            async with super().connect_sse(scope, receive, renamed) as streams:
+            async with super().connect_sse(scope, stream.receive, renamed) as streams:
                 yield streams
         finally:
             self.open_sessions -= 1
+            self._streams.pop(session, None)
+
+    def is_full(self, scope: Scope, session: str) -> bool:
+        """Whether the caller's own session has answers that its client does not read."""
+        stream = self._streams.get(session)
+        return stream is not None and stream.owner == _owner(scope) and stream.is_full
 
     async def handle_post_message(self, scope: Scope, receive: Receive, send: Send) -> None:
         pairs = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
         query = urlencode([(THEIRS if key == OURS else key, value) for key, value in pairs])
         await super().handle_post_message({**scope, "query_string": query.encode()}, receive, send)
+
+
+def _owner(scope: Scope) -> str:
+    return str(scope[SCOPE_KEY].id)
