@@ -14,6 +14,7 @@ from tests import make
 from tests.agents.asking import execute
 from tests.agents.environment import write_agent
 from tests.agents.tooling import names, toolbox, tooled
+from tests.diagnostics.asking import TOOLS as DIAGNOSTICS
 from tests.fake_provider import Reply
 
 pytestmark = pytest.mark.django_db
@@ -63,7 +64,7 @@ def test_threat_48_an_empty_or_absent_list_means_all_but_what_nobody_lends(
     assert empty == absent
     assert {"list_posts", "save_post_ai_review", "run_agent", "create_post_ai_review"} <= empty
     assert "submit_ai_review_to_review" not in empty
-    assert not empty & {"tail_activity_logs", "simulate_webhook_event", "trace_url_resolution"}
+    assert not empty & set(DIAGNOSTICS)
 
 
 def test_threat_48_an_agent_submits_only_where_its_file_says_so(agents_dir: Path) -> None:
@@ -81,12 +82,13 @@ def test_threat_48_an_agent_submits_only_where_its_file_says_so(agents_dir: Path
     assert make.layers(post).review.changes.paths == ("post.excerpt",)
 
 
-def test_threat_48_a_list_does_not_lend_what_no_agent_may_use(agents_dir: Path) -> None:
-    tooled(agents_dir, "curious", "tail_activity_logs", "list_posts")
+@pytest.mark.parametrize("tool", DIAGNOSTICS)
+def test_threat_48_a_list_does_not_lend_what_no_agent_may_use(agents_dir: Path, tool: str) -> None:
+    tooled(agents_dir, "curious", tool, "list_posts")
     box, _ = toolbox("curious", make.post())
 
     assert names(box) == {"list_posts"}
-    assert not box.call("tail_activity_logs", {}).ok
+    assert "not on the list of tools" in box.call(tool, {}).text
 
 
 @pytest.mark.parametrize(
