@@ -127,6 +127,12 @@ def mcp() -> Iterator[Finding]:
             "no credentials: it serves this machine only",
             "set MCP_AUTH_TOKEN to serve others",
         )
+        if env.mcp_diagnostics:
+            found = (
+                "MCP_DIAGNOSTICS=1: every program of this machine may run commands and read the log"
+            )
+            advice = "set MCP_AUTH_TOKEN, or unset it and grant diagnostics to single tokens"
+            yield Finding("warn", "MCP", found, advice)
     if env.mcp_system_user_id is not None:
         yield from _system_user(env.mcp_system_user_id)
 

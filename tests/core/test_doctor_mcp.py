@@ -29,3 +29,14 @@ def test_a_system_user_that_is_missing_or_disabled_is_a_finding(settings: Any) -
     assert findings(settings, user.pk) == [Finding("fail", "MCP", disabled, ADVICE)]
     missing = "MCP_SYSTEM_USER_ID=987654 has no account"
     assert findings(settings, 987654) == [Finding("fail", "MCP", missing, ADVICE)]
+
+
+def test_diagnostics_without_any_credential_are_a_finding(settings: Any) -> None:
+    def found(**changed: Any) -> list[str]:
+        unset = {"mcp_auth_token": None, "mcp_auth_header_value": None, "mcp_diagnostics": False}
+        settings.CMS_ENV = settings.CMS_ENV.model_copy(update={**unset, **changed})
+        return [finding.found[:17] for finding in mcp() if finding.level == "warn"]
+
+    assert found() == ["no credentials: i"]
+    assert found(mcp_diagnostics=True) == ["no credentials: i", "MCP_DIAGNOSTICS=1"]
+    assert found(mcp_diagnostics=True, mcp_auth_token="a-secret-value") == []
