@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.utils import timezone
@@ -64,16 +65,16 @@ def test_one_proposed_translation_per_language_whichever_post_it_is_made_from(
         partial(propose, german, agents[1]),
         partial(propose, post, agents[1]),
     )
-    again = at_once(
-        *(
-            partial(propose_translations, post_id=post.pk, locales=["fr"], actor=agent)
-            for agent in agents
-        )
-    )
+
+    def propose_all(agent: Actor) -> list[UUID | None]:
+        rows = propose_translations(post_id=post.pk, locales=["fr"], actor=agent)
+        return [row.post_id for row in rows]
+
+    again = at_once(*(partial(propose_all, agent) for agent in agents))
 
     assert refusals(results) == ["translation_exists"] * 2
     french = Post.objects.alive().get(locale="fr")
-    assert [[row.post_id for row in rows] for rows in again] == [[french.pk], [french.pk]]
+    assert again == [[french.pk], [french.pk]]
 
 
 def test_one_variation_per_name() -> None:

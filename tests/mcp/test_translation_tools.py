@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from content import edits
 from content.definitions import find_post_type
-from content.models import Post
+from content.models import Layer, Post
 from content.services.edit import edit_post
 from content.services.translate import create_translation
 from content.services.trash import delete_post
@@ -88,7 +88,7 @@ def test_the_slug_is_the_sources_unless_another_is_given() -> None:
 
 def test_a_layer_that_people_work_in_may_be_the_source() -> None:
     post = make.post()
-    make.staged(post, {"title": "From Review"}, layer=make.Layer.REVIEW)
+    make.staged(post, {"title": "From Review"}, layer=Layer.REVIEW)
     make.staged(post, {"excerpt": "From AI Review"})
 
     made = propose(post, sourceLayer="review")
