@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from django.contrib.auth.backends import BaseBackend
 from django.http import HttpRequest
 
 from accounts.models import User
 from accounts.roles import permissions_of
-from core.statements import Statement, columns_of, instance
-
-_USER: Final = Statement(lambda user_id: User.objects.filter(pk=user_id).values(*columns_of(User)))
+from accounts.statements import find_user
 
 
 class RoleBackend(BaseBackend):
@@ -36,8 +32,7 @@ class RoleBackend(BaseBackend):
         return None
 
     def get_user(self, user_id: int) -> User | None:
-        rows = _USER.rows(int(user_id))
-        user = instance(User, rows[0]) if rows else None
+        user = find_user(int(user_id))
         return user if user is not None and user.can_log_in else None
 
     def has_perm(self, user_obj: object, perm: str, obj: object | None = None) -> bool:

@@ -82,6 +82,11 @@ def instance(model: type[M], row: Row) -> M:
     return model.from_db(connection.alias, list(known), list(known.values()))
 
 
+def only(model: type[M], rows: list[Row]) -> M | None:
+    """The object of the one row, where there is one."""
+    return instance(model, rows[0]) if rows else None
+
+
 def columns_of(model: type[Model]) -> list[str]:
     """Every column, for `values()`."""
     return [field.attname for field in model._meta.concrete_fields]

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from accounts.models import User
 from accounts.services import system_agent_user
+from accounts.statements import find_user
 from core.actor import Actor
 from core.errors import NotAllowed, NotAuthenticated
 from core.tools import Tool
@@ -91,7 +92,7 @@ def actor_for(principal: Principal) -> Actor:
 
 def _user_of(principal: Principal) -> User | None:
     if principal.user_id is not None:
-        return User.objects.filter(pk=principal.user_id).first()
+        return find_user(principal.user_id)
     return system_agent_user(settings.CMS_ENV.mcp_system_user_id)
 
 

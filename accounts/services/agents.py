@@ -10,10 +10,12 @@ from django.db import IntegrityError, transaction
 
 from accounts.models import User
 from accounts.roles import Role
+from accounts.statements import find_user
 from core import events
 from core.actor import Actor, Visitor
 from core.errors import RuleViolation, invalid
 from core.json import JsonObject
+from core.statements import Statement, columns_of, only
 
 
 @transaction.atomic
@@ -86,6 +88,13 @@ def _taken_from_agent(user: User) -> RuleViolation:
     )
 
 
+_AGENT: Final = Statement(
+    lambda role, agent_id: User.objects.filter(role=role, agent_id=agent_id).values(
+        *columns_of(User)
+    )
+)
+
+
 def agent_user(agent_id: str) -> User | None:
     """The active account of an agent."""
     return User.objects.filter(agent_id=agent_id, is_active=True, role=Role.AI_AGENT).first()
@@ -97,10 +106,11 @@ def system_agent_user(user_id: int | None = None) -> User | None:
     None where that account is disabled: switching it off must stop AI clients, not pass them to another account.
     """
     if user_id is not None:
-        user = User.objects.filter(pk=user_id).first()
+        user = find_user(user_id)
     else:
-        agents = User.objects.filter(role=Role.AI_AGENT).order_by("pk")
-        user = agents.filter(agent_id="general-assistant").first() or agents.first()
+        # Asked at every call of an AI client.
+        user = only(User, _AGENT.rows(Role.AI_AGENT.value, "general-assistant"))
+        user = user or User.objects.filter(role=Role.AI_AGENT).order_by("pk").first()
     return user if user is not None and user.is_active else None
 
 

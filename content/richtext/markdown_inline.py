@@ -51,11 +51,13 @@ def escaped(text: str) -> list[str]:
     source = list(text)
     for found in _SPECIAL.finditer(text):
         source[found.start()] = "\\" + found.group()
-    for at, char in enumerate(text):
+    at = text.find("_")
+    while at != -1:
         # Inside a word an underscore is no sign; the outermost characters may become entities.
         inside = 2 <= at < len(text) - 2 and text[at - 1].isalnum() and text[at + 1].isalnum()
-        if char == "_" and not inside:
+        if not inside:
             source[at] = "\\_"
+        at = text.find("_", at + 1)
     return source
 
 

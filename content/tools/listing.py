@@ -12,6 +12,7 @@ from content import presenters, queries, search
 from content.definitions import post_types
 from content.models import Layer, Post
 from content.store import iso
+from content.titles import proposed_titles
 from content.tools.names import hint
 from content.tools.results import PostPage
 from core.actor import Actor
@@ -47,7 +48,11 @@ def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
 
     def listed(rows: list[Row]) -> list[JsonObject]:
         layers = queries.layer_rows([row["id"] for row in rows])
-        return [_listed(row, layers.get(row["id"], {}), arguments.is_full) for row in rows]
+        proposed = proposed_titles([row["id"] for row in rows if layers.get(row["id"])])
+        return [
+            _listed(row, layers.get(row["id"], {}), proposed.get(row["id"]), arguments.is_full)
+            for row in rows
+        ]
 
     rows = posts.values(*queries.LIST_COLUMNS)
     if arguments.q:
@@ -61,8 +66,8 @@ def _wanted(arguments: ListPosts) -> QuerySet[Post]:
         value = getattr(arguments, name)
         if value is not None:
             posts = posts.filter(**{name: value})
-            if name != "status" and not posts.exists():
-                _require_known(name, value)
+            if name != "status":
+                _require_known(name, value, posts)
     if arguments.q:
         posts = search.matching(posts, arguments.q, arguments.locale)
     if arguments.taxonomy_term:
@@ -77,17 +82,17 @@ def _wanted(arguments: ListPosts) -> QuerySet[Post]:
     return posts
 
 
-def _require_known(name: str, value: str) -> None:
+def _require_known(name: str, value: str, posts: QuerySet[Post]) -> None:
     """An empty list for a name that never existed would read as "there are none"."""
     known = list(settings.CMS_ENV.locales) if name == "locale" else post_types.names()
-    if value not in known:
+    if value not in known and not posts.exists():
         what = "locale" if name == "locale" else "post type"
         raise invalid(
             name, f"There is no {what} {value!r}.{hint(value, known)} Known: {', '.join(known)}."
         )
 
 
-def _listed(row: Row, layers: dict[str, Row], full: bool) -> JsonObject:
+def _listed(row: Row, layers: dict[str, Row], proposed: str | None, full: bool) -> JsonObject:
     wire = presenters.listed_post(row, None, None)
     names = ("type", "locale", "slug", "title", "status", "url")
     answer: JsonObject = {
@@ -96,6 +101,8 @@ def _listed(row: Row, layers: dict[str, Row], full: bool) -> JsonObject:
         "updatedAt": iso(row["updated_at"]),
         "layers": sorted(layers),
     }
+    if proposed is not None:
+        answer["proposedTitle"] = proposed
     return answer | _rest(wire, layers) if full else answer
 
 

@@ -31,7 +31,7 @@ class PostManifest(OnPost):
 
 
 def require_post(post_id: UUID | str) -> Post:
-    post = queries.reachable_posts().filter(pk=post_id).first()
+    post = queries.find_post(UUID(str(post_id)))
     if post is None:
         not_found = post_not_found(post_id)
         not_found.message += " Call list_posts to find the id."
