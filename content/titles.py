@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from uuid import UUID
 
-from content.models import Post
+from django.db.models.fields.json import KT
+
+from content.models import Draft, Post
 from core.actor import Actor
 
 
@@ -14,3 +17,13 @@ def titles_seen_by(ids: Collection[str], actor: Actor) -> dict[str, str]:
         return {}
     rows = Post.objects.filter(pk__in=ids, deleted_at__isnull=True).values_list("pk", "title")
     return {str(pk): title for pk, title in rows}
+
+
+def proposed_titles(ids: Collection[UUID]) -> dict[UUID, str]:
+    """Titles that wait for approval, of posts whose live title is a placeholder. One query, none for no ids."""
+    if not ids:
+        return {}
+    drafts = Draft.objects.filter(post__in=ids, post__is_placeholder=True, is_empty=False)
+    # What AI Review proposes stands on top of Review.
+    rows = drafts.order_by("-layer").values_list("post_id", KT("document__post__title"))
+    return {post_id: title for post_id, title in rows if title}

@@ -18,6 +18,7 @@ class ListedPost(Result):
     url: str
     updated_at: str
     layers: list[str]
+    proposed_title: str | None = None
     excerpt: str | None = None
     version: int | None = None
     parent_id: str | None = None

@@ -105,7 +105,8 @@ def _check(tool: Tool[Any], answer: dict[str, Any]) -> None:
 def _check_pages(name: str, arguments: dict[str, Any], whole: dict[str, Any]) -> None:
     """Two by two gives the same rows in the same order; and a list is never without an example here."""
     assert whole["total"] >= 1, name
-    seen, cursor = [], {}
+    seen: list[dict[str, Any]] = []
+    cursor: dict[str, str] = {}
     while True:
         page = done(name, _operator(), **arguments, limit=20 if not cursor else 7, **cursor)
         assert page["total"] == whole["total"]

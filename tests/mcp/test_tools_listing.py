@@ -67,6 +67,19 @@ def test_words_find_live_text_and_never_what_is_only_staged() -> None:
     assert found(q="kettle", hasAiReview=False) == set()
 
 
+def test_a_post_that_is_only_proposed_is_recognised_by_its_title() -> None:
+    make.staged(make.post("Kettle"), {"title": "Better kettle"})
+    done("create_post_ai_review", type="blog", title="Filter paper, compared")
+    id_ = done("create_post_ai_review", type="blog", title="Grinders")["postId"]
+    done("save_post_ai_review", postId=id_, patch={"title": "Grinders, tested"})
+
+    rows = done("list_posts", hasAiReview=True)["items"]
+
+    proposed = {row["proposedTitle"] for row in rows if "proposedTitle" in row}
+    assert proposed == {"Filter paper, compared", "Grinders, tested"}
+    assert "Filter paper" not in str(done("list_posts", hasAiReview=False))
+
+
 def test_trash_and_variations_are_in_no_list() -> None:
     gone = make.post("Gone")
     make.post("Here")
