@@ -43,12 +43,12 @@ def own_database() -> Iterator[str]:
 
 
 class Site:
-    """Its processes by name: `redis`, `web`, `worker` (with the scheduler in it)."""
+    """Its processes by name: `redis`, `web`, `mcp`, `worker` (with the scheduler in it)."""
 
     def __init__(self, folder: Path, database: str, **environ: str) -> None:
         self.folder = folder
         self.database = database
-        self.port = free_port()
+        self.port, self.mcp_port = free_port(), free_port()
         redis_port = free_port()
         self.environ = {
             **os.environ,
@@ -71,6 +71,7 @@ class Site:
                 str(self.port), "--workers", "1", "--blocking-threads", "2", "--log-level", "warning",
                 "cms_project.wsgi:application",
             ],
+            "mcp": [python, "manage.py", "run_mcp", "--port", str(self.mcp_port)],
             "worker": [
                 python, "-W", "ignore", "-m", "celery", "--quiet", "-A", "cms_project", "worker",
                 "-B", "--pool", "threads", "--concurrency", "4", "--loglevel", "INFO",
@@ -104,23 +105,29 @@ class Site:
             start_new_session=True,
         )
 
-    def kill(self, name: str) -> None:
-        """The process with all its children, at once, as when a machine goes out."""
+    def kill(self, name: str, by: signal.Signals = signal.SIGKILL) -> None:
+        """The process with all its children, at once, as when a machine goes out, or asked to end by SIGTERM."""
         process = self.running.pop(name)
         assert process.poll() is None, f"{name} ended by itself:\n{self.log(name)}"
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait(10)
+        os.killpg(process.pid, by)
+        process.wait(20)
 
     def wait_for_web(self, seconds: float = 90) -> None:
+        self._wait_for("web", self.port, seconds)
+
+    def wait_for_mcp(self, seconds: float = 90) -> None:
+        self._wait_for("mcp", self.mcp_port, seconds)
+
+    def _wait_for(self, name: str, port: int, seconds: float) -> None:
         until = time.monotonic() + seconds
         while True:
-            connection = HTTPConnection("127.0.0.1", self.port, timeout=5)
+            connection = HTTPConnection("127.0.0.1", port, timeout=5)
             with suppress(OSError):
                 connection.request("GET", "/health")
                 if connection.getresponse().status == 200:
                     return
             connection.close()
-            assert time.monotonic() < until, self.log("web")
+            assert time.monotonic() < until, self.log(name)
             time.sleep(0.1)
 
     def stop(self) -> None:
