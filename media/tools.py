@@ -161,7 +161,7 @@ def get_media(actor: Actor, arguments: OneFile) -> JsonObject:
     result=CategoryPage,
 )
 def list_media_categories(actor: Actor, arguments: Paged) -> JsonObject:
-    """Categories in use, each with the number of its files."""
+    """The categories of media that are in use, each with the number of its files."""
     found, _ = queries.category_counts(0, 10_000)
     return page(arguments, "list_media_categories", found, _category)
 

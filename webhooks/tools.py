@@ -28,8 +28,8 @@ class SimulateWebhookEvent(Arguments):
     group="diagnostics",
 )
 def simulate_webhook_event(actor: Actor, arguments: SimulateWebhookEvent) -> JsonObject:
-    """What an event would send to webhooks: the body, who would get it, and how it would be signed, without secrets.
-    With send it goes to active webhooks that are marked for tests, and to no other."""
+    """What an event would send to webhooks, to whom, and how signed, without secrets. With send it goes to active
+    ones marked for tests, and to no other."""
     simulation = simulate_event(
         actor=actor, event=arguments.event, payload=arguments.payload, send=arguments.send
     )

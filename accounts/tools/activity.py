@@ -39,8 +39,8 @@ class TailActivityLogs(Paged):
     result=Page,
 )
 def tail_activity_logs(actor: Actor, arguments: TailActivityLogs) -> JsonObject:
-    """Who did what lately, newest first: to one thing with entityId, of one kind with action. Without secrets,
-    addresses and words of visitors; full adds what each entry says."""
+    """Who did what lately, newest first: to one thing with entityId, of one kind with action. Without secrets
+    and words of visitors; full adds what each entry says."""
     actor.require_diagnosis("settings.manage")
     rows = entries(Chosen(event=_event(arguments.action)))
     if arguments.entity_id is not None:

@@ -61,7 +61,7 @@ class OfModule(Arguments):
     result=TypePage,
 )
 def list_post_types(actor: Actor, arguments: Paged) -> JsonObject:
-    """The post types of this site, each with its module groups."""
+    """The post types of this site, each with the names of its module groups."""
     present = partial(_post_type, groups=all_groups(), full=arguments.is_full)
     return page(arguments, "list_post_types", list(post_types), present)
 
@@ -141,11 +141,19 @@ def _module(row: type[Module], full: bool = False) -> JsonObject:
         "name": row.label,
         "description": row.description,
         "allowedScopes": list(row.allowed_scopes),
-        "aiGuidance": row.ai.as_json(),
+        "aiGuidance": _guidance(row, full),
     }
     if full:
         wire |= {"icon": row.icon, "allowedPostTypes": list(row.allowed_post_types)}
     return wire
+
+
+def _guidance(row: type[Module], full: bool) -> JsonObject:
+    """How to choose; how to fill it as well, which get_module_schema says again, in full."""
+    guidance = row.ai.as_json()
+    if not full:
+        del guidance["compositionNotes"]
+    return guidance
 
 
 @tool(

@@ -95,10 +95,12 @@ def _require_known(name: str, value: str, posts: QuerySet[Post]) -> None:
 def _listed(row: Row, layers: dict[str, Row], proposed: str | None, full: bool) -> JsonObject:
     wire = presenters.listed_post(row, None, None)
     names = ("type", "locale", "slug", "title", "status", "url")
+    changed = str(iso(row["updated_at"]))
     answer: JsonObject = {
         "id": str(row["id"]),
         **{name: wire[name] for name in names},
-        "updatedAt": iso(row["updated_at"]),
+        # Fractions of a second tell a model nothing.
+        "updatedAt": changed if full else f"{changed[:19]}Z",
         "layers": sorted(layers),
     }
     if proposed is not None:

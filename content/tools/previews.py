@@ -93,7 +93,7 @@ def _link(link: PreviewLink, full: bool) -> JsonObject:
     result=RevokedPreviewLink,
 )
 def revoke_post_preview_link(actor: Actor, arguments: OneLink) -> JsonObject:
-    """Have a preview link of this post open nothing any more."""
+    """Have a preview link of this post open nothing any more, for whoever has it."""
     post = require_post(arguments.post_id)
     revoke_preview_link(post_id=post.pk, link_id=arguments.link_id, actor=actor)
     return {"revoked": True}

@@ -48,8 +48,8 @@ def require_post(post_id: UUID | str) -> Post:
     result=PostContextResult,
 )
 def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
-    """A post to work on: fields, modules of all layers with ids, what is staged and by whom, allowed modules.
-    Rich text is {markdown} in concise, editor JSON in full; both may be written back."""
+    """A post to work on: fields, modules of all layers, what is staged, by whom. Rich text is {markdown}, in full
+    editor JSON; both may be written back."""
     post = require_post(arguments.post_id)
     layers = open_layers(post)
     full = arguments.format == "full"
@@ -162,7 +162,7 @@ def _staged(view: LayerView, full: bool) -> JsonObject:
     result=Manifest,
 )
 def get_post_manifest(actor: Actor, arguments: PostManifest) -> JsonObject:
-    """The whole post document as one layer sees it."""
+    """The whole post document as one layer sees it, with rich text as editor JSON."""
     post = require_post(arguments.post_id)
     layer = None if arguments.layer == "source" else Layer(arguments.layer)
     return {
@@ -181,6 +181,6 @@ def get_post_manifest(actor: Actor, arguments: PostManifest) -> JsonObject:
     result=CanonicalPost,
 )
 def export_post_canonical_json(actor: Actor, arguments: OnPost) -> JsonObject:
-    """The live post as canonical JSON, without anything staged."""
+    """The live post as canonical JSON with its translations, without anything staged."""
     post = require_post(arguments.post_id)
     return export_post(post=post, actor=actor)

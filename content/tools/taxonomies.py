@@ -38,7 +38,7 @@ class TermsOfPost(OnPost):
     result=TaxonomyPage,
 )
 def list_taxonomies(actor: Actor, arguments: Paged) -> JsonObject:
-    """The taxonomies that posts are sorted by."""
+    """The taxonomies that posts are sorted by; list_taxonomy_terms has their terms."""
     present = partial(_taxonomy, full=arguments.is_full)
     return page(arguments, "list_taxonomies", list(taxonomies), present)
 
@@ -93,7 +93,7 @@ def _term(row: Term, full: bool) -> JsonObject:
     result=TermIds,
 )
 def get_post_taxonomy_term_ids(actor: Actor, arguments: TermsOfPost) -> JsonObject:
-    """The ids of a post's taxonomy terms, as one layer sees them."""
+    """The ids of a post's taxonomy terms, as one of its layers sees them."""
     post = require_post(arguments.post_id)
     layer = None if arguments.layer == "source" else Layer(arguments.layer)
     document = open_layers(post).document(layer)

@@ -163,6 +163,14 @@ def test_all_registered_tools_fit_the_token_budget() -> None:
     assert len(text) / CHARACTERS_PER_TOKEN < TOKENS_OF_ALL
 
 
+def test_a_description_says_enough_and_no_more() -> None:
+    autodiscover_modules("tools")
+
+    lengths = {tool.name: len(tool.description) for tool in all_tools()}
+
+    assert {name: count for name, count in lengths.items() if not 50 <= count <= 165} == {}
+
+
 def test_names_suit_every_model_api() -> None:
     autodiscover_modules("tools")
 
