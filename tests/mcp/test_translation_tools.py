@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from content import edits
@@ -408,3 +409,25 @@ def test_a_narrow_credential_translates_nothing() -> None:
         assert (
             refused(tool, narrow, postId=str(make.post(tool).pk), **arguments)[0] == "not_allowed"
         )
+
+
+def test_lane_21_nothing_public_shows_a_proposed_translation() -> None:
+    post = make.post()
+    client, made = Client(), propose(post, slug="secret-slug", fields={"title": "SECRET-TITLE"})
+
+    answers = [
+        client.get(path)
+        for path in (
+            post.path, "/de/blog/secret-slug", "/sitemap.xml", "/de/blog", "/llms.txt",
+            f"/api/public/posts/{post.pk}", "/api/public/posts?locale=de",
+            "/api/public/resolve?path=/de/blog/secret-slug",
+            f"/api/public/posts/{made['translationId']}",
+        )
+    ]  # fmt: skip
+
+    text = "".join(answer.getvalue().decode().lower() for answer in answers)
+    assert answers[0].status_code == 200
+    assert [answers[1].status_code, answers[-1].status_code] == [404, 404]
+    for secret in ("secret-title", "proposed by an agent", "proposed-"):
+        assert secret not in text
+    assert json.loads(answers[5].content)["translations"] == []
