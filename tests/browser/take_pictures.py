@@ -18,6 +18,7 @@ from content.models import Layer
 from tests import make
 from tests.browser import agents_scene
 from tests.browser.scene import coffee
+from tests.mcp.answering import answering
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 IMAGES = Path("docs/images")
@@ -43,6 +44,18 @@ def test_the_review_screen(open_page: Any) -> None:
     assert (IMAGES / "review.png").stat().st_size < _MOST_BYTES
 
 
+def test_the_page_that_connects_an_ai_client(open_page: Any, settings: Any) -> None:
+    with answering(405) as port:
+        changed = {"mcp_port": port, "mcp_url": None, "mcp_auth_token": None}
+        settings.CMS_ENV = settings.CMS_ENV.model_copy(update=changed)
+        page = open_page("admin", width=1280, height=1330)
+        page.goto("/admin/mcp/")
+
+        keep(page, IMAGES / "mcp-connect.png")
+
+    assert (IMAGES / "mcp-connect.png").stat().st_size < _MOST_BYTES
+
+
 @pytest.mark.skipif("SCREENSHOTS" not in os.environ, reason="only on request")
 @pytest.mark.parametrize("look", ["light", "dark", "narrow"])
 def test_every_page(open_page: Any, look: str) -> None:
@@ -53,6 +66,8 @@ def test_every_page(open_page: Any, look: str) -> None:
     run = post.agent_runs.first()
     told, batch = agents_scene.story(post), agents_scene.batch(post)
     for name, address in {
+        "connect": "/admin/mcp/",
+        "calls": "/admin/mcp_bridge/mcpcall/",
         "home": "/admin/",
         "inbox": "/admin/inbox/",
         "list": "/admin/content/post/",

@@ -5,10 +5,7 @@ from __future__ import annotations
 import html
 import re
 import socket
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from collections.abc import Callable
 
 import pytest
 from django.test import Client
@@ -18,6 +15,7 @@ from mcp_bridge.models import McpToken
 from mcp_bridge.services.tokens import create_token
 from tests import make
 from tests.api_client import ApiClient
+from tests.mcp.answering import answering
 from tests.mcp.running import Running
 
 pytestmark = pytest.mark.django_db
@@ -121,29 +119,6 @@ def test_the_page_says_that_the_server_answers(
         environment(mcp_port=int(server.url.rpartition(":")[2]))
         assert ask().state == "answers"
     assert "The server answers there now." in page("editor")
-
-
-@contextmanager
-def answering(status: int) -> Iterator[int]:
-    """Something on this machine that answers every GET with this status."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(status)
-            self.end_headers()
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield server.server_port
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 @pytest.mark.parametrize(
