@@ -69,7 +69,8 @@ def without_people(text: str) -> str:
 
 def secrets_of_service() -> list[str]:
     """Every secret value of the environment that is set."""
-    env, found = settings.CMS_ENV, [settings.SECRET_KEY]
+    env = settings.CMS_ENV
+    found: list[object] = [settings.SECRET_KEY]
     for name, field in type(env).model_fields.items():
         if field.json_schema_extra:
             value = getattr(env, name)

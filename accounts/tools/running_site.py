@@ -90,4 +90,4 @@ def read_server_logs(actor: Actor, arguments: ReadServerLogs) -> JsonObject:
         {"at": row.at, "level": row.level, "logger": row.logger, "text": row.text}
         for row in found.records
     ]
-    return {"items": items, "total": found.total}  # type: ignore[dict-item]  # a list of JSON
+    return {"items": items, "total": found.total}

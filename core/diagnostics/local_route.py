@@ -9,7 +9,7 @@ import io
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal
@@ -169,7 +169,7 @@ def _read(response: HttpResponseBase, method: Method) -> Callable[[int], LocalAn
         is_text = _is_text(response.headers.get("Content-Type", ""))
         read = b"" if method == "HEAD" or not is_text else _beginning(response)
     finally:
-        response.close()
+        _close(response)
     redactor, charset = Redactor(), response.charset or "utf-8"
     body = None
     if method == "GET" and is_text:
@@ -186,6 +186,14 @@ def _read(response: HttpResponseBase, method: Method) -> Callable[[int], LocalAn
     size = None if response.streaming else len(response.content)  # type: ignore[attr-defined]  # it is one of those
     is_cut, location = len(read) > BODY_BYTES, shown.get("Location")
     return lambda ms: LocalAnswer(response.status_code, shown, location, body, size, is_cut, ms)
+
+
+def _close(response: HttpResponseBase) -> None:
+    """Let go of files. Its own `close` also says that the request is over, which closes the connection of this
+    thread in the middle of the call."""
+    for closer in response._resource_closers:  # type: ignore[attr-defined]  # kept to itself
+        with suppress(Exception):
+            closer()
 
 
 def _is_text(content_type: str) -> bool:

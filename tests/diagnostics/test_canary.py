@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.handlers.base import BaseHandler
 from django.http import HttpResponse
 
 from accounts.services.tokens import create_token
@@ -53,7 +55,7 @@ def secrets(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> l
     log.write_text("".join(f"{LINE}about {secret}\n  {secret!r}\n" for secret in found))
     settings.LOGGING = {"handlers": {"file": {"filename": log}}}
     source = f"print(open({str(log)!r}).read())"
-    monkeypatch.setattr(running, "program", lambda: (running.sys.executable, "-c", source))
+    monkeypatch.setattr(running, "program", lambda: (sys.executable, "-c", source))
     return found
 
 
@@ -91,7 +93,7 @@ def test_a_page_that_shows_secrets_is_answered_without_them(
     secrets: list[str], monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
     own = [secret for secret in secrets if "canary" in secret]
-    handler = local_route.BaseHandler()
+    handler = BaseHandler()
     handler.load_middleware()
 
     def view(request: Any) -> HttpResponse:

@@ -82,6 +82,6 @@ def test_secrets_are_known_in_every_spelling(settings: Any) -> None:
 )
 def test_threat_26_a_long_text_is_looked_through(unit: str) -> None:
     """With a pattern that looks at everything again from each place this would not end."""
-    text = unit * (1_000_000 // len(unit))
+    text = unit * (200_000 // len(unit))
 
-    assert len(Redactor().text(text)) > 300_000
+    assert len(Redactor().text(text)) > 60_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import logging.handlers
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
