@@ -15,7 +15,9 @@ from mcp_bridge.resources import GUIDE
 from mcp_bridge.threads import Workers
 
 Context = ServerRequestContext[Any, Any]
-COUNTED_THERE: Final = frozenset({"tools/call", "resources/read", "completion/complete"})
+COUNTED_THERE: Final = frozenset(
+    {"tools/call", "resources/list", "resources/read", "completion/complete"}
+)
 """What counts itself: as the call that it is."""
 FREE: Final = frozenset({"initialize", "server/discover", "ping"})
 """What reads nothing; how many sessions there may be is bounded elsewhere."""

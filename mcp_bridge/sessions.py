@@ -73,7 +73,9 @@ class StreamableSessions(StreamableHTTPSessionManager):
     """
 
     def __init__(self, ledger: Ledger, **given: Any) -> None:
-        super().__init__(max_sessions=None, session_idle_timeout=IDLE_SECONDS, **given)
+        # The SDK names its limit in the log where a session is refused; the ledger's is the one that counts.
+        most = max(1, MAX_SESSIONS)
+        super().__init__(max_sessions=most, session_idle_timeout=IDLE_SECONDS, **given)
         self._ledger = ledger
         self._holders: dict[str, Holder] = {}
 

@@ -10,12 +10,15 @@ import json
 import sys
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID, uuid4
 
 from content import edits, layers
 from content.layers import digest_of
 from content.models import Layer, Post, Provenance
 from content.services.publish import set_status
 from content.services.trash import delete_post
+from core.actor import Actor
+from mcp_bridge.services import tokens
 from tests import make
 
 
@@ -94,11 +97,26 @@ def trash(id: str) -> None:
     delete_post(post_id=id, actor=make.actor("editor"))
 
 
+def token(role: str) -> dict[str, Any]:
+    """A token for an AI client of a new account of that role."""
+    owner = make.user(role, f"{role}-{uuid4().hex[:8]}")
+    made, secret = tokens.create_token(name="A client", user_id=owner.pk, actor=_admin())
+    return {"id": str(made.pk), "secret": secret, "user": owner.pk}
+
+
+def revoke(id: str) -> None:
+    tokens.revoke_token(token_id=UUID(id), actor=_admin())
+
+
+def _admin() -> Actor:
+    return make.actor("admin")
+
+
 COMMANDS: dict[str, Callable[..., Any]] = {
     command.__name__: command
     for command in (
         new_post, new_term, live_hash, stage_in_review, approve, publish, page, live, delivered,
-        hands, trash,
+        hands, trash, token, revoke,
     )
 }  # fmt: skip
 

@@ -10,15 +10,18 @@ from typing import Any
 import anyio
 import pytest
 from asgiref.sync import sync_to_async
+from django.db import OperationalError, connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
 from accounts.services import change_user
-from mcp_bridge import connections
+from mcp_bridge import connections, doorkeeper
+from mcp_bridge.holders import client_holder, standing
 from mcp_bridge.models import McpToken
 from mcp_bridge.services.tokens import create_token, revoke_token
 from tests import make
-from tests.mcp.inside import Answer, Inside, bearer, inside, newest
+from tests.mcp.inside import Answer, Inside, bearer, inside
 
 pytestmark = pytest.mark.django_db
 Change = Callable[[McpToken], object]
@@ -36,6 +39,7 @@ def looking(
     """A server in the transaction of the test that looks all the time. Nothing that ends leaves an error behind."""
     settings.MCP_DB_EXECUTOR = "sensitive"
     monkeypatch.setattr(connections, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(doorkeeper, "ACCOUNT_SECONDS", 0.0)
     with caplog.at_level(logging.INFO):
         yield
     errors = [one for one in caplog.records if one.levelno >= logging.ERROR or one.exc_info]
@@ -55,10 +59,7 @@ async def streams_of(server: Inside, secret: str) -> dict[str, Answer]:
     ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     await server.ask(headers={**own, **session}, body=ready)
     standalone = await server.start("GET", headers={**own, **session})
-    call = newest("tools/call", "sample_steps", arguments={"steps": 10_000})
-    call["headers"] |= own
-    waiting = await server.start(**call)
-    return {"sse": sse, "streamable": standalone, "waiting": waiting}
+    return {"sse": sse, "streamable": standalone}
 
 
 async def change_now(change: Callable[[], object]) -> None:
@@ -111,3 +112,143 @@ def test_threat_43_an_open_stream_ends_with_what_its_token_stood_on(name: str) -
         assert not other.done.is_set()
 
     inside(scene)
+
+
+def test_threat_43_streams_and_sessions_of_both_transports_end_together() -> None:
+    token, secret = token_of(make.user("editor"))
+
+    async def scene(server: Inside) -> None:
+        open_now = await streams_of(server, secret)
+        await anyio.sleep(0.05)
+        assert not any(answer.done.is_set() for answer in open_now.values())
+
+        await change_now(lambda: CHANGES["revoked"](token))
+
+        with anyio.fail_after(5):
+            for answer in open_now.values():
+                await answer.done.wait()
+                await answer.over.wait()
+        assert {answer.status for answer in open_now.values()} == {200}
+        assert (server.app.state.ledger.count, server.app.state.connections.count) == (0, 0)
+
+    inside(scene)
+
+
+@pytest.mark.parametrize("change", [{"is_active": False}, {"role": "editor"}, None], ids=str)
+def test_threat_43_the_static_credential_ends_with_the_systems_account(
+    agent: User, environment: Callable[..., None], change: dict[str, Any] | None
+) -> None:
+    environment(mcp_auth_token="static-secret", mcp_system_user_id=agent.pk)
+
+    async def scene(server: Inside) -> None:
+        stream = await server.ask("GET", headers=bearer("static-secret"))
+        rows = User.objects.filter(pk=agent.pk)
+        await change_now(lambda: rows.update(**change) if change else rows.delete())
+
+        with anyio.fail_after(5):
+            await stream.over.wait()
+
+        again = await server.ask(headers=bearer("static-secret"))
+        if change == {"role": "editor"}:
+            assert (
+                again.status == 200
+            )  # an account of its own choosing: new sessions have its rights
+        else:
+            assert (again.status, again.json["code"]) == (401, "no_account")
+
+    inside(scene)
+
+
+def test_nothing_is_asked_of_the_database_while_nothing_is_open() -> None:
+    _, secret = token_of(make.user("editor"))
+    looks: list[int] = []
+
+    async def scene(server: Inside) -> None:
+        stream = await server.ask("GET", headers=bearer(secret))
+        while not looks:
+            await anyio.sleep(0.01)
+        stream.leave()
+        await stream.over.wait()
+        await anyio.sleep(0.05)
+        looks.clear()
+        await anyio.sleep(0.1)
+
+    def counted(holders: Any) -> Any:
+        looks.append(len(holders))
+        return standing(holders)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(connections, "standing", counted)
+        inside(scene)
+
+    assert looks == []
+
+
+def test_one_query_asks_after_all_tokens() -> None:
+    principals = set()
+    for place in range(5):
+        token, secret = token_of(make.user("editor", f"editor-{place}"))
+        found = client_holder(secret)
+        assert found is not None
+        principals.add(found)
+    User.objects.filter(pk=token.user_id).update(is_active=False)
+
+    with CaptureQueriesContext(connection) as queries:
+        left = standing(principals)
+
+    assert len(queries) == 1
+    assert {one.account.id for one in principals - left} == {token.user_id}
+
+
+def test_the_use_of_a_token_is_noted_once_a_minute() -> None:
+    token, secret = token_of(make.user("editor"))
+    client_holder(secret)
+    token.refresh_from_db()
+    first = token.last_used_at
+    assert first is not None
+
+    client_holder(secret)
+    token.refresh_from_db()
+    assert token.last_used_at == first
+
+    McpToken.objects.filter(pk=token.pk).update(last_used_at=first - timedelta(seconds=61))
+    client_holder(secret)
+    token.refresh_from_db()
+    assert token.last_used_at is not None
+    assert token.last_used_at >= first
+
+
+class _Away:
+    """A database that is away for the first look."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def __call__(self, holders: Any) -> Any:
+        self.looks += 1
+        if self.looks == 1:
+            raise OperationalError("away")
+        return standing(holders)
+
+
+def test_a_database_that_is_away_for_a_moment_ends_nothing(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    _, secret = token_of(make.user("editor"))
+    away = _Away()
+    monkeypatch.setattr(connections, "standing", away)
+
+    async def scene(server: Inside) -> None:
+        stream = await server.ask("GET", headers=bearer(secret))
+        with anyio.fail_after(5):
+            while away.looks < 3:
+                await anyio.sleep(0.01)
+        assert not stream.done.is_set()
+
+    inside(scene)
+
+    said = [one for one in caplog.records if one.levelno >= logging.ERROR]
+    assert [one.message for one in said] == [
+        "open MCP connections are not checked until this works again"
+    ]
+    caplog.clear()
