@@ -10,7 +10,7 @@ from content.layers.state import post_not_found
 from content.models import Layer, Post
 from content.services.translate import propose_translation, require_translatable
 from core.actor import Actor
-from core.errors import CmsError
+from core.errors import Conflict, NotFound, RuleViolation
 from core.tools.progress import check_cancelled, report
 
 
@@ -44,6 +44,7 @@ def propose_translations(
     source = Post.objects.kept().filter(pk=post_id).first()
     if source is None:
         raise post_not_found(post_id)
+    actor.require_inside(source.translation_group)
     require_translatable(source, source_layer)
     wanted = list(dict.fromkeys(locales))
     outcomes: list[Outcome] = []
@@ -59,7 +60,7 @@ def _proposed(source: Post, locale: str, actor: Actor, layer: Layer | None) -> O
         made = propose_translation(
             post_id=source.pk, locale=locale, actor=actor, source_layer=layer
         )
-    except CmsError as error:
+    except (RuleViolation, Conflict, NotFound) as error:
         others = Post.objects.alive().filter(translation_group=source.translation_group)
         there = others.filter(locale=locale).first()
         if there is None:

@@ -17,6 +17,7 @@ from content.models import Draft, Layer, Post, PreviewLink
 from content.services.create import propose_post
 from content.services.previews import create_preview_link
 from content.services.translate import propose_translation
+from content.services.translate_many import propose_translations
 from core.actor import Actor
 from core.errors import NotAllowed
 from tests import make
@@ -36,6 +37,9 @@ WRITES: dict[str, Write] = {
     "propose_post": lambda post, by: propose_post(actor=by, type="blog", fields={"title": "New"}),
     "propose_translation": lambda post, by: propose_translation(
         post_id=post.pk, locale="de", actor=by
+    ),
+    "propose_translations": lambda post, by: propose_translations(
+        post_id=post.pk, locales=["de"], actor=by
     ),
     "create_preview_link": lambda post, by: create_preview_link(
         post_id=post.pk, layer="ai-review", actor=by
@@ -82,6 +86,27 @@ def test_a_translation_that_a_run_makes_joins_its_post() -> None:
 
     assert made.post.translation_group == post.translation_group
     assert make.layers(made.post).ai_review.exists
+
+
+def test_the_tools_of_translations_serve_a_run_on_its_own_post_only(agents_dir: Path) -> None:
+    one, many = "create_translation_ai_review", "create_translations_ai_review_bulk"
+    tooled(agents_dir, "writer", one, many)
+    post, other = make.post(), make.post("Tea", slug="tea")
+    box, run = toolbox("writer", post)
+
+    refused = [
+        box.call(one, {"postId": str(other.pk), "locale": "de"}),
+        box.call(many, {"postId": str(other.pk), "locales": ["de"]}),
+    ]
+    made = box.call(many, {"postId": str(post.pk), "locales": ["de"]})
+
+    assert [answer.ok for answer in refused] == [False, False]
+    assert made.ok, made.text
+    german = Post.objects.get(pk=json.loads(made.text)["items"][0]["translationId"])
+    assert german.translation_group == post.translation_group
+    marks = make.layers(german).ai_review.marks.values()
+    assert {(mark.agent_id, mark.run_id) for mark in marks} == {("writer", str(run.pk))}
+    assert Post.objects.count() == 3
 
 
 def test_a_run_without_a_post_may_propose_for_any(agents_dir: Path) -> None:
