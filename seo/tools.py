@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from pydantic import Field
 
 from core.actor import Actor
@@ -26,4 +28,13 @@ class TraceUrlResolution(Arguments):
 def trace_url_resolution(actor: Actor, arguments: TraceUrlResolution) -> JsonObject:
     """Why an address of the site answers as it does: each step with its language, the post found or why not, the
     redirect, and the URL patterns that were tried."""
-    return presenters.trace(trace(arguments.path, actor))
+    found = presenters.trace(trace(arguments.path, actor))
+    steps = cast("list[JsonObject]", found["steps"])
+    for step in steps:
+        step["facts"] = _given(cast(JsonObject, step["facts"]))
+    return _given({**found, "steps": [_given(step) for step in steps]})
+
+
+def _given(values: JsonObject) -> JsonObject:
+    """Without what says nothing."""
+    return {name: value for name, value in values.items() if value not in (None, {}, [])}

@@ -40,7 +40,7 @@ def _receiver(told: Told) -> JsonObject:
     """Names of headers only: their values may be credentials."""
     keys = keys_of(told.webhook)
     own = "its own secret" if told.webhook.secret else "AGENT_SECRET"
-    return {
+    receiver: JsonObject = {
         "webhookId": str(told.webhook.pk),
         "name": told.webhook.name,
         "host": host_of(told.webhook.url),
@@ -50,3 +50,4 @@ def _receiver(told: Told) -> JsonObject:
         "headers": list(told.header_names),
         "deliveryId": None if told.delivery is None else str(told.delivery.pk),
     }
+    return {name: value for name, value in receiver.items() if value not in (None, False)}

@@ -39,12 +39,12 @@ def test_it_says_who_would_get_what_and_sends_nothing() -> None:
     assert told["body"]["data"] == {"type": "blog", "locale": "en", "title": "Tea"}
     assert told["body"]["simulated"] is True
     [receiver] = told["receivers"]
-    assert (receiver["name"], receiver["host"], receiver["test"]) == (
+    assert (receiver["name"], receiver["host"], receiver.get("test", False)) == (
         "Search",
         "search.example",
         True,
     )
-    assert (receiver["signedWith"], receiver["deliveryId"]) == ("its own secret", None)
+    assert (receiver["signedWith"], receiver.get("deliveryId")) == ("its own secret", None)
     assert {"X-Team", "X-Hub-Signature-256", "X-Webhook-Event"} <= set(receiver["headers"])
     assert SECRET not in str(result)
     assert VALUE not in str(result)
@@ -82,7 +82,7 @@ def test_it_is_sent_to_webhooks_for_tests_alone(
     [delivery] = Delivery.objects.all()
     assert (delivery.webhook_id, delivery.status) == (row.pk, "succeeded")
     by_name = {told["name"]: told for told in result.structured_content["receivers"]}
-    assert by_name["Real"]["deliveryId"] is None
+    assert "deliveryId" not in by_name["Real"]
     assert by_name["Test"]["deliveryId"] == str(delivery.pk)
 
 
