@@ -126,7 +126,7 @@ def arguments_of(name: str, post: Post) -> dict[str, Any]:
         "RUN": str(_run(post).pk),
         "FILE": str(make.image().pk),
         "LINK": str(_link(post)),
-        "REVISION": str(post.revisions.get().pk),
+        "REVISION": str(post.revisions.earliest("version").pk),
     }
     filled: dict[str, Any] = _filled(TOOLS[name][1], names)
     return filled

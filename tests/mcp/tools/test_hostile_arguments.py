@@ -27,6 +27,7 @@ def test_what_does_not_fit_is_refused_with_a_lesson_and_changes_nothing(
 ) -> None:
     environment(throttle_mcp="off")
     post = make.post()
+    make.global_module()
     make.staged(post, {"excerpt": "From an agent"})
     make.staged(post, {"metaTitle": "From a person"}, layer=Layer.REVIEW)
     fitting, tool = arguments_of(name, post), get_tool(name)
