@@ -200,7 +200,7 @@ def _mcp(options: argparse.Namespace) -> int:
     from benchmarks import mcp, mcp_tokens, measuring, servers
 
     seeded = _seeded(options.posts)
-    with servers.mcp() as product, servers.mcp_floor() as floor:
+    with servers.mcp(mcp.CREDENTIALS) as product, servers.mcp_floor() as floor:
         found = mcp.measure(seeded.published[0], product, floor, options.rounds, options.calls)
         many = mcp.sessions(product)
         count, shown = asyncio.run(mcp.listed(product))

@@ -19,8 +19,14 @@ if TYPE_CHECKING:
 
 TRANSPORTS: Final = ("sse", "streamable")
 NOTHING: Final = "no-op of the bare SDK"
-SESSIONS: Final = (500, 500)
-"""How many more at a time."""
+SESSIONS: Final = 500
+"""Of each of two credentials."""
+CREDENTIALS: Final = {
+    "MCP_AUTH_TOKEN": "benchmark-token",
+    "MCP_AUTH_HEADER_NAME": "X-Benchmark",
+    "MCP_AUTH_HEADER_VALUE": "benchmark-value",
+}
+HEADERS: Final = ({"Authorization": "Bearer benchmark-token"}, {"X-Benchmark": "benchmark-value"})
 
 
 @dataclass(slots=True)
@@ -74,13 +80,20 @@ async def _round(
 
 @asynccontextmanager
 async def _connected(server: Server, kind: str) -> AsyncIterator[Client]:
+    import httpx2
     from mcp import Client
     from mcp.client.sse import sse_client
     from mcp.client.streamable_http import streamable_http_client
 
     url = f"http://127.0.0.1:{server.port}/mcp"
-    link = sse_client(url) if kind == "sse" else streamable_http_client(url)
-    async with Client(link) as client:
+    if kind == "sse":
+        async with Client(sse_client(url, headers=HEADERS[0])) as client:
+            yield client
+        return
+    async with (
+        httpx2.AsyncClient(headers=HEADERS[0], timeout=60) as http,
+        Client(streamable_http_client(url, http_client=http)) as client,
+    ):
         yield client
 
 
@@ -102,20 +115,23 @@ def sessions(product: Server) -> list[tuple[int, float, float]]:
 
 
 async def _sessions(product: Server) -> list[tuple[int, float, float]]:
-    many = ManySessions(f"http://127.0.0.1:{product.port}")
-    await many.add(50)
-    await many.call("list_taxonomies", {})
-    many.drop()
+    url = f"http://127.0.0.1:{product.port}"
+    first, second = (ManySessions(url, headers) for headers in HEADERS)
+    await first.add(50)
+    await first.call("list_taxonomies", {})
+    first.drop()
     await asyncio.sleep(2)
     empty, found = resident_kib(product.pid), []
-    for count in SESSIONS:
+    for many in (first, second):
         begin = time.perf_counter()
-        await many.add(count)
+        await many.add(SESSIONS)
         answers = await many.call("list_taxonomies", {})
         assert not any(answer.get("isError") for answer in answers)
-        used = (resident_kib(product.pid) - empty) / len(many.open)
-        found.append((len(many.open), used, time.perf_counter() - begin))
-    await many.close()
+        count = len(first.open) + len(second.open)
+        used = (resident_kib(product.pid) - empty) / count
+        found.append((count, used, time.perf_counter() - begin))
+    for many in (first, second):
+        await many.close()
     return found
 
 

@@ -65,13 +65,16 @@ class Session:
 
 
 class ManySessions:
-    """Sessions of the server at `url`, all open until `close`."""
+    """Sessions of the server at `url` with a credential, all open until `close`."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str] | None = None) -> None:
         self.url = url
+        self._headers = dict(headers or {})
         self.open: list[Session] = []
         limits = httpx.Limits(max_connections=AT_ONCE, max_keepalive_connections=AT_ONCE)
-        self._http = httpx.AsyncClient(base_url=url, timeout=60, limits=limits)
+        self._http = httpx.AsyncClient(
+            base_url=url, headers=self._headers, timeout=60, limits=limits
+        )
         self._turns = asyncio.Semaphore(AT_ONCE)
 
     async def add(self, count: int) -> None:
@@ -81,8 +84,9 @@ class ManySessions:
         async with self._turns:
             host, _, port = self.url.removeprefix("http://").partition(":")
             reader, writer = await asyncio.open_connection(host, int(port), limit=2**22)
-            head = f"GET /mcp HTTP/1.1\r\nHost: {host}:{port}\r\nAccept: text/event-stream\r\n\r\n"
-            writer.write(head.encode())
+            headers = {"Host": f"{host}:{port}", "Accept": "text/event-stream", **self._headers}
+            lines = [f"{name}: {value}" for name, value in headers.items()]
+            writer.write("\r\n".join(["GET /mcp HTTP/1.1", *lines, "", ""]).encode())
             session = Session(reader, writer, self._http)
             await session.begin()
             self.open.append(session)

@@ -102,11 +102,11 @@ def model() -> Iterator[Server]:
 
 
 @contextmanager
-def mcp() -> Iterator[Server]:
-    """The MCP server of the product, open to this machine."""
+def mcp(environ: Mapping[str, str]) -> Iterator[Server]:
+    """The MCP server of the product."""
     port = free_port()
     command = [sys.executable, "manage.py", "run_mcp", "--port", str(port)]
-    with _running("mcp", command, port, {"MCP_AUTH_TOKEN": ""}, "/health") as server:
+    with _running("mcp", command, port, environ, "/health") as server:
         yield server
 
 
