@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -14,7 +12,7 @@ import httpx
 import pytest
 
 from tests.mcp.conftest import HEADER, TOKEN
-from tests.mcp.running import ROOT, Running, connected, environment, running
+from tests.mcp.running import ROOT, Running, connected, environment
 
 BEARER = {"Authorization": f"Bearer {TOKEN['MCP_AUTH_TOKEN']}"}
 GENERIC = {HEADER["MCP_AUTH_HEADER_NAME"]: HEADER["MCP_AUTH_HEADER_VALUE"]}
@@ -119,13 +117,6 @@ def test_stdio_writes_nothing_but_the_protocol(open_server: Running) -> None:
 
     (line,) = done.stdout.splitlines()
     assert json.loads(line)["result"]["serverInfo"]["name"] == "cms"
-
-
-def test_the_server_stops_at_once_though_a_stream_is_open(prepared: Path) -> None:
-    with running(prepared) as server, httpx.stream("GET", f"{server.url}/mcp", timeout=10) as open_:
-        assert next(open_.iter_lines()) == "event: endpoint"
-        # Within the time that a supervisor waits before it kills.
-        assert server.stop() == -signal.SIGTERM
 
 
 def test_the_old_transport_is_spoken_word_for_word(open_server: Running) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import sys
 from argparse import ArgumentParser
 from typing import Any
@@ -20,6 +21,7 @@ from mcp_bridge.client_config import CLIENTS, TRANSPORTS, client_config, usual_c
 from mcp_bridge.credentials import credentials_configured
 from mcp_bridge.holders import active_tokens
 from mcp_bridge.server import build_server
+from mcp_bridge.stopping import EndsQuietly
 
 GRACE_SECONDS = 2
 """For calls that are under way; an open stream would otherwise keep the server up."""
@@ -62,8 +64,10 @@ class Command(BaseCommand):
         refuse_open_door(host)
         port = settings.CMS_ENV.mcp_port if port is None else port
         self.stderr.write(f"MCP server on http://{host}:{port}/mcp (SSE and Streamable HTTP)")
+        # The server ends what is open, and then raises the signal again.
+        signal.signal(signal.SIGTERM, _leave)
         uvicorn.run(
-            build_app(host),
+            EndsQuietly(build_app(host)),
             host=host,
             port=port,
             log_config=None,
@@ -72,6 +76,10 @@ class Command(BaseCommand):
             proxy_headers=False,  # who is behind a proxy is read by TRUSTED_PROXIES, here as elsewhere
             timeout_graceful_shutdown=GRACE_SECONDS,
         )
+
+
+def _leave(number: int, frame: object) -> None:
+    raise SystemExit(0)
 
 
 def _config(options: dict[str, Any]) -> str:

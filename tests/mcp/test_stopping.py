@@ -1,0 +1,100 @@
+"""The server ends in seconds whatever is open: streams of every kind, and calls that are under way."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.mcp.running import ROOT, Running, environment, running
+from tests.mcp.test_progress import half_written
+from tests.mcp.test_protocol import ACCEPT, body_of, greet, headers_of
+
+STEPS = {"name": "sample_steps", "arguments": {"steps": 3000}}
+WATCHED = {"name": "sample_steps", "arguments": {"steps": 3000, "writes": False}}
+HELLO = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "t", "version": "1"},
+}
+
+
+def lines_of(stack: ExitStack, method: str, url: str, **sent: Any) -> Iterator[str]:
+    """The lines of a response that stays open."""
+    response = stack.enter_context(httpx.stream(method, url, timeout=20, **sent))
+    assert response.status_code == 200
+    return response.iter_lines()
+
+
+def open_everything(stack: ExitStack, server: Running) -> list[Iterator[str]]:
+    """An SSE session, a stream of a session, and a long call that tells its steps in each era."""
+    url = f"{server.url}/mcp"
+    opened, _ = greet(server, "2025-11-25")
+    session = {**ACCEPT, "Mcp-Session-Id": opened.headers["mcp-session-id"]}
+    call = body_of("tools/call", {"progressToken": "p"}, **STEPS)
+    legacy = {"jsonrpc": "2.0", "id": 9, "method": "tools/call",
+              "params": {**WATCHED, "_meta": {"progressToken": "q"}}}  # fmt: skip
+    sse = lines_of(stack, "GET", url)
+    assert next(sse) == "event: endpoint"
+    streams = [
+        lines_of(stack, "POST", url, headers=headers_of(call), json=call),
+        lines_of(stack, "POST", url, headers=session, json=legacy),
+    ]
+    for stream in streams:
+        assert any("notifications/progress" in line for line in stream)
+    return [sse, lines_of(stack, "GET", url, headers=session), *streams]
+
+
+def test_a_server_that_is_asked_to_stop_ends_every_stream_and_call(prepared: Path) -> None:
+    with running(prepared) as server, ExitStack() as stack:
+        written = half_written(server)
+        streams = open_everything(stack, server)
+
+        # Within the time that a supervisor waits before it kills.
+        assert server.stop() == 0
+
+        for stream in streams:
+            rest: list[str] = []
+            with suppress(httpx.RemoteProtocolError):  # a connection that was cut
+                rest.extend(stream)
+            assert not any('"done":3000' in line for line in rest)
+        assert half_written(server) == written
+        log = (prepared / f"server-{server.url.rpartition(':')[2]}.log").read_text()
+    assert "Traceback" not in log
+
+
+def test_stdio_ends_with_its_input_though_a_call_is_under_way(open_server: Running) -> None:
+    messages = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+         "params": {**STEPS, "_meta": {"progressToken": "p"}}},
+    ]  # fmt: skip
+    written = half_written(open_server)
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.mcp.serve", "run_mcp", "--transport", "stdio"],
+        cwd=ROOT,
+        env=environment(open_server.data),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        for message in messages:
+            print(json.dumps(message), file=process.stdin, flush=True)
+        assert any("notifications/progress" in line for line in process.stdout)
+
+        process.stdin.close()
+
+        assert process.wait(timeout=15) == 0
+        assert "Traceback" not in process.stderr.read()
+    assert half_written(open_server) == written
