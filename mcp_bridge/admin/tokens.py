@@ -43,7 +43,7 @@ class NewMcpTokenForm(forms.Form):
     name = forms.CharField(
         label="Name",
         max_length=100,
-        help_text="Which client it is for, such as “Claude on Olga’s laptop”.",
+        help_text="Which client it is for, such as “Claude on my laptop”.",
     )
     user = _AccountField(
         label="Account",

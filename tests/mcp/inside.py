@@ -83,8 +83,9 @@ class Inside:
         body: object = HELLO,
         headers: dict[str, str] | None = None,
         peer: str = "127.0.0.1",
+        sent: Answer | None = None,
     ) -> Answer:
-        """The answer to a request, which may not have begun."""
+        """The answer to a request, which may not have begun; `sent` brings a body of its own."""
         path, _, query = path.partition("?")
         content = json.dumps(body).encode() if method == "POST" else b""
         given = {"host": "127.0.0.1:8787", **JSON, **(headers or {})}
@@ -101,7 +102,7 @@ class Inside:
             "scheme": "http",
             "http_version": "1.1",
         }
-        answer = Answer(content)
+        answer = sent or Answer(content)
         self.answers.append(answer)
         self._tasks.start_soon(self._run, scope, answer)
         return answer
