@@ -202,14 +202,14 @@ def _mcp(options: argparse.Namespace) -> int:
     seeded = _seeded(options.posts)
     with servers.mcp(mcp.CREDENTIALS) as product, servers.mcp_floor() as floor:
         found = mcp.measure(seeded.published[0], product, floor, options.rounds, options.calls)
-        many = mcp.sessions(product)
+        print(f"\n{measuring.machine()}; {options.rounds} rounds of {options.calls} calls.")
+        mcp.show(found)
         count, shown = asyncio.run(mcp.listed(product))
-    print(f"\n{measuring.machine()}; {options.rounds} rounds of {options.calls} calls.")
-    mcp.show(found)
-    for sessions, kib, seconds in many:
-        print(
-            f"{sessions} SSE sessions open: {kib:.0f} KiB each; {seconds:.1f} s until all were answered."
-        )
+        for sessions, kib, seconds in mcp.sessions(product):
+            print(
+                f"{sessions} SSE sessions open: {kib:.0f} KiB each; "
+                f"{seconds:.1f} s until the last {mcp.SESSIONS} were answered."
+            )
     tokens, how = mcp_tokens.count(shown)
     print(f"tools/list: {count} tools, {len(shown.encode()):,} bytes, {tokens:,} tokens ({how}).")
     return 0
