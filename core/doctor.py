@@ -21,6 +21,7 @@ from django.utils import timezone
 from core.activity import sealing
 from core.activity.verifying import UNSEALED_AT_MOST
 from core.models import Seal
+from core.outgoing.own import own_status
 
 Level = Literal["ok", "warn", "fail"]
 DEMO_PASSWORD = "demo-password"  # noqa: S105  # what the demo gives to its accounts
@@ -125,7 +126,7 @@ def mcp() -> Iterator[Finding]:
             "warn",
             "MCP",
             "no credentials: it serves this machine only",
-            "set MCP_AUTH_TOKEN to serve others",
+            "make a token for each client in the admin, or set MCP_AUTH_TOKEN, to serve others",
         )
         if env.mcp_diagnostics:
             found = (
@@ -135,6 +136,18 @@ def mcp() -> Iterator[Finding]:
             yield Finding("warn", "MCP", found, advice)
     if env.mcp_system_user_id is not None:
         yield from _system_user(env.mcp_system_user_id)
+
+
+def mcp_server() -> Iterator[Finding]:
+    """Whether the server answers on this machine. Where MCP_URL says that it is elsewhere, the admin looks."""
+    env = settings.CMS_ENV
+    if env.mcp_url:
+        return
+    if own_status(env.mcp_port, "/health") == 200:
+        yield Finding("ok", "MCP server", f"answers on port {env.mcp_port}")
+    else:
+        found = f"nothing answers on port {env.mcp_port}"
+        yield Finding("warn", "MCP server", found, "start ./run run_mcp, or set MCP_URL")
 
 
 def _system_user(user_id: int) -> Iterator[Finding]:
@@ -197,6 +210,7 @@ CHECKS: tuple[tuple[str, Callable[[], Iterator[Finding]], str], ...] = (
     ("folders", folders, "check CMS_DATA_DIR"),
     ("AI providers", providers, ""),
     ("MCP", mcp, ""),
+    ("MCP server", mcp_server, ""),
     ("outgoing calls", outgoing, "check OUTGOING_ALLOWED_HOSTS"),
     ("activity log", activity_log, "run ./run migrate first"),
     ("secrets", default_secrets, "run ./run migrate first"),

@@ -14,7 +14,8 @@ from core.admin.rights import may, require
 from mcp_bridge.address import ask, server_url
 from mcp_bridge.admin.clients import client_helps
 from mcp_bridge.client_config import token_credential
-from mcp_bridge.models import McpCall, McpToken
+from mcp_bridge.holders import active_tokens
+from mcp_bridge.models import McpCall
 
 PERMISSIONS: Final = ("posts.edit", "settings.manage")
 """Who sees the address and the lane. What is configured is told to `settings.manage` alone."""
@@ -42,14 +43,12 @@ def _configured() -> dict[str, Any]:
     """Which credentials there are, never what they are."""
     environment = settings.CMS_ENV
     has_static = bool(environment.mcp_auth_token or environment.mcp_auth_header_name)
-    tokens = sum(token.state == "active" for token in McpToken.objects.filter(revoked_at=None))
     return {
         "has_token": bool(environment.mcp_auth_token),
         "header_name": environment.mcp_auth_header_name,
-        "token_count": tokens,
+        "token_count": len(active_tokens()),
         "is_open": not has_static and not environment.mcp_url and not environment.mcp_allowed_hosts,
-        "hosts": environment.mcp_allowed_hosts,
-        "diagnostics": has_static and environment.mcp_diagnostics,
+        "diagnostics": environment.mcp_diagnostics,
     }
 
 

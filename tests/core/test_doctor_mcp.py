@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from core.doctor import Finding, mcp
+from core.doctor import Finding, mcp, mcp_server
 from tests import make
+from tests.mcp.answering import answering
 
 pytestmark = pytest.mark.django_db
 ADVICE = "set it to the id of an active account, best of the role ai_agent, or unset it"
@@ -40,3 +41,18 @@ def test_diagnostics_without_any_credential_are_a_finding(settings: Any) -> None
     assert found() == ["no credentials: i"]
     assert found(mcp_diagnostics=True) == ["no credentials: i", "MCP_DIAGNOSTICS=1"]
     assert found(mcp_diagnostics=True, mcp_auth_token="a-secret-value") == []
+
+
+def test_the_doctor_says_whether_the_server_answers(settings: Any) -> None:
+    def found(**changed: Any) -> list[Finding]:
+        settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"mcp_url": None, **changed})
+        return list(mcp_server())
+
+    with answering(200) as port:
+        there = found(mcp_port=port)
+        assert found(mcp_port=port, mcp_url="https://ai.example/mcp") == []
+    gone = found(mcp_port=port)
+
+    assert there == [Finding("ok", "MCP server", f"answers on port {port}")]
+    advice = "start ./run run_mcp, or set MCP_URL"
+    assert gone == [Finding("warn", "MCP server", f"nothing answers on port {port}", advice)]
