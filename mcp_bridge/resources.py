@@ -163,7 +163,8 @@ def _listed(principal: Principal, cursor: str | None) -> wire.ListResourcesResul
 
 
 def _is_refusal(answer: wire.CallToolResult) -> bool:
-    return (answer.meta or {}).get(ERROR_META, {}).get("code") == NotAllowed.code
+    told: dict[str, str] = (answer.meta or {}).get(ERROR_META, {})
+    return told.get("code") == NotAllowed.code
 
 
 def _wire(source: Source) -> wire.Resource:
