@@ -24,6 +24,8 @@ _HEADERS: Final = 60
 _HEADER_CHARACTERS: Final = 500
 # A shorter one would blank out ordinary words.
 _SHORTEST: Final = 6
+# A kind of content or a name of something: hidden everywhere, it would blank out what nobody keeps secret.
+_ORDINARY: Final = re.compile(r"[a-z]+/[\w.+-]+|[A-Za-z]{1,15}")
 _CREDENTIAL: Final = re.compile(r"(?i)cookie|auth|token|secret|passw|credential|session|api-?key")
 
 
@@ -91,7 +93,8 @@ def kept_secrets() -> Iterable[str]:
     for own, before, headers in Webhook.objects.values_list("secret", "previous_secret", "headers"):
         yield from (own, before)
         for value in map(str, headers.values()):
-            yield from (value, value.rpartition(" ")[2])  # what follows "Bearer"
+            words = (value, value.rpartition(" ")[2])  # what follows "Bearer"
+            yield from (word for word in words if not _ORDINARY.fullmatch(word))
 
 
 @lru_cache(maxsize=1000)

@@ -60,7 +60,8 @@ def test_secrets_are_known_in_every_spelling(settings: Any) -> None:
             "redis_url": "redis://:canary-pass@cache/0",
         }
     )
-    make.webhook(secret="canary-hook", headers={"X-Team": "Basic canary-header"})
+    headers = {"X-Team": "Basic canary-header", "Accept": "application/json", "X-From": "website"}
+    make.webhook(secret="canary-hook", headers=headers)
     redactor = Redactor()
 
     for text in (
@@ -75,6 +76,7 @@ def test_secrets_are_known_in_every_spelling(settings: Any) -> None:
         f"said {settings.SECRET_KEY}",
     ):
         assert redactor.known(text) == "said [hidden]"
+    assert redactor.known("application/json of a website") == "application/json of a website"
 
 
 @pytest.mark.parametrize(
