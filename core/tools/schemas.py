@@ -64,7 +64,9 @@ def _lean_object(
         return _lean_object({**choices[0], **_without_null(own)}, definitions, seen)
     result: Schema = {}
     for key, value in _without_null(own).items():
-        if key in _LEFT_TO_THE_SERVER or (key == "additionalProperties" and isinstance(value, bool)):
+        if key in _LEFT_TO_THE_SERVER or (
+            key == "additionalProperties" and isinstance(value, bool)
+        ):
             continue
         if key == "properties":
             result[key] = {name: _lean(item, definitions, seen) for name, item in value.items()}
