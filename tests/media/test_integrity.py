@@ -11,6 +11,7 @@ from django.conf import settings as django_settings
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from core.tools.progress import CallCancelled, followed_by
 from media import integrity, stored, tasks
 from media.integrity import check
 from media.models import Asset, FileCheck, StoredFile
@@ -175,3 +176,33 @@ def test_files_that_were_there_before_get_their_rows() -> None:
     assert sorted(StoredFile.objects.values_list("name", flat=True)) == names
     assert set(StoredFile.objects.values_list("asset", "due_at")) == {(asset.pk, None)}
     assert check().is_whole
+
+
+class _Following:
+    """Who is told of a check, and cancels it after so many folders."""
+
+    def __init__(self, patience: int) -> None:
+        self.patience = patience
+        self.told: list[tuple[float, float | None, str]] = []
+
+    def report(self, done: float, total: float | None, message: str) -> None:
+        self.told.append((done, total, message))
+
+    def check(self) -> None:
+        self.patience -= 1
+        if self.patience < 0:
+            raise CallCancelled
+
+
+def test_a_check_tells_how_far_it_has_come_and_stops_when_it_is_cancelled() -> None:
+    for name in ("aa/x.bin", "bb/y.bin"):
+        put(name)
+    whole, hasty = _Following(patience=100), _Following(patience=2)
+
+    with followed_by(whole):
+        assert check().orphaned == ["aa/x.bin", "bb/y.bin"]
+    with followed_by(hasty), pytest.raises(CallCancelled):
+        check()
+
+    assert whole.told == [(number, 3, "0 files checked") for number in range(3)]
+    assert hasty.told == whole.told[:2]
