@@ -116,7 +116,7 @@ def require_use(principal: Principal, actor: Actor, tool: Tool[BaseModel]) -> No
     if tool.group == DIAGNOSTICS and not principal.diagnostics:
         raise NotAllowed(
             f"{tool.name} is a diagnostics tool, which this credential was not granted "
-            "(MCP_DIAGNOSTICS=1)."
+            "(MCP_DIAGNOSTICS=1, or a token that was made with diagnostics)."
         )
     if principal.tools is not None and tool.name not in principal.tools:
         raise NotAllowed(f"{tool.name} is not on the list of tools of this credential.")

@@ -24,10 +24,10 @@ def typed(**given: Any) -> dict[str, Any]:
 
 
 def test_a_token_is_made_shown_once_and_revoked(signed_in: SignedIn) -> None:
-    client = signed_in("admin")
+    client, given = signed_in("admin"), typed(tools=["list_posts"], expires_at="2099-12-31")
 
     form = client.get(f"{LIST}add/").content.decode()
-    answer = client.post(f"{LIST}add/", typed(tools=["list_posts"], expires_at="2099-12-31"))
+    answer = client.post(f"{LIST}add/", given)
 
     secret = re.findall(r"cmsmcp_[\w-]{43}", answer.content.decode())[0]
     token = McpToken.objects.get()

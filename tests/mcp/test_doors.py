@@ -16,6 +16,8 @@ from mcp_bridge.management.commands.run_mcp import refuse_open_door
 from mcp_bridge.models import McpToken
 from mcp_bridge.services.tokens import create_token, revoke_token
 from tests import make
+from tests.accounts.bearer import program
+from tests.accounts.bearer import token_of as api_token_of
 from tests.mcp.inside import Inside, bearer, inside, newest
 
 pytestmark = pytest.mark.django_db
@@ -97,6 +99,16 @@ def test_where_only_tokens_guard_a_server_nobody_is_local(
     assert statuses({}, {"headers": bearer(secret)}, host=host) == [401, 401]
     with pytest.raises(CommandError, match="Make a token in the admin"):
         call_command("run_mcp", host=host)
+
+
+def test_tokens_of_the_api_and_of_clients_open_no_door_of_the_other() -> None:
+    editor = make.user("editor", "its-editor")
+    _, secret = create_token(name="A client", user_id=editor.pk, actor=make.actor("admin"))
+    _, api_secret = api_token_of(editor)
+
+    assert statuses({"headers": bearer(secret)}, {"headers": bearer(api_secret)}) == [200, 401]
+    assert program(api_secret).get("/api/auth/me").status_code == 200
+    assert program(secret).get("/api/auth/me").status_code == 401
 
 
 def test_dead_tokens_open_no_bind() -> None:
