@@ -1,10 +1,8 @@
-"""The log of calls, in the admin and over REST: what it tells, what it counts, and what it costs."""
+"""The log of calls in the admin: what it tells, what it counts, and what it costs."""
 
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -12,44 +10,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from mcp_bridge.call_log import begin_of, by_time, calls, most_refused
-from mcp_bridge.models import McpCall, McpToken
-from mcp_bridge.services.tokens import create_token
 from tests import make
-from tests.api.refusals import error
 from tests.api_client import ApiClient
+from tests.mcp.called import called, token
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/mcp_bridge/mcpcall/"
-PATH = "/api/mcp-calls"
-
-
-def called(
-    tool: str = "list_posts", *, hours: float = 0, days: float = 0, **values: Any
-) -> McpCall:
-    """A call that was made so long ago."""
-    code = values.pop("code", "")
-    call = McpCall.objects.create(
-        tool=tool,
-        **{
-            "principal": "token",
-            "ms": 12,
-            "ok": not code,
-            "error_code": code,
-            "request_bytes": 20,
-            "response_bytes": 2048,
-            **values,
-        },
-    )
-    McpCall.objects.filter(pk=call.pk).update(created_at=ago(hours=hours, days=days))
-    return call
-
-
-def ago(**length: float) -> datetime:
-    return timezone.now() - timedelta(**length)
-
-
-def token(name: str = "Laptop") -> McpToken:
-    return create_token(name=name, user_id=make.user("editor").pk, actor=make.actor("admin"))[0]
 
 
 def shown(query: str = "") -> str:
@@ -196,65 +162,3 @@ def test_the_list_takes_as_many_statements_for_one_call_as_for_fifty() -> None:
         name = f"person{number}"
         called(principal=f"client:{token(name).pk}", user=make.user("editor", name), code=name)
     assert statements() == few
-
-
-def test_rest_answers_the_same_log() -> None:
-    laptop, editor = token(), make.user("editor")
-    called("get_media", code="not_found", days=2, agent_id="translator")
-    call = called(principal=f"client:{laptop.pk}", user=editor)
-
-    answer = ApiClient("admin").read(PATH)
-
-    call.refresh_from_db()
-    assert answer["meta"]["total"] == 2
-    assert answer["data"][0] == {
-        "id": call.pk,
-        "tool": "list_posts",
-        "principal": f"client:{laptop.pk}",
-        "caller": "Laptop",
-        "user": {"id": editor.pk, "username": "editor"},
-        "agentId": None,
-        "ok": True,
-        "code": None,
-        "ms": 12,
-        "requestBytes": 20,
-        "responseBytes": 2048,
-        "createdAt": answer["data"][0]["createdAt"],
-    }
-    second = answer["data"][1]
-    assert (second["caller"], second["code"], second["agentId"], second["user"]) == (
-        "Environment token", "not_found", "translator", None,
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("query", "count"),
-    [("tool=get_media", 1), ("principal=local", 1), ("ok=true", 1), ("ok=false", 1), ("code=not_found", 1),
-     ("agentId=translator", 1), ("tool=none", 0), ("page=2", 0), ("unknown=1", 2)],
-)  # fmt: skip
-def test_rest_filters(query: str, count: int) -> None:
-    called("get_media", code="not_found", agent_id="translator")
-    called(principal="local")
-
-    assert len(ApiClient("admin").read(f"{PATH}?{query}")["data"]) == count
-
-
-def test_rest_filters_by_time() -> None:
-    for days in (1, 3):
-        called(str(days), days=days)
-    middle = ago(days=2).strftime("%Y-%m-%dT%H:%M:%SZ")
-    admin = ApiClient("admin")
-
-    assert [row["tool"] for row in admin.read(f"{PATH}?since={middle}")["data"]] == ["1"]
-    assert [row["tool"] for row in admin.read(f"{PATH}?until={middle}")["data"]] == ["3"]
-
-
-@pytest.mark.parametrize(
-    ("query", "field"),
-    [("ok=yes", "ok"), ("since=2026", "since"), ("until=2026-01-01T00:00:00", "until"), ("tool=a%00b", "tool"),
-     (f"principal={'x' * 101}", "principal")],
-)  # fmt: skip
-def test_rest_refuses_what_does_not_fit(query: str, field: str) -> None:
-    assert error(ApiClient("admin").get(f"{PATH}?{query}"), 422, "invalid")["details"].keys() == {
-        field
-    }
