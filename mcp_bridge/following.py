@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Final, NamedTuple, Protocol
 
 import anyio
@@ -50,7 +50,8 @@ class CallFollower:
         if done <= self._done:
             return
         self._done = done
-        self._loop.call_soon_threadsafe(self._offer, _Step(done, total, message or None))
+        with suppress(RuntimeError):  # the loop has ended, and the server with it
+            self._loop.call_soon_threadsafe(self._offer, _Step(done, total, message or None))
 
     def check(self) -> None:
         """From the thread: raise `CallCancelled` when the caller has cancelled."""

@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
+from mcp_bridge.threads import WAITING_THREADS
 from tests.mcp.running import Running, connected
 from tests.mcp.sample_tools import HALF
 
@@ -72,3 +73,44 @@ def test_steps_are_told_and_a_cancelled_call_stops_and_leaves_nothing(
     assert ended == ("cancelled", False)
     assert half_written(open_server) == written + 1
     assert still_there.is_error is False
+
+
+def test_a_call_that_is_cancelled_while_it_waits_for_a_thread_never_begins(
+    open_server: Running,
+) -> None:
+    begun: set[int] = set()
+    first, written = latest(open_server), half_written(open_server)
+    watching = {"steps": LONG, "writes": False}
+
+    async def session() -> None:
+        async with connected(open_server, "http") as client, anyio.create_task_group() as group:
+            all_begun = anyio.Event()
+
+            async def hold(number: int) -> None:
+                async def note(*step: Any) -> None:
+                    begun.add(number)
+                    if len(begun) == WAITING_THREADS:
+                        all_begun.set()
+
+                await client.call_tool("sample_steps", watching, progress_callback=note)
+
+            for number in range(WAITING_THREADS):
+                group.start_soon(hold, number)
+            await all_begun.wait()
+            with anyio.move_on_after(0.3):
+                await client.call_tool("sample_steps", {"steps": LONG})
+            assert await anyio.to_thread.run_sync(ended_as, open_server, first) == (
+                "cancelled",
+                False,
+            )
+            assert len(begun) == WAITING_THREADS
+            group.cancel_scope.cancel()
+
+    anyio.run(session)
+
+    assert half_written(open_server) == written
+    ended = "SELECT count(*) FROM mcp_bridge_mcpcall WHERE id > ? AND error_code = 'cancelled'"
+    until = time.monotonic() + 10
+    while open_server.execute(ended, first)[0][0] <= WAITING_THREADS and time.monotonic() < until:
+        time.sleep(0.02)
+    assert open_server.execute(ended, first)[0][0] == WAITING_THREADS + 1
