@@ -22,9 +22,9 @@ from core.json import JsonObject
 from core.tools import calling, get_tool
 from core.tools.arguments import parse_arguments
 from core.tools.progress import CallCancelled, Follower, check_cancelled, followed_by
-from mcp_bridge.credentials import Principal, actor_for, require_use
+from mcp_bridge.access.credentials import Principal, actor_for, require_use
+from mcp_bridge.access.rate import TooManyCalls, count_call
 from mcp_bridge.models import McpCall
-from mcp_bridge.rate import TooManyCalls, count_call
 
 logger = logging.getLogger("mcp_bridge")
 

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from core.json import Json, JsonObject
-from mcp_bridge.address import is_loopback, manage_command
+from mcp_bridge.serving.address import is_loopback, manage_command
 
 Transport = Literal["streamable-http", "sse", "stdio"]
 TRANSPORTS: Final = cast("tuple[Transport, ...]", get_args(Transport))

@@ -11,11 +11,11 @@ from django.views.decorators.http import require_safe
 
 from core.admin.forms import form_page
 from core.admin.rights import may, require
-from mcp_bridge.address import ask, server_url
+from mcp_bridge.access.holders import active_tokens
 from mcp_bridge.admin.clients import client_helps
 from mcp_bridge.client_config import token_credential
-from mcp_bridge.holders import active_tokens
 from mcp_bridge.models import McpCall
+from mcp_bridge.serving.address import ask, server_url
 
 PERMISSIONS: Final = ("posts.edit", "settings.manage")
 """Who sees the address and the lane. What is configured is told to `settings.manage` alone."""

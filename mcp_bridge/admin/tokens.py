@@ -15,12 +15,12 @@ from accounts.admin.account_tokens import AccountTokenAdmin, LastDayField
 from accounts.models import User
 from core.actor import Actor
 from core.tools import all_tools
-from mcp_bridge.address import server_url
 from mcp_bridge.admin.clients import client_helps
 from mcp_bridge.call_log import principal_of
 from mcp_bridge.client_config import token_credential
 from mcp_bridge.models import McpToken
 from mcp_bridge.services.tokens import create_token, revoke_token
+from mcp_bridge.serving.address import server_url
 
 _Choices = list[tuple[str, list[tuple[str, str]]]]
 

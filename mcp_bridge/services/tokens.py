@@ -18,7 +18,7 @@ from core.errors import invalid
 from core.json import JsonObject
 from core.tools import get_tool
 from core.tools.calling import unknown_tool
-from mcp_bridge.credentials import Principal, may_use
+from mcp_bridge.access.credentials import Principal, may_use
 from mcp_bridge.models import McpToken
 
 PREFIX: Final = "cmsmcp_"

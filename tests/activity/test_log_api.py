@@ -19,8 +19,8 @@ from core import events
 from core.activity import reading
 from core.activity.sealing import seal_events
 from core.models import Event
+from mcp_bridge.access.credentials import Principal
 from mcp_bridge.calls import call_tool
-from mcp_bridge.credentials import Principal
 from tests import make
 from tests.activity.chain import happened
 from tests.api_client import ApiClient

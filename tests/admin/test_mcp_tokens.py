@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from mcp_bridge.holders import client_holder
+from mcp_bridge.access.holders import client_holder
 from mcp_bridge.models import McpToken
 from tests import make
 

@@ -17,8 +17,8 @@ from agents_app.running.toolset import RunToolbox
 from agents_app.runs.starting import create_run
 from content.models import Draft, Post
 from core.errors import NotAllowed, NotFound, RuleViolation
+from mcp_bridge.access.credentials import Principal
 from mcp_bridge.calls import call_tool
-from mcp_bridge.credentials import Principal
 from tests import make
 from tests.agents.asking import payload_of
 from tests.agents.environment import write_agent

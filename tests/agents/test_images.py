@@ -19,8 +19,8 @@ from agents_app.runs.cancelling import cancel_run
 from agents_app.runs.starting import create_run
 from core.errors import CmsError
 from core.models import Event
+from mcp_bridge.access.credentials import Principal
 from mcp_bridge.calls import call_tool
-from mcp_bridge.credentials import Principal
 from media.models import Asset, StoredFile
 from tests import make
 from tests.agents.asking import KEY

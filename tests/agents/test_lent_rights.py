@@ -17,8 +17,8 @@ from agents_app.runs.starting import create_run
 from content.models import Draft
 from core.actor import Actor
 from core.errors import NotAllowed, RuleViolation
+from mcp_bridge.access.credentials import Principal
 from mcp_bridge.calls import call_tool, text_of
-from mcp_bridge.credentials import Principal
 from tests import make
 from tests.agents.tooling import claimed, form_run, names, toolbox, tooled, working
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from mcp_bridge.access.credentials import Principal
 from mcp_bridge.calls import call_tool
-from mcp_bridge.credentials import Principal
 from tests import make
 
 TOOLS: Final = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from content.models import Draft, Post
+from mcp_bridge.access.credentials import Principal
 from mcp_bridge.calls import call_tool, text_of
-from mcp_bridge.credentials import Principal
 from tests import make
 
 

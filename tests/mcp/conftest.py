@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 from accounts.models import User
 from accounts.services import ensure_agent_user
-from mcp_bridge.server import build_server
+from mcp_bridge.protocol.server import build_server
 from tests.mcp import running, sample_tools
 
 HEADER = {"MCP_AUTH_HEADER_NAME": "X-Cms-Key", "MCP_AUTH_HEADER_VALUE": "other-secret-value"}

@@ -41,7 +41,7 @@ def main() -> None:
 
     from django.core.management import execute_from_command_line
 
-    from mcp_bridge import gate, sessions, unread
+    from mcp_bridge.serving import gate, sessions, unread
     from tests.mcp import sample_tools, suite_samples
 
     # Limits small enough to reach in a test.

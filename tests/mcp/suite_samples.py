@@ -15,9 +15,9 @@ from core.json import JsonObject
 from core.tools import Arguments, NoArguments, tool
 from core.tools import registry as tools
 from core.tools.progress import report
-from mcp_bridge import prompts, resources
-from mcp_bridge.prompt_arguments import BRIEF, Argument, Prompt
-from mcp_bridge.resources import Source
+from mcp_bridge.protocol import prompts, resources
+from mcp_bridge.protocol.prompt_arguments import BRIEF, Argument, Prompt
+from mcp_bridge.protocol.resources import Source
 
 PROMPTS = (
     Prompt("test_simple_prompt", "Simple", "Takes nothing.", {}, "A simple prompt for testing."),

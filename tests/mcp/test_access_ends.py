@@ -16,10 +16,11 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.services import change_user
-from mcp_bridge import connections, doorkeeper
-from mcp_bridge.holders import client_holder, standing
+from mcp_bridge.access import doorkeeper
+from mcp_bridge.access.holders import client_holder, standing
 from mcp_bridge.models import McpToken
 from mcp_bridge.services.tokens import create_token, revoke_token
+from mcp_bridge.serving import connections
 from tests import make
 from tests.mcp.inside import Answer, Inside, bearer, inside
 

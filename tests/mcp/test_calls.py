@@ -11,8 +11,8 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from accounts.models import User
+from mcp_bridge.access.credentials import Principal
 from mcp_bridge.calls import call_tool
-from mcp_bridge.credentials import Principal
 from mcp_bridge.models import McpCall
 from tests.mcp.sample_tools import CANARY
 

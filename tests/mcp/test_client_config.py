@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from mcp_bridge.address import server_url
 from mcp_bridge.client_config import (
     CLIENTS,
     TRANSPORTS,
@@ -23,6 +22,7 @@ from mcp_bridge.client_config import (
     token_credential,
     usual_credential,
 )
+from mcp_bridge.serving.address import server_url
 from tests.mcp.running import ROOT
 
 SECRET = "canary-4b7e-secret"

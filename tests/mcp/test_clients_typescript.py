@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mcp_bridge.server import INSTRUCTIONS
+from mcp_bridge.protocol.server import INSTRUCTIONS
 from tests.mcp import npm
 from tests.mcp.conftest import TOKEN
 from tests.mcp.running import Running

@@ -11,8 +11,8 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from content.models import Post
-from mcp_bridge import completion
-from mcp_bridge.credentials import Principal
+from mcp_bridge.access.credentials import Principal
+from mcp_bridge.protocol import completion
 from tests import make
 from tests.mcp.calling import by
 

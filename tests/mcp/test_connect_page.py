@@ -10,9 +10,9 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from mcp_bridge.address import ask
 from mcp_bridge.models import McpToken
 from mcp_bridge.services.tokens import create_token
+from mcp_bridge.serving.address import ask
 from tests import make
 from tests.api_client import ApiClient
 from tests.mcp.answering import answering

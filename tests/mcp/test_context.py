@@ -11,11 +11,11 @@ from django.utils.module_loading import autodiscover_modules
 from mcp.shared.exceptions import MCPError
 
 from core.tools import get_tool
-from mcp_bridge import resources
-from mcp_bridge.guidelines import GUIDELINES
-from mcp_bridge.prompts import PROMPTS
-from mcp_bridge.resources import Source
-from mcp_bridge.server import INSTRUCTIONS
+from mcp_bridge.protocol import resources
+from mcp_bridge.protocol.guidelines import GUIDELINES
+from mcp_bridge.protocol.prompts import PROMPTS
+from mcp_bridge.protocol.resources import Source
+from mcp_bridge.protocol.server import INSTRUCTIONS
 from tests import make
 
 Request = Callable[..., Any]

@@ -10,8 +10,8 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from accounts.models import User
-from mcp_bridge.credentials import Principal, actor_for
-from mcp_bridge.doorkeeper import is_local, shown_by, static_principal
+from mcp_bridge.access.credentials import Principal, actor_for
+from mcp_bridge.access.doorkeeper import is_local, shown_by, static_principal
 from mcp_bridge.management.commands.run_mcp import refuse_open_door
 from mcp_bridge.models import McpToken
 from mcp_bridge.services.tokens import create_token, revoke_token

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcp_bridge.threads import WAITING_THREADS
+from mcp_bridge.protocol.threads import WAITING_THREADS
 from tests.mcp.running import Running, connected
 from tests.mcp.sample_tools import HALF
 

@@ -17,8 +17,8 @@ from core.json import JsonObject
 from core.tools import Arguments, Tool, all_tools, get_tool
 from core.tools.arguments import parse_arguments
 from core.tools.schemas import lean_schema
-from mcp_bridge.schemas import wire_tool
-from mcp_bridge.server import INSTRUCTIONS
+from mcp_bridge.protocol.schemas import wire_tool
+from mcp_bridge.protocol.server import INSTRUCTIONS
 from tests.mcp.sample_tools import EchoArguments
 
 TOKENS_OF_ALL = 5_000

@@ -10,12 +10,12 @@ import pytest
 from django.core.cache import cache
 
 from accounts.models import User
-from mcp_bridge import sessions
+from mcp_bridge.access.credentials import Principal
+from mcp_bridge.access.rate import TooManyCalls, count_call
 from mcp_bridge.calls import call_tool, text_of
-from mcp_bridge.credentials import Principal
 from mcp_bridge.models import McpCall
-from mcp_bridge.rate import TooManyCalls, count_call
 from mcp_bridge.services.tokens import create_token
+from mcp_bridge.serving import sessions
 from tests import make
 from tests.mcp.inside import Inside, bearer, inside, newest
 

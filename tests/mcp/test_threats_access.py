@@ -16,11 +16,11 @@ from django.test import Client
 from accounts.models import User
 from core.models import Event
 from core.tools import all_tools
-from mcp_bridge import gate
+from mcp_bridge.access.credentials import Principal
 from mcp_bridge.calls import call_tool
-from mcp_bridge.credentials import Principal
 from mcp_bridge.models import McpToken
 from mcp_bridge.services.tokens import create_token
+from mcp_bridge.serving import gate
 from tests import make
 from tests.api_client import ApiClient
 from tests.contract.addresses import addresses, filled

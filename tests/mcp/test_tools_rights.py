@@ -13,8 +13,8 @@ from content.models import Post
 from core.errors import NotAllowed
 from core.tools import all_tools, get_tool
 from core.tools.schemas import result_schema
+from mcp_bridge.access.credentials import Principal
 from mcp_bridge.calls import call_tool, text_of
-from mcp_bridge.credentials import Principal
 from tests import make
 from tests.mcp.calling import by, done, refused
 

@@ -15,12 +15,12 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError
 from mcp.server.stdio import stdio_server
 
-from mcp_bridge.address import is_loopback, server_url
-from mcp_bridge.asgi import build_app
+from mcp_bridge.access.credentials import credentials_configured
+from mcp_bridge.access.holders import active_tokens
 from mcp_bridge.client_config import CLIENTS, TRANSPORTS, client_config, usual_credential
-from mcp_bridge.credentials import credentials_configured
-from mcp_bridge.holders import active_tokens
-from mcp_bridge.server import build_server
+from mcp_bridge.protocol.server import build_server
+from mcp_bridge.serving.address import is_loopback, server_url
+from mcp_bridge.serving.asgi import build_app
 from mcp_bridge.stopping import EndsQuietly
 
 GRACE_SECONDS = 2

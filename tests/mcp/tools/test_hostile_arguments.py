@@ -10,8 +10,8 @@ import pytest
 from content.models import Layer
 from core.tools import get_tool
 from core.tools.schemas import lean_schema
+from mcp_bridge.access.credentials import Principal
 from mcp_bridge.calls import call_tool, text_of
-from mcp_bridge.credentials import Principal
 from tests import make
 from tests.contract.test_tool_walk import LOGS, ROLES, TOOLS, arguments_of
 from tests.mcp.tools import hostile, tables

@@ -9,8 +9,8 @@ from uuid import uuid4
 import pytest
 
 from content.services.trash import delete_post
+from mcp_bridge.access.credentials import Principal
 from mcp_bridge.calls import call_tool, text_of
-from mcp_bridge.credentials import Principal
 from tests import make
 from tests.contract.test_tool_walk import LOGS, TOOLS, arguments_of
 from tests.mcp.tools import tables

@@ -16,8 +16,8 @@ from content.document import PostDocument
 from content.models import Draft, Layer, ModuleInstance, Post, PreviewLink, Revision
 from content.services.edit import edit_post
 from core.tools import get_tool
+from mcp_bridge.access.credentials import Principal
 from mcp_bridge.calls import call_tool, text_of
-from mcp_bridge.credentials import Principal
 from tests import make
 from tests.contract.test_tool_walk import TOOLS, arguments_of
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts.services import system_agent_user
 from accounts.services.account_tokens import hash_of
 from core.statements import Row, Statement
-from mcp_bridge.credentials import CLIENT, Principal
+from mcp_bridge.access.credentials import CLIENT, Principal
 from mcp_bridge.models import McpToken
 from mcp_bridge.services.tokens import note_use
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from mcp_bridge.prompt_arguments import AGENT, BRIEF, LOCALE, POST, POST_TYPE, Argument, Prompt
+from mcp_bridge.protocol.prompt_arguments import (
+    AGENT,
+    BRIEF,
+    LOCALE,
+    POST,
+    POST_TYPE,
+    Argument,
+    Prompt,
+)
 
 _AS_AGENT: Final = Argument(AGENT, "Id of the agent to write as", is_required=False)
 _FURTHER: Final = {

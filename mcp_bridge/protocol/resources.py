@@ -12,11 +12,11 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from core.errors import NotAllowed
+from mcp_bridge.access.credentials import Principal
 from mcp_bridge.calls import ERROR_META, call_tool, text_of
-from mcp_bridge.credentials import Principal
-from mcp_bridge.guidelines import GUIDELINES
-from mcp_bridge.prompt_arguments import MODULE, POST
-from mcp_bridge.threads import Workers
+from mcp_bridge.protocol.guidelines import GUIDELINES
+from mcp_bridge.protocol.prompt_arguments import MODULE, POST
+from mcp_bridge.protocol.threads import Workers
 
 Context = ServerRequestContext[Any, Any]
 JSON: Final = "application/json"

@@ -17,13 +17,13 @@ from core.errors import CmsError
 from core.tools import all_tools, get_tool
 from core.tools.arguments import nearest
 from core.tools.schemas import lean_schema
-from mcp_bridge import completion, prompts, resources
+from mcp_bridge.access.counting import counting
+from mcp_bridge.access.credentials import SCOPE_KEY, Principal, actor_for, local_principal, may_use
 from mcp_bridge.calls import CANCELLED, call_tool, log_refused, log_unknown
-from mcp_bridge.counting import counting
-from mcp_bridge.credentials import SCOPE_KEY, Principal, actor_for, local_principal, may_use
-from mcp_bridge.following import following
-from mcp_bridge.schemas import wire_tool
-from mcp_bridge.threads import Workers
+from mcp_bridge.protocol import completion, prompts, resources
+from mcp_bridge.protocol.following import following
+from mcp_bridge.protocol.schemas import wire_tool
+from mcp_bridge.protocol.threads import Workers
 
 NAME = "cms"
 VERSION = "0.1.0"

@@ -22,12 +22,12 @@ from core.actor import Actor
 from core.errors import CmsError
 from core.hostile import refuse_unstorable
 from core.tools import get_tool
-from mcp_bridge.credentials import Principal, actor_for, may_use
-from mcp_bridge.prompt_arguments import AGENT, LOCALE, MODULE, POST, POST_TYPE
-from mcp_bridge.prompts import find_prompt, require_argument
-from mcp_bridge.rate import count_call
-from mcp_bridge.resources import find_template
-from mcp_bridge.threads import Workers
+from mcp_bridge.access.credentials import Principal, actor_for, may_use
+from mcp_bridge.access.rate import count_call
+from mcp_bridge.protocol.prompt_arguments import AGENT, LOCALE, MODULE, POST, POST_TYPE
+from mcp_bridge.protocol.prompts import find_prompt, require_argument
+from mcp_bridge.protocol.resources import find_template
+from mcp_bridge.protocol.threads import Workers
 
 Context = ServerRequestContext[Any, Any]
 MOST: Final = 100

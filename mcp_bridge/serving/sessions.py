@@ -12,9 +12,9 @@ from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.responses import JSONResponse
 
-from mcp_bridge.answers import refusal
-from mcp_bridge.connections import holder_now
-from mcp_bridge.holders import Holder
+from mcp_bridge.access.holders import Holder
+from mcp_bridge.serving.answers import refusal
+from mcp_bridge.serving.connections import holder_now
 
 MAX_SESSIONS = 1000
 MAX_SESSIONS_OF_ONE = 600

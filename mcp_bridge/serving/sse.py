@@ -11,8 +11,8 @@ from urllib.parse import parse_qsl, urlencode
 from mcp.server.sse import SseServerTransport
 from starlette.types import Message, Receive, Scope, Send
 
-from mcp_bridge.credentials import SCOPE_KEY
-from mcp_bridge.unread import ReadStream
+from mcp_bridge.access.credentials import SCOPE_KEY
+from mcp_bridge.serving.unread import ReadStream
 
 OURS, THEIRS = "sessionId", "session_id"
 

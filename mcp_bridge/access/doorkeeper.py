@@ -13,13 +13,13 @@ from starlette.responses import JSONResponse
 from starlette.types import Scope
 
 from core.api.throttles import caller_address, is_allowed_freely
-from mcp_bridge.address import is_loopback
-from mcp_bridge.answers import nobody_behind, too_many_tries, unauthenticated
-from mcp_bridge.credentials import Principal, credentials_configured, local_principal
-from mcp_bridge.holders import Account, Holder, client_holder, system_account
+from mcp_bridge.access.credentials import Principal, credentials_configured, local_principal
+from mcp_bridge.access.holders import Account, Holder, client_holder, system_account
+from mcp_bridge.access.tries import Tries
+from mcp_bridge.protocol.threads import Workers
 from mcp_bridge.services.tokens import PREFIX
-from mcp_bridge.threads import Workers
-from mcp_bridge.tries import Tries
+from mcp_bridge.serving.address import is_loopback
+from mcp_bridge.serving.answers import nobody_behind, too_many_tries, unauthenticated
 
 RawHeaders = Iterable[tuple[bytes, bytes]]
 ACCOUNT_SECONDS: Final = 1.0

@@ -13,9 +13,9 @@ from typing import Final, Protocol
 import anyio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mcp_bridge.answers import ENDED, refusal
-from mcp_bridge.holders import Holder, standing
-from mcp_bridge.threads import Workers
+from mcp_bridge.access.holders import Holder, standing
+from mcp_bridge.protocol.threads import Workers
+from mcp_bridge.serving.answers import ENDED, refusal
 
 logger = logging.getLogger("mcp_bridge")
 LOOK_SECONDS: Final = 1.0

@@ -21,15 +21,15 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mcp_bridge.address import is_loopback
-from mcp_bridge.answers import refusal
-from mcp_bridge.connections import Connections, holder_now
-from mcp_bridge.doorkeeper import Doorkeeper
-from mcp_bridge.gate import LOOPBACK_NAMES, Gate, security_settings
-from mcp_bridge.server import build_server
-from mcp_bridge.sessions import Ledger, StreamableSessions
-from mcp_bridge.sse import OURS, SessionIdSseTransport
-from mcp_bridge.threads import Workers
+from mcp_bridge.access.doorkeeper import Doorkeeper
+from mcp_bridge.protocol.server import build_server
+from mcp_bridge.protocol.threads import Workers
+from mcp_bridge.serving.address import is_loopback
+from mcp_bridge.serving.answers import refusal
+from mcp_bridge.serving.connections import Connections, holder_now
+from mcp_bridge.serving.gate import LOOPBACK_NAMES, Gate, security_settings
+from mcp_bridge.serving.sessions import Ledger, StreamableSessions
+from mcp_bridge.serving.sse import OURS, SessionIdSseTransport
 
 MESSAGES_PATH = "/messages"
 

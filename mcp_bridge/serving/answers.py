@@ -6,7 +6,7 @@ from typing import Final
 
 from starlette.responses import JSONResponse
 
-from mcp_bridge.credentials import NO_ACCOUNT
+from mcp_bridge.access.credentials import NO_ACCOUNT
 
 ENDED: Final = "The credential was revoked, has expired, or its account was changed."
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="mcp", error="invalid_token"'}

@@ -9,8 +9,8 @@ import mcp.types as wire
 from mcp.shared.exceptions import MCPError
 
 from core.errors import CmsError
-from mcp_bridge.prompt_arguments import Prompt
-from mcp_bridge.prompt_texts import TEXTS
+from mcp_bridge.protocol.prompt_arguments import Prompt
+from mcp_bridge.protocol.prompt_texts import TEXTS
 
 PROMPTS = {prompt.name: prompt for prompt in TEXTS}
 

@@ -11,7 +11,7 @@ from core.api.throttles import parse_rate
 from core.cache import count_hit
 from core.errors import CmsError
 from core.tools import Tool
-from mcp_bridge.credentials import Principal
+from mcp_bridge.access.credentials import Principal
 
 
 class TooManyCalls(CmsError):

@@ -9,10 +9,10 @@ import mcp.types as wire
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from mcp_bridge.credentials import Principal
-from mcp_bridge.rate import TooManyCalls, count_call
-from mcp_bridge.resources import GUIDE
-from mcp_bridge.threads import Workers
+from mcp_bridge.access.credentials import Principal
+from mcp_bridge.access.rate import TooManyCalls, count_call
+from mcp_bridge.protocol.resources import GUIDE
+from mcp_bridge.protocol.threads import Workers
 
 Context = ServerRequestContext[Any, Any]
 COUNTED_THERE: Final = frozenset(

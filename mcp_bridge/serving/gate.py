@@ -13,10 +13,10 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mcp_bridge.answers import refusal
-from mcp_bridge.connections import Connections
-from mcp_bridge.credentials import SCOPE_KEY, Principal
-from mcp_bridge.holders import Holder
+from mcp_bridge.access.credentials import SCOPE_KEY, Principal
+from mcp_bridge.access.holders import Holder
+from mcp_bridge.serving.answers import refusal
+from mcp_bridge.serving.connections import Connections
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 BODY_SECONDS = 20.0

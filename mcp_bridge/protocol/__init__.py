@@ -1,0 +1,1 @@
+"""The protocol over the tool registry, whatever the transport."""
