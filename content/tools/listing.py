@@ -48,13 +48,13 @@ def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
 
     def listed(rows: list[Row]) -> list[JsonObject]:
         layers = queries.layer_rows([row["id"] for row in rows])
-        proposed = proposed_titles([row["id"] for row in rows if layers.get(row["id"])])
+        proposed = proposed_titles([row["id"] for row in rows if row["is_placeholder"]])
         return [
             _listed(row, layers.get(row["id"], {}), proposed.get(row["id"]), arguments.is_full)
             for row in rows
         ]
 
-    rows = posts.values(*queries.LIST_COLUMNS)
+    rows = posts.values(*queries.LIST_COLUMNS, "is_placeholder")
     if arguments.q:
         return page_of_ranked(arguments, "list_posts", search.by_rank(rows), listed)
     return page_after(arguments, "list_posts", rows, ("-updated_at", "id"), listed)

@@ -92,6 +92,9 @@ def test_a_tool_that_reads_takes_as_many_statements_for_fifty_as_for_one(
 ) -> None:
     environment(throttle_mcp="off", throttle_mcp_tool="off")
     post = make.post()
+    # As one that is proposed only: its title waits, too.
+    post.is_placeholder = True
+    post.save(update_fields=["is_placeholder"])
     make.global_module()
     make.staged(post, {"title": "Proposed"})
     make.staged(post, {"metaTitle": "From a person"}, layer=Layer.REVIEW)
