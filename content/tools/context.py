@@ -30,6 +30,7 @@ from content.tools.definition_results import (
     TypePage,
 )
 from content.tools.names import require_module_type
+from content.tools.rich import readable, written_schema
 from core.actor import Actor
 from core.json import JsonObject
 from core.tool_pages import Paged, page
@@ -191,8 +192,8 @@ def get_module_schema(actor: Actor, arguments: OfType) -> JsonObject:
 def _schema(found: type[Module]) -> JsonObject:
     return {
         "type": found.name,
-        "propsSchema": found.props_schema(),
-        "defaultProps": found.default_props(),
+        "propsSchema": written_schema(found.props_schema()),
+        "defaultProps": readable(found.default_props(), full=False),
         "aiGuidance": found.ai.as_json(),
         "allowedScopes": list(found.allowed_scopes),
         "allowedPostTypes": list(found.allowed_post_types),

@@ -10,7 +10,7 @@ from content.models import ModuleInstance
 from content.store import iso
 from content.tools.definition_results import GlobalPage, OneGlobal
 from content.tools.names import hint, require_module_type
-from content.tools.rich import readable
+from content.tools.rich import readable, written_schema
 from core.actor import Actor
 from core.errors import NotFound
 from core.json import JsonObject
@@ -72,8 +72,8 @@ def get_global_module(actor: Actor, arguments: OneOfGlobals) -> JsonObject:
     if definition is not None:
         wire["schema"] = {
             "type": row.type,
-            "propsSchema": definition.props_schema(),
-            "defaultProps": definition.default_props(),
+            "propsSchema": written_schema(definition.props_schema()),
+            "defaultProps": readable(definition.default_props(), full=False),
         }
     return wire
 

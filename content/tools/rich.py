@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from content.definitions import ModuleProps, modules, props_of
 from content.richtext.markdown import from_markdown, to_markdown
 from content.richtext.schema import is_document
 from core.json import Json, JsonObject
+
+_RICH_TEXT: Final = "Markdown, or the editor's JSON {type: doc, content: [...]}."
 
 
 def readable(value: Json, full: bool) -> Json:
@@ -23,6 +26,17 @@ def readable(value: Json, full: bool) -> Json:
     if isinstance(value, list | tuple):
         return [readable(item, full) for item in value]
     return value
+
+
+def written_schema(schema: Json) -> Json:
+    """A schema of props as tools take them: rich text as Markdown too, which is the shorter way to write it."""
+    if isinstance(schema, list):
+        return [written_schema(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if schema.get("field") == "richtext":
+        return {**schema, "type": ["string", "object"], "description": _RICH_TEXT}
+    return {name: written_schema(item) for name, item in schema.items()}
 
 
 def stored_props(type_name: str, values: Mapping[str, Json] | None) -> JsonObject | None:

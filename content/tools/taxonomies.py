@@ -72,16 +72,19 @@ def list_taxonomy_terms(actor: Actor, arguments: OfTaxonomy) -> JsonObject:
     roots: list[JsonObject] = []
     rows = list(terms.order_by("order_index", "name", "id"))
     for row in rows:
-        nodes[row.pk] = _term(row, arguments.is_full)
+        nodes[row.pk] = _term(row, arguments)
     for row in rows:
         siblings = nodes[row.parent_id]["children"] if row.parent_id in nodes else roots
         siblings.append(nodes[row.pk])  # type: ignore[union-attr]  # children is a list
     return page(arguments, "list_taxonomy_terms", roots, lambda root: root)
 
 
-def _term(row: Term, full: bool) -> JsonObject:
+def _term(row: Term, arguments: OfTaxonomy) -> JsonObject:
     wire: JsonObject = {"id": str(row.pk), "slug": row.slug, "name": row.name, "children": []}
-    return {**wire, "locale": row.locale, "orderIndex": row.order_index} if full else wire
+    if arguments.is_full:
+        return {**wire, "locale": row.locale, "orderIndex": row.order_index}
+    # Of terms in several languages a post takes those of its own.
+    return {**wire, "locale": row.locale} if row.locale and not arguments.locale else wire
 
 
 @tool(

@@ -8,6 +8,7 @@ import pytest
 
 from agents_app.definitions.files import all_agents
 from content.definitions import modules
+from content.models import Term
 from content.module_group_queries import find_group
 from content.services.module_groups import create_group
 from content.services.trash import delete_post
@@ -60,7 +61,10 @@ def test_a_group_that_people_made_brings_its_props_and_global_modules() -> None:
         ({"name": "blog-defualt"}, "blog-default"),
         ({"name": "page-default", "moduleGroupId": "BLOG"}, "name another group"),
         ({"moduleGroupId": "00000000-0000-4000-8000-000000000000"}, "no module group named"),
-        ({"moduleGroupId": "7"}, "`moduleGroupId`: input should be a valid UUID"),
+        (
+            {"moduleGroupId": "7"},
+            "`moduleGroupId`: an id (a UUID) is wanted, as the lists answer it; got '7'",
+        ),
     ],
 )
 def test_a_group_that_is_not_there_is_answered_with_those_that_are(
@@ -103,8 +107,9 @@ def test_a_global_module_brings_its_props_and_their_schema() -> None:
         "newsletter", "callout", 0,
     )  # fmt: skip
     assert answer["props"] == {"title": "Subscribe", "body": {"markdown": ""}, "tone": "info"}
-    assert answer["schema"]["propsSchema"] == modules.all()["callout"].props_schema()
-    assert answer["schema"]["defaultProps"] == modules.all()["callout"].default_props()
+    callout = done("get_module_schema", type="callout")
+    assert answer["schema"] == {name: callout[name] for name in answer["schema"]}
+    assert set(answer["schema"]) == {"type", "propsSchema", "defaultProps"}
     assert answer["version"] == module.version
 
 
@@ -148,6 +153,19 @@ def test_a_module_is_inspected_down_to_where_it_is_defined() -> None:
     assert answer == {**schema, **more}
 
 
+def test_a_schema_says_that_rich_text_is_written_as_markdown_also_inside_of_lists() -> None:
+    prose = done("get_module_schema", type="prose")
+    answer = done("get_module_schema", type="faq")["propsSchema"]["properties"]["items"]
+
+    written = {
+        "description": "Markdown, or the editor's JSON {type: doc, content: [...]}.",
+        "field": "richtext", "translatable": True, "type": ["string", "object"],
+    }  # fmt: skip
+    assert prose["propsSchema"]["properties"] == {"content": written}
+    assert prose["defaultProps"] == {"content": {"markdown": ""}}
+    assert answer["items"]["properties"]["answer"] == written
+
+
 @pytest.mark.parametrize("role", ["admin", "editor", "translator", "ai_agent"])
 def test_a_look_around_names_what_there_is_and_agents_to_those_who_may_see_them(role: str) -> None:
     make.form("contact", title="Write to us")
@@ -183,3 +201,14 @@ def test_terms_are_paged_by_their_roots_each_with_its_tree() -> None:
     assert [row["id"] for row in second["items"]] == [str(tea.pk)]
     assert second["items"][0]["orderIndex"] == 0
     assert (first["total"], "nextCursor" in second) == (2, False)
+
+
+def test_terms_say_their_language_where_it_was_not_asked_for() -> None:
+    make.term("Coffee")
+    Term.objects.create(taxonomy="topics", slug="kaffee", name="Kaffee", locale="de")
+
+    both = done("list_taxonomy_terms", slug="topics")["items"]
+    german = done("list_taxonomy_terms", slug="topics", locale="de")["items"]
+
+    assert [row.get("locale") for row in both] == [None, "de"]
+    assert [set(row) for row in german] == [{"id", "slug", "name", "children"}] * 2
