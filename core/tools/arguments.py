@@ -127,6 +127,8 @@ def _sentence(error: ErrorDetails, schema: Schema) -> str:
     if error["type"] == "missing":
         return f"`{path}` is required"
     message = error["msg"].removeprefix("Value error, ")
+    if error["type"] in ("uuid_parsing", "uuid_type"):
+        message = "an id (a UUID) is wanted, as the lists answer it"
     shown = repr(error["input"])
     if len(shown) > SHOWN_VALUE:
         shown = shown[: SHOWN_VALUE - 1] + "…"

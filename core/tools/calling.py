@@ -87,11 +87,17 @@ def call_raw(
 def refusal_text(error: CmsError) -> str:
     """What a refusal says to a model: the sentence, what was wrong where, and the version that stands."""
     lines = [error.message]
-    for path, sentences in error.details.items():
-        lines += [f"- {path}: {sentence}" for sentence in sentences if sentence != error.message]
+    found = [(path, said) for path, sentences in error.details.items() for said in sentences]
+    if len(found) != 1 or not _is_told(error.message, *found[0]):
+        lines += [f"- {path}: {sentence}" for path, sentence in found if sentence != error.message]
     if isinstance(error, Conflict) and error.current is not None:
         lines.append(f"The version that stands now is {error.current}.")
     return "\n".join(lines)
+
+
+def _is_told(message: str, path: str, sentence: str) -> bool:
+    """Whether the message says it already. Where inside of a value something is wrong, it must say as well."""
+    return sentence in message and ("." not in path or path in message)
 
 
 def storable(name: str) -> str:

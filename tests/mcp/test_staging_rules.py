@@ -165,3 +165,20 @@ def test_a_picture_is_made_in_an_agents_name() -> None:
     code, _ = refused("generate_image", by("editor"), **words, agentId="illustrator")
     assert code == "agent_switched_off"
     assert Asset.objects.count() == 1
+
+
+def test_one_fault_is_told_once_and_several_each_with_its_place() -> None:
+    hero = make.module_id(make.post(), "hero")
+
+    _, one = refused("update_post_module_ai_review", postModuleId=hero, props={"image": "x"})
+    _, two = refused(
+        "update_post_module_ai_review", postModuleId=hero, props={"image": "x", "theme": "x"}
+    )
+
+    assert one == (
+        "The module hero is not valid: props.image: There is no property 'image' here. Did you mean 'imageId'? "
+        "Known: title, subtitle, ctaLabel, ctaUrl, imageId, theme."
+    )
+    assert [line.split(": ")[0] for line in two.splitlines()[1:]] == [
+        "- props.theme", "- props.image",
+    ]  # fmt: skip

@@ -76,7 +76,11 @@ def test_posts_are_found_by_what_waits_and_by_each_filter() -> None:
         ("get_module_schema", {"type": "heros"}, "Did you mean 'hero'?"),
         ("get_post_type_config", {"postType": "blogs"}, "known: blog"),
         ("list_taxonomy_terms", {"slug": "topic"}, "known: tags, topics"),
-        ("get_post_context", {"postId": "7"}, "`postId`: input should be a valid UUID"),
+        (
+            "get_post_context",
+            {"postId": "7"},
+            "`postId`: an id (a UUID) is wanted, as the lists answer it; got '7'",
+        ),
         ("get_post_manifest", {"postId": str(Post().id), "layer": "live"}, "'ai-review'"),
     ],
 )
