@@ -18,12 +18,27 @@ SOMEBODY: Final = "[address]"
 # A shorter one would blank out ordinary words.
 _SHORTEST: Final = 6
 _SHORTEST_PASSWORD: Final = 8
+# A long text must not take long: each alternative takes all that it can, and what it took is not looked at again.
 _NAMED: Final = re.compile(
     r"""(?ix)
-    ( (?:authorization|x-agent-key|x-csrftoken|cookie|password|secret|token|api[_-]?key)
-      ["']? \s* [:=] \s* ["']? (?:bearer\s+|basic\s+)? | \bbearer\s+ )
-    [^\s"'&,;]+
+    ( (?: (?P<header>authorization|cookie)
+        | x-agent-key | x-csrftoken | pass(?:word|wd|phrase) | \bpwd | session_?-?id | token
+        | secret(?:_?-?key)? | (?:api|access|private|signing)_?-?key )
+      (?: \\*["']? \s* (?:=>|[:=]) | ["'] \s* , ) \s* (?:b(?=["']))? )
+    (?: (?P<escaped>\\+["']) (?:(?!(?P=escaped))[^\r\n])*
+      | (?P<quote>["']) (?:\\.|(?!(?P=quote))[^\\\r\n])*
+      | \[ [^\]\r\n]* \]?
+      | (?(header) (?:[^\r\n"']|(?<==)["'][^\r\n"']*["'])+ | (?:[^\s"'&,;]|,(?=\S))+ ) )
     """
+)
+_SCHEME: Final = re.compile(
+    r"""(?ix)
+    \b (bearer \s+) [^\s"'&,;]+ | \b (basic \s+) (?=[a-z+/]*[\d=]) [a-z0-9+/]{8,}={0,2}
+    | ([?&](?:key|sig|signature|auth)=) [^\s"'&,;]+ | (hooks\.slack\.com/services/) [\w/]+
+    """
+)
+_PRIVATE_KEY: Final = re.compile(
+    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}KEY-----|\Z)", re.DOTALL
 )
 # Each begins where a word does and has an end: a long text without any must not take long.
 _URL_PASSWORD: Final = re.compile(r"(\b\w{1,30}://[^\s:/@]{0,200}:)[^\s@/]{1,500}@")
@@ -31,13 +46,14 @@ _SHAPED: Final = re.compile(
     r"""(?x)
       \b cms(?:mcp)?_[A-Za-z0-9_-]{43,}                 # tokens of this site
     | \b (?:sk|pk|rk)-[\w-]{8,} | \b AIza[\w-]{20,}     # keys of providers
-    | \b gh[pousr]_\w{16,} | \b xox[abeoprs]-[\w-]{8,} | \b AKIA[A-Z0-9]{12,}
+    | \b gh[pousr]_\w{16,} | \b github_pat_\w{20,} | \b glpat-[\w-]{16,} | \b (?:npm|hf)_[A-Za-z0-9]{20,}
+    | \b SG\.[\w-]{16,}\.[\w-]{16,} | \b xox[abeoprs]-[\w-]{8,} | \b AKIA[A-Z0-9]{12,}
     | \b eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*                # signed tokens
     """
 )
 _SESSION: Final = re.compile(
     r"""(?x)
-      (?<=/preview/) [\w-]{43}                          # links that open a draft
+      (?:(?<=/preview/) | (?<=%2Fpreview%2F)) [\w-]{43}  # links that open a draft
     | (?<![A-Za-z0-9]) (?=[a-z]*[0-9]) [a-z0-9]{32} (?![A-Za-z0-9])   # sessions, of people and of AI clients
     | \b (?:pbkdf2_\w{1,20}|argon2\w{0,3}|bcrypt\w{0,10}|scrypt|md5)\$[^\s"']{8,}   # hashes of passwords
     """
@@ -57,8 +73,16 @@ def register(source: Source) -> None:
 
 def without_credentials(text: str) -> str:
     """Without whatever follows the name of a credential, or looks like one."""
-    text = _URL_PASSWORD.sub(rf"\1{HIDDEN}@", text)
-    return _SHAPED.sub(HIDDEN, _NAMED.sub(rf"\1{HIDDEN}", text))
+    text = _PRIVATE_KEY.sub(HIDDEN, _URL_PASSWORD.sub(rf"\1{HIDDEN}@", text))
+    text = _SCHEME.sub(_after_name, _NAMED.sub(_after_name, text))
+    return _SHAPED.sub(HIDDEN, text)
+
+
+def _after_name(found: re.Match[str]) -> str:
+    """The name of a credential with what it opened, such as a quotation mark, which stays closed."""
+    name = next(group for group in found.groups() if group is not None)
+    named = found.groupdict()
+    return f"{name}{named.get('escaped') or named.get('quote') or ''}{HIDDEN}"
 
 
 def without_people(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.redaction import Redactor, without_credentials, without_people
+from core.redaction import HIDDEN, Redactor, without_credentials, without_people
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +21,32 @@ TOKEN = "k3" * 21 + "Z"
         ("key sk-ant-api03-abcdefgh", "key [hidden]"),
         ("key AIzaSyA1234567890abcdefghij", "key [hidden]"),
         ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.sig end", "[hidden] end"),
-        ("Cookie: sessionid=abc; csrftoken=def", "Cookie: [hidden]; csrftoken=[hidden]"),
+        ("Cookie: theme=dark; sid=abc\nHost: x", "Cookie: [hidden]\nHost: x"),
+        ("(b'cookie', b'sid=abc'), (b'host', b'x')", "(b'cookie', b'[hidden]'), (b'host', b'x')"),
+        ("Authorization: Token abc", "Authorization: [hidden]"),
+        ("Proxy-Authorization: Basic YTpi", "Proxy-Authorization: [hidden]"),
+        ('Authorization: Digest username="ann", response="abc"', "Authorization: [hidden]"),
+        (
+            "{'Authorization': 'Token abc', 'Host': 'x'}",
+            "{'Authorization': '[hidden]', 'Host': 'x'}",
+        ),
+        ('{"password": "two words, \\"three\\"", "a": 1}', '{"password": "[hidden]", "a": 1}'),
+        ('"{\\"password\\": \\"two words\\", 1}"', '"{\\"password\\": \\"[hidden]\\", 1}"'),
+        (
+            "<QueryDict: {'password': ['two words'], 'a': ['b']}>",
+            "<QueryDict: {'password': [hidden], 'a': ['b']}>",
+        ),
+        ("passwd=abc pwd: def passphrase=ghi", "passwd=[hidden] pwd: [hidden] passphrase=[hidden]"),
+        ("aws_secret_access_key = ab/cd", "aws_secret_access_key = [hidden]"),
+        ("SECRET_KEY=ab#cd private_key=ef", "SECRET_KEY=[hidden] private_key=[hidden]"),
+        ("mcp-session-id: Ab0", "mcp-session-id: [hidden]"),
+        ("GET /x?key=abc&page=2", "GET /x?key=[hidden]&page=2"),
+        ("sent Basic YW5uOnNlY3JldA== to", "sent Basic [hidden] to"),
+        ("basic settings and a key: 5", "basic settings and a key: 5"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY----- x", "[hidden] x"),
+        ("-----BEGIN PRIVATE KEY-----\nMIIE", "[hidden]"),
+        ("glpat-abcdefghij1234567890 github_pat_11ABCDEFG0abcdefghij", "[hidden] [hidden]"),
+        ("https://hooks.slack.com/services/T0/B0/abc", "https://hooks.slack.com/services/[hidden]"),
         ("redis://:pass-word@cache:6379/0", "redis://:[hidden]@cache:6379/0"),
         ("postgresql://me:pass-word@db/name", "postgresql://me:[hidden]@db/name"),
         ("cms_project.settings is no token", "cms_project.settings is no token"),
@@ -41,6 +66,7 @@ def test_credentials_are_known_by_their_look(text: str, shown: str) -> None:
         ("ann.lee+x@mail.example.com wrote", "[address] wrote"),
         ("session 0123456789abcdefghijklmnopqrstuv", "session [hidden]"),
         (f"GET /preview/{TOKEN} 200", "GET /preview/[hidden] 200"),
+        (f"next=%2Fpreview%2F{TOKEN}", "next=%2Fpreview%2F[hidden]"),
         ("pbkdf2_sha256$1000$salt$hash=", "[hidden]"),
         ("2026-11-22 08:40:54,123 took 10:20:30", "2026-11-22 08:40:54,123 took 10:20:30"),
         ("reference 1a2b3c4d5e6f", "reference 1a2b3c4d5e6f"),
@@ -80,10 +106,21 @@ def test_secrets_are_known_in_every_spelling(settings: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["a", ":", "1.", "a@", "://", "token ", "=", "0a:", "\ufffd", "x\n"]
+    "unit",
+    ["a", ":", "1.", "a@", "://", "token ", "=", "0a:", "\ufffd", "x\n", "token" + " " * 999],
 )
 def test_threat_26_a_long_text_is_looked_through(unit: str) -> None:
     """With a pattern that looks at everything again from each place this would not end."""
     text = unit * (200_000 // len(unit))
 
     assert len(Redactor().text(text)) > 60_000
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["token=\\", "password='x", 'cookie: "', "token=[", "cookie: =", "-----BEGIN PRIVATE KEY-----"],
+)
+def test_threat_26_a_long_secret_is_looked_through(unit: str) -> None:
+    text = unit * (200_000 // len(unit)) + "\nx"
+
+    assert HIDDEN in Redactor().text(text)
