@@ -128,7 +128,7 @@ def newest(method: str, name: str = "", **params: Any) -> dict[str, Any]:
     if name:
         headers["Mcp-Name"] = name
         params["name"] = name
-    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": _META}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": {**_META}}}
     return {"body": body, "headers": headers}
 
 
