@@ -125,8 +125,8 @@ def mcp() -> Iterator[Finding]:
         yield Finding(
             "warn",
             "MCP",
-            "no credentials: it serves this machine only",
-            "make a token for each client in the admin, or set MCP_AUTH_TOKEN, to serve others",
+            "no credential in the environment: programs of this machine need none, others a token",
+            "make a token for each client in the admin, or set MCP_AUTH_TOKEN",
         )
         if env.mcp_diagnostics:
             found = (

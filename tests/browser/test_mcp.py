@@ -100,6 +100,12 @@ def test_an_admin_connects_a_client_reads_its_calls_and_revokes_its_token(
         token_made(page, "Laptop")
         entry = copied(page, "Claude Code (.mcp.json)", "SSE")["mcpServers"]["cms"]
         assert entry["url"] == f"{site[1].url}/mcp"
+        page.click("[data-copies=snippet-secret]")
+        page.wait_for_function(
+            "navigator.clipboard.readText().then(it => it.startsWith('cmsmcp_'))"
+        )
+        secret = page.evaluate("navigator.clipboard.readText()")
+        assert entry["headers"] == {"Authorization": f"Bearer {secret}"}
 
         told: Queue[Any] = Queue()
         client = Thread(target=anyio.run, args=(call, entry, told), daemon=True)

@@ -38,8 +38,8 @@ def test_diagnostics_without_any_credential_are_a_finding(settings: Any) -> None
         settings.CMS_ENV = settings.CMS_ENV.model_copy(update={**unset, **changed})
         return [finding.found[:17] for finding in mcp() if finding.level == "warn"]
 
-    assert found() == ["no credentials: i"]
-    assert found(mcp_diagnostics=True) == ["no credentials: i", "MCP_DIAGNOSTICS=1"]
+    assert found() == ["no credential in "]
+    assert found(mcp_diagnostics=True) == ["no credential in ", "MCP_DIAGNOSTICS=1"]
     assert found(mcp_diagnostics=True, mcp_auth_token="a-secret-value") == []
 
 
