@@ -116,8 +116,9 @@ def _card(
         was = _effective(change, before)
         kind, nested = kind_at(change.path, where)
         piece = piece_of(kind, nested, was, change.after, references)
-        old, new = text_of(kind, was), text_of(kind, change.after)
-        words, chips = summary(old, new), facts(change.path, old, new)
+        if change.path != "post.slug":  # part of an address: its digits are no facts
+            old, new = text_of(kind, was), text_of(kind, change.after)
+            words, chips = summary(old, new), facts(change.path, old, new)
     flags = tuple(_flags(mark, is_drifted, layer))
     return Card(change.path, change.kind, label, piece, words, chips, flags, mark)
 

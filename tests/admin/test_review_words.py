@@ -10,9 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from content.review.blocks import diff_blocks
+from content.review.cards import cards_of_layer
 from content.review.diff import Segment, diff_text
+from content.review.references import References
 from content.review.summary import Text, facts, summary
 from content.richtext.markdown import from_markdown
+from tests import make
 
 _texts = st.text(st.sampled_from(list("ab ,.\n")) | st.characters(codec="utf-8"), max_size=60)
 
@@ -109,3 +112,15 @@ def test_numbers_and_links_are_loud_and_the_summary_says_it_in_words() -> None:
 def test_a_long_meta_title_says_how_much_is_cut() -> None:
     chips = facts("post.metaTitle", Text("x" * 48), Text("x" * 61))
     assert [chip.text for chip in chips] == ["48 → 61 characters, 1 more than search results show"]
+
+
+@pytest.mark.django_db
+def test_the_digits_of_a_slug_are_no_numbers_that_changed() -> None:
+    post = make.post(slug="proposed-f00cadaf1bef")
+    make.staged(post, {"slug": "sourdough-at-home", "excerpt": "Bake at 250 degrees."})
+
+    cards = cards_of_layer(make.layers(post).ai_review, References())[0].cards
+
+    told = {card.path: (card.is_flagged, card.summary) for card in cards}
+    assert told["post.slug"] == (False, "")
+    assert told["post.excerpt"][0] is True
