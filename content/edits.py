@@ -133,11 +133,10 @@ def update_module(
     module = require_module(document, module_id)
     values = {**_markdown(module.type, content_markdown), **(props or {})}
     if module.scope == "local":
-        module = replace(
-            module,
-            props={**module.props, **values},
-            overrides={**module.overrides, **(overrides or {})},
-        )
+        # It is this post's alone: an override on top would hide what is written into its props from then on.
+        values |= overrides or {}
+        kept = {name: value for name, value in module.overrides.items() if name not in values}
+        module = replace(module, props={**module.props, **values}, overrides=kept)
     else:
         # A shared module is changed for this post only: its props are other posts' too.
         module = replace(module, overrides={**module.overrides, **values, **(overrides or {})})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import Field
@@ -31,6 +31,8 @@ from core.json import JsonObject
 from core.tool_pages import Paged, page_after
 from core.tools import Arguments, tool
 
+Locale = Annotated[str, Field(max_length=12)]
+
 
 class Translations(Paged):
     post_id: PostId
@@ -46,14 +48,14 @@ class TranslatedModule(Arguments):
 
 
 class CreateTranslation(OfSource):
-    locale: str = Field(max_length=12)
+    locale: Locale
     slug: str | None = Field(None, max_length=200)
     fields: Props = {}
     modules: list[TranslatedModule] = Field([], max_length=300)
 
 
 class CreateTranslations(OfSource):
-    locales: list[str] = Field(min_length=1, max_length=50)
+    locales: list[Locale] = Field(min_length=1, max_length=50)
 
 
 @tool(

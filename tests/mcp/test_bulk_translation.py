@@ -44,7 +44,7 @@ def test_several_languages_each_end_in_their_own_way(languages: None) -> None:
     assert Post.objects.filter(translation_group=post.translation_group).count() == 3
 
 
-@pytest.mark.parametrize("locales", [[], "de", [None], [["de"]], ["de"] * 51])
+@pytest.mark.parametrize("locales", [[], "de", [None], [["de"]], ["de"] * 51, ["x" * 13]])
 def test_a_wrong_list_of_languages_is_refused(locales: Any) -> None:
     code, text = refused(MANY, postId=str(make.post().pk), locales=locales)
 

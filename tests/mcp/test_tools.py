@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from content.document import PostDocument
 from content.services.trash import delete_post
 from tests import make
 from tests.mcp.calling import done, refused
@@ -119,6 +121,28 @@ def test_a_global_module_is_placed_and_overridden_for_this_post_only() -> None:
     )  # fmt: skip
     shared.refresh_from_db()
     assert shared.props["title"] == "Subscribe"
+
+
+def test_an_override_of_a_posts_own_module_is_a_prop() -> None:
+    """An override would stay on top of what a person writes into the props later."""
+    post = make.post()
+    id_ = make.layers(post).live.modules[0].id
+    make.staged(post, edit=lambda document: _with_override(document, id_))
+
+    staged = done("update_post_module_ai_review", postModuleId=id_, overrides={"title": "Staged"})[
+        "staged"
+    ]
+
+    module = make.layers(post).ai_review.document.module(id_)
+    assert module is not None
+    assert (module.props["title"], module.overrides) == ("Staged", {})
+    assert staged == [f"modules.{id_}.props.title", f"modules.{id_}.overrides.title"]
+
+
+def _with_override(document: PostDocument, id_: str) -> PostDocument:
+    module = document.module(id_)
+    assert module is not None
+    return document.with_module(replace(module, overrides={"title": "On top"}))
 
 
 def test_a_module_is_found_by_its_id_alone_and_an_unknown_one_is_explained() -> None:
