@@ -182,7 +182,6 @@ def test_the_command_prints_for_the_address_that_it_is_told(
     environment(mcp_url=None, mcp_port=8787)
 
     def printed(**options: Any) -> Any:
-        options = {"transport": "streamable-http", **options}
         call_command("run_mcp", print_config="claude", **options)
         return json.loads(capsys.readouterr().out)["mcpServers"]["cms"]
 

@@ -41,8 +41,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--transport",
             choices=TRANSPORTS,
-            default="sse",
-            help="sse and streamable-http start the same server, which speaks both (default: sse)",
+            help="sse and streamable-http start the same server, which speaks both; without it, that server",
         )
         parser.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1")
         parser.add_argument(
@@ -87,7 +86,7 @@ def _config(options: dict[str, Any]) -> str:
     return client_config(
         options["print_config"],
         url=url,
-        transport=options["transport"],
+        transport=options["transport"] or TRANSPORTS[0],
         credential=usual_credential(url),
     )
 
