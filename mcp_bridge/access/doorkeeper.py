@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hmac
+import logging
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
 from django.conf import settings
+from django.db import Error as DatabaseAway
 from starlette.responses import JSONResponse
 from starlette.types import Scope
 
@@ -19,8 +21,14 @@ from mcp_bridge.access.tries import Tries
 from mcp_bridge.protocol.threads import Workers
 from mcp_bridge.services.tokens import PREFIX
 from mcp_bridge.serving.address import is_loopback
-from mcp_bridge.serving.answers import nobody_behind, too_many_tries, unauthenticated
+from mcp_bridge.serving.answers import (
+    nobody_behind,
+    nobody_to_ask,
+    too_many_tries,
+    unauthenticated,
+)
 
+logger = logging.getLogger("mcp_bridge")
 RawHeaders = Iterable[tuple[bytes, bytes]]
 ACCOUNT_SECONDS: Final = 1.0
 """How long the system's account is believed to be as it was; a call itself reads it again."""
@@ -29,13 +37,15 @@ _FORWARDED: Final = (b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a request shows of its caller. `bearer` and `key` are None where they were not sent."""
+    """What a request shows of its caller. `bearer` and `key` are None where they were not sent;
+    `is_silent` where there was no `Authorization` of any kind either."""
 
     bearer: bytes | None
     key: bytes | None
     peer: str
     address: str
     is_forwarded: bool
+    is_silent: bool
 
     @property
     def credential(self) -> bytes | None:
@@ -57,6 +67,7 @@ def shown_by(headers: RawHeaders, client: str | None) -> Shown:
         peer=client or "",
         address=caller_address(client or "", forwarded),
         is_forwarded=any(header in values for header in _FORWARDED),
+        is_silent=b"authorization" not in values,
     )
 
 
@@ -74,7 +85,7 @@ def is_local(shown: Shown) -> bool:
     """Whether the caller shows no credential, needs none here, and is on this machine itself."""
     return (
         not credentials_configured()
-        and shown.bearer is None
+        and shown.is_silent
         and not shown.is_forwarded
         and is_loopback(shown.peer)
     )
@@ -96,6 +107,13 @@ class Doorkeeper:
 
     async def admit(self, scope: Scope) -> Holder | JSONResponse:
         """Who is let in, or the answer that refuses them."""
+        try:
+            return await self._admitted(scope)
+        except DatabaseAway as error:
+            logger.error("nobody is let in while the database is away: %s", error)
+            return nobody_to_ask()
+
+    async def _admitted(self, scope: Scope) -> Holder | JSONResponse:
         client = scope.get("client")
         shown = shown_by(scope["headers"], client[0] if client else None)
         credential = shown.credential

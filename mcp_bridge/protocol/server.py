@@ -91,7 +91,9 @@ async def _run_followed(
     """A call that may take long: its steps are told, and it ends soon after the client cancels."""
     async with following(ctx.session) as follower:
         try:
-            return await workers.run_waiting(call_tool, principal, name, raw, follower)
+            return await workers.run_waiting(
+                principal.id, call_tool, principal, name, raw, follower
+            )
         except anyio.get_cancelled_exc_class():
             if not follower.has_begun:
                 with anyio.CancelScope(shield=True):

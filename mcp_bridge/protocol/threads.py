@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import ParamSpec, TypeVar
+from typing import Final, ParamSpec, TypeVar
+from weakref import WeakValueDictionary
 
 import anyio
 import anyio.to_thread
@@ -23,6 +24,8 @@ R = TypeVar("R")
 # Each holds a connection of the database while it works.
 DATABASE_THREADS = 6
 WAITING_THREADS = 4
+WAITING_OF_ONE: Final = 3
+"""One credential leaves room for the others."""
 APART_THREADS = 2
 
 
@@ -37,15 +40,20 @@ class Workers:
     def __init__(self) -> None:
         self._database = anyio.CapacityLimiter(DATABASE_THREADS)
         self._waiting = anyio.CapacityLimiter(WAITING_THREADS)
+        self._waiting_of = WeakValueDictionary[str, anyio.CapacityLimiter]()
         self._apart = anyio.CapacityLimiter(APART_THREADS)
 
     async def run(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """The result of `work`, for anything that is quick."""
         return await self._run(self._database, partial(work, *args, **kwargs))
 
-    async def run_waiting(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """The result of `work` that may wait long for something outside."""
-        return await self._run(self._waiting, partial(work, *args, **kwargs))
+    async def run_waiting(
+        self, whose: str, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        """The result of `work` that may wait long for something outside. `whose` is the credential it is done for."""
+        own = self._waiting_of.setdefault(whose, anyio.CapacityLimiter(WAITING_OF_ONE))
+        async with own:
+            return await self._run(self._waiting, partial(work, *args, **kwargs))
 
     async def run_apart(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """The result of `work` that must not wait behind calls: who may come in, who has to go."""

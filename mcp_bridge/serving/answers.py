@@ -34,6 +34,16 @@ def nobody_behind() -> JSONResponse:
     return refusal(401, NO_ACCOUNT, "no_account", _CHALLENGE)
 
 
+def nobody_to_ask() -> JSONResponse:
+    """The answer while nobody knows who may come in."""
+    return refusal(
+        503,
+        "Credentials cannot be checked just now. Try again in a moment.",
+        "unavailable",
+        {"Retry-After": "5"},
+    )
+
+
 def too_many_tries(seconds: int) -> JSONResponse:
     return refusal(
         429,

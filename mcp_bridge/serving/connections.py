@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Final, Protocol
 
@@ -47,13 +48,17 @@ class Connection:
         if self.has_ended:
             return
         self.has_ended = True
-        scope, receive, send = self._asgi
-        with anyio.move_on_after(_GOODBYE_SECONDS):
-            if not self._has_begun:
-                await refusal(401, ENDED, "not_authenticated")(scope, receive, send)
-            elif not self._is_done:
-                await send({"type": "http.response.body", "body": b"", "more_body": False})
+        # It may have ended, or nobody be there to be told.
+        with suppress(OSError, RuntimeError), anyio.move_on_after(_GOODBYE_SECONDS):
+            await self._say_goodbye()
         self._cancelled.cancel()
+
+    async def _say_goodbye(self) -> None:
+        scope, receive, send = self._asgi
+        if not self._has_begun:
+            await refusal(401, ENDED, "not_authenticated")(scope, receive, send)
+        elif not self._is_done:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _send(self, message: Message) -> None:
         if self.has_ended:

@@ -61,7 +61,7 @@ class Gate:
             body = await _read_body(headers, receive)
             if isinstance(body, JSONResponse):
                 await body(scope, receive, send)
-            else:
+            elif body is not None:  # else nobody is there to be answered
                 await self._serve(holder, scope, _replayed(body, receive), send)
         else:
             await self._serve(holder, scope, receive, send)
@@ -127,12 +127,8 @@ async def _read_body(
     return refusal(408, f"The request body did not arrive in {BODY_SECONDS:g} seconds.", "too_slow")
 
 
-def _replayed(body: bytes | None, receive: Receive) -> Receive:
-    first: list[Message] = [
-        {"type": "http.disconnect"}
-        if body is None
-        else {"type": "http.request", "body": body, "more_body": False}
-    ]
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:
         return first.pop() if first else await receive()

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qs, urlencode
 
 from mcp.server.sse import SseServerTransport
 from starlette.types import Message, Receive, Scope, Send
@@ -58,8 +58,9 @@ class SessionIdSseTransport(SseServerTransport):
         return stream is not None and stream.owner == _owner(scope) and stream.is_full
 
     async def handle_post_message(self, scope: Scope, receive: Receive, send: Send) -> None:
-        pairs = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
-        query = urlencode([(THEIRS if key == OURS else key, value) for key, value in pairs])
+        # Nothing else of the query: a session under their name would pass by the checks of ours.
+        given = parse_qs(scope.get("query_string", b"").decode("latin-1"))
+        query = urlencode({THEIRS: given[OURS][0]})
         await super().handle_post_message({**scope, "query_string": query.encode()}, receive, send)
 
 

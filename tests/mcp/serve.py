@@ -41,11 +41,12 @@ def main() -> None:
 
     from django.core.management import execute_from_command_line
 
-    from mcp_bridge.serving import gate, sessions, unread
+    from mcp_bridge.serving import gate, heads, sessions, unread
     from tests.mcp import sample_tools, suite_samples
 
     # Limits small enough to reach in a test.
     gate.BODY_SECONDS = float(os.environ.get("MCP_TEST_BODY_SECONDS", gate.BODY_SECONDS))
+    heads.HEAD_SECONDS = float(os.environ.get("MCP_TEST_HEAD_SECONDS", heads.HEAD_SECONDS))
     unread.UNREAD_SECONDS = float(os.environ.get("MCP_TEST_UNREAD_SECONDS", unread.UNREAD_SECONDS))
     most = os.environ.get("MCP_TEST_MAX_SESSIONS", sessions.MAX_SESSIONS)
     sessions.MAX_SESSIONS = int(most)

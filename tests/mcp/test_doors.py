@@ -75,6 +75,9 @@ def test_threat_47_an_empty_or_wrong_bearer_never_counts_as_none() -> None:
         ("127.0.0.1", {"X-Forwarded-For": "127.0.0.1"}, 401),
         ("127.0.0.1", {"Forwarded": "for=127.0.0.1"}, 401),
         ("127.0.0.1", {"Via": "1.1 proxy"}, 401),
+        ("127.0.0.1", {"Authorization": "Basic dTpw"}, 401),
+        ("127.0.0.1", {"Authorization": "cmsmcp_without_the_word"}, 401),
+        ("127.0.0.1", {"Authorization": ""}, 401),
     ],
 )
 def test_without_credentials_only_this_machine_is_let_in(

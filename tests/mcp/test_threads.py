@@ -42,8 +42,8 @@ def test_waiting_work_keeps_no_quick_work_out() -> None:
         workers = Workers()
         answer = ""
         async with anyio.create_task_group() as group:
-            for _ in range(2 * WAITING_THREADS):
-                group.start_soon(workers.run_waiting, released.wait, 10)
+            for number in range(2 * WAITING_THREADS):
+                group.start_soon(workers.run_waiting, str(number), released.wait, 10)
             await anyio.sleep(0.05)
             try:
                 with anyio.fail_after(2):
@@ -53,3 +53,23 @@ def test_waiting_work_keeps_no_quick_work_out() -> None:
         return answer
 
     assert anyio.run(main) == "read"
+
+
+def test_waiting_work_of_one_credential_leaves_room_for_another() -> None:
+    released = threading.Event()
+
+    async def main() -> str:
+        workers = Workers()
+        answer = ""
+        async with anyio.create_task_group() as group:
+            for _ in range(2 * WAITING_THREADS):
+                group.start_soon(workers.run_waiting, "one", released.wait, 10)
+            await anyio.wait_all_tasks_blocked()
+            try:
+                with anyio.fail_after(2):
+                    answer = await workers.run_waiting("other", lambda: "mine")
+            finally:
+                released.set()
+        return answer
+
+    assert anyio.run(main) == "mine"

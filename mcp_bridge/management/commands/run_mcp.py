@@ -21,6 +21,7 @@ from mcp_bridge.client_config import CLIENTS, TRANSPORTS, client_config, usual_c
 from mcp_bridge.protocol.server import build_server
 from mcp_bridge.serving.address import is_loopback, server_url
 from mcp_bridge.serving.asgi import build_app
+from mcp_bridge.serving.heads import HeadsInTime
 from mcp_bridge.stopping import EndsQuietly
 
 GRACE_SECONDS = 2
@@ -69,6 +70,7 @@ class Command(BaseCommand):
             EndsQuietly(build_app(host)),
             host=host,
             port=port,
+            http=HeadsInTime,
             log_config=None,
             access_log=False,
             server_header=False,

@@ -1,0 +1,43 @@
+"""A connection whose credential ended is over, also where its client cannot be told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+import pytest
+
+from mcp_bridge.access.credentials import Principal
+from mcp_bridge.access.holders import Account, Holder
+from mcp_bridge.serving.connections import Connection
+
+HOLDER = Holder(Principal(id="token"), Account(1, "ai_agent"))
+
+
+@pytest.mark.parametrize("has_begun", [True, False])
+def test_what_is_behind_a_connection_stops_though_its_client_is_gone(has_begun: bool) -> None:
+    is_gone = False
+
+    async def send(message: Any) -> None:
+        if is_gone:
+            raise OSError("the connection is gone")
+
+    async def main() -> None:
+        nonlocal is_gone
+        begun = anyio.Event()
+
+        async def inner(scope: Any, receive: Any, send: Any) -> None:
+            if has_begun:
+                await send({"type": "http.response.start", "status": 200, "headers": []})
+            begun.set()
+            await anyio.sleep_forever()
+
+        connection = Connection(HOLDER, {"type": "http"}, anyio.sleep_forever, send)
+        with anyio.fail_after(5):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(connection.serve, inner)
+                await begun.wait()
+                is_gone = True
+                await connection.end()
+
+    anyio.run(main)
