@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 HEAD_SECONDS = 20.0
 
@@ -15,6 +15,7 @@ HEAD_SECONDS = 20.0
 class HeadsInTime(HttpToolsProtocol):
     """Closes a connection whose next request has no whole head in time."""
 
+    cycle: RequestResponseCycle | None  # type: ignore[assignment]  # none before the first request
     _late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
