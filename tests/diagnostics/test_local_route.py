@@ -110,6 +110,14 @@ def test_a_redirect_is_shown_and_counts_no_hit() -> None:
     assert Redirect.objects.get(pk=row.pk).hits == 0
 
 
+def test_a_try_is_held_to_no_rate(settings: Any) -> None:
+    settings.THROTTLE_RATES = {**settings.THROTTLE_RATES, "anon": "1/hour"}
+
+    found = [tried("/api/posts")["status"] for _ in range(3)]
+
+    assert found == [401, 401, 401]
+
+
 def test_a_preview_counts_no_view() -> None:
     post = make.post(slug="tea")
     make.staged(post, {"title": "Waits for approval"})
