@@ -36,7 +36,7 @@ class ModuleEdit(Arguments):
 
     post_module_id: UUID | None = None
     type: str | None = Field(None, max_length=80)
-    order_index: int | None = Field(None, ge=0)
+    order_index: int | None = Field(None, ge=0, strict=True)
     props: Props | None = None
     content_markdown: Markdown | None = None
 

@@ -43,6 +43,7 @@ def test_a_new_post_stands_in_ai_review_only() -> None:
         ({"type": "hero", "propz": {}}, "A moduleEdit has no key 'propz'. Did you mean 'props'?"),
         ({"type": "hero", "locked": False}, "A moduleEdit has no key 'locked'."),
         ({"type": "hero", "orderIndex": 2}, "there are: hero at 0, prose at 1, faq at 2"),
+        ({"type": "prose", "orderIndex": True}, "orderIndex: Input should be a valid integer"),
         ({"type": "gallery"}, "No seeded module matches"),
         ({"props": {"title": "x"}}, "No seeded module matches"),
         ({"postModuleId": "other"}, "postModuleId"),
