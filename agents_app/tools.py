@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from pydantic import Field
@@ -18,7 +19,7 @@ from agents_app.runs.finding import find_run
 from agents_app.runs.starting import create_run
 from agents_app.runs.waiting import WAIT_MAX, wait_for
 from core.actor import Actor
-from core.errors import Conflict, invalid
+from core.errors import Conflict, NotFound, invalid
 from core.json import JsonObject
 from core.tool_pages import Page, Paged, page
 from core.tools import Arguments, Result, tool
@@ -46,7 +47,7 @@ class AgentPage(Page):
 
 
 class ReadRun(Result):
-    """A run as over REST: what has not happened yet is null."""
+    """A run as over REST, without what has not happened."""
 
     id: str
     agent_id: str
@@ -54,11 +55,11 @@ class ReadRun(Result):
     status: str
     created_at: str
     usage: dict[str, int]
-    summary: str
     staged: list[str]
     steps: list[dict[str, Any]]
-    post_id: Any
-    error: Any
+    summary: str | None = None
+    post_id: str | None = None
+    error: str | None = None
 
 
 class RunAgent(Arguments):
@@ -121,14 +122,15 @@ def run_agent(actor: Actor, arguments: RunAgent) -> JsonObject:
     result, or read it later with get_agent_run."""
     if arguments.scope == Scope.FIELD:
         raise invalid("scope", "For a single field use run_field_agent.")
-    run = create_run(
-        agent_id=arguments.agent_id,
-        scope=arguments.scope,
-        actor=actor,
-        post_id=arguments.post_id,
-        context=arguments.context,
-        open_ended_context=arguments.open_ended_context,
-    )
+    with _teaching():
+        run = create_run(
+            agent_id=arguments.agent_id,
+            scope=arguments.scope,
+            actor=actor,
+            post_id=arguments.post_id,
+            context=arguments.context,
+            open_ended_context=arguments.open_ended_context,
+        )
     return _answered(_waited_for(run, actor, arguments.wait))
 
 
@@ -146,17 +148,18 @@ def run_field_agent(actor: Actor, arguments: RunFieldAgent) -> JsonObject:
     context = dict(arguments.context or {})
     if "current_value" in arguments.model_fields_set:
         context["currentValue"] = arguments.current_value
-    run = create_run(
-        agent_id=arguments.agent_id,
-        scope=Scope.FIELD,
-        actor=actor,
-        post_id=arguments.post_id,
-        context=context,
-        open_ended_context=arguments.open_ended_context,
-        field_key=arguments.field_key,
-        post_module_id=arguments.post_module_id,
-        stages_value=arguments.apply_to_ai_review,
-    )
+    with _teaching():
+        run = create_run(
+            agent_id=arguments.agent_id,
+            scope=Scope.FIELD,
+            actor=actor,
+            post_id=arguments.post_id,
+            context=context,
+            open_ended_context=arguments.open_ended_context,
+            field_key=arguments.field_key,
+            post_module_id=arguments.post_module_id,
+            stages_value=arguments.apply_to_ai_review,
+        )
     run = _waited_for(run, actor, arguments.wait)
     is_staged = arguments.apply_to_ai_review and run.status == RunStatus.SUCCEEDED
     answer: JsonObject = {
@@ -195,7 +198,23 @@ def _answered(run: AgentRun) -> JsonObject:
     """A run as an answer; what it said may be a visitor's words where it read such."""
     if run.has_read_untrusted:
         note_untrusted()
-    return presenters.run(run)
+    wire = presenters.run(run)
+    return {
+        name: value
+        for name, value in wire.items()
+        if name == "value" or (value not in (None, "") and value is not False)
+    }
+
+
+@contextmanager
+def _teaching() -> Iterator[None]:
+    """Who names no agent is told where to find their ids."""
+    try:
+        yield
+    except NotFound as error:
+        if error.code == "unknown_agent":
+            error.message += " Call list_agents for the ids."
+        raise
 
 
 @tool(

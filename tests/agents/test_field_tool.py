@@ -146,7 +146,28 @@ def test_over_mcp_the_names_are_the_documents() -> None:
 
     assert result.is_error is False
     assert set(result.structured_content) == {"run", "value", "staged", "note"}
+    # Nothing of what has not happened.
+    assert set(result.structured_content["run"]) == {
+        "id", "agentId", "scope", "postId", "status", "createdAt", "by", "via", "usage", "staged", "steps",
+        "fieldKey", "value",
+    }  # fmt: skip
     assert AgentRun.objects.get().stages_value is True
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"), [("run_agent", {}), ("run_field_agent", {"fieldKey": "post.metaTitle"})]
+)
+def test_who_names_no_agent_is_told_where_their_ids_are(tool: str, given: dict[str, Any]) -> None:
+    asked = {"agentId": "SEO specialist", "postId": str(make.post().pk), **given}
+
+    result: Any = call_tool(Principal(id="client", user_id=make.user("editor").pk), tool, asked)
+
+    assert result.is_error is True
+    assert (
+        result.content[0].text
+        == "No agent is named 'SEO specialist'. Call list_agents for the ids."
+    )
+    assert not AgentRun.objects.exists()
 
 
 def test_a_run_that_only_answers_stages_nothing_by_its_tools_either(
