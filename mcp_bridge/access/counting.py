@@ -11,22 +11,20 @@ from mcp.shared.exceptions import MCPError
 
 from mcp_bridge.access.credentials import Principal
 from mcp_bridge.access.rate import TooManyCalls, count_call
-from mcp_bridge.protocol.resources import GUIDE
+from mcp_bridge.protocol.resources import is_call
 from mcp_bridge.protocol.threads import Workers
 
 Context = ServerRequestContext[Any, Any]
-COUNTED_THERE: Final = frozenset(
-    {"tools/call", "resources/list", "resources/read", "completion/complete"}
-)
-"""What counts itself: as the call that it is."""
+COUNTED_THERE: Final = frozenset({"tools/call", "resources/list", "completion/complete"})
+"""What counts itself: as the call that it is. So does a resource that a tool answers."""
 FREE: Final = frozenset({"initialize", "server/discover", "ping"})
 """What reads nothing; how many sessions there may be is bounded elsewhere."""
 
 
 def _counts_itself(ctx: Context) -> bool:
-    # The guidelines are read without a call.
-    is_guide = ctx.method == "resources/read" and (ctx.params or {}).get("uri") == GUIDE.uri
-    return ctx.method in COUNTED_THERE and not is_guide
+    if ctx.method == "resources/read":
+        return is_call(str((ctx.params or {}).get("uri")))
+    return ctx.method in COUNTED_THERE
 
 
 def counting(

@@ -187,6 +187,11 @@ def _post(row: Mapping[str, str]) -> wire.Resource:
     )
 
 
+def is_call(uri: str) -> bool:
+    """Whether a tool is called for what stands at the address."""
+    return any(source.arguments_of(uri) is not None for source in (*FIXED, *TEMPLATES))
+
+
 def _behind(uri: str) -> tuple[str, dict[str, str]]:
     for source in (*FIXED, *TEMPLATES):
         arguments = source.arguments_of(uri)

@@ -170,11 +170,14 @@ def test_a_session_is_named_by_one_name_only(open_server: Running) -> None:
 def test_a_malformed_session_id_or_message_is_an_error_in_our_shape(open_server: Running) -> None:
     malformed = send(open_server, "POST", "/messages?sessionId=xyz", {})
     with sse_session(open_server) as address:
-        garbled = httpx.post(address, headers=JSON, content="{")
+        garbled = httpx.post(address, headers=JSON, content="{canary-7c1e")
 
     for response in (malformed, garbled):
         assert response.status_code == 400
         assert set(response.json()) == {"error", "code", "details"}
+    logs = list(open_server.data.rglob("*.log"))
+    assert logs
+    assert not any(b"canary-7c1e" in log.read_bytes() for log in logs)
 
 
 @pytest.mark.parametrize(

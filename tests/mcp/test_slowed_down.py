@@ -98,14 +98,15 @@ def test_lists_and_prompts_count_as_calls_do(
     inside(scene)
 
 
-def test_reading_the_guidelines_counts(environment: Callable[..., None]) -> None:
-    environment(throttle_mcp="1/day")
+@pytest.mark.parametrize("uri", ["cms://guidelines", "cms://nothing", "cms://posts/p1"])
+def test_reading_a_resource_counts_once(environment: Callable[..., None], uri: str) -> None:
+    environment(throttle_mcp="2/day")
 
     async def scene(server: Inside) -> None:
-        request = newest("resources/read", uri="cms://guidelines")
-        request["headers"]["Mcp-Name"] = "cms://guidelines"
-        answers = [(await server.ask(**request)).json for _ in range(2)]
-        assert ["result" in answer for answer in answers] == [True, False]
+        request = newest("resources/read", uri=uri)
+        request["headers"]["Mcp-Name"] = uri
+        answers = [str((await server.ask(**request)).json) for _ in range(3)]
+        assert ["the limit is 2 a day" in answer for answer in answers] == [False, False, True]
 
     inside(scene)
 

@@ -112,11 +112,12 @@ def refuse_open_door(host: str) -> None:
 
 
 def _quiet() -> None:
-    """Keep stdout clean, which stdio clients parse, and the ids of sessions out of the log."""
+    """Keep stdout clean, which stdio clients parse, and what clients send and the ids of sessions out of the log."""
     for handler in logging.getLogger().handlers:
         if isinstance(handler, logging.StreamHandler) and handler.stream is sys.stdout:
             handler.setStream(sys.stderr)
     logging.getLogger("mcp").setLevel(logging.ERROR)
+    logging.getLogger("mcp.server.sse").setLevel(logging.CRITICAL)  # it quotes a garbled message
 
 
 async def _serve_stdio() -> None:
