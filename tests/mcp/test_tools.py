@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -121,6 +122,28 @@ def test_a_global_module_is_placed_and_overridden_for_this_post_only() -> None:
     )  # fmt: skip
     shared.refresh_from_db()
     assert shared.props["title"] == "Subscribe"
+
+
+@pytest.mark.parametrize("of", ["nothing", "a post", "nested"])
+def test_a_file_that_is_not_there_is_refused(of: str) -> None:
+    post, picture = make.post(), make.image()
+    id_ = str(post.pk) if of == "a post" else str(uuid4())
+    here = {"items": [{"imageId": str(picture.pk)}, {"imageId": id_}]}
+    type_, props, path = ("hero", {"imageId": id_}, "props.imageId")
+    if of == "nested":
+        type_, props, path = ("gallery", here, "props.items.1.imageId")
+
+    code, text = refused(
+        "add_module_to_post_ai_review", postId=str(post.pk), moduleType=type_, props=props
+    )
+    done(
+        "add_module_to_post_ai_review",
+        postId=str(post.pk),
+        moduleType="hero",
+        props={"imageId": "{" + str(picture.pk).upper() + "}"},
+    )
+
+    assert (code, f"leave {path} out" in text, id_ in text) == ("unknown_media", True, True)
 
 
 def test_an_override_of_a_posts_own_module_is_a_prop() -> None:
