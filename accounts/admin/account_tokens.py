@@ -77,7 +77,7 @@ class AccountTokenAdmin(FormAdmin[T]):
         if request.method == "POST":
             with refusals_as_messages(request):
                 self.revoke(token.pk, actor_of(request))
-                messages.success(request, f"{token} opens nothing any more.")
+                messages.success(request, f"The token {token} opens nothing any more.")
             return HttpResponseRedirect(request.path)
         return self._page(request, token)
 
