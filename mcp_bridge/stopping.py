@@ -6,9 +6,12 @@ import asyncio
 from contextlib import suppress
 from typing import Final
 
+import anyio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _LAST: Final[Message] = {"type": "http.response.body", "body": b"", "more_body": False}
+_LAST_SECONDS: Final = 0.5
+"""How long the end may take where the client reads nothing."""
 _STOPPING: Final[Message] = {
     "type": "http.response.start",
     "status": 503,
@@ -23,11 +26,12 @@ class EndsQuietly:
         self.inner = inner
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        has_begun = False
+        has_begun = is_done = False
 
         async def noted(message: Message) -> None:
-            nonlocal has_begun
+            nonlocal has_begun, is_done
             has_begun = has_begun or message["type"] == "http.response.start"
+            is_done = is_done or _is_last(message)
             await send(message)
 
         try:
@@ -35,7 +39,13 @@ class EndsQuietly:
         except asyncio.CancelledError:
             if scope["type"] != "http":
                 raise
-            with suppress(OSError, RuntimeError):  # it had ended, or nobody is there
+        # Some streams end when they are cancelled as if nothing were, and leave their answer open.
+        if scope["type"] == "http" and not is_done:
+            with suppress(OSError, RuntimeError), anyio.move_on_after(_LAST_SECONDS):
                 if not has_begun:
                     await send(_STOPPING)
                 await send(_LAST)
+
+
+def _is_last(message: Message) -> bool:
+    return message["type"] == "http.response.body" and not message.get("more_body", False)

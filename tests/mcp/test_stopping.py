@@ -10,8 +10,10 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx
 
+from mcp_bridge.stopping import EndsQuietly
 from tests.mcp.running import ROOT, Running, environment, running
 from tests.mcp.test_progress import half_written
 from tests.mcp.test_protocol import ACCEPT, body_of, greet, headers_of
@@ -67,6 +69,7 @@ def test_a_server_that_is_asked_to_stop_ends_every_stream_and_call(prepared: Pat
         assert half_written(server) == written
         log = (prepared / f"server-{server.url.rpartition(':')[2]}.log").read_text()
     assert "Traceback" not in log
+    assert "without completing" not in log
 
 
 def test_stdio_ends_with_its_input_though_a_call_is_under_way(open_server: Running) -> None:
@@ -98,3 +101,18 @@ def test_stdio_ends_with_its_input_though_a_call_is_under_way(open_server: Runni
         assert process.wait(timeout=15) == 0
         assert "Traceback" not in process.stderr.read()
     assert half_written(open_server) == written
+
+
+def test_an_answer_that_is_left_open_is_ended() -> None:
+    start = {"type": "http.response.start", "status": 200, "headers": []}
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def leaves_it_open(scope: Any, receive: Any, send: Any) -> None:
+        await send(start)
+
+    anyio.run(EndsQuietly(leaves_it_open), {"type": "http"}, anyio.sleep_forever, send)
+
+    assert sent == [start, {"type": "http.response.body", "body": b"", "more_body": False}]
