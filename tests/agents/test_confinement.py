@@ -6,9 +6,11 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
+from agents_app.running.takeback import take_back
 from agents_app.running.task import prepare
 from agents_app.runs.starting import create_run
 from content import edits
@@ -20,6 +22,7 @@ from content.services.translate import propose_translation
 from content.services.translate_many import propose_translations
 from core.actor import Actor
 from core.errors import NotAllowed
+from core.json import JsonObject
 from tests import make
 from tests.agents.tooling import toolbox, tooled, working
 
@@ -107,6 +110,23 @@ def test_the_tools_of_translations_serve_a_run_on_its_own_post_only(agents_dir: 
     marks = make.layers(german).ai_review.marks.values()
     assert {(mark.agent_id, mark.run_id) for mark in marks} == {("writer", str(run.pk))}
     assert Post.objects.count() == 3
+
+
+def test_a_translation_goes_with_its_run_and_the_next_try_makes_it_anew(agents_dir: Path) -> None:
+    tooled(agents_dir, "writer", "create_translation_ai_review")
+    post = make.post()
+    box, run = toolbox("writer", post)
+    call: JsonObject = {"postId": str(post.pk), "locale": "de"}
+    first = box.call("create_translation_ai_review", call)
+
+    take_back(run)
+    alone = list(Post.objects.alive())
+    second = box.call("create_translation_ai_review", call)
+
+    assert (first.ok, alone, second.ok) == (True, [post], True)
+    german = Post.objects.alive().get(locale="de")
+    assert json.loads(second.text)["translationId"] == str(german.pk)
+    assert german.pk != UUID(json.loads(first.text)["translationId"])
 
 
 def test_a_run_without_a_post_may_propose_for_any(agents_dir: Path) -> None:
