@@ -128,10 +128,11 @@ def test_a_global_module_is_placed_and_overridden_for_this_post_only() -> None:
 def test_a_file_that_is_not_there_is_refused(of: str) -> None:
     post, picture = make.post(), make.image()
     id_ = str(post.pk) if of == "a post" else str(uuid4())
-    here = {"items": [{"imageId": str(picture.pk)}, {"imageId": id_}]}
-    type_, props, path = ("hero", {"imageId": id_}, "props.imageId")
+    type_, path = "hero", "props.imageId"
+    props: dict[str, Any] = {"imageId": id_}
     if of == "nested":
-        type_, props, path = ("gallery", here, "props.items.1.imageId")
+        type_, path = "gallery", "props.items.1.imageId"
+        props = {"items": [{"imageId": str(picture.pk)}, {"imageId": id_}]}
 
     code, text = refused(
         "add_module_to_post_ai_review", postId=str(post.pk), moduleType=type_, props=props
