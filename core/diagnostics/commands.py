@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Final
 
+from django.apps import apps
+
 from core.errors import RuleViolation, invalid
 
-_APP: Final = r"[a-z][a-z0-9_]{0,59}"
 _STORED: Final = frozenset({"SECRET_KEY", "DATABASE_URL", "REDIS_URL"})
 MOST_ARGUMENTS: Final = 20
 LONGEST_ARGUMENT: Final = 200
@@ -23,14 +24,14 @@ LONGEST_ARGUMENT: Final = 200
 @dataclass(frozen=True, slots=True)
 class Command:
     """`options` are the ones that it may be given, each with the pattern of its value, or None for one that takes
-    none; `word` is the pattern of other arguments, where there may be any. `always` is added to each call.
+    none; with `takes_apps` names of this site's apps may stand beside them. `always` is added to each call.
 
     `secrets` are the variables that it needs beside those that are none; None stands for all of them.
     """
 
     name: str
     options: Mapping[str, str | None] = field(default_factory=dict)
-    word: str | None = None
+    takes_apps: bool = False
     always: tuple[str, ...] = ()
     secrets: frozenset[str] | None = _STORED
     most: int = 20_000
@@ -50,11 +51,11 @@ COMMANDS: Final[Mapping[str, Command]] = {
                 "--tag": r"[a-z_]{1,40}",
                 "--fail-level": r"CRITICAL|ERROR|WARNING|INFO|DEBUG",
             },
-            word=_APP,
+            takes_apps=True,
             # What workflows name is looked for among them.
             secrets=_STORED | {"WORKFLOW_SECRETS"},
         ),
-        Command("showmigrations", options={"--list": None, "--plan": None}, word=_APP),
+        Command("showmigrations", options={"--list": None, "--plan": None}, takes_apps=True),
         Command("dump_mcp_context", always=("--out", "-"), most=400_000, is_of_code=True),
         Command("doctor", secrets=None),
         Command(
@@ -101,7 +102,7 @@ def checked_arguments(command: Command, given: Sequence[str]) -> list[str]:
             else:
                 value = value if joined else rest.pop(0) if rest else ""
                 taken.append(f"{name}={_value(command, name, pattern, value)}")
-        elif command.word is not None and re.fullmatch(command.word, argument):
+        elif command.takes_apps and argument in apps.app_configs:
             taken.append(argument)
         else:
             raise _refused(command, argument)
@@ -124,8 +125,8 @@ def _refused(command: Command, argument: str) -> RuleViolation:
     """The argument is shown as far as it is worth, never as it is."""
     shown = argument[:60].encode("ascii", "backslashreplace").decode()
     known = [name if pattern is None else f"{name}=…" for name, pattern in command.options.items()]
-    if command.word is not None:
-        known.append("names of apps")
+    if command.takes_apps:
+        known.append(f"of the apps {', '.join(sorted(apps.app_configs))}")
     return invalid(
         "args",
         f"{command.name} does not take {shown!r} here. It takes: {', '.join(known) or 'nothing'}.",

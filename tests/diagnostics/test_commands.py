@@ -102,6 +102,7 @@ def test_other_commands_are_refused(plays: Play, command: str, said: str) -> Non
         ("check", ["--"]),
         ("check", [""]),
         ("check", ["ä"]),
+        ("check", ["no_such_app"]),
         ("showmigrations", ["--database=other"]),
         ("showmigrations", ["/etc/passwd"]),
         ("dump_mcp_context", ["--out", "/srv/x"]),
