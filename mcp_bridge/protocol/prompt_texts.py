@@ -86,13 +86,13 @@ TRANSLATE_POST: Final = Prompt(
 Translate the post {{postId}} into {{locale}}. Call these tools in order:
 1. get_post_context with postId {{postId}}: read all of it.
 2. list_post_translations with postId {{postId}}. If {{locale}} is among them, work on the post that it names: \
-read it with get_post_context, translate its fields with save_post_ai_review, and go on with step 4.
+read it with get_post_context and go on with step 4.
 3. create_translation_ai_review with postId {{postId}}, locale {{locale}}, a slug, fields (title, excerpt, metaTitle \
 and metaDescription, translated; leave out what the original does not have), and modules: for each module with text \
 its postModuleId as sourcePostModuleId, and just the props that hold text, translated. It answers translationId, and \
 for each module its postModuleId and in translatable the props that hold text.
-4. For each text that is not translated yet: update_post_module_ai_review with the postModuleId and just those \
-props, translated. Prose goes into contentMarkdown.
+4. For what is not translated yet: update_post_module_ai_review with the postModuleId of a module and just those \
+props, prose in contentMarkdown; save_post_ai_review with a patch of the fields.
 5. get_post_context with the translation's id: nothing may be left in the old language.
 6. {_ENDING} Submit the translation's id, not {{postId}}.
 Keep names, links, numbers, Markdown and the order of things. Translate what is said; add nothing.{{further}}""",
