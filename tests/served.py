@@ -30,11 +30,10 @@ def environ(folder: Path) -> dict[str, str]:
 
 
 def prepare(folder: Path, script: str) -> str:
-    """Make the tables and run a script in one process; what it prints last."""
-    begin = "import django; django.setup()\nfrom django.core.management import call_command\n"
-    migrate = "call_command('migrate', verbosity=0, skip_checks=True)\n"
+    """Run a script on the database of the folder, in a process of its own; what it prints last."""
+    begin = "import django; django.setup()\n"
     done = subprocess.run(
-        [sys.executable, "-c", begin + migrate + script],
+        [sys.executable, "-c", begin + script],
         cwd=ROOT,
         env=environ(folder),
         capture_output=True,

@@ -11,6 +11,7 @@ import pytest
 
 from tests.browser.conftest import WATCH, violations
 from tests.make import PASSWORD
+from tests.migrated import give_database
 from tests.served import prepare, served
 
 pytestmark = pytest.mark.browser
@@ -28,6 +29,7 @@ Enter = Callable[..., Any]
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[str]]]:
     folder = tmp_path_factory.mktemp("site")
+    give_database(folder, tmp_path_factory)
     ids = json.loads(prepare(folder, SCENE))
     with served(folder) as url:
         yield url, ids

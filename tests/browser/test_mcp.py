@@ -18,6 +18,7 @@ from mcp.client.sse import sse_client
 from tests import make
 from tests.browser.conftest import WATCH, violations
 from tests.mcp.running import Running, running
+from tests.migrated import give_database
 from tests.served import prepare, served
 
 pytestmark = pytest.mark.browser
@@ -33,6 +34,7 @@ make.post("How to brew filter coffee")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Running]]:
     """The site, and the MCP server on the same database, where the site looks for it."""
     folder = tmp_path_factory.mktemp("site")
+    give_database(folder, tmp_path_factory)
     prepare(folder, SCENE)
     with pytest.MonkeyPatch.context() as patch, running(folder) as mcp:
         patch.setenv("MCP_PORT", mcp.url.rpartition(":")[2])

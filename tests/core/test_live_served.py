@@ -14,6 +14,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from tests.make import PASSWORD
+from tests.migrated import give_database
 from tests.served import prepare, served
 
 PEOPLE = """
@@ -57,6 +58,7 @@ def hears(page: ClientConnection) -> Any:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str, str]]:
     """Two servers, and the id of a post."""
     folder: Path = tmp_path_factory.mktemp("site")
+    give_database(folder, tmp_path_factory)
     post_id = prepare(folder, PEOPLE)
     with ExitStack() as stack:
         first, second = (stack.enter_context(served(folder)) for _ in range(2))

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.fake_provider import FakeProvider, Reply, serving
+from tests.migrated import give_database
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "sk-canary-never-shown-1234567890"
@@ -73,13 +74,6 @@ class Site:
         self.workers: list[subprocess.Popen[bytes]] = []
         self.process: subprocess.Popen[str] | None = None
 
-    def migrate(self) -> None:
-        done = subprocess.run(
-            [sys.executable, "manage.py", "migrate", "--verbosity=0"],
-            cwd=ROOT, env=self.environ, capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-
     def ask(self, script: str) -> Any:
         """What the script leaves as `answer`, in one process beside the worker that answers every question."""
         if self.process is None:
@@ -128,9 +122,11 @@ def provider() -> Iterator[FakeProvider]:
 
 
 @pytest.fixture
-def site(tmp_path: Path, provider: FakeProvider) -> Iterator[Site]:
+def site(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, provider: FakeProvider
+) -> Iterator[Site]:
+    give_database(tmp_path, tmp_path_factory)
     site = Site(tmp_path, provider)
-    site.migrate()
     yield site
     if site.process is not None:
         site.process.kill()

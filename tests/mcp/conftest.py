@@ -16,6 +16,7 @@ from accounts.models import User
 from accounts.services import ensure_agent_user
 from mcp_bridge.protocol.server import build_server
 from tests.mcp import running, sample_tools
+from tests.migrated import give_database
 
 HEADER = {"MCP_AUTH_HEADER_NAME": "X-Cms-Key", "MCP_AUTH_HEADER_VALUE": "other-secret-value"}
 TOKEN = {"MCP_AUTH_TOKEN": "token-secret-value"}
@@ -25,6 +26,7 @@ TOKEN = {"MCP_AUTH_TOKEN": "token-secret-value"}
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a fresh database."""
     data = tmp_path_factory.mktemp("mcp")
+    give_database(data, tmp_path_factory)
     running.prepare(data)
     return data
 

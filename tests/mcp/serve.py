@@ -16,12 +16,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
 
 
 def prepare() -> None:
-    """The tables, by the migrations, which make more than models tell; the agents' accounts
-    come with them. `agent@example.com` is the one that AI clients write as."""
-    from django.core.management import call_command
-
-    call_command("migrate", verbosity=0, skip_checks=True)
-
+    """People, beside the agents' accounts, which come with the tables. `agent@example.com` is the one that AI
+    clients write as."""
     from accounts.models import User
 
     User.objects.filter(agent_id="general-assistant").update(email="agent@example.com")
