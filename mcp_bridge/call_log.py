@@ -20,8 +20,6 @@ SPANS: Final[dict[Span, timedelta]] = {
     "week": timedelta(days=7),
     "month": timedelta(days=30),
 }
-COUNTED_TO: Final = 10_000
-"""Beyond that lists do not count: counting costs what there is."""
 _CLIENT: Final = "client:"
 _MOST_REFUSED: Final = 8
 _NAMES: Final = {
@@ -55,11 +53,6 @@ def calls(
         **{name: value for name, value in wanted.items() if value is not None}
     )
     return rows.select_related("user").order_by("-created_at", "-pk")
-
-
-def count(rows: QuerySet[McpCall]) -> int:
-    """How many there are, counted to `COUNTED_TO`."""
-    return rows.order_by()[:COUNTED_TO].count()
 
 
 def principal_of(token: McpToken | UUID) -> str:

@@ -7,11 +7,12 @@ from typing import Final, cast
 from pydantic import Field
 
 from core.activity.presenters import present
-from core.activity.reading import Chosen, about, count, entries, names_of
+from core.activity.reading import Chosen, about, entries, names_of
 from core.actor import Actor
 from core.errors import invalid
 from core.events.kinds import all_kinds
 from core.json import Json, JsonObject
+from core.long_lists import count
 from core.models import Event
 from core.redaction import Redactor
 from core.tool_cursors import open_cursor, sealed_cursor

@@ -15,8 +15,6 @@ from core.events.kinds import all_kinds
 from core.json import JsonObject
 from core.models import Event
 
-COUNTED_TO: Final = 10_000
-"""Beyond that lists do not count: counting costs what there is."""
 SEARCHED: Final = 20_000
 """Of the newest entries, how many are looked through for what has no index."""
 DEEPEST: Final = 5
@@ -93,11 +91,6 @@ def names_of(chosen: str) -> list[str]:
     """The events of that name, or of that first part of names; none where there is neither."""
     names = [kind.name for kind in all_kinds()]
     return [name for name in names if chosen in (name, name.partition(".")[0])]
-
-
-def count(rows: QuerySet[Event]) -> int:
-    """How many entries there are, counted to `COUNTED_TO`."""
-    return rows.order_by()[:COUNTED_TO].count()
 
 
 def find_entry(entry_id: int) -> Event:

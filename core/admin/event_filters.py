@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.contrib import admin
 from django.contrib.auth import get_user_model
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from core.activity.reading import names_of
 from core.activity.sentences import DOORS
+from core.admin.long_lists import ValueFilter
 from core.events import all_kinds
 from core.events.dispatching import given_up
 from core.models import Event
@@ -38,18 +38,7 @@ _GROUPS = {
 }
 
 
-class _Filter(admin.SimpleListFilter):
-    """Narrows by one value; what is no value of it narrows to nothing."""
-
-    def narrowed(self, rows: QuerySet[Event], value: str) -> QuerySet[Event]:
-        raise NotImplementedError
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Event]) -> QuerySet[Event]:
-        value = self.value()
-        return self.narrowed(queryset, value) if value else queryset
-
-
-class GroupFilter(_Filter):
+class GroupFilter(ValueFilter):
     title = "kind"
     parameter_name = "kind"
 
@@ -62,7 +51,7 @@ class GroupFilter(_Filter):
         return rows.filter(name__in=names_of(value))
 
 
-class DoorFilter(_Filter):
+class DoorFilter(ValueFilter):
     title = "door"
     parameter_name = "via"
 
@@ -73,7 +62,7 @@ class DoorFilter(_Filter):
         return rows.filter(via=value[:20])
 
 
-class StateFilter(_Filter):
+class StateFilter(ValueFilter):
     title = "telling"
     parameter_name = "telling"
 
@@ -84,7 +73,7 @@ class StateFilter(_Filter):
         return rows.filter(pk__in=given_up().values("pk"))
 
 
-class ActorFilter(_Filter):
+class ActorFilter(ValueFilter):
     title = "account"
     parameter_name = "actor"
 
@@ -97,7 +86,7 @@ class ActorFilter(_Filter):
         return rows.filter(actor_id=int(value)) if is_id else rows.none()
 
 
-class AgentFilter(_Filter):
+class AgentFilter(ValueFilter):
     title = "agent"
     parameter_name = "agent"
 
@@ -110,7 +99,7 @@ class AgentFilter(_Filter):
         return rows.filter(agent_id=value[:80])
 
 
-class PostFilter(_Filter):
+class PostFilter(ValueFilter):
     """Only shown where a post's page led here."""
 
     title = "post"

@@ -9,12 +9,10 @@ from uuid import UUID
 
 from django.contrib import admin, messages
 from django.contrib.admin.views.main import ChangeList
-from django.core.paginator import Paginator
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
-from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST
@@ -31,6 +29,7 @@ from core.admin.event_filters import (
     StateFilter,
 )
 from core.admin.forms import form_page
+from core.admin.long_lists import BoundedPaginator
 from core.admin.rights import (
     PermittedAdmin,
     actor_of,
@@ -54,15 +53,6 @@ _EXPORTED = {
     "created_at__lt": "to",
 }
 """Filters of the list, as the export calls them."""
-
-
-class _Counted(Paginator):  # type: ignore[type-arg]  # takes no type argument when it runs
-    """Counts to a bound: counting a long log would cost more than reading the page."""
-
-    @cached_property
-    def count(self) -> int:
-        rows: QuerySet[Event] = self.object_list  # type: ignore[assignment]
-        return reading.count(rows)
 
 
 class _Entries(ChangeList):
@@ -97,7 +87,7 @@ class EventAdmin(PermittedAdmin[Event]):
     list_per_page = 50
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
-    paginator = _Counted
+    paginator = BoundedPaginator
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Event]:
         return reading.entries()

@@ -13,6 +13,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from core import long_lists
 from core.activity import reading
 from core.activity.exporting import Format, export
 from core.activity.presenters import present
@@ -45,7 +46,7 @@ class ActivityViewSet(ApiViewSet):
         page = page_of(request)
         rows = reading.entries(_chosen(request))
         found = present(list(rows[page.slice]), self.actor)
-        return Response(page.envelope(found, reading.count(rows)))
+        return Response(page.envelope(found, long_lists.count(rows)))
 
     @extend_schema(responses=schema.EntrySchema)
     def retrieve(self, request: Request, entry_id: str) -> Response:

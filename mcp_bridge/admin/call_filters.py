@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from accounts.models import User
+from core.admin.long_lists import ValueFilter
 from mcp_bridge.call_log import begin_of, names_of, principal_of, span_of
 from mcp_bridge.models import McpCall, McpToken
 
@@ -18,18 +18,7 @@ _LONGEST: Final = 128
 _STATIC: Final = ("token", "header", "local")
 
 
-class _Filter(admin.SimpleListFilter):
-    """Narrows by one value; what is no value of it narrows to nothing."""
-
-    def narrowed(self, rows: QuerySet[McpCall], value: str) -> QuerySet[McpCall]:
-        raise NotImplementedError
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[McpCall]) -> QuerySet[McpCall]:
-        value = self.value()
-        return self.narrowed(queryset, value) if value else queryset
-
-
-class SpanFilter(_Filter):
+class SpanFilter(ValueFilter):
     title = "time"
     parameter_name = "span"
 
@@ -41,7 +30,7 @@ class SpanFilter(_Filter):
         return rows.filter(created_at__gte=begin_of(span)) if span else rows.none()
 
 
-class OutcomeFilter(_Filter):
+class OutcomeFilter(ValueFilter):
     title = "outcome"
     parameter_name = "outcome"
 
@@ -52,7 +41,7 @@ class OutcomeFilter(_Filter):
         return rows.filter(ok=value == "ok") if value in ("ok", "refused") else rows.none()
 
 
-class _Chosen(_Filter):
+class _Chosen(ValueFilter):
     """Only shown where a link led here: the list of its values would be long, and search finds them."""
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
@@ -76,7 +65,7 @@ class ToolFilter(_Chosen):
         return rows.filter(tool=value[:_LONGEST])
 
 
-class CallerFilter(_Filter):
+class CallerFilter(ValueFilter):
     title = "caller"
     parameter_name = "caller"
 
@@ -89,7 +78,7 @@ class CallerFilter(_Filter):
         return rows.filter(principal=value[:100])
 
 
-class AgentFilter(_Filter):
+class AgentFilter(ValueFilter):
     title = "agent"
     parameter_name = "agent"
 

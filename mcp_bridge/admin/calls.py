@@ -7,15 +7,14 @@ from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
-from django.core.paginator import Paginator
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.defaultfilters import filesizeformat
 from django.urls import URLPattern, reverse
-from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from core.admin.long_lists import BoundedPaginator
 from core.admin.rights import PermittedAdmin
 from core.tools import all_tools
 from mcp_bridge import call_log
@@ -29,15 +28,6 @@ from mcp_bridge.admin.call_filters import (
     ToolFilter,
 )
 from mcp_bridge.models import McpCall, McpToken
-
-
-class _Counted(Paginator):  # type: ignore[type-arg]  # takes no type argument when it runs
-    """Counts to a bound: counting a long log would cost more than reading the page."""
-
-    @cached_property
-    def count(self) -> int:
-        rows: QuerySet[McpCall] = self.object_list  # type: ignore[assignment]
-        return call_log.count(rows)
 
 
 class _Calls(ChangeList):
@@ -74,7 +64,7 @@ class McpCallAdmin(PermittedAdmin[McpCall]):
     list_per_page = 50
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
-    paginator = _Counted
+    paginator = BoundedPaginator
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return _Calls

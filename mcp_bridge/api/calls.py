@@ -9,6 +9,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from core import long_lists
 from core.api.body import Body, Moment, Words
 from core.api.pagination import page_of
 from core.api.permissions import Declared
@@ -46,7 +47,7 @@ class McpCallViewSet(ApiViewSet):
         rows = list(found[page.slice])
         names = call_log.names_of(row.principal for row in rows)
         shown = [presented(row, names[row.principal]) for row in rows]
-        return Response(page.envelope(shown, call_log.count(found)))
+        return Response(page.envelope(shown, long_lists.count(found)))
 
 
 def presented(row: McpCall, caller: str) -> JsonObject:

@@ -15,8 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.services.tokens import create_token
-from core import events
-from core.activity import reading
+from core import events, long_lists
 from core.activity.sealing import seal_events
 from core.models import Event
 from mcp_bridge.access.credentials import Principal
@@ -146,7 +145,7 @@ def test_the_last_day_of_all_days_is_no_error() -> None:
 def test_counting_is_bounded_and_older_pages_stay_where_they_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(reading, "COUNTED_TO", 5)
+    monkeypatch.setattr(long_lists, "COUNTED_TO", 5)
     made = happened(9)
 
     answer = ApiClient("admin").read(f"{LIST}?event=agent.switched&per_page=2")
