@@ -1,11 +1,15 @@
-"""What visitors looked at and clicked on. Nothing here says who they were."""
+"""What visitors looked at and clicked on, and the figures added up from it. Nothing here says who they were."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from django.db import models
 from django.utils import timezone
+
+GOAL_MAX: Final = 80
+VALUE_MAX: Final = 253
+"""The longest name of a host."""
 
 
 class EventType(models.TextChoices):
@@ -16,7 +20,12 @@ class EventType(models.TextChoices):
 class AnalyticsEvent(models.Model):
     """A view or a click. `post_id` is empty on pages that are no post's; `x` and `y` are pixels of the document.
 
-    No foreign key: a row is written for each click, and outlives its post.
+    The server adds what it knows itself: the language and the live `version` that was shown, the original whose
+    variations were being tried (`variation_of`), and the goal that was reached. A `goal` that begins with `form:`
+    stands for a form that was taken, and is no click.
+
+    No foreign key: a row is written for each click, and outlives its post. PostgreSQL keeps a partition for each
+    month. No report reads these rows: they are added up (`DayCount`, `HeatCell`) up to `RollUp.counted_to`.
     """
 
     event_type = models.CharField(max_length=5, choices=EventType.choices)
@@ -25,13 +34,13 @@ class AnalyticsEvent(models.Model):
     y = models.FloatField(null=True)
     viewport_width = models.PositiveIntegerField(null=True)
     metadata = models.JSONField(default=dict)
+    locale = models.CharField(max_length=12, default="")
+    version = models.PositiveIntegerField(null=True)
+    variation_of = models.UUIDField(null=True)
+    goal = models.CharField(max_length=GOAL_MAX, default="")
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
-        indexes: ClassVar[list[models.Index]] = [
-            models.Index(fields=["created_at"], name="analytics_when"),
-            models.Index(fields=["post_id", "event_type", "created_at"], name="analytics_of_post"),
-        ]
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.CheckConstraint(
                 condition=models.Q(event_type__in=EventType.values), name="analytics_type_known"
@@ -40,3 +49,134 @@ class AnalyticsEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.event_type} of {self.post_id or 'a page'}"
+
+
+class Dimension(models.TextChoices):
+    """What figures are divided by. `value` of a count is one of these."""
+
+    TOTAL = "total"
+    LOCALE = "locale"
+    DEVICE = "device"
+    REFERRER = "referrer"
+    MODULE = "module"
+    GOAL = "goal"
+    ARM = "arm"
+    """Of the original of a test: `value` is the id of the post that was shown, or `<id> <goal>`."""
+
+
+class Grain(models.TextChoices):
+    """What `day` of a count stands for: itself, or the month that it begins."""
+
+    DAY = "day"
+    MONTH = "month"
+
+
+class Count(models.Model):
+    """Views, clicks and reached goals of a day or a month (UTC)."""
+
+    dimension = models.CharField(max_length=8, choices=Dimension.choices)
+    grain = models.CharField(max_length=5, choices=Grain.choices)
+    day = models.DateField()
+    value = models.CharField(max_length=VALUE_MAX, default="")
+    views = models.BigIntegerField(default=0)
+    clicks = models.BigIntegerField(default=0)
+    conversions = models.BigIntegerField(default=0)
+
+    class Meta:
+        abstract = True
+
+
+class SiteCount(Count):
+    """Of the whole site, pages that are no post's among it."""
+
+    class Meta:
+        verbose_name: ClassVar[str] = "analytics"
+        verbose_name_plural: ClassVar[str] = "analytics"
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(
+                fields=["dimension", "grain", "day", "value"], name="analytics_site_count_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.dimension} {self.value} of {self.day}"
+
+
+class PostCount(Count):
+    """Of one post. What its variations were given counts for the original too."""
+
+    post_id = models.UUIDField()
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(
+                fields=["post_id", "dimension", "grain", "day", "value"],
+                name="analytics_post_count_once",
+            ),
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(
+                fields=["grain", "day"],
+                include=["post_id", "views", "clicks", "conversions"],
+                condition=models.Q(dimension=Dimension.TOTAL),
+                name="analytics_top_posts",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.dimension} {self.value} of {self.post_id} on {self.day}"
+
+
+class Device(models.TextChoices):
+    """By the width of the viewport: mobile is below 768 pixels, tablet below 1,100."""
+
+    MOBILE = "mobile"
+    TABLET = "tablet"
+    DESKTOP = "desktop"
+    UNKNOWN = "unknown"
+
+
+class HeatCell(models.Model):
+    """How often one spot of a post's page was hit, in one version of its live content.
+
+    Without `module_id` the spot is of the page: columns and rows of 10 pixels of a page 1,000 pixels wide. With it,
+    of the module: hundredths of its width and height. `x_sum` and `y_sum` keep where in the cell the hits were, in
+    tenths of such a pixel or of a hundredth, so that the mean of a single hit is its place.
+    """
+
+    post_id = models.UUIDField()
+    event_type = models.CharField(max_length=5, choices=EventType.choices)
+    module_id = models.CharField(max_length=36, default="")
+    device = models.CharField(max_length=7, choices=Device.choices)
+    grain = models.CharField(max_length=5, choices=Grain.choices)
+    day = models.DateField()
+    version = models.PositiveIntegerField(default=0)
+    across = models.PositiveSmallIntegerField()
+    down = models.PositiveIntegerField()
+    count = models.BigIntegerField(default=0)
+    x_sum = models.BigIntegerField(default=0)
+    y_sum = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(
+                fields=[
+                    "post_id", "event_type", "grain", "day", "version", "device", "module_id",
+                    "across", "down",
+                ],
+                name="analytics_heat_cell_once",
+            ),
+        ]  # fmt: skip
+
+    def __str__(self) -> str:
+        return f"{self.count} at {self.across}, {self.down} of {self.post_id}"
+
+
+class RollUp(models.Model):
+    """One row: up to which event the figures are added up."""
+
+    counted_to = models.BigIntegerField(default=0)
+    counted_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"counted to {self.counted_to}"

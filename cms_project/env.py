@@ -94,6 +94,9 @@ class Environment(MediaEnvironment):
     throttle_anon: Rate = Field("100/hour", description="Other anonymous calls, per address.")
     throttle_forms: Rate = Field("10/hour", description="Accepted form submissions, per address.")
     throttle_public: Rate = Field("600/minute", description="Delivery API, tracking and menus.")
+    throttle_events: Rate = Field(
+        "6000/hour", description="Views and clicks that are counted, per address."
+    )
     throttle_trigger: Rate = Field("60/minute", description="Public agent trigger.")
     throttle_login: Rate = Field("10/minute", description="Sign-in tries, per address and account.")
     throttle_mcp: Rate = Field("600/minute", description="MCP calls, per credential.")
@@ -126,8 +129,21 @@ class Environment(MediaEnvironment):
     analytics_tracking: bool = Field(
         True, description="0: pages of the site carry no script that counts views and clicks."
     )
+    analytics_consent: bool = Field(
+        False, description="1: nothing is counted before the visitor has agreed."
+    )
+    analytics_batch: int = Field(5, ge=1, le=100, description="Clicks that are sent together.")
+    analytics_batch_seconds: int = Field(
+        10, ge=1, le=3600, description="Seconds that a click waits for others at most."
+    )
     analytics_retention_days: int = Field(
         400, ge=0, le=36_500, description="Days that views and clicks are kept. 0: for ever."
+    )
+    analytics_figures_days: int = Field(
+        0,
+        ge=0,
+        le=36_500,
+        description="Days that figures added up from them are kept. 0: for ever.",
     )
 
     search_engines: bool = Field(

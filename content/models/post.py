@@ -47,7 +47,8 @@ class Post(models.Model):
     what waits in AI Review. `path` is the URL's path, set whenever slug, parent or locale changes.
 
     A variation is another version of the content of `variation_of`, whose place in the site it shares: no list
-    and no address shows it (`PostQuerySet.alive`), and it is never published.
+    shows it (`PostQuerySet.alive`), and it is never published. While it is running (`variation_running`),
+    `variation_weight` percent of the visitors of a published original are shown it there.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -84,6 +85,7 @@ class Post(models.Model):
     )
     variation = models.CharField(max_length=VARIATION_MAX, default="", blank=True)
     variation_weight = models.PositiveSmallIntegerField(null=True, blank=True)
+    variation_running = models.BooleanField(default=False)
     path = models.CharField(max_length=2000, default="", blank=True)
     is_placeholder = models.BooleanField(default=False)
     version = models.PositiveIntegerField(default=1)
@@ -121,6 +123,10 @@ class Post(models.Model):
                 name="post_variation_not_published",
                 condition=~Q(status="published", variation_of__isnull=False),
             ),
+            models.CheckConstraint(
+                name="post_variation_runs",
+                condition=Q(variation_running=False) | Q(variation_of__isnull=False),
+            ),
         ]
         indexes: ClassVar[list[models.Index]] = [
             models.Index(
@@ -150,6 +156,9 @@ class Post(models.Model):
                 condition=STANDS_FOR_ITSELF & Q(status="published", is_placeholder=False),
             ),
             models.Index(fields=["path"], name="post_path", condition=STANDS_FOR_ITSELF),
+            models.Index(
+                fields=["variation_of"], name="post_running", condition=Q(variation_running=True)
+            ),
             models.Index(
                 fields=["publish_at"], name="post_due", condition=Q(publish_at__isnull=False)
             ),
