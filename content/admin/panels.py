@@ -70,6 +70,7 @@ _tabs: list[Tabs] = []
 _runs: list[Runs] = []
 _field_actions: list[FieldActionsOf] = []
 _list_actions: list[ListAction] = []
+_test_links: list[Tabs] = []
 
 
 def register_panel(panel: Panel) -> None:
@@ -95,6 +96,16 @@ def register_field_actions(actions: FieldActionsOf) -> None:
 def register_list_action(action: ListAction) -> None:
     """Offer something for several posts in the list of posts."""
     _list_actions.append(action)
+
+
+def register_test_links(links: Tabs) -> None:
+    """Add links to the page of the variations of a post: `links(request, original)`. No query."""
+    _test_links.append(links)
+
+
+def test_links(request: HttpRequest, post: Post) -> list[Tab]:
+    """What other apps have to say of the variations of a post, to this person."""
+    return [link for links in _test_links for link in links(request, post)]
 
 
 def panels(request: HttpRequest, post: Post) -> list[SafeString]:
