@@ -33,6 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _agents(options.rounds)
         if options.part == "mcp":
             return _mcp(options)
+        if options.part == "analytics":
+            return _analytics(options, url)
         bad = [] if options.part == "webhooks" else _reading(options, url, Path(folder))
         if options.part != "reading":
             _webhooks(options)
@@ -57,13 +59,14 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument(
         "part",
         nargs="?",
-        choices=("all", "reading", "webhooks", "sitemap", "uploads", "agents", "mcp"),
+        choices=("all", "reading", "webhooks", "sitemap", "uploads", "agents", "mcp", "analytics"),
         default="all",
     )
     parser.add_argument("--events", type=int, default=10_000, help="how many webhooks are sent")
     parser.add_argument("--posts", type=int, default=10_000, help="how many posts to seed")
     parser.add_argument("--rounds", type=int, default=5, help="rounds; their median is shown")
     parser.add_argument("--seconds", type=float, default=2.0, help="length of a load")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="views and clicks to report on")
     parser.add_argument("--calls", type=int, default=200, help="calls of a tool in a round")
     parser.add_argument("--connections", type=int, default=8)
     parser.add_argument("--workers", type=int, default=2, help="processes of each server")
@@ -85,6 +88,7 @@ def _set_up(url: str, folder: str) -> None:
         "THROTTLE_USER": UNLIMITED,
         "THROTTLE_ANON": UNLIMITED,
         "THROTTLE_PUBLIC": UNLIMITED,
+        "THROTTLE_EVENTS": UNLIMITED,
         "THROTTLE_MCP": UNLIMITED,
         "THROTTLE_MCP_TOOL": UNLIMITED,
         "THROTTLE_ALLOW_IPS": "",
@@ -212,6 +216,15 @@ def _mcp(options: argparse.Namespace) -> int:
             )
     tokens, how = mcp_tokens.count(shown)
     print(f"tools/list: {count} tools, {len(shown.encode()):,} bytes, {tokens:,} tokens ({how}).")
+    return 0
+
+
+def _analytics(options: argparse.Namespace, url: str) -> int:
+    from benchmarks import analytics, measuring
+
+    _seeded(analytics.SEEDED)
+    print(f"\n{measuring.machine()}; {options.rounds} rounds of {options.seconds:g} s.")
+    analytics.measure(url, options)
     return 0
 
 

@@ -19,13 +19,16 @@ from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool
 
 from benchmarks import floor_sql as sql
+from benchmarks import floor_track
 
 Wire = dict[str, Any]
 Database = AsyncConnection[TupleRow]
 
 SCHEMAS = {
     name: orjson.Fragment(orjson.dumps(schema))
-    for name, schema in orjson.loads(Path(os.environ["FLOOR_SCHEMAS"]).read_bytes()).items()
+    for name, schema in orjson.loads(
+        Path(os.environ["FLOOR_SCHEMAS"]).read_bytes() or b"{}"
+    ).items()
 }
 pool: AsyncConnectionPool[Database]
 
@@ -41,7 +44,9 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
         return
     staged, _, post_id = scope["path"].removeprefix("/").partition("/")
     async with pool.connection() as connection:
-        if post_id:
+        if staged == "track":
+            wire: Wire = await floor_track.track(connection, receive)
+        elif post_id:
             wire = await _post(connection, UUID(post_id), staged == "staged")
         else:
             wire = await _list(connection, staged == "staged")

@@ -1,0 +1,186 @@
+"""Views and clicks through the product's endpoint, beside a bare endpoint, multi-row INSERT and COPY."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any, Final
+
+import orjson
+from django.db import connection
+from psycopg import AsyncConnection
+from psycopg.rows import TupleRow
+
+from benchmarks import floor_track, load, servers
+from benchmarks.load import Request
+from benchmarks.servers import Server
+
+BATCHES: Final = (1, 5, 100)
+COPIED: Final = (100, 5_000)
+_BODIES: Final = 50
+_WRITTEN: Final = (
+    "event_type, post_id, x, y, viewport_width, metadata, locale, version, goal, created_at"
+)
+Database = AsyncConnection[TupleRow]
+
+
+@dataclass(slots=True)
+class Taken:
+    """Of each round: events per second, and milliseconds of the server's CPU for each (of a client: none)."""
+
+    name: str
+    batch: int
+    per_second: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    p50: list[float] = field(default_factory=list)
+
+
+def events(count: int, posts: Sequence[str], number: int) -> list[dict[str, Any]]:
+    """As the client sends them: a view first, then clicks."""
+    return [_event(posts[(number + place) % len(posts)], place, number) for place in range(count)]
+
+
+def _event(post: str, place: int, number: int) -> dict[str, Any]:
+    metadata: dict[str, Any] = {"path": "/blog/a-slow-morning", "locale": "en", "version": 1}
+    if place == 0:
+        told = {"eventType": "view", "postId": post, "viewportWidth": 1280}
+        return {**told, "metadata": {**metadata, "referrer": "search.example"}}
+    metadata |= {
+        "selector": "#main > section:nth-of-type(2) > div > a",
+        "moduleX": 0.51,
+        "moduleY": 0.25,
+    }
+    metadata["postModuleId"] = post
+    told = {"eventType": "click", "postId": post, "viewportWidth": 1280}
+    return {**told, "x": 640.5, "y": float(100 + number % 900), "metadata": metadata}
+
+
+def _post(path: str, batch: int, posts: Sequence[str]) -> Request:
+    made = [orjson.dumps(events(batch, posts, number)) for number in range(_BODIES)]
+    agent = b"User-Agent: Mozilla/5.0 (X11; Linux x86_64) Chrome/156.0 Safari/537.36\r\n"
+    head = b"POST " + path.encode() + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n" + agent
+    whole = [
+        head + b"Content-Type: text/plain\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+        for body in made
+    ]
+    return lambda number: whole[number % _BODIES]
+
+
+def measure(
+    url: str, posts: Sequence[str], rounds: int, seconds: float, clients: int, workers: int
+) -> list[Taken]:
+    """Each round takes every way once, the next one the other way round."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"CREATE TABLE {floor_track.TABLE} "
+            "(LIKE analytics_analyticsevent INCLUDING DEFAULTS INCLUDING IDENTITY INCLUDING INDEXES)"
+        )
+    found: dict[tuple[str, int], Taken] = {}
+    environ = {"FLOOR_DATABASE": url, "FLOOR_SCHEMAS": "/dev/null"}
+    with servers.product({}, workers) as product, servers.floor(environ, workers) as floor:
+        ways = _ways(url, posts, seconds, clients, product, floor)
+        for number in range(rounds + 1):
+            for name, batch, way in ways if number % 2 else ways[::-1]:
+                per_second, cpu, p50 = way()
+                if number == 0:
+                    continue  # warms
+                taken = found.setdefault((name, batch), Taken(name, batch))
+                taken.per_second.append(per_second)
+                taken.cpu.append(cpu)
+                taken.p50.append(p50)
+    return [found[name, batch] for name, batch, _ in ways]
+
+
+Way = Callable[[], tuple[float, float, float]]
+
+
+def _ways(
+    url: str, posts: Sequence[str], seconds: float, clients: int, product: Server, floor: Server
+) -> list[tuple[str, int, Way]]:
+    ways: list[tuple[str, int, Way]] = []
+    for batch in BATCHES:
+        for name, server, path in (
+            ("the product", product, "/api/public/analytics/track"),
+            ("bare endpoint", floor, "/track"),
+        ):
+            request = _post(path, batch, posts)
+            ways.append((name, batch, _loaded(server, request, batch, seconds, clients)))
+        for durable in (True, False):
+            name = f"bare INSERT, {'durable' if durable else 'synchronous_commit off'}"
+            ways.append((name, batch, _bare(url, batch, posts, seconds, clients, durable, _insert)))
+    for batch in COPIED:
+        for durable in (True, False):
+            name = f"COPY, {'durable' if durable else 'synchronous_commit off'}"
+            ways.append((name, batch, _bare(url, batch, posts, seconds, clients, durable, _copy)))
+    return ways
+
+
+def _loaded(server: Server, request: Request, batch: int, seconds: float, clients: int) -> Way:
+    def way() -> tuple[float, float, float]:
+        before = server.cpu_seconds()
+        result = load.run(server.port, request, status=200, seconds=seconds, connections=clients)
+        spent = server.cpu_seconds() - before
+        calls = len(result.seconds)
+        return result.per_second * batch, 1000 * spent / (calls * batch), result.percentile(50)
+
+    return way
+
+
+def _bare(
+    url: str, batch: int, posts: Sequence[str], seconds: float, clients: int, durable: bool,
+    write: Callable[[Database, list[dict[str, Any]]], Awaitable[None]],
+) -> Way:  # fmt: skip
+    made = events(batch, posts, 0)
+
+    async def client(end: float, took: list[float]) -> None:
+        async with await AsyncConnection.connect(
+            url, autocommit=True, prepare_threshold=0
+        ) as database:
+            await database.execute(f"SET synchronous_commit = {'on' if durable else 'off'}")
+            while (begin := time.perf_counter()) < end:
+                await write(database, made)
+                took.append(time.perf_counter() - begin)
+
+    async def run() -> list[float]:
+        took: list[float] = []
+        end = time.perf_counter() + seconds
+        await asyncio.gather(*(client(end, took) for _ in range(clients)))
+        return took
+
+    def way() -> tuple[float, float, float]:
+        begin, spent = time.perf_counter(), time.process_time()
+        took = asyncio.run(run())
+        elapsed, cpu = time.perf_counter() - begin, time.process_time() - spent
+        count = len(took) * batch
+        return count / elapsed, 1000 * cpu / count, 1000 * median(took)
+
+    return way
+
+
+async def _insert(database: Database, made: list[dict[str, Any]]) -> None:
+    await database.execute(floor_track.statement(len(made)), floor_track.values(made))
+
+
+async def _copy(database: Database, made: list[dict[str, Any]]) -> None:
+    flat = floor_track.values(made)
+    width = len(flat) // len(made)
+    copying = f"COPY {floor_track.TABLE} ({_WRITTEN}) FROM STDIN"
+    async with database.cursor() as cursor, cursor.copy(copying.encode()) as copy:
+        for begin in range(0, len(flat), width):
+            *first, moment = flat[begin : begin + width]
+            await copy.write_row((*first, "en", 1, "", moment))
+
+
+def show(found: list[Taken]) -> None:
+    print("\n| what | events a call | events/s | p50 ms | CPU ms an event | of the bare INSERT |")
+    print("|---|---:|---:|---:|---:|---:|")
+    bare = {one.batch: median(one.per_second) for one in found if "INSERT, synch" in one.name}
+    for one in sorted(found, key=lambda one: one.batch):
+        floor = bare.get(one.batch, bare[100])
+        print(
+            f"| {one.name} | {one.batch:,} | {median(one.per_second):,.0f} | {median(one.p50):.2f} "
+            f"| {median(one.cpu):.4f} | {median(one.per_second) / floor:.2f} |"
+        )
