@@ -1,0 +1,107 @@
+"""The days that a report is about, in UTC, and what of them is read by whole months."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, timedelta
+from typing import Final
+
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from analytics.models import Grain
+from core.errors import invalid
+
+DAYS_MOST: Final = 3_660
+"""Ten years."""
+_EARLIEST: Final = date(2000, 1, 1)
+_LATEST: Final = date(2199, 12, 31)
+_DAY: Final = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """From the first day to the last, both among them."""
+
+    first: date
+    last: date
+
+    @property
+    def days(self) -> int:
+        return (self.last - self.first).days + 1
+
+    def before(self) -> Period:
+        """As many days, just before."""
+        return Period(self.first - self.days * _DAY, self.first - _DAY)
+
+    def each_day(self) -> Iterator[date]:
+        return (self.first + n * _DAY for n in range(self.days))
+
+    def each_month(self) -> Iterator[date]:
+        """The first days of the months that it touches."""
+        month = self.first.replace(day=1)
+        while month <= self.last:
+            yield month
+            month = _next_month(month)
+
+    def counts(self) -> Q:
+        """The rows whose sum is that of the period: whole months, and the days at its edges."""
+        begin = self.first if self.first.day == 1 else _next_month(self.first)
+        end = (self.last + _DAY).replace(day=1)
+        if begin >= end:
+            return self.daily()
+        months = Q(grain=Grain.MONTH, day__gte=begin, day__lt=end)
+        before = Q(grain=Grain.DAY, day__gte=self.first, day__lt=begin)
+        after = Q(grain=Grain.DAY, day__gte=end, day__lte=self.last)
+        return months | before | after
+
+    def daily(self) -> Q:
+        """The rows of its days."""
+        return Q(grain=Grain.DAY, day__gte=self.first, day__lte=self.last)
+
+
+def read_period(params: Mapping[str, str], default_days: int = 30) -> Period:
+    """`from` and `to` of a query: days or times, whose day in UTC is meant. The last 30 days without them.
+
+    Raises `RuleViolation` on `from` or `to`.
+    """
+    first, last = _day(params, "from"), _day(params, "to")
+    if last is None:
+        last = timezone.now().astimezone(UTC).date()
+    if first is None:
+        first = max(_EARLIEST, last - (default_days - 1) * _DAY)
+    if first > last:
+        raise invalid("from", f"from ({first}) must not be later than to ({last}).")
+    if (last - first).days >= DAYS_MOST:
+        raise invalid("from", f"from and to span {DAYS_MOST:,} days at most.")
+    return Period(first, last)
+
+
+def _day(params: Mapping[str, str], name: str) -> date | None:
+    text = params.get(name)
+    if text is None:
+        return None
+    try:
+        found = _date_of(text)
+    except (ValueError, OverflowError):
+        found = None
+    if found is None:
+        raise invalid(name, f"{name} must be a day or a time, like 2030-01-31.")
+    if not _EARLIEST <= found <= _LATEST:
+        raise invalid(name, f"{name} must be a day from {_EARLIEST} to {_LATEST}.")
+    return found
+
+
+def _date_of(text: str) -> date | None:
+    if len(text) == len("2030-01-31") and text.isascii():
+        return date.fromisoformat(text)
+    moment = parse_datetime(text) if len(text) <= 40 else None
+    if moment is None or moment.tzinfo is None:
+        return moment.date() if moment else None
+    return moment.astimezone(UTC).date()
+
+
+def _next_month(day: date) -> date:
+    return (day.replace(day=28) + 4 * _DAY).replace(day=1)

@@ -1,0 +1,106 @@
+"""The summary: totals, over time, and by what they divide into. Reads figures, never events."""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from django.db.models import QuerySet, Sum
+
+from analytics.figures.periods import Period
+from analytics.figures.shapes import Moment, Referrer, Share, Summary, TopPost, Totals
+from analytics.models import Dimension, PostCount, RollUp, SiteCount
+from content.models import Post
+
+TOP: Final = 10
+REFERRERS: Final = 20
+MONTHLY_BEYOND: Final = 400
+"""A longer period is shown by months."""
+Counts = QuerySet[SiteCount] | QuerySet[PostCount]
+_SUMS: Final = {name: Sum(name) for name in ("views", "clicks", "conversions")}
+
+
+def summary(period: Period, post_id: UUID | None) -> Summary:
+    """Eight statements, or seven of one post."""
+    counts: Counts = SiteCount.objects.all()
+    if post_id is not None:
+        counts = PostCount.objects.filter(post_id=post_id)
+    shares = _shares(counts, period)
+    return Summary(
+        period=period,
+        totals=_totals(counts, period),
+        previous=_totals(counts, period.before()),
+        over_time=_over_time(counts, period),
+        is_monthly=period.days > MONTHLY_BEYOND,
+        top_posts=_top_posts(period) if post_id is None else [],
+        referrers=_referrers(counts, period),
+        locales=shares[Dimension.LOCALE],
+        devices=shares[Dimension.DEVICE],
+        counted_at=RollUp.objects.values_list("counted_at", flat=True).first(),
+    )
+
+
+def _totals(counts: Counts, period: Period) -> Totals:
+    found = counts.filter(period.counts(), dimension=Dimension.TOTAL).aggregate(**_SUMS)
+    return Totals(**{name: value or 0 for name, value in found.items()})
+
+
+def _over_time(counts: Counts, period: Period) -> list[Moment]:
+    """Every day of the period or, of a long one, every month as far as it is in the period."""
+    is_monthly = period.days > MONTHLY_BEYOND
+    chosen = period.counts() if is_monthly else period.daily()
+    rows = counts.filter(chosen, dimension=Dimension.TOTAL)
+    days = period.each_month() if is_monthly else period.each_day()
+    sums = {day: [0, 0, 0] for day in days}
+    for day, *numbers in rows.values_list("day", "views", "clicks", "conversions"):
+        sum_ = sums[day.replace(day=1) if is_monthly else day]
+        for place, number in enumerate(numbers):
+            sum_[place] += number
+    return [Moment(day, *numbers) for day, numbers in sums.items()]
+
+
+def _shares(counts: Counts, period: Period) -> dict[str, list[Share]]:
+    shown = [Dimension.LOCALE, Dimension.DEVICE]
+    rows = (
+        counts.filter(period.counts(), dimension__in=shown)
+        .values_list("dimension", "value")
+        .annotate(seen=Sum("views"), hit=Sum("clicks"))
+        .order_by("-seen", "-hit", "value")
+    )
+    found: dict[str, list[Share]] = {name: [] for name in shown}
+    for dimension, value, seen, hit in rows:
+        found[dimension].append(Share(value, seen, hit))
+    return found
+
+
+def _referrers(counts: Counts, period: Period) -> list[Referrer]:
+    rows = (
+        counts.filter(period.counts(), dimension=Dimension.REFERRER)
+        .values_list("value")
+        .annotate(seen=Sum("views"))
+        .order_by("-seen", "value")[:REFERRERS]
+    )
+    return [Referrer(host, seen) for host, seen in rows]
+
+
+def _top_posts(period: Period) -> list[TopPost]:
+    """Of posts that stand for themselves: a variation is counted with its original."""
+    rows = (
+        PostCount.objects.filter(period.counts(), dimension=Dimension.TOTAL)
+        .filter(post_id__in=Post.objects.alive().values("pk"))
+        .values("post_id")
+        .annotate(seen=Sum("views"), hit=Sum("clicks"), reached=Sum("conversions"))
+        .order_by("-seen", "-hit", "post_id")[:TOP]
+    )
+    found = list(rows)
+    posts = Post.objects.in_bulk([row["post_id"] for row in found])
+    return [
+        _top_post(posts[row["post_id"]], row["seen"], row["hit"], row["reached"])
+        for row in found
+        if row["post_id"] in posts
+    ]
+
+
+def _top_post(post: Post, seen: int, hit: int, reached: int) -> TopPost:
+    path = post.path if post.status == "published" and not post.is_placeholder else ""
+    return TopPost(post.pk, post.title, seen, hit, reached, path)
