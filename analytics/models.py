@@ -25,7 +25,7 @@ class AnalyticsEvent(models.Model):
     stands for a form that was taken, and is no click.
 
     No foreign key: a row is written for each click, and outlives its post. PostgreSQL keeps a partition for each
-    month. No report reads these rows: they are added up (`SiteCount`, `PostCount`, `HeatCell`) up to `RollUp.counted_to`.
+    month. No report reads these rows: they are added up to `RollUp.counted_to` (`analytics/figures/`).
     """
 
     event_type = models.CharField(max_length=5, choices=EventType.choices)
@@ -141,8 +141,8 @@ class HeatCell(models.Model):
 
     Without `module_id`, and with `~`, the spot is of the page: columns and rows of 10 pixels of a page 1,000 pixels
     wide; `~` marks events that have a cell of their module too. With an id the spot is of the module: hundredths of
-    its width and height, `down` 1,000 where the event knew no place in it. `x_sum` and `y_sum` keep where in the cell the hits were, in
-    tenths of such a pixel or of a hundredth, so that the mean of a single hit is its place.
+    its width and height, `down` 1,000 where the event knew no place in it. `x_sum` and `y_sum` keep where in the cell
+    the hits were, in tenths of such a pixel or of a hundredth, so that the mean of a single hit is its place.
     """
 
     post_id = models.UUIDField()
