@@ -1,0 +1,159 @@
+"""Ranges and verdicts of tests: values from the literature, and how often somebody who looks daily is misled."""
+
+from __future__ import annotations
+
+from math import sqrt
+from random import Random
+
+import pytest
+
+from analytics.figures.confidence import (
+    Tally,
+    chance_of_split,
+    chi_square_tail,
+    difference,
+    stretch,
+    views_needed,
+    wilson,
+)
+from analytics.figures.verdicts import Judged, Verdict, is_enough, is_odd_split, judge
+
+
+@pytest.mark.parametrize(
+    ("hits", "views", "low", "high"),
+    [
+        # Newcombe, Statistics in Medicine 17 (1998), table I, method 3.
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+        (20, 20, 0.8389, 1.0),
+        (0, 0, 0.0, 1.0),
+    ],
+)
+def test_the_range_of_a_rate_is_wilsons(hits: int, views: int, low: float, high: float) -> None:
+    found = wilson(Tally(views, hits))
+
+    assert (round(found.low, 4), round(found.high, 4)) == (low, high)
+
+
+@pytest.mark.parametrize(
+    ("value", "degrees", "chance"),
+    [
+        # Percentage points of the chi-square distribution, as tables have them.
+        (3.841, 1, 0.05), (5.991, 2, 0.05), (7.815, 3, 0.05), (11.345, 3, 0.01),
+        (18.467, 4, 0.001), (29.588, 10, 0.001), (30.144, 19, 0.05), (0.0, 1, 1.0), (5000, 1, 0.0),
+    ],
+)  # fmt: skip
+def test_the_tail_of_chi_square_is_that_of_the_tables(
+    value: float, degrees: int, chance: float
+) -> None:
+    assert chi_square_tail(value, degrees) == pytest.approx(chance, abs=0.0001)
+
+
+def test_a_split_is_judged_by_its_weights() -> None:
+    assert chance_of_split([5050, 4950], [50, 50]) == pytest.approx(0.3173, abs=0.0001)
+    assert chance_of_split([5050, 4950, 7], [50, 50, 0]) == pytest.approx(0.3173, abs=0.0001)
+    assert chance_of_split([0, 0], [50, 50]) == chance_of_split([9], [100]) == 1.0
+    assert not is_odd_split([Tally(9000, 0), Tally(1050, 0)], [90, 10])
+    assert is_odd_split([Tally(9000, 0), Tally(1150, 0)], [90, 10])
+
+
+def test_a_range_for_every_look_is_wider_than_one_for_a_single_look() -> None:
+    # By hand: r² t* = 5.9915 + 1.9449 = 7.9364; sqrt(2 * 8.9364 / 7.9364 * log(sqrt(8.9364) / 0.05)).
+    assert stretch(10_000, 0.05) == pytest.approx(3.0352, abs=0.0001)
+    assert stretch(10_000, 0.025) > stretch(10_000, 0.05) > 1.96
+    assert stretch(500, 0.05) > stretch(10_000, 0.05)
+
+
+def test_a_difference_lies_about_what_was_found() -> None:
+    found = difference(Tally(5000, 500), Tally(5000, 600))
+
+    error = sqrt(501 / 5002 * 4501 / 5002 / 5000 + 601 / 5002 * 4401 / 5002 / 5000)
+    assert (found.low + found.high) / 2 == pytest.approx(0.02)
+    assert (found.high - found.low) / 2 == pytest.approx(stretch(10_000, 0.05) * error)
+    assert difference(Tally(1, 1), Tally(1, 0)).low == -1.0
+
+
+def verdicts(*tallies: tuple[int, int]) -> list[str | None]:
+    weights = [100 // len(tallies)] * len(tallies)
+    return [arm.verdict for arm in judge([Tally(*tally) for tally in tallies], weights)]
+
+
+def test_verdicts_say_better_worse_no_difference_or_too_early() -> None:
+    assert verdicts((5000, 500), (5000, 650)) == [None, Verdict.BETTER]
+    assert verdicts((5000, 650), (5000, 500)) == [None, Verdict.WORSE]
+    assert verdicts((5000, 500), (5000, 520)) == [None, Verdict.NO_DIFFERENCE]
+    assert verdicts((99, 40), (5000, 520)) == [None, Verdict.TOO_EARLY]
+    assert verdicts((0, 0), (0, 0)) == [None, Verdict.TOO_EARLY]
+    assert verdicts((5000, 500)) == [None]
+    # What one arm alone may say, it may not say among four: each has a part of the error.
+    assert verdicts((5000, 500), (5000, 596)) == [None, Verdict.BETTER]
+    assert verdicts((5000, 500), *[(5000, 596)] * 4)[1:] == [Verdict.NO_DIFFERENCE] * 4
+
+
+def test_too_few_is_judged_by_what_both_would_have() -> None:
+    assert is_enough(Tally(1000, 100), Tally(200, 0))
+    assert not is_enough(Tally(1000, 30), Tally(200, 9))
+    assert not is_enough(Tally(200, 200), Tally(200, 200))
+
+
+def test_the_views_still_needed_are_a_plain_estimate() -> None:
+    needed = views_needed(0.05, (0.5, 0.5), 0.01, 0.05)
+    assert needed == 29_416
+    error = sqrt(0.05 * 0.95 * 4 / needed)
+    assert (stretch(needed, 0.05) + 0.84) * error == pytest.approx(0.01, abs=0.00001)
+    assert views_needed(0.05, (0.9, 0.1), 0.01, 0.05) > needed
+    assert views_needed(0.0, (0.5, 0.5), 0.01, 0.05) is None
+    assert views_needed(1.0, (0.5, 0.5), 0.01, 0.05) is None
+    assert views_needed(0.5, (0.5, 0.5), 1e-12, 0.05) is None
+
+    def other(*weights: int) -> Judged:
+        return judge([Tally(1000, 50), Tally(1000, 50)], weights)[1]
+
+    assert other(50, 50).views_needed == needed - 2000
+    assert other(25, 25).views_needed == 2 * (needed - 2000)
+    assert other(0, 0).views_needed is None
+
+
+def test_who_looks_after_every_500_views_is_seldom_misled() -> None:
+    """Two arms that are the same: 100 tests of 20,000 views, looked at 40 times each, with a fixed seed."""
+    chance = Random(20_261_122)  # noqa: S311  # the same every time
+    misled = misled_by_z = 0
+    for _ in range(100):
+        ours, by_z = looks_at_equals(chance)
+        misled, misled_by_z = misled + ours, misled_by_z + by_z
+
+    assert misled <= 5
+    assert misled_by_z >= 20  # looking at 1.96 standard errors, again and again
+
+
+def looks_at_equals(chance: Random, rate: float = 0.05) -> tuple[bool, bool]:
+    """Whether a verdict and whether a plain z-test called one of two equals better, at any look."""
+    ours = by_z = False
+    base, other = Tally(0, 0), Tally(0, 0)
+    for _ in range(40):
+        views = chance.getrandbits(500).bit_count()
+        base, other = (
+            Tally(arm.views + seen, arm.hits + sum(chance.random() < rate for _ in range(seen)))
+            for arm, seen in ((base, views), (other, 500 - views))
+        )
+        verdict = judge([base, other], [50, 50])[1].verdict
+        ours = ours or verdict in (Verdict.BETTER, Verdict.WORSE)
+        pooled = (base.hits + other.hits) / (base.views + other.views)
+        error = sqrt(pooled * (1 - pooled) * (1 / base.views + 1 / other.views))
+        by_z = by_z or abs(other.rate - base.rate) > 1.96 * error
+    return ours, by_z
+
+
+def test_who_looks_at_what_is_better_sees_it() -> None:
+    chance = Random(20_261_122)  # noqa: S311  # the same every time
+    seen = 0
+    for _ in range(20):
+        arms = [
+            Tally(20_000, sum(chance.random() < rate for _ in range(20_000)))
+            for rate in (0.05, 0.06)
+        ]
+        seen += judge(arms, [50, 50])[1].verdict == Verdict.BETTER
+
+    assert seen >= 16
