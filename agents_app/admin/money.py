@@ -9,7 +9,7 @@ from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, reverse
 
-from agents_app.admin.money_charts import HEIGHT, bars, columns
+from agents_app.admin.money_charts import bars, columns
 from agents_app.admin.money_forms import BudgetForm, DefaultsForm, show_refusal
 from agents_app.budgets import figures
 from agents_app.budgets.figures import BudgetView, Usage
@@ -20,6 +20,7 @@ from agents_app.providers.port import DEMO
 from agents_app.providers.prices import price_list
 from agents_app.settings.defaults import ai_settings, update_ai_settings
 from agents_app.settings.providers import providers
+from core.admin.charts import HEIGHT
 from core.admin.forms import form_page, refusals_at_fields
 from core.admin.rights import PermittedAdmin, actor_of, require
 from core.errors import RuleViolation

@@ -12,24 +12,18 @@ from agents_app.admin.wording import agent_name
 from agents_app.budgets.exceeded import short_text
 from agents_app.budgets.figures import BudgetView, Usage
 from agents_app.budgets.limits import ALL, Amount, Unit
+from core.admin.charts import Upright, part, upright
 
-HEIGHT: Final = 150
-_GAP: Final = 0.24
-"""The part of a day's room that stays empty."""
 _AXIS_EVERY: Final = 7
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A day. Places across are percent of the width, those down are pixels."""
+    """A day."""
 
     day: date
     text: str
-    left: str
-    width: str
-    middle: str
-    top: str
-    height: str
+    drawn: Upright
     is_today: bool
     is_named: bool
 
@@ -53,34 +47,20 @@ def columns(found: Usage, unit: Unit, today: date) -> Columns:
         for day in (found.first + timedelta(days=number) for number in range(count))
     ]
     top_day, top = max(days, key=lambda item: item[1].of(unit))
-    room = 100 / count
     return Columns(
         [
-            _column(number, day, amount.of(unit), top.of(unit), room, unit, today)
+            Column(
+                day=day,
+                text=short_text(amount.of(unit), unit),
+                drawn=upright(number, count, float(amount.of(unit)), float(top.of(unit))),
+                is_today=day == today,
+                is_named=number % _AXIS_EVERY == 0,
+            )
             for number, (day, amount) in enumerate(days)
         ],
         short_text(top.of(unit), unit),
         top_day if top.of(unit) else None,
         [item for item in days if item[1] != Amount()],
-    )
-
-
-def _column(
-    number: int, day: date, amount: Decimal, top: Decimal, room: float, unit: Unit, today: date
-) -> Column:
-    height = float(amount / top) * HEIGHT if top else 0.0
-    if amount and height < 2:
-        height = 2.0  # little is not nothing
-    return Column(
-        day=day,
-        text=short_text(amount, unit),
-        left=f"{number * room + room * _GAP / 2:.2f}%",
-        width=f"{room * (1 - _GAP):.2f}%",
-        middle=f"{number * room + room / 2:.2f}%",
-        top=f"{HEIGHT - height:.1f}",
-        height=f"{height:.1f}",
-        is_today=day == today,
-        is_named=number % _AXIS_EVERY == 0,
     )
 
 
@@ -112,7 +92,7 @@ def bars(found: Usage, unit: Unit, budgets: Sequence[BudgetView], *, is_now: boo
                 name=agent_name(agent_id) if agent_id else "Without an agent",
                 text=short_text(value, unit),
                 other=short_text(amount.of(other), other),
-                width=f"{float(value / top) * 100 if top else 0:.1f}%",
+                width=part(float(value), float(top)),
                 share=round(value * 100 / found.total.of(unit)) if found.total.of(unit) else 0,
                 limit=limit,
                 look=look,

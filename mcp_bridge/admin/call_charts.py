@@ -5,30 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 
+from core.admin.charts import Upright, upright
 from mcp_bridge.call_log import Stretch
-
-HEIGHT: Final = 150
-_GAP: Final = 0.25
-_LEAST: Final = 2.0
-"""Of a column: little is not nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column; lengths along the page are percentages. `failed_…` is the part of it that failed."""
+    """A stretch of time. `drawn_failed` is the part of its column that failed."""
 
     begin: datetime
     total: int
     failed: int
-    left: str
-    width: str
-    middle: str
-    top: str
-    height: str
-    failed_top: str
-    failed_height: str
+    drawn: Upright
+    drawn_failed: Upright
     is_named: bool
 
 
@@ -61,22 +51,11 @@ def chart_of(found: Sequence[Stretch]) -> Chart:
 
 
 def _column(place: int, stretch: Stretch, peak: int, count: int, *, is_named: bool) -> Column:
-    room = 100 / count
-    all_of_it, failed = (_length(number, peak) for number in (stretch.total, stretch.failed))
     return Column(
         begin=stretch.begin,
         total=stretch.total,
         failed=stretch.failed,
-        left=f"{place * room + room * _GAP / 2:.2f}%",
-        width=f"{room * (1 - _GAP):.2f}%",
-        middle=f"{place * room + room / 2:.2f}%",
-        top=f"{HEIGHT - all_of_it:.1f}",
-        height=f"{all_of_it:.1f}",
-        failed_top=f"{HEIGHT - failed:.1f}",
-        failed_height=f"{failed:.1f}",
+        drawn=upright(place, count, stretch.total, peak),
+        drawn_failed=upright(place, count, stretch.failed, peak),
         is_named=is_named,
     )
-
-
-def _length(number: int, peak: int) -> float:
-    return max(_LEAST, number / peak * HEIGHT) if number else 0.0

@@ -14,11 +14,12 @@ from django.urls import URLPattern, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from core.admin.charts import HEIGHT
 from core.admin.long_lists import BoundedPaginator
 from core.admin.rights import PermittedAdmin
 from core.tools import all_tools
 from mcp_bridge import call_log
-from mcp_bridge.admin.call_charts import HEIGHT, chart_of
+from mcp_bridge.admin.call_charts import chart_of
 from mcp_bridge.admin.call_filters import (
     AgentFilter,
     CallerFilter,

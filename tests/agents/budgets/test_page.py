@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from agents_app.admin.money_charts import HEIGHT, bars, columns
+from agents_app.admin.money_charts import bars, columns
 from agents_app.budgets import figures
 from agents_app.budgets.limits import begin_of, today
 from agents_app.budgets.reserving import reserve, settle
 from agents_app.models import AiSettings, Budget, Spending
+from core.admin.charts import HEIGHT
 from tests.agents.asking import KEY
 from tests.agents.environment import set_env
 
@@ -102,7 +103,7 @@ def test_a_column_is_as_high_as_its_day_and_little_is_not_nothing() -> None:
 
     drawn = columns(found, "cost", date(2026, 2, 28))
 
-    assert [column.height for column in drawn.columns if column.height != "0.0"] == [
+    assert [column.drawn.height for column in drawn.columns if column.drawn.height != "0.0"] == [
         f"{HEIGHT:.1f}",
         f"{HEIGHT / 4:.1f}",
         "2.0",
