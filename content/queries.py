@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, QuerySet, TextField
+from django.db.models import Count, Exists, JSONField, OuterRef, QuerySet, Subquery, TextField
 from django.db.models.functions import Cast
 
 from accounts.models import User
@@ -22,7 +22,9 @@ from content.models import (
     PostTerm,
     Term,
 )
+from content.site.assignment import Arm
 from core.errors import invalid
+from core.json_list import JSONList
 from core.statements import Row, Statement, columns_of, instance
 
 LIST_COLUMNS: Final = (
@@ -70,6 +72,19 @@ def deleted_posts() -> QuerySet[Post]:
 def published_posts() -> QuerySet[Post]:
     """Posts that anybody may see."""
     return visible_posts().filter(status="published", is_placeholder=False)
+
+
+def running_arms() -> Subquery:
+    """The running variations of each post as a list in JSON: what would else be a query of its own."""
+    arms = Post.objects.kept().filter(variation_of=OuterRef("pk"), variation_running=True)
+    listed = arms.order_by().values(all=JSONList("id", "variation", "variation_weight"))
+    return Subquery(listed, output_field=JSONField())
+
+
+def arms_in(rows: Iterable[tuple[str, str, int]] | None) -> list[Arm]:
+    """What `running_arms` found, by name."""
+    arms = [Arm(UUID(id_), name, weight) for id_, name, weight in rows or ()]
+    return sorted(arms, key=lambda arm: arm.name)
 
 
 def waiting_in(layer: Layer) -> Exists:

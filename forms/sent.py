@@ -12,6 +12,7 @@ from content.definitions import modules
 from content.prop_values import values_in
 from content.site import queries
 from content.site.addresses import locale_of
+from content.site.arms import page_with
 from content.site.rendering import full_props
 from core.json import Json
 from forms.api.submit import MOST_BYTES
@@ -77,7 +78,7 @@ def _page_with(slug: str, path: Json, at: Json) -> queries.FoundPost | None:
         return None
     if len(path) > _LONGEST_PATH or path.startswith("//"):
         return None
-    found = queries.find_post(path, locale_of(path))
+    found = page_with(path, locale_of(path), at)
     if found is None:
         return None
     for item in queries.modules_of(found.post):

@@ -41,18 +41,25 @@ _FACTS: Final = ["cms/modules/facts.css"]
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """What the page of a post shows: live, or as a layer has it. `preview` names the layer then."""
+    """What the page of a post shows: live, or as a layer has it. `preview` names the layer then.
+
+    One that is not `is_counted` is for looking at: no search engine keeps it, and visits to it are not counted.
+    """
 
     post: Post
     modules: Sequence[RenderableModule]
     terms: Sequence[Term]
     preview: str = ""
+    is_counted: bool = True
 
 
-def post_page(found: queries.FoundPost, submission: Submission | None = None) -> str:
+def post_page(
+    found: queries.FoundPost, submission: Submission | None = None, *, is_counted: bool = True
+) -> str:
     """The page of a post. At most five queries."""
-    post = found.post
-    return page_of(PageContent(post, queries.modules_of(post), found.terms), submission)
+    post, terms = found.post, found.terms
+    content = PageContent(post, queries.modules_of(post), terms, is_counted=is_counted)
+    return page_of(content, submission)
 
 
 def page_of(content: PageContent, submission: Submission | None = None) -> str:
@@ -89,6 +96,7 @@ def page_of(content: PageContent, submission: Submission | None = None) -> str:
             "stylesheets": stylesheets_of(items) + (_FACTS if post.custom_fields else []),
             "has_heading": opens_with_heading(items),
             "preview": {"label": content.preview} if content.preview else None,
+            "is_uncounted": not content.is_counted,
         }
         return render_to_string("site/post.html", context)
 
@@ -108,7 +116,7 @@ def _seo(
         modules=content.modules,
     )
     seo = seo_of_post(content.post, told, crumbs=crumbs, alternates=languages)
-    if content.preview:
+    if content.preview or not content.is_counted:
         seo["robots"] = "noindex, nofollow"
     return seo
 

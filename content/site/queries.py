@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -11,12 +12,13 @@ from django.db.models import JSONField, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from content.models import Menu, Post, PostModule, Term
-from content.queries import published_posts
+from content.queries import arms_in, published_posts, reachable_posts, running_arms
+from content.site.assignment import Arm
 from content.site.rendering import RenderableModule
 from core.json import Json
 from core.json_list import JSONList
 from core.models import ContentVersion
-from core.statements import Statement, columns_of, instance
+from core.statements import Row, Statement, columns_of, instance
 from media.models import Asset
 
 MENUS = ("main", "footer")
@@ -37,34 +39,55 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class FoundPost:
-    """A post to show, with its terms in order and the content version that it was read at."""
+    """A post to show, with its terms in order and the content version that it was read at.
+
+    `arms` are its running variations, which take visitors from it.
+    """
 
     post: Post
     terms: Sequence[Term]
     version: int
+    arms: Sequence[Arm] = ()
 
 
+_SHOWN: Final = (
+    *columns_of(Post),
+    *(f"featured_media__{name}" for name in columns_of(Asset)),
+)
 _VERSION: Final = ContentVersion.objects.filter(pk=1).values("number")
 _PAGE: Final = Statement(
     lambda path, locale: (
         _at(path, locale)
-        .annotate(content_version=Coalesce(Subquery(_VERSION), 0), terms=_terms())
-        .values(
-            *columns_of(Post),
-            *(f"featured_media__{name}" for name in columns_of(Asset)),
-            "content_version",
-            "terms",
-        )[:1]
+        .annotate(
+            content_version=Coalesce(Subquery(_VERSION), 0), terms=_terms(), arms=running_arms()
+        )
+        .values(*_SHOWN, "content_version", "terms", "arms")[:1]
+    )
+)
+_ARM: Final = Statement(
+    lambda post_id: (
+        reachable_posts()
+        .filter(pk=post_id, variation_running=True)
+        .annotate(terms=_terms())
+        .values(*_SHOWN, "terms")
     )
 )
 _MODULES: Final = Statement(
     lambda post_id: (
         PostModule.objects.filter(post_id=post_id)
         .order_by("order_index", "id")
-        .values("id", "overrides", "instance__type", "instance__props")
+        .values("id", "overrides", "instance_id", "instance__type", "instance__props")
     )
 )
 _TERM_COLUMNS: Final = columns_of(Term)
+_OF_THE_PLACE: Final = (
+    "path",
+    "translation_group",
+    "published_at",
+    "parent_id",
+    "canonical_url",
+    "robots_json",
+)
 _MENUS: Final = Statement(
     lambda locale, default: (
         Menu.objects.filter(slug__in=MENUS)
@@ -81,11 +104,37 @@ def find_post(path: str, locale: str) -> FoundPost | None:
     rows = _PAGE.rows(path, locale)
     if not rows:
         return None
-    post = instance(Post, rows[0])
+    return FoundPost(
+        post=_post(rows[0]),
+        terms=_ordered_terms(rows[0]["terms"]),
+        version=rows[0]["content_version"],
+        arms=arms_in(rows[0]["arms"]),
+    )
+
+
+def find_arm(original: FoundPost, arm: Arm) -> FoundPost | None:
+    """A running variation as it is shown in the place of its original. One query; None where it just stopped."""
+    rows = _ARM.rows(arm.post_id)
+    if not rows:
+        return None
+    post = in_place_of(_post(rows[0]), original.post)
+    return FoundPost(post, _ordered_terms(rows[0]["terms"]), original.version, original.arms)
+
+
+def in_place_of(variation: Post, original: Post) -> Post:
+    """The variation where its original stands: what it says is its own, where and whether it is found is not."""
+    shown = copy(variation)
+    for name in _OF_THE_PLACE:
+        setattr(shown, name, getattr(original, name))
+    return shown
+
+
+def _post(row: Row) -> Post:
+    post = instance(Post, row)
     if post.featured_media_id is not None:
-        values = {name: rows[0][f"featured_media__{name}"] for name in columns_of(Asset)}
+        values = {name: row[f"featured_media__{name}"] for name in columns_of(Asset)}
         post.featured_media = instance(Asset, values)
-    return FoundPost(post, _ordered_terms(rows[0]["terms"]), rows[0]["content_version"])
+    return post
 
 
 def _terms() -> Subquery:
@@ -122,6 +171,7 @@ def modules_of(post: Post) -> list[RenderableModule]:
             type=row["instance__type"],
             props={**row["instance__props"], **(row["overrides"] or {})},
             index=index,
+            instance_id=str(row["instance_id"]),
         )
         for index, row in enumerate(_MODULES.rows(post.pk))
     ]

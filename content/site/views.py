@@ -31,6 +31,7 @@ from content.site.answers import (
     kept,
     too_many,
 )
+from content.site.arms import arm_page
 from content.site.feeds import feed
 from content.site.list_addresses import IndexPage, feed_at, listing_at
 from content.site.listings import list_page
@@ -74,6 +75,8 @@ def _post_at(request: HttpRequest, address: str, locale: str, form: Form) -> Ans
     found = queries.find_post(address, locale)
     if found is None:
         return None
+    if found.arms and form is HTML:
+        return arm_page(request, found)
     sent = request.GET.get("sent", "")
     return kept(request, form, found.version, lambda: _post(found, form, sent))
 

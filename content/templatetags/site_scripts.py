@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from django import template
 from django.conf import settings
+from django.template import Context
 
 register = template.Library()
 
 
-@register.inclusion_tag("site/scripts.html")
-def site_scripts() -> dict[str, bool]:
+@register.inclusion_tag("site/scripts.html", takes_context=True)
+def site_scripts(context: Context) -> dict[str, bool]:
     """What a page loads: the lines that look for staff, and what counts visits where that is switched on."""
-    return {"is_tracked": settings.CMS_ENV.analytics_tracking}
+    is_tracked = settings.CMS_ENV.analytics_tracking and not context.get("is_uncounted")
+    return {"is_tracked": is_tracked}
