@@ -11,7 +11,7 @@ from agents_app.models import AgentRun
 from tests import make
 from tests.browser import agents_scene
 from tests.browser.scene import coffee
-from tests.browser.test_looks import serious
+from tests.browser.test_looks import serious_in_any_light
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 TITLE = (
@@ -135,7 +135,7 @@ def test_no_page_of_agents_has_a_serious_barrier_or_is_too_wide(open_page: Any) 
     ):
         page.set_viewport_size({"width": 1280, "height": 800})
         page.goto(address)
-        problems += _barriers(page)
+        problems += serious_in_any_light(page)
         page.set_viewport_size({"width": 390, "height": 800})
         wide = page.evaluate("() => document.documentElement.scrollWidth")
         problems += [f"{address} is {wide} wide"] if wide > 390 else []
@@ -151,13 +151,4 @@ def _of_bulk(page: Any) -> list[str]:
     page.select_option("select[name=action]", "run_agent")
     page.get_by_role("button", name="Go").click()
     page.wait_for_selector("[data-estimate]")
-    return _barriers(page)
-
-
-def _barriers(page: Any) -> list[str]:
-    """In light, and what colours can spoil in dark."""
-    found = serious(page)
-    page.emulate_media(color_scheme="dark")
-    found += serious(page, runOnly=["color-contrast", "link-in-text-block"])
-    page.emulate_media(color_scheme="light")
-    return found
+    return serious_in_any_light(page)
