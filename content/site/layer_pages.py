@@ -55,6 +55,7 @@ def _modules(document: PostDocument) -> list[RenderableModule]:
             type=module.type,
             props={**shared.get(module.instance_id, module.props), **module.overrides},
             index=index,
+            instance_id=module.instance_id,
         )
         for index, module in enumerate(document.modules)
     ]

@@ -33,6 +33,7 @@ class RenderableModule:
     type: str
     props: Mapping[str, Json]
     index: int
+    instance_id: str = ""
 
 
 def full_props(definition: type[Module], item: RenderableModule) -> dict[str, Json]:
@@ -89,9 +90,15 @@ def _render(
     if not body.strip():
         return body
     return format_html(
-        '<div class="module module-{}" id="module-{}" data-post-module-id="{}">\n{}\n</div>',
-        item.type, item.post_module_id, item.post_module_id, body,
+        '<div class="module module-{}" id="module-{}" data-post-module-id="{}"{}>\n{}\n</div>',
+        item.type, item.post_module_id, item.post_module_id, _instance(item), body,
     )  # fmt: skip
+
+
+def _instance(item: RenderableModule) -> SafeString:
+    if not item.instance_id:
+        return mark_safe("")
+    return format_html(' data-module-instance-id="{}"', item.instance_id)
 
 
 def _body(

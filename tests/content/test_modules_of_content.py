@@ -58,7 +58,8 @@ def test_a_hero_leads_with_its_picture_and_has_two_buttons():
     assert shown("hero-with-media", props) == (
         '<section class="media-hero media-hero-over"><div class="media-hero-text">'
         '<p class="eyebrow">Tour</p><h1>Slow</h1><p class="lead">a<br>b</p><p class="buttons">'
-        '<a class="button" href="/go">Go</a><a class="button button-quiet" href="#more">More</a>'
+        '<a class="button" href="/go" data-goal="hero-with-media-primary">Go</a>'
+        '<a class="button button-quiet" href="#more" data-goal="hero-with-media-secondary">More</a>'
         f'</p></div><figure>{IMG}"(min-width: 72rem) 68rem, 100vw" decoding="async" '
         'fetchpriority="high"><figcaption>Hills</figcaption></figure></section>'
     )
@@ -82,7 +83,7 @@ def test_text_stands_beside_its_picture_or_alone():
     assert shown("prose-with-media", props) == (
         '<section class="beside beside-start beside-third" aria-labelledby="heading-id-0">'
         '<div class="beside-text"><h2 id="heading-id-0">Yard</h2><div class="prose"><p>Early.</p>'
-        '</div><p><a class="button" href="/go">Go</a></p></div>'
+        '</div><p><a class="button" href="/go" data-goal="prose-with-media">Go</a></p></div>'
         f'<figure>{IMG}"(min-width: 50rem) 32rem, 100vw" decoding="async" loading="lazy">'
         "<figcaption>Steam</figcaption></figure></section>"
     )
@@ -146,7 +147,7 @@ def test_a_plan_says_its_price_and_its_button_names_it():
         '<li class="plan box plan-highlighted"><h3>Middle <span class="badge">Most chosen</span></h3>'
         '<p class="price"><strong>58 €</strong> a month</p><p>For ten.</p>'
         "<ul><li>Beans</li><li>A grinder</li></ul>"
-        '<p><a class="button" href="/order">Choose<span class="visually-hidden"> – Middle</span></a>'
+        '<p><a class="button" href="/order" data-goal="pricing">Choose<span class="visually-hidden"> – Middle</span></a>'
         '</p></li></ul><p class="footnote">With tax.</p></section>'
     )
     plain = shown("pricing", {"plans": [{**plan, "highlighted": False}]})
@@ -184,7 +185,8 @@ def test_tabs_are_a_group_of_radio_buttons_each_with_its_panel():
         '<div class="tabs" role="radiogroup" aria-labelledby="heading-id-0">'
         '<input type="radio" name="tabs-id-0" id="tab-id-0-1" autocomplete="off" checked>'
         '<label for="tab-id-0-1">Garden</label><div class="tab-panel box tab-with-picture"><div>'
-        '<h3>Beds</h3><div class="prose"><p>Many.</p></div><p><a class="button" href="/go">Go'
+        '<h3>Beds</h3><div class="prose"><p>Many.</p></div><p>'
+        '<a class="button" href="/go" data-goal="tabbed-features">Go'
         '<span class="visually-hidden"> – Garden</span></a></p></div>'
         f'{IMG}"(min-width: 50rem) 32rem, 100vw" decoding="async" loading="lazy"></div>'
         '<input type="radio" name="tabs-id-0" id="tab-id-0-2" autocomplete="off">'
