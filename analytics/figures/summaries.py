@@ -22,9 +22,7 @@ _SUMS: Final = {name: Sum(name) for name in ("views", "clicks", "conversions")}
 
 def summary(period: Period, post_id: UUID | None) -> Summary:
     """Eight statements, or seven of one post."""
-    counts: Counts = SiteCount.objects.all()
-    if post_id is not None:
-        counts = PostCount.objects.filter(post_id=post_id)
+    counts = _counts(post_id)
     shares = _shares(counts, period)
     return Summary(
         period=period,
@@ -38,6 +36,15 @@ def summary(period: Period, post_id: UUID | None) -> Summary:
         devices=shares[Dimension.DEVICE],
         counted_at=RollUp.objects.values_list("counted_at", flat=True).first(),
     )
+
+
+def over_time(period: Period, post_id: UUID | None) -> list[Moment]:
+    """Views and clicks alone: what a summary is drawn beside."""
+    return _over_time(_counts(post_id), period)
+
+
+def _counts(post_id: UUID | None) -> Counts:
+    return SiteCount.objects.all() if post_id is None else PostCount.objects.filter(post_id=post_id)
 
 
 def _totals(counts: Counts, period: Period) -> Totals:
