@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 
 class AnalyticsConfig(AppConfig):
@@ -11,3 +14,13 @@ class AnalyticsConfig(AppConfig):
     name = "analytics"
     verbose_name = "Analytics"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        # The first views come before the scheduler's first day is over.
+        post_migrate.connect(_keep_months, sender=self)
+
+
+def _keep_months(**kwargs: Any) -> None:
+    from analytics.partitions import keep_ahead
+
+    keep_ahead()
