@@ -1,36 +1,34 @@
-"""Events by their ids: none is added up before all with lower ids are stored, or never will be.
+"""In which order events can be read on PostgreSQL, where a lower id may be committed after a higher one.
 
-PostgreSQL gives ids out when rows are written and shows rows when they are committed: in another order. Writers hold
-`LOCK` shared from before their rows get ids until they are committed. Who has it alone for an instant knows that
-nobody is in between: every later row has a higher id than all that are there. SQLite has one writer at a time.
+Who writes events holds `BEING_WRITTEN` shared from before they have ids until they are committed. Who takes it alone,
+for an instant, knows that nobody is in between: no event up to the highest id then will ever come after.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from django.db import OperationalError, connection, transaction
+from django.db import connection
 from django.db.models import Max
 
 from analytics.models import AnalyticsEvent
 
-LOCK: Final = 7_325_118_003
-"""The advisory lock: writers take it by `pg_advisory_xact_lock_shared` before they write."""
-_PATIENCE: Final = "1s"
-"""Whoever waits for the lock has later writers wait too: not for long, where one is stuck."""
+BEING_WRITTEN: Final = 0x616E_6102
 
 
-def highest_settled() -> int | None:
-    """The highest id that may be added up to; None where a writer does not come to an end."""
-    if connection.vendor != "postgresql":
+def last_settled() -> int:
+    """The highest id below which no event is still to come; 0 where there is none.
+
+    Call it at the beginning of a transaction, or outside of one: what it reads must be newer than the lock.
+    """
+    if connection.vendor != "postgresql":  # one writer at a time
         return _highest()
-    try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SELECT set_config('lock_timeout', %s, true)", [_PATIENCE])
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [BEING_WRITTEN])
+        try:
             return _highest()
-    except OperationalError:
-        return None
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [BEING_WRITTEN])
 
 
 def _highest() -> int:

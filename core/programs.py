@@ -5,12 +5,32 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_PROGRAM: Final = re.compile(
-    r"bot\b|bot/|crawl|spider|slurp|archiver|mediapartners|facebookexternalhit|lighthouse|"
-    r"pagespeed|pingdom|uptime|site24x7|statuscake|phantomjs",
-    re.IGNORECASE,
-)
-"""Programs that say what they are. Others cannot be told from people, and are not guessed at."""
+_WORDS: Final = (
+    # What most call themselves. A maker of phones is called Cubot.
+    r"(?<!cu)bots?\b", r"bot/", "crawl", "spider", "slurp", "scrap(?:er|y)", "archiver", "fetcher",
+    # Search engines, and those that ask for a model or for somebody who talks to one.
+    "mediapartners", "google-(?:inspectiontool|read-aloud|safety|extended)", "googleother",
+    "apis-google", "bingpreview", "yandex(?!search|browser)", "baiduspider", "claude-", "anthropic-ai",
+    "chatgpt-user", "oai-searchbot", "perplexity-user", "mistralai-user", "cohere-ai",
+    "meta-externalagent",
+    # Previews of links.
+    "facebookexternalhit", "facebookcatalog", "^whatsapp/", "skypeuripreview", "embedly", "iframely",
+    "vkshare", r"\bmastodon/", "linkpreview", "link preview",
+    # Readers of feeds.
+    r"feedly", r"feedbin", r"feedburner", "feedparser", "newsblur", "inoreader", r"\brss\b",
+    "miniflux", "netnewswire",
+    # Checks of sites.
+    "lighthouse", "pagespeed", "gtmetrix", "pingdom", "uptime", "site24x7", "statuscake", "checkly",
+    "datadog", "newrelic", "nagios", "monitoring", "validator", "phantomjs",
+    # Tools and libraries that give their own name in place of a visitor's browser.
+    r"^(?:curl|wget|httpie|python|aiohttp|libwww-perl|go-http-client|java|apache-httpclient|axios"
+    r"|node-fetch|node|undici|got|ruby|php|guzzlehttp|postmanruntime|insomnia)\b",
+)  # fmt: skip
+_PROGRAM: Final = re.compile("|".join(_WORDS), re.IGNORECASE | re.ASCII)
+"""Programs that say what they are. Others cannot be told from people, and are not guessed at.
+
+Apps of phones (`okhttp`, `CFNetwork`) have people before them, and so may whoever gives no name at all.
+"""
 _LONGEST_NAME: Final = 500
 
 
