@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Max
 
 from analytics.models import AnalyticsEvent
@@ -19,16 +19,13 @@ BEING_WRITTEN: Final = 0x616E_6102
 def last_settled() -> int:
     """The highest id below which no event is still to come; 0 where there is none.
 
-    Call it at the beginning of a transaction, or outside of one: what it reads must be newer than the lock.
+    Call it outside of a transaction: within one, writers would wait for its end.
     """
     if connection.vendor != "postgresql":  # one writer at a time
         return _highest()
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(%s)", [BEING_WRITTEN])
-        try:
-            return _highest()
-        finally:
-            cursor.execute("SELECT pg_advisory_unlock(%s)", [BEING_WRITTEN])
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [BEING_WRITTEN])
+        return _highest()  # a statement of its own, which sees what was committed before the lock
 
 
 def _highest() -> int:
