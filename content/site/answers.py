@@ -119,5 +119,9 @@ def code_version() -> str:
         for file in sorted(folder.rglob("*"))
         if file.suffix in {".py", ".html", ".css", ".js", ".svg", ".mo"}
     ]
-    times.append(f"tracked:{settings.CMS_ENV.analytics_tracking}")
+    env = settings.CMS_ENV
+    times.append(
+        f"tracked:{env.analytics_tracking},{env.analytics_consent}"
+        f",{env.analytics_batch},{env.analytics_batch_seconds}"
+    )
     return hashlib.sha256("\n".join(times).encode()).hexdigest()[:12]

@@ -1,16 +1,27 @@
-"""The scripts of the pages of the site."""
+"""The scripts of the pages of the site, and the question whether visits may be counted."""
 
 from __future__ import annotations
 
 from django import template
 from django.conf import settings
-from django.template import Context
 
 register = template.Library()
 
 
-@register.inclusion_tag("site/scripts.html", takes_context=True)
-def site_scripts(context: Context) -> dict[str, bool]:
+@register.inclusion_tag("site/scripts.html")
+def site_scripts() -> dict[str, object]:
     """What a page loads: the lines that look for staff, and what counts visits where that is switched on."""
-    is_tracked = settings.CMS_ENV.analytics_tracking and not context.get("is_uncounted")
-    return {"is_tracked": is_tracked}
+    env = settings.CMS_ENV
+    return {
+        "is_tracked": env.analytics_tracking,
+        "batch": env.analytics_batch,
+        "seconds": env.analytics_batch_seconds,
+        "asks_consent": env.analytics_consent,
+    }
+
+
+@register.simple_tag
+def asks_for_consent(preview: object = None) -> bool:
+    """Whether the page asks its visitors before it counts them. A preview counts nobody."""
+    env = settings.CMS_ENV
+    return env.analytics_tracking and env.analytics_consent and not preview

@@ -1,16 +1,17 @@
-// Counts views and clicks: without cookies, without names, and not where the visitor's browser refuses. A view is
-// sent at once, clicks five at a time or after ten seconds, and what is left when the page is hidden.
+// Counts views and clicks. No cookie, nothing stored, nothing that was typed or read out. Not where the browser refuses
+// (Do Not Track, Global Privacy Control), for staff, in frames, nor before a consent that the page asks for.
 
-const MOST = 5;
-const WAIT = 10_000;
+const own = [...document.scripts].find((one) => one.src === import.meta.url)?.dataset;
 const address = new URL("/api/public/analytics/track", import.meta.url);
-const waiting = [];
-let timer;
+const page = document.documentElement;
+const waiting = []; // as JSON, so that sizes are known
+const reached = new Set();
+let granted, isSeen, timer, shown, post, settling, stamp;
 
 // The element in words of CSS: from the nearest id downwards.
 export function selectorOf(element) {
   const parts = [];
-  for (let one = element; one && one !== document.documentElement && parts.length < 8; one = one.parentElement) {
+  for (let one = element; one && one !== page && parts.length < 8; one = one.parentElement) {
     if (one.id) {
       parts.unshift(`#${CSS.escape(one.id)}`);
       break;
@@ -22,49 +23,152 @@ export function selectorOf(element) {
   return parts.join(" > ").slice(0, 500);
 }
 
-const isAsked = navigator.doNotTrack !== "1" && !navigator.globalPrivacyControl;
-if (isAsked && !/(?:^|; )cms_staff=1/.test(document.cookie)) start();
-
-function start() {
-  if (document.prerendering) document.addEventListener("prerenderingchange", seen, { once: true });
-  else seen();
-  addEventListener("pageshow", (event) => { if (event.persisted) seen(); });
-  document.addEventListener("click", clicked, { capture: true, passive: true });
-  document.addEventListener("visibilitychange", () => { if (document.hidden) flush(); });
-  addEventListener("pagehide", flush);
+if (own && self === top && navigator.doNotTrack !== "1" && !navigator.globalPrivacyControl) {
+  if (document.prerendering) document.addEventListener("prerenderingchange", start, { once: true });
+  else start();
 }
 
-function seen() {
-  waiting.push(told("view", {}));
+function start() {
+  const on = (name, listener) => document.addEventListener(name, listener, { capture: true, passive: true });
+  on("click", clicked);
+  on("visibilitychange", () => document.hidden && flush());
+  on("cms:view", () => seen());
+  on("cms:goal", ({ detail }) => {
+    const goal = goalOf(detail?.name);
+    if (goal) add("click", { goal });
+  });
+  on("cms:consent", ({ detail }) => {
+    granted = detail?.granted === true;
+    if (granted && !isSeen) seen();
+    else flush();
+  });
+  addEventListener("pagehide", flush);
+  addEventListener("online", flush);
+  addEventListener("pageshow", (event) => event.persisted && seen());
+  seen(hostOf(document.referrer));
+  if ("manual" in own) return;
+  new MutationObserver(() => settling && isOther() && seen()).observe(page, {
+    subtree: true,
+    attributeFilter: ["data-post-id"],
+  });
+  if (self.navigation) return navigation.addEventListener("navigatesuccess", moved);
+  addEventListener("popstate", moved);
+  for (const name of ["pushState", "replaceState"]) {
+    const original = history[name];
+    history[name] = function (...all) {
+      original.apply(this, all);
+      moved();
+    };
+  }
+}
+
+// A page that scripts put together names its post a little later; one that is left before was not seen.
+function moved() {
+  if (shown === placeOf()) return;
+  shown = placeOf();
+  clearTimeout(settling);
+  settling = setTimeout(seen, 1000);
+  if (isOther()) seen();
+}
+
+function seen(referrer) {
+  clearTimeout(settling);
+  settling = 0;
+  shown = placeOf();
+  post = document.body.dataset.postId;
+  reached.clear();
+  isSeen = may();
+  add("view", { referrer });
   flush();
 }
 
-function clicked({ target, pageX, pageY }) {
-  if (!(target instanceof Element)) return;
-  const module = target.closest("[data-post-module-id]")?.dataset.postModuleId;
-  const metadata = { selector: selectorOf(target), ...(module && { postModuleId: module }) };
-  waiting.push({ ...told("click", metadata), x: inside(pageX), y: inside(pageY) });
-  if (waiting.length >= MOST) flush();
-  else timer ??= setTimeout(flush, WAIT);
+function clicked({ target, isTrusted, detail, clientX, clientY, timeStamp }) {
+  // A label hands its click on to its field: that is one click.
+  if (!isTrusted || timeStamp === stamp || !(target instanceof Element) || target.closest("[data-uncounted]")) return;
+  stamp = timeStamp;
+  const module = target.closest("[data-post-module-id]");
+  const box = target.getBoundingClientRect();
+  // A key has no place.
+  const [x, y] = detail ? [clientX, clientY] : [box.x + box.width / 2, box.y + box.height / 2];
+  const around = module?.getBoundingClientRect();
+  const metadata = {
+    selector: selectorOf(target),
+    postModuleId: module?.dataset.postModuleId,
+    moduleInstanceId: module?.dataset.moduleInstanceId,
+    goal: goalOf(target.closest("[data-goal]")?.dataset.goal),
+    ...(around?.width && around.height && {
+      moduleX: within((x - around.x) / around.width, 1),
+      moduleY: within((y - around.y) / around.height, 1),
+    }),
+  };
+  add("click", metadata, { x: within(x + scrollX, 1e6), y: within(y + scrollY, 1e6) });
 }
 
-const inside = (pixels) => Math.min(1_000_000, Math.max(0, pixels));
-
-function told(eventType, metadata) {
-  return {
+function add(eventType, metadata, place) {
+  if (!may() || waiting.length >= 200) return;
+  const { postId, postVersion } = document.body.dataset;
+  const told = {
     eventType,
-    postId: document.body.dataset.postId ?? null,
-    viewportWidth: document.documentElement.clientWidth || 1,
-    metadata: { path: location.pathname.slice(0, 500), ...metadata },
+    postId: postId || null,
+    viewportWidth: page.clientWidth || 1,
+    ...place,
+    metadata: { path: location.pathname, locale: page.lang || undefined, version: +postVersion || undefined, ...metadata },
   };
+  waiting.push(JSON.stringify(told, (name, value) => {
+    const text = value?.slice?.(0, 500);
+    return text?.toWellFormed?.() ?? text ?? value;
+  }));
+  if (waiting.length >= (own.batch || 5)) flush();
+  else timer ??= setTimeout(flush, (own.seconds || 10) * 1000);
 }
 
 function flush() {
   clearTimeout(timer);
   timer = undefined;
-  if (!waiting.length) return;
-  const body = JSON.stringify(waiting.splice(0));
-  // A text needs no question to another origin first.
-  if (navigator.sendBeacon?.(address, body)) return;
-  fetch(address, { method: "POST", body, keepalive: true, headers: { "Content-Type": "text/plain" } }).catch(() => {});
+  if (!may()) waiting.length = 0;
+  while (waiting.length && navigator.onLine) {
+    let count = 0;
+    // Behind the back of a page a browser sends 64 kB.
+    for (let bytes = 0; count < 100 && count < waiting.length; count += 1) {
+      bytes += new Blob([waiting[count]]).size + 1;
+      if (bytes > 60_000) break;
+    }
+    send(waiting.splice(0, count));
+  }
 }
+
+// As a text without an answer, so that a browser need not ask another origin first.
+function send(events) {
+  const body = `[${events}]`;
+  if (navigator.sendBeacon?.(address, body)) return;
+  fetch(address, { method: "POST", body, keepalive: true, mode: "no-cors", credentials: "include" })
+    .catch(() => waiting.unshift(...events));
+}
+
+function may() {
+  if (/(?:^|; )cms_staff=1/.test(document.cookie)) return false;
+  return granted ?? (!("consent" in own) || stored() === "yes");
+}
+
+function stored() {
+  try {
+    return localStorage.getItem("cms-consent");
+  } catch {
+    return null;
+  }
+}
+
+function goalOf(name) {
+  if (!/^[a-z0-9][a-z0-9-]{0,39}$/.test(name ?? "") || reached.has(name)) return undefined;
+  reached.add(name);
+  return name;
+}
+
+function hostOf(text) {
+  const host = text && new URL(text).hostname;
+  return host && host !== location.hostname ? host : undefined;
+}
+
+const isOther = () => document.body.dataset.postId && document.body.dataset.postId !== post;
+const placeOf = () => location.pathname + location.search;
+const within = (value, most) => Math.round(1e4 * Math.min(most, Math.max(0, value))) / 1e4;

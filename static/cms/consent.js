@@ -1,0 +1,64 @@
+// Asks whether visits may be counted, where the site waits for that. The answer stays in this browser, and a button in
+// the footer opens the question again. Staff, and whoever's browser has answered already, are not asked.
+
+const KEY = "cms-consent";
+const bar = document.querySelector("[data-consent-bar]");
+const again = document.querySelector("[data-consent-again]");
+const choices = bar ? [...bar.querySelectorAll("button[value]")] : [];
+const isStaff = /(?:^|; )cms_staff=1/.test(document.cookie);
+const isRefused = navigator.doNotTrack === "1" || navigator.globalPrivacyControl;
+let answer = kept();
+
+if (bar && !isStaff && !isRefused) {
+  show(!answer);
+  for (const choice of choices) choice.addEventListener("click", () => decide(choice.value));
+  bar.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && answer) leave();
+  });
+  again?.addEventListener("click", () => {
+    show(true);
+    choices[0]?.focus();
+  });
+  addEventListener("storage", (event) => {
+    if (event.key === KEY) tell(event.newValue);
+  });
+}
+
+function decide(value) {
+  try {
+    localStorage.setItem(KEY, value);
+  } catch {
+    // Without a memory the answer holds for this page.
+  }
+  const isChanged = answer;
+  tell(value);
+  leave(isChanged);
+}
+
+function tell(value) {
+  answer = value;
+  show(!answer);
+  document.dispatchEvent(new CustomEvent("cms:consent", { detail: { granted: answer === "yes" } }));
+}
+
+// The keyboard goes on where it was: at the button in the footer, or else at the content.
+function leave(isChanged = true) {
+  show(false);
+  (isChanged && again ? again : document.getElementById("main"))?.focus({ preventScroll: true });
+}
+
+function show(isOpen) {
+  bar.hidden = !isOpen;
+  for (const choice of choices) choice.setAttribute("aria-pressed", String(choice.value === answer));
+  if (!again) return;
+  again.hidden = false;
+  again.setAttribute("aria-expanded", String(isOpen));
+}
+
+function kept() {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
