@@ -76,6 +76,8 @@ class CmsAdminSite(admin.AdminSite):
         from agents_app.admin.bulk import bulk
         from agents_app.admin.everywhere import ask
         from agents_app.admin.field_page import ask_field
+        from analytics.admin.heatmap import heatmap
+        from analytics.admin.heatmap_frame import heatmap_frame
         from cms_project.help import help_image, help_page
         from content.admin.inbox import inbox
         from mcp_bridge.admin.connect import connect
@@ -89,6 +91,16 @@ class CmsAdminSite(admin.AdminSite):
             path("agents_app/bulk/", self.admin_view(bulk), name="agents_app_bulk"),
             path("agents_app/field/", self.admin_view(ask_field), name="agents_app_ask_field"),
             path("mcp/", self.admin_view(connect), name="mcp-connect"),
+            path(
+                "analytics/heatmap/<uuid:post_id>/",
+                self.admin_view(heatmap),
+                name="analytics-heatmap",
+            ),
+            path(
+                "analytics/frame/<uuid:post_id>/",
+                self.admin_view(heatmap_frame),
+                name="analytics-heatmap-frame",
+            ),
             path("help/", self.admin_view(help_page), name="help"),
             path("help/<slug:page>/", self.admin_view(help_page), name="help-page"),
             path("help/images/<str:name>", self.admin_view(help_image), name="help-image"),

@@ -73,6 +73,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "agents_app/ask/": ADMIN,
     "agents_app/bulk/": ADMIN,
     "agents_app/field/": EDITORS,
+    "analytics/": ADMIN,
     "forms/": EDITORS,
     "webhooks/": ADMIN,
     "mcp/": EDITORS,

@@ -1,0 +1,163 @@
+// Draws where visitors clicked over the page in the frame, and points at the module that the list names. The frame
+// runs nothing: all is done from here. What a click hit within a module is drawn by the module's present box, so
+// that it stays at its place when the page above changed or is wider; the rest by its place on the page.
+
+const MOST_SIDE = 16_384; // what browsers give a canvas
+const MOST_AREA = 12_000_000; // 48 MB of colours
+const FAINTEST = 0.2;
+const COLOURS = { 0.1: "#3b6cf0", 0.35: "#17b4b0", 0.55: "#7ac943", 0.72: "#ffd23f", 0.87: "#ff7a1a", 1: "#d4001a" };
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const stages = [...document.querySelectorAll("[data-heat-cells]")].map(staged);
+
+function staged(element) {
+  const frame = element.querySelector("iframe");
+  const view = frame.parentElement;
+  const cells = JSON.parse(document.getElementById(element.dataset.heatCells).textContent);
+  // Over the frame and not in it: a page that may run nothing shows no canvas.
+  const over = view.appendChild(document.createElement("div"));
+  const canvas = over.appendChild(document.createElement("canvas"));
+  over.className = "heat-over";
+  over.setAttribute("aria-hidden", "true");
+  const stage = { element, frame, view, cells, over, canvas, watch: null, asked: 0, at: "" };
+  view.classList.add("is-fitted");
+  new ResizeObserver(() => fit(stage)).observe(view);
+  frame.addEventListener("load", () => open(stage));
+  say(stage, "loading");
+  if (pageOf(stage)?.readyState === "complete") open(stage);
+  return stage;
+}
+
+// The document of the frame, if it is the page and neither an error nor a login.
+function pageOf({ frame }) {
+  try {
+    const page = frame.contentDocument;
+    return page?.querySelector("link[data-heat-page]") ? page : null;
+  } catch {
+    return null; // the browser's own page, of another origin
+  }
+}
+
+function say({ element }, state) {
+  if (element.dataset.state === state) return;
+  element.dataset.state = state;
+  element.querySelector("[data-heat-said]").textContent = element.dataset[state] ?? "";
+}
+
+function open(stage) {
+  stage.watch?.disconnect();
+  const page = pageOf(stage);
+  if (!page) return say(stage, "failed");
+  fit(stage);
+  // Images that come late, and what is folded open.
+  stage.watch = new ResizeObserver(() => later(stage));
+  stage.watch.observe(page.documentElement);
+  stage.watch.observe(page.body);
+  for (const module of page.querySelectorAll("[data-post-module-id]")) stage.watch.observe(module);
+  later(stage);
+}
+
+// The frame is as wide as the device and made small enough to be seen whole. Its scroll bar takes nothing of it.
+function fit(stage) {
+  const { frame, over, view } = stage;
+  const root = pageOf(stage)?.documentElement;
+  const bar = root ? Math.max(0, frame.clientWidth - root.clientWidth) : 0;
+  const width = Number(frame.dataset.width) + bar;
+  const scale = Math.min(1, view.clientWidth / width);
+  for (const { style } of [frame, over]) {
+    style.width = `${width}px`;
+    style.height = `${view.clientHeight / scale}px`;
+    style.transform = `translateX(${(view.clientWidth - width * scale) / 2}px) scale(${scale})`;
+  }
+  over.style.width = `${width - bar}px`;
+}
+
+// Not by its events: not every browser tells of those of a page that may run nothing.
+function follow() {
+  for (const stage of stages) {
+    const { scrollX = 0, scrollY = 0 } = pageOf(stage)?.defaultView ?? {};
+    const at = `translate(${-scrollX}px, ${-scrollY}px)`;
+    if (at === stage.at) continue;
+    stage.at = at;
+    stage.canvas.style.transform = at;
+  }
+  requestAnimationFrame(follow);
+}
+
+function later(stage) {
+  cancelAnimationFrame(stage.asked);
+  stage.asked = requestAnimationFrame(() => draw(stage));
+}
+
+function draw(stage) {
+  const page = pageOf(stage);
+  if (!page) return;
+  const { canvas } = stage;
+  const width = page.documentElement.clientWidth;
+  const height = Math.max(page.documentElement.scrollHeight, 1);
+  const factor = Math.min(1, MOST_SIDE / height, MOST_SIDE / width, Math.sqrt(MOST_AREA / (width * height)));
+  canvas.width = Math.max(1, Math.floor(width * factor));
+  canvas.height = Math.max(1, Math.floor(height * factor));
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const most = Number(stage.element.dataset.heatMost);
+  const points = placed(page, stage.cells, width).map(([x, y, count]) => [
+    x * factor,
+    y * factor,
+    Math.min(1, Math.sqrt(count / most)),
+  ]);
+  const radius = Math.max(2, (9 + width / 110) * factor);
+  window.simpleheat(canvas).data(points).max(1).radius(radius, radius * 0.8).gradient(COLOURS).draw(FAINTEST);
+  say(stage, "ready");
+}
+
+// Every cell as [x, y, count] in pixels of the document.
+function placed(page, cells, width) {
+  const points = cells.page.map(([x, y, count]) => [x * width, (y * width) / 1000, count]);
+  const { scrollX, scrollY } = page.defaultView;
+  for (const [id, spots] of Object.entries(cells.modules)) {
+    const box = moduleOf(page, id)?.getBoundingClientRect();
+    if (!box?.width || !box.height) continue;
+    for (const [x, y, count] of spots) {
+      points.push([box.left + scrollX + x * box.width, box.top + scrollY + y * box.height, count]);
+    }
+  }
+  return points;
+}
+
+function moduleOf(page, id) {
+  return page.querySelector(`[data-post-module-id="${CSS.escape(id)}"]`);
+}
+
+function point(id, scrolls) {
+  for (const stage of stages) {
+    const page = pageOf(stage);
+    page?.querySelector("[data-heat-shown]")?.removeAttribute("data-heat-shown");
+    const module = page && id && moduleOf(page, id);
+    if (!module) continue;
+    module.setAttribute("data-heat-shown", "");
+    const top = module.getBoundingClientRect().top + page.defaultView.scrollY - 80;
+    if (scrolls) page.defaultView.scrollTo({ top, behavior: calm.matches ? "auto" : "smooth" });
+  }
+}
+
+for (const link of document.querySelectorAll("[data-heat-module]")) {
+  const id = link.dataset.heatModule;
+  link.addEventListener("pointerenter", () => point(id, true));
+  link.addEventListener("pointerleave", () => point(document.activeElement?.dataset.heatModule));
+  link.addEventListener("focus", () => point(id, true));
+  link.addEventListener("blur", () => point());
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    point(id, true);
+  });
+}
+
+const toggle = document.querySelector("[data-heat-toggle]");
+if (toggle) {
+  toggle.closest("[hidden]")?.removeAttribute("hidden");
+  toggle.addEventListener("change", () => {
+    for (const { over } of stages) over.hidden = !toggle.checked;
+  });
+}
+
+follow();
