@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.models import Max
 
 from analytics.models import AnalyticsEvent
@@ -16,16 +16,24 @@ from analytics.models import AnalyticsEvent
 BEING_WRITTEN: Final = 0x616E_6102
 
 
-def last_settled() -> int:
-    """The highest id below which no event is still to come; 0 where there is none.
+_PATIENCE: Final = "1s"
+"""Later writers wait behind whoever waits for them all: not for long, where one of them is stuck."""
+
+
+def last_settled() -> int | None:
+    """The highest id below which no event is still to come; None where a writer did not come to its end.
 
     Call it outside of a transaction: within one, writers would wait for its end.
     """
     if connection.vendor != "postgresql":  # one writer at a time
         return _highest()
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [BEING_WRITTEN])
-        return _highest()  # a statement of its own, which sees what was committed before the lock
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('lock_timeout', %s, true)", [_PATIENCE])
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [BEING_WRITTEN])
+            return _highest()  # a statement of its own, which sees what was committed before the lock
+    except OperationalError:
+        return None
 
 
 def _highest() -> int:

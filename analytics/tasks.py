@@ -5,10 +5,14 @@ from __future__ import annotations
 from celery import shared_task
 from django.conf import settings
 
-from analytics.services.track import forget_old_events
+from analytics.partitions import keep_ahead
+from analytics.services.retention import forget_old_events, forget_old_figures
 
 
 @shared_task
 def prune_events() -> int:
-    """Delete views and clicks that are older than `ANALYTICS_RETENTION_DAYS`. Answers how many."""
-    return forget_old_events(days=settings.CMS_ENV.analytics_retention_days)
+    """Make months ahead, and delete what `ANALYTICS_RETENTION_DAYS` and `ANALYTICS_FIGURES_DAYS` no longer keep."""
+    keep_ahead()
+    events = forget_old_events(days=settings.CMS_ENV.analytics_retention_days)
+    figures = forget_old_figures(days=settings.CMS_ENV.analytics_figures_days)
+    return events + figures

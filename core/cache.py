@@ -51,13 +51,13 @@ class CountingRedisCache(RedisCache):
     def _script(self) -> Any:
         # The counter and its end are set together: a key without an end would count for ever.
         return self._cache.get_client(write=True).register_script(
-            "local n = redis.call('INCR', KEYS[1]) "
-            "if n == 1 then redis.call('EXPIRE', KEYS[1], ARGV[1]) end return n"
+            "local n = redis.call('INCRBY', KEYS[1], ARGV[2]) "
+            "if n == tonumber(ARGV[2]) then redis.call('EXPIRE', KEYS[1], ARGV[1]) end return n"
         )
 
-    def count(self, key: str, seconds: int) -> int:
-        """One more hit of a key that ends `seconds` after its first; how many there are now."""
-        return int(self._script(keys=[self.make_and_validate_key(key)], args=[seconds]))
+    def count(self, key: str, seconds: int, hits: int = 1) -> int:
+        """Further hits of a key that ends `seconds` after its first; how many there are now."""
+        return int(self._script(keys=[self.make_and_validate_key(key)], args=[seconds, hits]))
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
         try:
@@ -80,32 +80,32 @@ class CountingRedisCache(RedisCache):
             return False
 
 
-def count_hit(key: str, seconds: int) -> int:
-    """One more hit of a key that ends `seconds` after its first; how many there are now. Atomic.
+def count_hit(key: str, seconds: int, hits: int = 1) -> int:
+    """Further hits of a key that ends `seconds` after its first; how many there are now. Atomic.
 
     Where Redis cannot be reached each process counts for itself: limits are looser then, and still limits.
     """
     global _failed_at
     backend = caches["default"]
     if not isinstance(backend, CountingRedisCache):
-        return _count_in(backend, key, seconds)
+        return _count_in(backend, key, seconds, hits)
     now = time.monotonic()
     if _failed_at is None or now - _failed_at >= _LEAVE_ALONE_SECONDS:
         try:
-            return backend.count(key, seconds)
+            return backend.count(key, seconds, hits)
         except RedisError as error:
             _failed_at = now
             _say(error)
-    return _count_in(_here, key, seconds)
+    return _count_in(_here, key, seconds, hits)
 
 
-def _count_in(backend: BaseCache, key: str, seconds: int) -> int:
+def _count_in(backend: BaseCache, key: str, seconds: int, hits: int) -> int:
     # Added, then increased: both atomic, so that concurrent calls cannot pass the limit together.
     backend.add(key, 0, seconds)
     try:
-        return backend.incr(key)
+        return backend.incr(key, hits)
     except ValueError:  # it expired in between
-        return 1
+        return hits
 
 
 def _say(error: RedisError) -> None:

@@ -10,20 +10,21 @@ import orjson
 from django.core.exceptions import RequestDataTooBig
 from drf_spectacular.utils import extend_schema
 from pydantic import AfterValidator, BeforeValidator, Field
+from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analytics.api import schema
 from analytics.services.track import Seen, track
-from analytics.visitors import is_program, refuses
+from analytics.visitors import counts
 from core.api.body import Body, check
 from core.api.negotiation import OneAnswer
 from core.api.parsers import StrictJsonParser
 from core.api.permissions import PUBLIC, Declared
+from core.api.throttles import Count, client_address, is_allowed_freely
 from core.api.views import ApiViewSet
 from core.errors import RuleViolation, invalid
 from core.hostile import is_deeper
-from core.staff_marker import is_marked
 
 MOST_BYTES: Final = 256 * 1024
 _METADATA_BYTES: Final = 4_000
@@ -85,16 +86,22 @@ class TrackViewSet(ApiViewSet):
         if int(request.META.get("CONTENT_LENGTH") or 0) > MOST_BYTES:
             raise RequestDataTooBig
         seen = _read(request.data)
-        return Response({"accepted": track(seen=seen) if _counts(request) else 0})
+        # Judged after the body: what is wrong is wrong for everybody.
+        if not seen or not counts(request._request):
+            return Response({"accepted": 0})
+        _admit(request, len(seen))
+        return Response({"accepted": track(seen=seen)})
 
 
-def _counts(request: Request) -> bool:
-    """Judged after the body: what is wrong is wrong for everybody."""
-    return not (
-        is_marked(request._request)
-        or refuses(request.headers)
-        or is_program(request.META.get("HTTP_USER_AGENT", ""))
-    )
+def _admit(request: Request, events: int) -> None:
+    """Count events against the rate of their address, unless it is free of limits. Raises for one too many."""
+    address = client_address(request)
+    if is_allowed_freely(address):
+        return
+    count = Count("events", address, events)
+    if count.is_over:
+        request._request.rate_limit_headers = count.headers  # type: ignore[attr-defined]
+        raise Throttled(wait=count.wait)
 
 
 def _read(data: object) -> list[Seen]:

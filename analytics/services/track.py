@@ -1,29 +1,32 @@
-"""Views and clicks: taken in one statement, and forgotten by age.
+"""Views and clicks, as they are reported.
 
 They are no writes to content: nothing of the site depends on them, and the activity log holds none of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
-from django.db import transaction
+from django.conf import settings
 from django.utils import timezone
 
-from analytics.models import AnalyticsEvent
-from content.queries import published_posts
-from core.json import Json
+from analytics.models import EventType
+from analytics.shown import Shown, shown_posts
+from analytics.writing import write_events
+from core.json import Json, JsonObject
 
-_BATCH: Final = 5_000
+_GOAL: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}", re.ASCII)
+_VERSIONS_BACK: Final = 100
+"""How old a page may be that still says which version of the post it shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A view or a click, as a page reports it."""
+    """A view or a click, as a page reports it. Only the server names a `goal` here; pages do in `metadata`."""
 
     event_type: str
     post_id: UUID | None = None
@@ -31,49 +34,55 @@ class Seen:
     y: float | None = None
     viewport_width: int | None = None
     metadata: Mapping[str, Json] = field(default_factory=dict)
+    goal: str = ""
 
 
 def track(*, seen: Sequence[Seen]) -> int:
-    """Keep what pages report; answers how many. At most two queries.
+    """Keep what pages report; answers how many. Two statements at most, and each call is kept whole or not at all.
 
-    What names a post that nobody can see is left out, whether there is such a post or not.
+    What names a post that nobody can see is left out, whether there is such a post or not. Metadata is a stranger's:
+    what of it does not fit is kept as it came, and stands for nothing.
     """
-    known = _published(one.post_id for one in seen if one.post_id is not None)
-    now = timezone.now()
+    shown = shown_posts(one.post_id for one in seen if one.post_id is not None)
     rows = [
-        AnalyticsEvent(
-            event_type=one.event_type,
-            post_id=one.post_id,
-            x=one.x,
-            y=one.y,
-            viewport_width=one.viewport_width,
-            metadata=dict(one.metadata),
-            created_at=now,
-        )
+        _row(one, None if one.post_id is None else shown[one.post_id])
         for one in seen
-        if one.post_id is None or one.post_id in known
+        if one.post_id is None or one.post_id in shown
     ]
-    AnalyticsEvent.objects.bulk_create(rows)
+    write_events(rows, at=timezone.now())
     return len(rows)
 
 
-def _published(ids: Iterable[UUID]) -> set[UUID]:
-    wanted = set(ids)
-    if not wanted:
-        return set()
-    return set(published_posts().filter(pk__in=wanted).values_list("pk", flat=True))
+def _row(one: Seen, post: Shown | None) -> JsonObject:
+    tested = post.tested if post is not None else None
+    return {
+        "event_type": one.event_type,
+        "post_id": None if one.post_id is None else str(one.post_id),
+        "x": one.x,
+        "y": one.y,
+        "viewport_width": one.viewport_width,
+        "metadata": dict(one.metadata),
+        "locale": post.locale if post is not None else _locale(one.metadata.get("locale")),
+        "version": None if post is None else _version(one.metadata.get("version"), post.version),
+        "variation_of": None if tested is None else str(tested),
+        "goal": one.goal or _goal(one),
+    }
 
 
-def forget_old_events(*, days: int) -> int:
-    """Delete what is older than that many days. Answers how much; 0 days keep everything. Safe to run twice."""
-    if days <= 0:
-        return 0
-    old = AnalyticsEvent.objects.filter(created_at__lt=timezone.now() - timedelta(days=days))
-    total = 0
-    while True:
-        with transaction.atomic():
-            batch = list(old.order_by("created_at").values_list("pk", flat=True)[:_BATCH])
-            if not batch:
-                return total
-            AnalyticsEvent.objects.filter(pk__in=batch).delete()
-            total += len(batch)
+def _locale(told: Json) -> str:
+    return told if isinstance(told, str) and told in settings.CMS_ENV.locales else ""
+
+
+def _version(told: Json, present: int) -> int:
+    """The version that was shown: an older one, where a page from before the last change is still open."""
+    is_number = isinstance(told, int) and not isinstance(told, bool)
+    if is_number and max(1, present - _VERSIONS_BACK) <= told <= present:
+        return told
+    return present
+
+
+def _goal(one: Seen) -> str:
+    told = one.metadata.get("goal")
+    if one.event_type != EventType.CLICK or not isinstance(told, str):
+        return ""
+    return told if _GOAL.fullmatch(told) else ""

@@ -87,12 +87,12 @@ def parse_rate(rate: str) -> tuple[int, int]:
 
 
 class Count:
-    """One hit counted in its window: how many the limit leaves, and when the window ends.
+    """Hits counted in their window: how many the limit leaves, and when the window ends.
 
     A rate that is `off` counts nothing and is never over.
     """
 
-    def __init__(self, scope: str, ident: str) -> None:
+    def __init__(self, scope: str, ident: str, hits: int = 1) -> None:
         self.limit, period = parse_rate(settings.THROTTLE_RATES[scope])
         self.hits = self.reset = 0
         self.wait = 1
@@ -102,7 +102,7 @@ class Count:
         window = int(now // period)
         self.reset = int((window + 1) * period)
         self.wait = max(1, self.reset - int(now))
-        self.hits = count_hit(f"throttle:{scope}:{counted_as(ident)}:{window}", period + 5)
+        self.hits = count_hit(f"throttle:{scope}:{counted_as(ident)}:{window}", period + 5, hits)
 
     @property
     def is_over(self) -> bool:

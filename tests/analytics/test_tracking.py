@@ -14,8 +14,6 @@ from django.test import Client
 from django.utils import timezone
 
 from analytics.models import AnalyticsEvent
-from analytics.services.track import forget_old_events
-from analytics.tasks import prune_events
 from content.services.trash import delete_post
 from core.models import Event
 from tests import make
@@ -204,29 +202,6 @@ def test_it_has_the_rate_of_what_is_public(settings: Any) -> None:
 
     assert statuses == [200, 200, 429]
     assert stored() == 2
-
-
-@pytest.mark.parametrize("days", [30, 0])
-def test_what_is_old_is_forgotten(days: int) -> None:
-    for age in (29, 31, 500):
-        AnalyticsEvent.objects.create(
-            event_type="view", created_at=timezone.now() - timedelta(days=age)
-        )
-
-    counts = [forget_old_events(days=days), forget_old_events(days=days)]
-
-    assert counts == ([2, 0] if days else [0, 0])
-    assert stored() == (1 if days else 3)
-
-
-def test_the_scheduler_forgets_after_400_days() -> None:
-    for age in (399, 401):
-        AnalyticsEvent.objects.create(
-            event_type="view", created_at=timezone.now() - timedelta(days=age)
-        )
-
-    assert prune_events() == 1
-    assert stored() == 1
 
 
 def test_pages_carry_the_script_unless_it_is_switched_off(settings: Any) -> None:

@@ -42,6 +42,7 @@ def test_the_rates_are_those_of_the_contract(settings: Any) -> None:
         "anon": "100/hour",
         "forms": "10/hour",
         "public": "600/minute",
+        "events": "6000/hour",
         "trigger": "60/minute",
         "login": "10/minute",
         "mcp": "600/minute",

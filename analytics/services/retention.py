@@ -1,0 +1,56 @@
+"""Views and clicks, and the figures added up from them, are forgotten by age."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Final
+
+from django.db import transaction
+from django.db.models import Max, Q
+from django.utils import timezone
+
+from analytics.models import AnalyticsEvent, Grain, HeatCell, PostCount, RollUp, SiteCount
+from analytics.partitions import drop_before
+
+_BATCH: Final = 5_000
+
+
+def forget_old_events(*, days: int) -> int:
+    """Delete what is older than that many days and is added up; 0 days keep everything. Safe to run twice.
+
+    Whole months go at once where the database keeps them apart. Answers how many were deleted beside them.
+    """
+    if days <= 0:
+        return 0
+    before = timezone.now() - timedelta(days=days)
+    counted_to: int = RollUp.objects.aggregate(last=Max("counted_to"))["last"] or 0
+    drop_before(before, counted_to=counted_to)
+    old = AnalyticsEvent.objects.filter(created_at__lt=before, id__lte=counted_to)
+    total = 0
+    while True:
+        ids = list(old.order_by("id").values_list("id", flat=True)[:_BATCH])
+        if not ids:
+            return total
+        total += old.filter(id__lte=ids[-1]).delete()[0]
+
+
+def forget_old_figures(*, days: int) -> int:
+    """Delete figures of days, and of whole months, that are older; 0 days keep them. Answers how many."""
+    if days <= 0:
+        return 0
+    day = timezone.now().date() - timedelta(days=days)
+    return sum(_forget_figures(model, day) for model in (SiteCount, PostCount, HeatCell))
+
+
+def _forget_figures(model: type[SiteCount | PostCount | HeatCell], day: date) -> int:
+    old = model._default_manager.filter(
+        Q(grain=Grain.DAY, day__lt=day) | Q(grain=Grain.MONTH, day__lt=day.replace(day=1))
+    )
+    total = 0
+    while True:
+        with transaction.atomic():
+            # In one order and locked, so that who adds up meanwhile waits for this batch alone.
+            ids = list(old.select_for_update().order_by("id").values_list("id", flat=True)[:_BATCH])
+            if not ids:
+                return total
+            total += model._default_manager.filter(id__in=ids).delete()[0]
