@@ -31,7 +31,9 @@ def last_settled() -> int | None:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('lock_timeout', %s, true)", [_PATIENCE])
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [BEING_WRITTEN])
-            return _highest()  # a statement of its own, which sees what was committed before the lock
+            return (
+                _highest()
+            )  # a statement of its own, which sees what was committed before the lock
     except OperationalError:
         return None
 

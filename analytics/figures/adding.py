@@ -1,13 +1,80 @@
-"""Adding events up into figures."""
+"""Adding events up into figures: each once, whoever is killed when.
+
+What was counted and how far moves in one transaction, and only one adds at a time.
+"""
 
 from __future__ import annotations
 
+from datetime import datetime
+from time import monotonic
 from typing import Final
+
+from django.db import transaction
+from django.db.models import Subquery
+from django.utils import timezone
+
+from analytics.figures import writing
+from analytics.figures.reading import read
+from analytics.figures.tallies import tally
+from analytics.models import AnalyticsEvent, RollUp
+from analytics.order import last_settled
 
 CHUNK: Final = 20_000
 """Events of one transaction: what a report counts at most before it is read."""
+_ONE: Final = 1
+"""The id of the only `RollUp`."""
+
+
+def is_waiting() -> bool:
+    """Whether there are events that are not counted. One statement."""
+    newest = AnalyticsEvent.objects.order_by("-id").values("id")[:1]
+    state = RollUp.objects.filter(pk=_ONE).values_list("counted_to", Subquery(newest)).first()
+    if state is None:
+        return AnalyticsEvent.objects.exists()
+    counted_to, last = state
+    return last is not None and last > counted_to
 
 
 def add_up(limit: int = CHUNK) -> int:
-    """Count up to that many events that are not counted yet; answers how many."""
-    return 0
+    """Count up to that many events; answers how many. None where another process is at it."""
+    if not is_waiting():
+        return 0
+    began = timezone.now()
+    settled = last_settled()
+    if settled is None:
+        return 0
+    with transaction.atomic():
+        state = locked_state(wait=False)
+        return 0 if state is None else _add_chunk(state, settled, limit, began)
+
+
+def add_all(seconds: float) -> int:
+    """Count all, or as much as goes in that time. Answers how many."""
+    ends = monotonic() + seconds
+    counted = 0
+    while monotonic() < ends:
+        began = timezone.now()
+        added = add_up()
+        counted += added
+        if not added:
+            if not is_waiting():
+                RollUp.objects.update_or_create(pk=_ONE, defaults={"counted_at": began})
+            break
+    return counted
+
+
+def locked_state(*, wait: bool) -> RollUp | None:
+    """The one row, held until the transaction ends; None where it is held already and the caller will not wait."""
+    RollUp.objects.bulk_create([RollUp(pk=_ONE)], ignore_conflicts=True)
+    rows = RollUp.objects.select_for_update(skip_locked=not wait)
+    return rows.filter(pk=_ONE).first()
+
+
+def _add_chunk(state: RollUp, settled: int, limit: int, began: datetime) -> int:
+    ids, rows = read(state.counted_to, settled, limit)
+    writing.add(tally(rows))
+    is_all = len(ids) < limit
+    state.counted_to = max(state.counted_to, settled) if is_all else ids[-1]
+    state.counted_at = began if is_all else rows[-1].created_at
+    state.save(update_fields=["counted_to", "counted_at"])
+    return len(ids)

@@ -8,7 +8,9 @@ from uuid import UUID
 
 from django.db.models import QuerySet, Sum
 
+from analytics.figures.places import NOWHERE
 from analytics.figures.shapes import Heat, HeatAsked, ModuleClicks, Spot
+from analytics.figures.tallies import ALONE, ALSO
 from analytics.models import HeatCell
 from content import store
 from content.models import Post
@@ -17,12 +19,6 @@ from content.review.labels import module_names
 SPOTS: Final = 5_000
 MODULES: Final = 200
 SPOTS_OF_MODULES: Final = 5_000
-ALONE: Final = ""
-"""The `module_id` of cells of the page, of events that know no module's box."""
-ALSO: Final = "~"
-"""And of events that are counted in a module's cell too."""
-NOWHERE: Final = 1_000
-"""`down` of the cell of events that know their module, but no place in it."""
 
 
 def heatmap(asked: HeatAsked, *, without_modules: bool = False) -> Heat:
