@@ -40,6 +40,7 @@ READ_ONLY: Final = frozenset(
         "variationOf",
         "variation",
         "weight",
+        "running",
     }
 )
 """Keys that a GET answers and a write ignores, so that what was read can be put back."""

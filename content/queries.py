@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Count, Exists, JSONField, OuterRef, QuerySet, Subquery, TextField
+from django.db.models import Count, Exists, JSONField, OuterRef, QuerySet, Subquery, Sum, TextField
 from django.db.models.functions import Cast
 
 from accounts.models import User
@@ -87,6 +87,12 @@ def arms_in(rows: Iterable[tuple[str, str, int]] | None) -> list[Arm]:
     return sorted(arms, key=lambda arm: arm.name)
 
 
+def weight_left(original: UUID) -> int:
+    """Percent of the visitors that the running variations leave to their original. One query."""
+    running = Post.objects.kept().filter(variation_of=original, variation_running=True)
+    return 100 - (running.aggregate(total=Sum("variation_weight"))["total"] or 0)
+
+
 def waiting_in(layer: Layer) -> Exists:
     """Whether a post has something staged in a layer, as a filter."""
     return Exists(Draft.objects.filter(post=OuterRef("pk"), layer=layer, is_empty=False))
@@ -134,14 +140,19 @@ _TERMS: Final = Statement(
 )
 
 
-def _whole_posts(posts: QuerySet[Post]) -> Statement:
-    return Statement(
-        lambda post_id: posts.filter(pk=post_id).values(*columns_of(Post), "author__username")
+_POST: Final = Statement(
+    lambda post_id: (
+        reachable_posts().filter(pk=post_id).values(*columns_of(Post), "author__username")
     )
-
-
-_POST: Final = _whole_posts(reachable_posts())
-_PUBLISHED_POST: Final = _whole_posts(published_posts())
+)
+_PUBLISHED_POST: Final = Statement(
+    lambda post_id: (
+        published_posts()
+        .filter(pk=post_id)
+        .annotate(arms=running_arms())
+        .values(*columns_of(Post), "author__username", "arms")
+    )
+)
 
 
 def _count_in(posts: QuerySet[Post]) -> Statement:
@@ -192,14 +203,22 @@ def page_of(locale: str, ordering: str, part: slice, *, only_published: bool) ->
     return _page_statement(ordering, part.start, part.stop, only_published).rows(locale)
 
 
-def find_post(post_id: UUID, *, only_published: bool = False) -> Post | None:
+def find_post(post_id: UUID) -> Post | None:
     """A post that is not in the trash, with its author's name. One query."""
-    rows = (_PUBLISHED_POST if only_published else _POST).rows(post_id)
-    if not rows:
-        return None
-    post = instance(Post, rows[0])
+    rows = _POST.rows(post_id)
+    return _whole_post(rows[0]) if rows else None
+
+
+def find_published(post_id: UUID) -> tuple[Post, list[Arm]] | None:
+    """A post that anybody may see, with its running variations. One query."""
+    rows = _PUBLISHED_POST.rows(post_id)
+    return (_whole_post(rows[0]), arms_in(rows[0]["arms"])) if rows else None
+
+
+def _whole_post(row: Row) -> Post:
+    post = instance(Post, row)
     if post.author_id is not None:
-        author = {"id": post.author_id, "username": rows[0]["author__username"]}
+        author = {"id": post.author_id, "username": row["author__username"]}
         post.author = instance(User, author)
     return post
 

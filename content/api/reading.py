@@ -60,10 +60,10 @@ def only(wire: presenters.Wire, fields: Collection[str]) -> presenters.Wire:
     return {name: value for name, value in wire.items() if name in fields}
 
 
-def require_post(post_id: UUID | str, *, only_published: bool = False) -> Post:
+def require_post(post_id: UUID | str) -> Post:
     """The post of that id, unless it is in the trash; `NotFound` otherwise."""
     try:
-        found = queries.find_post(UUID(str(post_id)), only_published=only_published)
+        found = queries.find_post(UUID(str(post_id)))
     except ValueError:
         found = None
     if found is None:

@@ -38,6 +38,7 @@ urlpatterns = [
     path(f"{post}/translations", TranslationViewSet.as_view({"get": "list", "post": "create"})),
     path(f"{post}/translations/up-to-date", TranslationViewSet.as_view({"post": "up_to_date"})),
     path(f"{post}/variations", VariationViewSet.as_view({"get": "list", "post": "create"})),
+    path(f"{post}/variations/<str:variation_id>", VariationViewSet.as_view({"patch": "change"})),
     path(f"{post}/promote-variation", VariationViewSet.as_view({"post": "promote"})),
     path(f"{post}/preview-links", PreviewLinkViewSet.as_view({"get": "list", "post": "create"})),
     path(f"{post}/preview-links/<str:link_id>", PreviewLinkViewSet.as_view({"delete": "destroy"})),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Final
 
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
@@ -14,16 +14,21 @@ from content.api import reading
 from content.api.schema import copies as schema
 from content.api.schema.posts import MADE, PostSchema
 from content.models.post import VARIATION_MAX
-from content.services.vary import USUAL_WEIGHT, WEIGHTS, create_variation, promote_variation
-from core.api.body import Body, Words, read_body
+from content.services.running import WEIGHTS, change_variation
+from content.services.vary import USUAL_WEIGHT, create_variation, promote_variation
+from core.api.body import Body, Words, body_object, check, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
 from core.api.schema import PAGES
 from core.api.views import ApiViewSet
 
+_READ_ONLY: Final = frozenset(
+    {"id", "variationOf", "variation", "title", "status", "version", "createdAt", "updatedAt"}
+)
+
 
 class NewVariation(Body):
-    """`weight` is the part of the visitors that whoever shows variations gives it."""
+    """`weight` is percent of the visitors, once it runs."""
 
     variation: Annotated[
         str, Field(min_length=1, max_length=VARIATION_MAX, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")
@@ -37,12 +42,23 @@ class Promotion(Body):
     variation_id: Annotated[Words, Field(max_length=64, json_schema_extra={"format": "uuid"})]
 
 
+class VariationChanges(Body):
+    """What is absent stays, and other keys that a GET answers are ignored.
+
+    All that run have at most 100 percent of the visitors; the original has the rest.
+    """
+
+    weight: Annotated[int, Field(ge=WEIGHTS[0], le=WEIGHTS[-1])] | None = None
+    running: bool | None = None
+
+
 class VariationViewSet(ApiViewSet):
     """Variations of one post."""
 
     permissions: ClassVar[dict[str, Declared]] = {
         "list": "posts.view",
         "create": "posts.create",
+        "change": ("posts.edit", "posts.publish"),
         "promote": "posts.edit",
     }
 
@@ -53,7 +69,8 @@ class VariationViewSet(ApiViewSet):
         page = page_of(request)
         rows = queries.reachable_posts().filter(variation_of=post).order_by("variation", "id")
         data = [presenters.variation(row) for row in rows[page.slice]]
-        return Response(page.envelope(data, rows.count()))
+        original = {"id": post.pk, "weight": queries.weight_left(post.pk)}
+        return Response({**page.envelope(data, rows.count()), "original": original})
 
     @extend_schema(parameters=MADE, request=NewVariation, responses={201: PostSchema})
     def create(self, request: Request, post_id: str) -> Response:
@@ -68,9 +85,26 @@ class VariationViewSet(ApiViewSet):
         where = {"Location": f"/api/posts/{post.pk}"}
         return Response(reading.present(post), status=201, headers=where)
 
+    @extend_schema(request=VariationChanges, responses=schema.VariationSchema)
+    def change(self, request: Request, post_id: str, variation_id: str) -> Response:
+        """Change the weight of a variation, start or stop it. It runs in the place of a published original."""
+        written = body_object(request)
+        body = check(
+            {name: value for name, value in written.items() if name not in _READ_ONLY},
+            VariationChanges,
+        )
+        post = change_variation(
+            post_id=reading.require_post(post_id).pk,
+            variation_id=variation_id,
+            weight=body.weight,
+            running=body.running,
+            actor=self.actor,
+        )
+        return Response(presenters.variation(post))
+
     @extend_schema(request=Promotion, responses={200: PostSchema})
     def promote(self, request: Request, post_id: str) -> Response:
-        """Give the post the content of one of its variations. Its address, status and drafts stay."""
+        """Give the post the content of one of its variations. Its address, status and drafts stay; its test ends."""
         body = read_body(request, Promotion)
         post = promote_variation(
             post_id=reading.require_post(post_id).pk,

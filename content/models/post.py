@@ -15,6 +15,7 @@ EXCERPT_MAX = 2000
 META_MAX = 500
 URL_MAX = 2000
 VARIATION_MAX = 40
+VARIATION_PATTERN: Final = rf"^[A-Za-z0-9][A-Za-z0-9_-]{{0,{VARIATION_MAX - 1}}}$"
 
 
 STANDS_FOR_ITSELF: Final = Q(deleted_at__isnull=True, variation_of__isnull=True)

@@ -1,6 +1,13 @@
 """Content as the wire has it. The one place where names turn into camelCase."""
 
-from content.presenters.copies import preview_link, standing, translation, trashed, variation
+from content.presenters.copies import (
+    preview_link,
+    standing,
+    tested,
+    translation,
+    trashed,
+    variation,
+)
 from content.presenters.definitions import (
     module_definition,
     module_group,
@@ -42,6 +49,7 @@ __all__ = [
     "standing",
     "static_module",
     "submitted",
+    "tested",
     "translation",
     "translations",
     "trashed",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from content.models import Post, PreviewLink
 from content.origins import TranslationState
 from content.presenters.modules import Wire
 from content.site.addresses import absolute
+from content.site.assignment import Arm
 from content.store import iso
 
 
@@ -36,6 +39,7 @@ def variation(post: Post) -> Wire:
         "variationOf": post.variation_of_id,
         "variation": post.variation,
         "weight": post.variation_weight,
+        "running": post.variation_running,
         "title": post.title,
         "status": post.status,
         "version": post.version,
@@ -44,12 +48,25 @@ def variation(post: Post) -> Wire:
     }
 
 
+def tested(post: Post, arms: Iterable[Arm]) -> Wire:
+    """Of a post whose variations run, or of one of these in its place."""
+    wire: Wire = {
+        "variations": [
+            {"id": arm.post_id, "variation": arm.name, "weight": arm.weight} for arm in arms
+        ]
+    }
+    if post.variation_of_id is not None:
+        wire |= {"variationOf": post.variation_of_id, "variation": post.variation}
+    return wire
+
+
 def standing(post: Post) -> Wire:
     """Whether a post is a variation. One that is has the address of its original, and names it as canonical."""
     wire: Wire = {
         "variationOf": post.variation_of_id,
         "variation": post.variation or None,
         "weight": post.variation_weight,
+        "running": post.variation_running if post.variation_of_id is not None else None,
     }
     original = post.variation_of
     if original is not None:

@@ -13,6 +13,7 @@ from content.layers.live import event_payload
 from content.layers.state import lock_post
 from content.models import Post, Status
 from content.paths import check_paths_are_free, path_for, set_path
+from content.services.running import stop, stop_variations
 from core import events
 from core.actor import Actor
 from core.errors import CmsError, RuleViolation, invalid
@@ -43,6 +44,9 @@ def move_status(*, post: Post, status: str, actor: Actor) -> None:
     actor.require_person("change the status of a post")
     _check_move(post, status)
     actor.require("posts.archive" if status == Status.ARCHIVED else "posts.publish")
+    if status != Status.PUBLISHED:
+        stop(post, actor)
+        stop_variations(post, actor)
     old_path = post.path
     post.status = status
     post.version += 1

@@ -17,6 +17,7 @@ from content.media_following import forget_post, return_post
 from content.models import ModuleInstance, Post, PostModule, PostQuerySet
 from content.paths import check_paths_are_free, path_for, set_path
 from content.rules.fields import taken_by_another
+from content.services.running import stop, stop_variations
 from core import events
 from core.actor import Actor
 from core.errors import RuleViolation
@@ -26,10 +27,12 @@ _AT_ONCE: Final = 500
 
 @transaction.atomic
 def delete_post(*, post_id: UUID | str, actor: Actor) -> Post:
-    """Put a post into the trash. Its layers, revisions and translations stay as they are."""
+    """Put a post into the trash. Its layers, revisions and translations stay as they are; its test ends."""
     actor.require_person("delete posts")
     actor.require("posts.delete")
     post = lock_post(post_id)
+    stop(post, actor)
+    stop_variations(post, actor)
     post.deleted_at = timezone.now()
     post.save(update_fields=["deleted_at", "updated_at"])
     forget_post(post)

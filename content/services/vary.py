@@ -13,20 +13,21 @@ from content import store
 from content.copying import COPIED_FIELDS, copied_fields, copy_modules
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.layers.live import write_live
-from content.layers.state import lock_post, locked, settle
+from content.layers.state import lock_post, settle
 from content.models import CopyOrigin, Post
-from content.models.post import VARIATION_MAX
+from content.models.post import VARIATION_MAX, VARIATION_PATTERN
 from content.origins import remember
 from content.rules import check_changes
 from content.rules.modules import by_other_names
 from content.services.create import empty_document, insert, new_row, record_created
+from content.services.running import check_weight, lock_variation, stop_variations
+from content.site.assignment import ORIGINAL
 from core.actor import Actor
 from core.errors import RuleViolation, invalid
 
-WEIGHTS: Final = range(1, 101)
 USUAL_WEIGHT: Final = 50
 MOST_VARIATIONS: Final = 20
-_NAME: Final = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_-]{{0,{VARIATION_MAX - 1}}}", re.ASCII)
+_NAME: Final = re.compile(VARIATION_PATTERN, re.ASCII)
 _KEEPS: Final = frozenset({"robotsJson"})
 """What the original keeps of what its variations copy: whether it is found is no matter of the test."""
 
@@ -69,8 +70,10 @@ def _check(original: Post, variation: str, weight: int) -> None:
     if not _NAME.fullmatch(variation):
         message = f"A variation is named by up to {VARIATION_MAX} letters, digits, - and _, like B."
         raise invalid("variation", message)
-    if isinstance(weight, bool) or weight not in WEIGHTS:
-        raise invalid("weight", "weight must be a whole number from 1 to 100.")
+    if variation == ORIGINAL:
+        message = f"{ORIGINAL} is the original itself; name the variation B, or like it."
+        raise invalid("variation", message, code="variation_exists")
+    check_weight(weight)
     names = list(
         Post.objects.kept().filter(variation_of=original).values_list("variation", flat=True)
     )
@@ -85,7 +88,8 @@ def _check(original: Post, variation: str, weight: int) -> None:
 def promote_variation(*, post_id: UUID | str, variation_id: UUID | str, actor: Actor) -> Post:
     """Make the content of a variation that of its original, which keeps its place, its status and what is staged.
 
-    The variation, its siblings and the translations stay as they are. A revision is kept.
+    The test ends: no variation of the post runs any more. Else the variation, its siblings and the translations
+    stay as they are. A revision is kept.
     """
     actor.require_person("promote variations")
     actor.require("posts.edit")
@@ -99,12 +103,12 @@ def promote_variation(*, post_id: UUID | str, variation_id: UUID | str, actor: A
         post=original, before=before, after=after, actor=actor, reason="promoted", note=note
     ):
         settle(original, after)
+    stop_variations(original, actor)
     return original
 
 
 def _variation_of(original: Post, variation_id: UUID | str) -> Post:
-    found = Post.objects.kept().filter(variation_of=original, locale=original.locale)
-    winner = locked(found, variation_id)
+    winner = lock_variation(original, variation_id)
     if winner is None:
         message = f"This post has no variation with the id {str(variation_id)[:80]}."
         raise invalid("variationId", message, code="unknown_variation")

@@ -9,6 +9,7 @@ from content import store
 from content.document import PostDocument
 from content.models import ModuleInstance, Post, Term
 from content.site.pages import PageContent, page_of
+from content.site.queries import in_place_of
 from content.site.rendering import RenderableModule
 from core.json import JsonObject
 from media.queries import media_exists
@@ -41,9 +42,7 @@ def _with_values(post: Post, document: PostDocument) -> Post:
         shown.featured_media = None  # staged, and deleted since
     if post.variation_of is not None:
         # It has no address; what is shown is how the original would look at its own.
-        shown.path = post.variation_of.path
-        shown.translation_group = post.variation_of.translation_group
-        shown.published_at = post.variation_of.published_at
+        shown = in_place_of(shown, post.variation_of)
     return shown
 
 

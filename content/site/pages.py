@@ -96,7 +96,7 @@ def page_of(content: PageContent, submission: Submission | None = None) -> str:
             "stylesheets": stylesheets_of(items) + (_FACTS if post.custom_fields else []),
             "has_heading": opens_with_heading(items),
             "preview": {"label": content.preview} if content.preview else None,
-            "is_uncounted": not content.is_counted,
+            "is_uncounted": bool(content.preview) or not content.is_counted,
         }
         return render_to_string("site/post.html", context)
 

@@ -81,10 +81,12 @@ _MODULES: Final = Statement(
 )
 _TERM_COLUMNS: Final = columns_of(Term)
 _OF_THE_PLACE: Final = (
+    "status",
     "path",
     "translation_group",
     "published_at",
     "parent_id",
+    "order_index",
     "canonical_url",
     "robots_json",
 )

@@ -9,11 +9,11 @@ register = template.Library()
 
 
 @register.inclusion_tag("site/scripts.html")
-def site_scripts() -> dict[str, object]:
+def site_scripts(is_uncounted: object = None) -> dict[str, object]:
     """What a page loads: the lines that look for staff, and what counts visits where that is switched on."""
     env = settings.CMS_ENV
     return {
-        "is_tracked": env.analytics_tracking,
+        "is_tracked": env.analytics_tracking and not is_uncounted,
         "batch": env.analytics_batch,
         "seconds": env.analytics_batch_seconds,
         "asks_consent": env.analytics_consent,
@@ -21,7 +21,7 @@ def site_scripts() -> dict[str, object]:
 
 
 @register.simple_tag
-def asks_for_consent(preview: object = None) -> bool:
+def asks_for_consent(is_uncounted: object = None) -> bool:
     """Whether the page asks its visitors before it counts them. A preview counts nobody."""
     env = settings.CMS_ENV
-    return env.analytics_tracking and env.analytics_consent and not preview
+    return env.analytics_tracking and env.analytics_consent and not is_uncounted

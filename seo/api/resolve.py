@@ -10,7 +10,8 @@ from rest_framework.response import Response
 
 from content import queries
 from content.api.delivered import DeliveredViewSet
-from content.api.delivery import delivered_post
+from content.api.delivery import delivered_post, variation_of
+from content.api.schema.delivery import VARIATION
 from content.site.addresses import canonical_form
 from core.api.permissions import PUBLIC, Declared
 from core.errors import NotFound, invalid
@@ -24,7 +25,7 @@ class ResolveViewSet(DeliveredViewSet):
 
     permissions: ClassVar[dict[str, Declared]] = {"resolve": PUBLIC}
 
-    @extend_schema(parameters=schema.PATH_PARAMETER, responses=schema.ResolvedSchema)
+    @extend_schema(parameters=[*schema.PATH_PARAMETER, VARIATION], responses=schema.ResolvedSchema)
     def resolve(self, request: Request) -> Response:
         """The published post at a path, or where a redirect leads from there."""
         path = request.query_params.get("path", "")
@@ -32,9 +33,12 @@ class ResolveViewSet(DeliveredViewSet):
             raise invalid(
                 "path", f"path must begin with / and have at most {ADDRESS_MAX:,} characters."
             )
-        found = queries.published_posts().filter(path=canonical_form(path)).first()
+        posts = queries.published_posts().annotate(arms=queries.running_arms())
+        found = posts.filter(path=canonical_form(path)).first()
         if found is not None:
-            return Response({"type": "post", "post": delivered_post(found)})
+            arms, variation = queries.arms_in(found.arms), variation_of(request)
+            post = delivered_post(found, arms=arms, variation=variation)
+            return Response({"type": "post", "post": post})
         target = target_of(path)
         if target is None:
             raise NotFound("Nothing is published at this path.")

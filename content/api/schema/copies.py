@@ -55,7 +55,10 @@ class VariationSchema(serializers.Serializer[object]):
     id = serializers.UUIDField()
     variationOf = serializers.UUIDField()
     variation = serializers.CharField()
-    weight = serializers.IntegerField(min_value=1, max_value=100)
+    weight = serializers.IntegerField(
+        min_value=1, max_value=100, help_text="Percent of the visitors, while it runs."
+    )
+    running = serializers.BooleanField(help_text="Whether visitors of the original are shown it.")
     title = serializers.CharField()
     status = serializers.ChoiceField(choices=Status.choices)
     version = serializers.IntegerField(min_value=1)
@@ -63,10 +66,20 @@ class VariationSchema(serializers.Serializer[object]):
     updatedAt = serializers.DateTimeField()
 
 
+class RestSchema(serializers.Serializer[object]):
+    """The original among its variations."""
+
+    id = serializers.UUIDField()
+    weight = serializers.IntegerField(
+        min_value=0, max_value=100, help_text="Percent of the visitors: what running ones leave."
+    )
+
+
 class VariationListSchema(serializers.Serializer[object]):
     """The variations of a post."""
 
     data = VariationSchema(many=True)  # type: ignore[assignment]  # a field of that name
+    original = RestSchema()
     meta = MetaSchema()
 
 

@@ -8,6 +8,7 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
 from content.api.schema.posts import ListedLivePostSchema, LivePostSchema
+from content.models.post import VARIATION_PATTERN
 from core.api.schema import MetaSchema, query
 from media.api.schema import FocalPointSchema, VariantsSchema
 
@@ -25,10 +26,25 @@ class DeliveredMediaSchema(serializers.Serializer[object]):
     focalPoint = FocalPointSchema(allow_null=True)
 
 
+class ArmSchema(serializers.Serializer[object]):
+    """A running variation."""
+
+    id = serializers.UUIDField()
+    variation = serializers.CharField()
+    weight = serializers.IntegerField(
+        min_value=1, max_value=100, help_text="Percent of the visitors; the post has the rest."
+    )
+
+
 class DeliveredPostSchema(LivePostSchema):
     """A published post, with the files that its fields and modules name, by id."""
 
     media = serializers.DictField(child=DeliveredMediaSchema())
+    variations = ArmSchema(many=True, required=False, help_text="While variations of it run.")
+    variationOf = serializers.UUIDField(  # names of the wire
+        required=False, help_text="The post in whose place this variation is shown."
+    )
+    variation = serializers.CharField(required=False, help_text="The name of this variation.")
 
 
 LISTED: Final = frozenset(ListedLivePostSchema().fields)
@@ -48,6 +64,11 @@ def _fields(names: frozenset[str]) -> OpenApiParameter:
 
 
 FIELDS: Final = _fields(WHOLE)
+VARIATION: Final = query(
+    "variation",
+    "The running variation of that name in the place of the post; the post itself where none runs.",
+    {"type": "string", "pattern": VARIATION_PATTERN},
+)
 LIST_FIELDS: Final = _fields(LISTABLE)
 
 

@@ -140,6 +140,9 @@ class PostSchema(LivePostSchema):
     )
     variation = serializers.CharField(allow_null=True)
     weight = serializers.IntegerField(allow_null=True, min_value=1, max_value=100)
+    running = serializers.BooleanField(
+        allow_null=True, help_text="Whether visitors are shown it; null of what is no variation."
+    )
     isPlaceholder = serializers.BooleanField(
         help_text="Made by an agent, and nothing of it approved yet."
     )

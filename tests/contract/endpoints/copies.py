@@ -111,6 +111,12 @@ ENDPOINTS = [
         invalid=({"variation": "B"}, "variation"),
     ),
     Endpoint(
+        "PATCH /api/posts/<post_id>/variations/<variation_id>",
+        EDITORS,
+        body={"weight": 30, "running": True},
+        invalid=({"weight": 101}, "weight"),
+    ),
+    Endpoint(
         "POST /api/posts/<post_id>/promote-variation",
         EDITORS,
         body={"variationId": "<variation_id>"},
