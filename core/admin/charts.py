@@ -56,3 +56,11 @@ def line(values: Sequence[float], top: float) -> str:
         f"{place * room + room / 2:.2f},{HEIGHT - (value / top * HEIGHT if top else 0):.1f}"
         for place, value in enumerate(values)
     )
+
+
+def rounded(top: float) -> int:
+    """The end of an axis: the next of 2, 4, 6, 8, 10, 20, 40, …, so that half of it is whole too."""
+    unit = 1
+    while unit * 10 < top:
+        unit *= 10
+    return next(step * unit for step in (2, 4, 6, 8, 10) if step * unit >= top)
