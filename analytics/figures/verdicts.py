@@ -23,6 +23,7 @@ USUAL_EFFECT: Final = 20
 """The smallest effect that somebody would act on, in percent of the rate of A."""
 _ODD_SPLIT: Final = 0.001
 """Below this chance a split is no accident: the usual bound of checks that are made every day."""
+_EXPECTED: Final = 5
 
 
 class Verdict(StrEnum):
@@ -111,6 +112,12 @@ def _still_needed(
 
 
 def is_odd_split(tallies: Sequence[Tally], weights: Sequence[int]) -> bool:
-    """Whether the views were not divided as the weights say: some were lost, or drawn otherwise."""
+    """Whether the views were not divided as the weights say: some were lost, or drawn otherwise.
+
+    Not asked where an arm can expect fewer than five views: the chance is none for so few.
+    """
     views = [tally.views for tally in tallies]
+    least = min((weight for weight in weights if weight > 0), default=0)
+    if not least or sum(views) * least < _EXPECTED * sum(weights):
+        return False
     return chance_of_split(views, weights) < _ODD_SPLIT
