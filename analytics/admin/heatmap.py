@@ -49,14 +49,15 @@ def heatmap(request: HttpRequest, post_id: UUID) -> HttpResponse:
     post, layers = read(post_id)
     asked = read_filter(request, post)
     stages = stages_of(post, layers.live, asked)
-    scale = scale_of(stages)
+    modules = module_lines(stages)
     context = {
         "asked": asked,
         **_switches(post, asked),
         "revisions": _revisions(post, asked),
         "stages": [(stage, spot_lines(stage)) for stage in stages],
-        "modules": module_lines(stages),
-        "scale": scale,
+        "modules": [line for line in modules if line.url],
+        "gone": [line for line in modules if not line.url],
+        "scale": scale_of(stages),
         "total": sum(stage.total for stage in stages),
         "is_tracked": settings.CMS_ENV.analytics_tracking,
         "today": today(),

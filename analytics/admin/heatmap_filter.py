@@ -84,7 +84,7 @@ def today() -> date:
 
 def read_filter(request: HttpRequest, post: Post) -> HeatFilter:
     """What is asked for; what is unknown is the usual. Raises `Http404` for a revision of another post."""
-    asked = {name: value for name, value in request.GET.items() if value}
+    asked = {name: str(value) for name, value in request.GET.items() if value}
     own, problem = _own_period(asked)
     revision_id, days = asked.get("revisionId", ""), asked.get("days", "")
     known_days = {str(span): span for span in SPANS}

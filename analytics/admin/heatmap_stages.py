@@ -10,7 +10,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from analytics.admin.heatmap_filter import HeatFilter
-from analytics.figures import reports
+from analytics.figures import heat
+from analytics.figures.adding import add_up
 from analytics.figures.periods import Period
 from analytics.figures.shapes import Heat, HeatAsked, ModuleClicks, Spot
 from content.document import PostDocument
@@ -73,7 +74,7 @@ class ModuleFigure:
 
 @dataclass(frozen=True, slots=True)
 class ModuleLine:
-    """A module in the ranked list. `url` shows it in the frame, where it is on the page."""
+    """A module in the ranked list. `url` shows it in the frame; it is empty where the module is gone."""
 
     id: str
     name: str
@@ -95,6 +96,7 @@ class SpotLine:
 
 def stages_of(post: Post, live: PostDocument, asked: HeatFilter) -> list[Stage]:
     """The live page; or the page before an approval, after it, or both in that order."""
+    add_up()
     revision = asked.revision
     if revision is None:
         return [_stage(post, live, asked, "live", "", None, (None, None))]
@@ -147,8 +149,8 @@ def _stage(
         period=wanted.period,
         frame_url=reverse("admin:analytics-heatmap-frame", args=[post.pk]) + query,
         names=module_names(document),
-        rest=reports.heatmap(wanted, without_modules=True),
-        modules=reports.module_clicks(wanted),
+        rest=heat.heatmap(wanted, without_modules=True),
+        modules=heat.module_clicks(wanted),
     )
 
 

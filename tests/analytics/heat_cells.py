@@ -21,22 +21,24 @@ def cell(
     event_type: str = "click",
     day: date | None = None,
     version: int | None = None,
-) -> HeatCell:
+) -> None:
     """Hits of one spot on one day: `x` and `y` are parts of the module, or pixels of a page 1,000 wide."""
-    side, unit = (100, 1_000) if module_id else (0.1, 10)
-    found, _ = HeatCell.objects.get_or_create(
-        post_id=post.pk,
-        event_type=event_type,
-        module_id=module_id,
-        device=device,
-        grain="day",
-        day=day or timezone.now().astimezone(UTC).date(),
-        version=post.version if version is None else version,
-        across=min(99, int(round(x * side, 6))),
-        down=int(round(y * side, 6)),
-    )
-    found.count += count
-    found.x_sum += round(x * unit) * count
-    found.y_sum += round(y * unit) * count
-    found.save()
-    return found
+    in_box = len(module_id) > 1
+    side, unit = (100, 1_000) if in_box else (0.1, 10)
+    shown = day or timezone.now().astimezone(UTC).date()
+    for grain, begin in (("day", shown), ("month", shown.replace(day=1))):
+        found, _ = HeatCell.objects.get_or_create(
+            post_id=post.pk,
+            event_type=event_type,
+            module_id=module_id,
+            device=device,
+            grain=grain,
+            day=begin,
+            version=post.version if version is None else version,
+            across=min(99, int(round(x * side, 6))),
+            down=int(round(y * side, 6)),
+        )
+        found.count += count
+        found.x_sum += round(x * unit) * count
+        found.y_sum += round(y * unit) * count
+        found.save()
