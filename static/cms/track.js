@@ -23,11 +23,6 @@ export function selectorOf(element) {
   return parts.join(" > ").slice(0, 500);
 }
 
-if (own && self === top && navigator.doNotTrack !== "1" && !navigator.globalPrivacyControl) {
-  if (document.prerendering) document.addEventListener("prerenderingchange", start, { once: true });
-  else start();
-}
-
 function start() {
   const on = (name, listener) => document.addEventListener(name, listener, { capture: true, passive: true });
   on("click", clicked);
@@ -140,9 +135,10 @@ function flush() {
 // As a text without an answer, so that a browser need not ask another origin first.
 function send(events) {
   const body = `[${events}]`;
+  const ask = (keepalive) =>
+    fetch(address, { method: "POST", body, keepalive, mode: "no-cors", credentials: "include" });
   if (navigator.sendBeacon?.(address, body)) return;
-  fetch(address, { method: "POST", body, keepalive: true, mode: "no-cors", credentials: "include" })
-    .catch(() => waiting.unshift(...events));
+  ask(true).catch(() => ask(false)).catch(() => waiting.unshift(...events));
 }
 
 function may() {
@@ -172,3 +168,8 @@ function hostOf(text) {
 const isOther = () => document.body.dataset.postId && document.body.dataset.postId !== post;
 const placeOf = () => location.pathname + location.search;
 const within = (value, most) => Math.round(1e4 * Math.min(most, Math.max(0, value))) / 1e4;
+
+if (own && self === top && navigator.doNotTrack !== "1" && !navigator.globalPrivacyControl) {
+  if (document.prerendering) document.addEventListener("prerenderingchange", start, { once: true });
+  else start();
+}

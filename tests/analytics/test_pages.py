@@ -1,4 +1,4 @@
-"""What pages of the site carry for counting: the script and its settings, the question, and marks of what is shown."""
+"""What pages of the site carry for counting: the script, its settings, the question, and marks of what is shown."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def test_a_visitor_loads_nothing_of_it_and_is_counted(open_page: OpenPage) -> No
     assert [seen.value.status, clicked.value.status] == [200, 200]
     view, click = AnalyticsEvent.objects.order_by("id")
     assert (view.event_type, view.post_id, view.viewport_width) == ("view", post.pk, 1280)
-    assert view.metadata == {"path": post.path}
+    assert view.metadata == {"path": post.path, "locale": "en", "version": post.version}
     prose = make.module_id(post, "prose")
     assert (click.event_type, click.metadata["postModuleId"]) == ("click", prose)
     assert click.metadata["selector"].startswith(f"#module-{prose} > ")

@@ -1,0 +1,290 @@
+"""The script that counts, in a browser: what it sends and when, and whom it leaves alone."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from analytics.models import AnalyticsEvent
+from content import edits
+from content.document import PostDocument
+from content.models import Post
+from content.services.edit import edit_post
+from core.json import Json, JsonObject
+from tests import make
+from tests.browser.conftest import OpenPage
+from tests.browser.test_looks import serious_in_any_light
+from tests.browser.test_previews import _HIDE, until
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+TRACK = "**/api/public/analytics/track"
+_OLD = "Object.defineProperty(window, 'navigation', { value: undefined })"
+_REFUSED = "Object.defineProperty(Navigator.prototype, 'globalPrivacyControl', { get: () => true })"
+_SAY = "([name, detail]) => document.dispatchEvent(new CustomEvent(name, { detail }))"
+
+
+class Calls:
+    """A visitor's page, and how many views and clicks each of its calls had."""
+
+    def __init__(self, open_page: OpenPage) -> None:
+        self._open = open_page
+        self.sizes: list[int] = []
+        self.bytes: list[int] = []
+
+    def open(
+        self,
+        post: Post,
+        *,
+        before: str = "",
+        stopped: bool = False,
+        referer: str | None = None,
+        **look: Any,
+    ) -> Any:
+        """The page; `stopped` for one whose clock the test moves."""
+        page = self._open(None, **look)
+        page.on("request", self._note)
+        if before:
+            page.add_init_script(before)
+        if stopped:
+            page.clock.install()
+        page.goto(post.path, referer=referer)
+        self._page = page
+        return page
+
+    def rows(self, number: int) -> list[AnalyticsEvent]:
+        """What is stored, once there is that much of it."""
+        until(lambda: self._page.evaluate("1") and AnalyticsEvent.objects.count() >= number)
+        found = list(AnalyticsEvent.objects.order_by("id"))
+        assert len(found) == number
+        return found
+
+    def _note(self, request: Any) -> None:
+        if request.url.endswith("/analytics/track"):
+            body = request.post_data_buffer or b"[]"
+            self.sizes.append(len(json.loads(body)))
+            self.bytes.append(len(body))
+
+
+@pytest.fixture
+def calls(open_page: OpenPage) -> Calls:
+    return Calls(open_page)
+
+
+def rows(number: int) -> list[AnalyticsEvent]:
+    """What is stored, once there is that much of it."""
+    until(lambda: AnalyticsEvent.objects.count() >= number)
+    found = list(AnalyticsEvent.objects.order_by("id"))
+    assert len(found) == number
+    return found
+
+
+def choose(settings: Any, **values: object) -> None:
+    settings.CMS_ENV = settings.CMS_ENV.model_copy(update=values)
+
+
+def with_marks() -> Post:
+    """A post that opens with a call to action, and has tabs."""
+    post = make.post()
+    hero = make.module_id(post, "hero")
+    tabs: list[Json] = [{"label": name, "title": f"About {name}"} for name in ("First", "Second")]
+
+    def edit(document: PostDocument) -> PostDocument:
+        link: JsonObject = {"ctaLabel": "Order", "ctaUrl": "#order"}
+        document = edits.update_module(document, hero, props=link)
+        return edits.add_module(document, type="tabbed-features", props={"items": tabs})[0]
+
+    return edit_post(post_id=post.pk, actor=make.actor(), edit=edit)
+
+
+def test_a_view_goes_at_once_and_five_clicks_in_one_call(calls: Calls) -> None:
+    post = make.post()
+    page = calls.open(post)
+    [view] = calls.rows(1)
+    place = make.module_id(post, "prose")
+    module = page.locator(f"#module-{place}")
+    instance = module.get_attribute("data-module-instance-id")
+    box = module.bounding_box()
+    spots = [(int(box["x"]) + 40 * number, int(box["y"]) + 9) for number in range(1, 6)]
+
+    for spot in spots:
+        page.mouse.click(*spot)
+    clicks = calls.rows(6)[1:]
+
+    assert calls.sizes == [1, 5]
+    assert (view.event_type, view.post_id, view.viewport_width) == ("view", post.pk, 1280)
+    assert view.metadata == {"path": post.path, "locale": "en", "version": post.version}
+    for (x, y), click in zip(spots, clicks, strict=True):
+        told = click.metadata
+        assert (click.event_type, click.post_id, click.x, click.y) == ("click", post.pk, x, y)
+        assert (told["postModuleId"], told["moduleInstanceId"]) == (place, instance)
+        assert told["selector"].startswith(f"#module-{place}")
+        assert told["moduleX"] == pytest.approx((x - box["x"]) / box["width"], abs=0.0001)
+        assert told["moduleY"] == pytest.approx((y - box["y"]) / box["height"], abs=0.0001)
+    assert page.context.cookies() == []
+    assert page.evaluate("() => localStorage.length + sessionStorage.length") == 0
+
+
+def test_fewer_clicks_go_after_ten_seconds_or_with_the_page(calls: Calls) -> None:
+    page = calls.open(make.post(), stopped=True)
+    text = page.get_by_text("Grind the beans.")
+    calls.rows(1)
+
+    text.click()
+    text.click()
+    page.clock.fast_forward(9_000)
+    assert calls.sizes == [1]
+    with page.expect_request(TRACK):
+        page.clock.fast_forward(1_000)
+    text.click()
+    page.goto("about:blank")
+
+    calls.rows(4)
+    assert calls.sizes[:2] == [1, 2]
+
+
+def test_what_happens_without_a_network_is_sent_with_it_in_bounds(calls: Calls) -> None:
+    page = calls.open(make.post())
+    calls.rows(1)
+    page.context.set_offline(True)
+    page.get_by_text("Grind the beans.").click()
+    page.evaluate(
+        """() => {
+          for (let number = 0; number < 250; number += 1) {
+            // Of 500 letters with two bytes each a hundred would be too much for one call.
+            document.documentElement.lang = number < 99 ? "en" : "ü".repeat(600);
+            const detail = { name: `goal-${number}` };
+            document.dispatchEvent(new CustomEvent("cms:goal", { detail }));
+          }
+        }"""
+    )
+    assert calls.sizes == [1]
+    page.context.set_offline(False)
+
+    events = calls.rows(201)[1:]
+    assert "selector" in events[0].metadata
+    assert {one.metadata["goal"] for one in events[1:]} == {f"goal-{n}" for n in range(199)}
+    assert {one.metadata["locale"] for one in events} == {"en", "ü" * 500}
+    assert max(calls.sizes) == 100
+    assert 50_000 < max(calls.bytes) < 60_000
+
+
+def test_keys_and_labels_click_once_and_scripts_not_at_all(calls: Calls) -> None:
+    page = calls.open(with_marks())
+    order = page.get_by_role("link", name="Order")
+    box = order.bounding_box()
+    search = page.get_by_role("searchbox")
+
+    order.press("Enter")
+    order.click()
+    page.get_by_text("Second", exact=True).click()
+    search.fill("my secret")
+    page.evaluate("document.querySelector('h1').click()")
+    page.evaluate("document.querySelector('main p').dataset.uncounted = ''")
+    page.locator("main p").first.click()
+    for name in ("Not a name", "booked", "booked"):
+        page.evaluate(_SAY, ["cms:goal", {"name": name}])
+    search.click()
+    key, mouse, label, said, field = calls.rows(6)[1:]
+
+    assert calls.sizes == [1, 5]
+    assert [one.metadata.get("goal") for one in (key, mouse, label, said, field)] == [
+        "hero", None, None, "booked", None,
+    ]  # fmt: skip
+    assert key.x == pytest.approx(box["x"] + box["width"] / 2, abs=0.001)
+    assert key.y == pytest.approx(box["y"] + box["height"] / 2, abs=0.001)
+    assert key.metadata["selector"] == mouse.metadata["selector"]
+    assert "label" in label.metadata["selector"]
+    assert (said.x, said.y, said.metadata.get("selector")) == (None, None, None)
+    assert "secret" not in json.dumps([one.metadata for one in calls.rows(6)])
+
+
+@pytest.mark.parametrize("before", ["", _OLD], ids=["navigation", "history"])
+def test_pages_that_scripts_put_together_are_views_of_their_own(calls: Calls, before: str) -> None:
+    post, other = make.post(), make.post("Tea", slug="tea")
+    page = calls.open(post, before=before, stopped=True, referer="https://search.example/?q=mine")
+    calls.rows(1)
+
+    page.get_by_text("Grind the beans.").click()
+    page.evaluate("history.pushState({}, '', '/a?page=2'); delete document.body.dataset.postId")
+    page.evaluate("id => { document.body.dataset.postId = id }", str(other.pk))
+    calls.rows(3)
+    page.evaluate("history.replaceState({}, '', '#part')")
+    page.evaluate("history.pushState({}, '', '/a?page=2')")
+    page.clock.fast_forward(1_000)
+    page.evaluate("history.pushState({}, '', '/b')")
+    page.evaluate("history.replaceState({}, '', '/b/')")
+    page.clock.fast_forward(1_000)
+    calls.rows(4)
+    page.go_back()
+    page.clock.fast_forward(1_000)
+    calls.rows(5)
+    page.evaluate(_SAY, ["cms:view", None])
+    page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+
+    stored = calls.rows(7)
+    assert calls.sizes == [1, 2, 1, 1, 1, 1]
+    assert [(one.event_type, one.metadata["path"]) for one in stored] == [
+        ("view", post.path), ("click", post.path), ("view", "/a"), ("view", "/b/"),
+        ("view", "/a"), ("view", "/a"), ("view", "/a"),
+    ]  # fmt: skip
+    assert [one.post_id for one in stored] == [post.pk] * 2 + [other.pk] * 5
+    assert [one.metadata.get("referrer") for one in stored] == ["search.example", *[None] * 6]
+
+
+def test_nothing_is_sent_before_somebody_agrees_or_after_they_changed_their_mind(
+    calls: Calls, settings: Any
+) -> None:
+    choose(settings, analytics_consent=True)
+    page = calls.open(make.post(), width=360, height=740)
+    question = page.get_by_role("region", name="May this visit be counted?")
+    again = page.get_by_role("button", name="Counting of visits")
+
+    for _ in range(5):
+        page.get_by_text("Grind the beans.").click()
+    assert serious_in_any_light(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert (calls.sizes, page.evaluate("localStorage.length")) == ([], 0)
+    page.reload()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    calls.rows(1)
+    assert not question.is_visible()
+    page.reload()
+    calls.rows(2)
+    assert not question.is_visible()
+
+    again.click()
+    assert question.get_by_role("button", pressed=True).text_content() == "Yes, count it"
+    question.get_by_role("button", name="No").click()
+    assert not question.is_visible()
+    assert again.evaluate("one => one === document.activeElement")
+    page.get_by_text("Grind the beans.").click()
+    page.evaluate(_HIDE)
+    page.reload()
+    page.evaluate(_HIDE)
+    assert calls.sizes == [1, 1]
+
+    elsewhere = page.context.new_page()
+    elsewhere.goto(page.url)
+    elsewhere.get_by_role("button", name="Counting of visits").click()
+    elsewhere.get_by_role("button", name="Yes, count it").click()
+    calls.rows(4)
+    assert calls.sizes == [1, 1, 1]
+
+
+def test_whoever_is_not_counted_is_not_asked(open_page: OpenPage, settings: Any) -> None:
+    choose(settings, analytics_consent=True)
+    post = make.post()
+    asked = []
+    for role, script in (("editor", ""), (None, _REFUSED), (None, "")):
+        page = open_page(role)
+        if script:
+            page.add_init_script(script)
+        page.goto(post.path)
+        names = ("[data-consent-bar]", "[data-consent-again]")
+        asked.append([page.locator(name).is_visible() for name in names])
+
+    assert asked == [[False, False], [False, False], [True, True]]
