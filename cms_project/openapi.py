@@ -94,6 +94,7 @@ SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
         "ResolvedType": ["post", "redirect"],
         "MenuItemType": ["custom", "post"],
         "ModuleScope": "content.api.schema.modules.SCOPES",
+        "PeriodEnum": ["day", "month"],
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

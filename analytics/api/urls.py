@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from django.urls import path
 
+from analytics.api.figures import HeatmapViewSet, SummaryViewSet
 from analytics.api.track import TrackViewSet
 
-urlpatterns = [path("public/analytics/track", TrackViewSet.as_view({"post": "track"}))]
+urlpatterns = [
+    path("public/analytics/track", TrackViewSet.as_view({"post": "track"})),
+    path("analytics/summary", SummaryViewSet.as_view({"get": "summary"})),
+    path("analytics/heatmap", HeatmapViewSet.as_view({"get": "heatmap"})),
+    path("analytics/heatmap/modules", HeatmapViewSet.as_view({"get": "modules"})),
+]

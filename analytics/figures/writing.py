@@ -60,11 +60,9 @@ CELLS: Final = Table(
 
 def add(tallies: Tallies) -> None:
     """Add them to what is there. The caller holds the transaction, and is the only one who adds."""
-    site, posts = [], []
-    for key, numbers in tallies.counts.items():
-        (posts if key.post_id else site).append((key, numbers))
-    _write(SITE, ((key[1:], numbers) for key, numbers in site))
-    _write(POSTS, posts)
+    counts = tallies.counts.items()
+    _write(SITE, ((key[1:], numbers) for key, numbers in counts if not key.post_id))
+    _write(POSTS, ((key, numbers) for key, numbers in counts if key.post_id))
     _write(CELLS, tallies.cells.items())
 
 

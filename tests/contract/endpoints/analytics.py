@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests import make
-from tests.contract.endpoint import ALL, Endpoint, Names
+from tests.contract.endpoint import ADMIN, ALL, Endpoint, Names
 
 ENDPOINTS = [
     Endpoint(
@@ -11,6 +11,24 @@ ENDPOINTS = [
         ALL,
         body={"eventType": "view", "postId": "<post_id>", "viewportWidth": 1280},
         invalid=({"eventType": "scroll"}, "eventType"),
+    ),
+    Endpoint(
+        "GET /api/analytics/summary",
+        ADMIN,
+        query="?postId=<post_id>",
+        invalid=("?from=yesterday", "from"),
+    ),
+    Endpoint(
+        "GET /api/analytics/heatmap",
+        ADMIN,
+        query="?postId=<post_id>",
+        invalid=("?postId=<post_id>&viewport=watch", "viewport"),
+    ),
+    Endpoint(
+        "GET /api/analytics/heatmap/modules",
+        ADMIN,
+        query="?postId=<post_id>",
+        invalid=("?eventType=click", "postId"),
     ),
 ]
 
