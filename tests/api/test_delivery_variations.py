@@ -8,9 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from content import edits
 from content.models import Post
-from content.services.edit import edit_post
 from content.services.running import change_variation
 from content.services.vary import create_variation
 from core.answer_cache import answers
@@ -23,11 +21,7 @@ pytestmark = pytest.mark.django_db
 def varied(post: Post, name: str, *, weight: int = 30, running: bool = True) -> Post:
     actor = make.actor()
     made = create_variation(post_id=post.pk, variation=name, actor=actor, weight=weight)
-    edit_post(
-        post_id=made.pk,
-        actor=actor,
-        edit=lambda document: edits.patch_fields(document, {"title": f"Title of {name}"}),
-    )
+    make.edited(made, {"title": f"Title of {name}"})
     return change_variation(
         post_id=post.pk, variation_id=made.pk, actor=actor, running=running or None
     )
