@@ -70,9 +70,13 @@ async function showPath(path) {
   const { post } = found;
   document.title = post.metaTitle ?? post.title;
   document.documentElement.lang = post.locale;
-  const parts = post.modules.flatMap(
-    (module) => modules[module.type]?.({ ...module.props, ...module.overrides }) ?? [],
-  );
+  const parts = post.modules.map((module) => {
+    const part = element("div", ...(modules[module.type]?.({ ...module.props, ...module.overrides }) ?? []));
+    part.dataset.postModuleId = module.postModuleId;
+    part.dataset.moduleInstanceId = module.moduleInstanceId;
+    return part;
+  });
+  document.body.dataset.postId = post.id;
   main.replaceChildren(element("article", element("h1", post.title), ...parts));
 }
 
@@ -85,4 +89,13 @@ async function show() {
   }
 }
 
+/** The page names its post by now: views and clicks are counted from here on. */
+function count() {
+  const script = element("script");
+  script.type = "module";
+  script.src = new URL("/static/cms/track.js", cms);
+  document.body.append(script);
+}
+
 await Promise.all([showMenu().catch(() => {}), show()]);
+count();

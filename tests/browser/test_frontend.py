@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 from django.conf import settings
 
+from analytics.models import AnalyticsEvent
 from content.models import Post
 from content.services.menus import create_menu
 from tests import make
 from tests.browser.conftest import OpenPage
+from tests.browser.test_previews import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -48,13 +50,26 @@ def menu_of(post: Post) -> None:
     create_menu(actor=make.actor(), name="Main", slug="main", locale="en", items=items)
 
 
+def visitor(open_page: OpenPage) -> Any:
+    """A page that may load the script that counts, as every origin may from a server that is no test's."""
+    page = open_page(None)
+    page.route(
+        "**/static/cms/track.js",
+        lambda route: route.fulfill(
+            path=Path(settings.BASE_DIR, "static", "cms", "track.js"),
+            headers={"Access-Control-Allow-Origin": "*", "Content-Type": "text/javascript"},
+        ),
+    )
+    return page
+
+
 def test_it_shows_a_menu_the_list_and_a_post(
     open_page: OpenPage, frontend: str, live_server: Any
 ) -> None:
     post = make.post(markdown=MARKDOWN, excerpt="Three minutes.")
     make.post("Not yet", slug="not-yet", status="draft")
     menu_of(post)
-    page = open_page(None)
+    page = visitor(open_page)
 
     page.goto(f"{frontend}?cms={live_server.url}")
     page.get_by_role("heading", name="Articles").wait_for()
@@ -70,10 +85,32 @@ def test_it_shows_a_menu_the_list_and_a_post(
     assert "path=%2Fblog%2Fkettles" in str(page.locator("article p a").get_attribute("href"))
 
 
+def test_it_counts_views_and_clicks_of_a_post(
+    open_page: OpenPage, frontend: str, live_server: Any
+) -> None:
+    post = make.post()
+    menu_of(post)
+    prose = make.module_id(post, "prose")
+    page = visitor(open_page)
+
+    page.goto(f"{frontend}?cms={live_server.url}&path={post.path}")
+    until(lambda: page.evaluate("1") and AnalyticsEvent.objects.exists())
+    page.get_by_text("Grind the beans.").click()
+    page.goto("about:blank")
+    until(lambda: page.evaluate("1") and AnalyticsEvent.objects.count() == 2)
+
+    view, click = AnalyticsEvent.objects.order_by("id")
+    assert (view.event_type, view.post_id, view.metadata) == (
+        "view", post.pk, {"path": "/", "locale": "en"},
+    )  # fmt: skip
+    assert (click.event_type, click.post_id) == ("click", post.pk)
+    assert click.metadata["postModuleId"] == prose
+
+
 def test_it_follows_a_redirect(open_page: OpenPage, frontend: str, live_server: Any) -> None:
     menu_of(make.post())
     make.redirect("/old", "/blog/how-to-brew-filter-coffee")
-    page = open_page(None)
+    page = visitor(open_page)
 
     page.goto(f"{frontend}?cms={live_server.url}&path=/old")
     page.get_by_role("heading", name="How to brew filter coffee", level=1).wait_for()

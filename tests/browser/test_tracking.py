@@ -238,7 +238,7 @@ def test_nothing_is_sent_before_somebody_agrees_or_after_they_changed_their_mind
 ) -> None:
     choose(settings, analytics_consent=True)
     page = calls.open(make.post(), width=360, height=740)
-    question = page.get_by_role("region", name="May this visit be counted?")
+    question = page.get_by_role("region", name="May your visits be counted?")
     again = page.get_by_role("button", name="Counting of visits")
 
     for _ in range(5):
@@ -257,7 +257,7 @@ def test_nothing_is_sent_before_somebody_agrees_or_after_they_changed_their_mind
     assert not question.is_visible()
 
     again.click()
-    assert question.get_by_role("button", pressed=True).text_content() == "Yes, count it"
+    assert question.get_by_role("button", pressed=True).text_content() == "Yes, count them"
     question.get_by_role("button", name="No").click()
     assert not question.is_visible()
     assert again.evaluate("one => one === document.activeElement")
@@ -270,7 +270,7 @@ def test_nothing_is_sent_before_somebody_agrees_or_after_they_changed_their_mind
     elsewhere = page.context.new_page()
     elsewhere.goto(page.url)
     elsewhere.get_by_role("button", name="Counting of visits").click()
-    elsewhere.get_by_role("button", name="Yes, count it").click()
+    elsewhere.get_by_role("button", name="Yes, count them").click()
     calls.rows(4)
     assert calls.sizes == [1, 1, 1]
 
