@@ -22,6 +22,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 TRACK = "**/api/public/analytics/track"
 _OLD = "Object.defineProperty(window, 'navigation', { value: undefined })"
 _REFUSED = "Object.defineProperty(Navigator.prototype, 'globalPrivacyControl', { get: () => true })"
+_AHEAD = "Object.defineProperty(document, 'prerendering', { value: true })"
 _SAY = "([name, detail]) => document.dispatchEvent(new CustomEvent(name, { detail }))"
 
 
@@ -40,10 +41,13 @@ class Calls:
         before: str = "",
         stopped: bool = False,
         referer: str | None = None,
+        marks: str = "",
         **look: Any,
     ) -> Any:
-        """The page; `stopped` for one whose clock the test moves."""
+        """The page; `stopped` for one whose clock the test moves, `marks` for more attributes of the script."""
         page = self._open(None, **look)
+        if marks:
+            page.route(f"**{post.path}", lambda route: _marked(route, marks))
         page.on("request", self._note)
         if before:
             page.add_init_script(before)
@@ -65,6 +69,11 @@ class Calls:
             body = request.post_data_buffer or b"[]"
             self.sizes.append(len(json.loads(body)))
             self.bytes.append(len(body))
+
+
+def _marked(route: Any, marks: str) -> None:
+    answer = route.fetch()
+    route.fulfill(response=answer, body=answer.text().replace("data-batch", f"{marks} data-batch"))
 
 
 @pytest.fixture
@@ -126,9 +135,11 @@ def test_a_view_goes_at_once_and_five_clicks_in_one_call(calls: Calls) -> None:
     assert page.evaluate("() => localStorage.length + sessionStorage.length") == 0
 
 
-def test_fewer_clicks_go_after_ten_seconds_or_with_the_page(calls: Calls) -> None:
-    page = calls.open(make.post(), stopped=True)
+def test_fewer_clicks_of_a_page_that_is_shown_go_after_ten_seconds_or_with_it(calls: Calls) -> None:
+    page = calls.open(make.post(), stopped=True, before=_AHEAD)
     text = page.get_by_text("Grind the beans.")
+    assert calls.sizes == []
+    page.evaluate("document.dispatchEvent(new Event('prerenderingchange'))")
     calls.rows(1)
 
     text.click()
@@ -231,6 +242,21 @@ def test_pages_that_scripts_put_together_are_views_of_their_own(calls: Calls, be
     ]  # fmt: skip
     assert [one.post_id for one in stored] == [post.pk] * 2 + [other.pk] * 5
     assert [one.metadata.get("referrer") for one in stored] == ["search.example", *[None] * 6]
+
+
+def test_a_page_may_say_itself_what_is_a_view(calls: Calls) -> None:
+    page = calls.open(make.post(), stopped=True, marks="data-manual")
+    calls.rows(1)
+
+    page.evaluate("history.pushState({}, '', '/a')")
+    page.evaluate("document.body.dataset.postId = ''")
+    page.clock.fast_forward(5_000)
+    page.evaluate("history.pushState({}, '', '/b')")
+    page.evaluate(_SAY, ["cms:view", None])
+
+    view = calls.rows(2)[1]
+    assert calls.sizes == [1, 1]
+    assert (view.event_type, view.post_id, view.metadata["path"]) == ("view", None, "/b")
 
 
 def test_nothing_is_sent_before_somebody_agrees_or_after_they_changed_their_mind(
