@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from celery import shared_task
 from django.conf import settings
 
+from analytics.figures.adding import add_all
+from analytics.figures.merging import merge_rare_values
 from analytics.partitions import keep_ahead
 from analytics.services.retention import forget_old_events, forget_old_figures
+
+_SECONDS: Final = 25.0
+"""Less than the scheduler waits: the next one goes on where this one ends."""
+
+
+@shared_task
+def add_up_events() -> int:
+    """Add what came since to the figures. Answers how many events."""
+    return add_all(_SECONDS)
+
+
+@shared_task
+def merge_rare_figures() -> int:
+    """Put what is rare on days that are over together. Answers how many counts went into others."""
+    return merge_rare_values()
 
 
 @shared_task

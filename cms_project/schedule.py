@@ -20,6 +20,8 @@ _SECONDS: Final = {
     "media.tasks.sweep_variants": 30.0,
     "media.tasks.delete_files": 300.0,
     "media.tasks.check_files": 300.0,
+    "analytics.tasks.add_up_events": 30.0,
+    "analytics.tasks.merge_rare_figures": 86_400.0,
     "analytics.tasks.prune_events": 86_400.0,
     "mcp_bridge.tasks.prune_calls": 86_400.0,
 }

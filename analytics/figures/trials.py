@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet, Sum
 
+from analytics.figures.merging import OTHER
 from analytics.figures.periods import Period
 from analytics.figures.shapes import ArmDay, ArmFigures, Goal
 from analytics.models import Dimension, PostCount
@@ -55,6 +56,7 @@ def goals_of(original_id: UUID, period: Period) -> list[Goal]:
 
 def _of(original_id: UUID, goal: str | None) -> QuerySet[PostCount]:
     rows = PostCount.objects.filter(post_id=original_id, dimension=Dimension.ARM)
+    rows = rows.exclude(value=OTHER)
     wanted = ~Q(value__contains=" ")
     if goal is not None:
         wanted |= Q(value__endswith=f" {goal}")

@@ -1,0 +1,84 @@
+"""Of values that pages make up at will, those stay that were counted most."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from uuid import UUID
+
+import pytest
+
+from analytics.figures import trials
+from analytics.figures.merging import OTHER, merge_rare_values
+from analytics.figures.periods import Period
+from analytics.models import PostCount, SiteCount
+
+pytestmark = pytest.mark.django_db
+
+DAY = date(2026, 11, 20)
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+POST = UUID(int=7)
+
+
+def crowd(number: int, day: date = DAY, grain: str = "day") -> None:
+    SiteCount.objects.bulk_create(
+        SiteCount(dimension="referrer", grain=grain, day=day, value=f"h{n}.example", views=n + 1)
+        for n in range(number)
+    )
+
+
+def test_the_rare_ones_become_one_and_sums_stay() -> None:
+    crowd(205)
+
+    merged = [merge_rare_values(NOW), merge_rare_values(NOW)]
+
+    rows = dict(SiteCount.objects.values_list("value", "views"))
+    assert merged == [6, 0]
+    assert len(rows) == 200
+    assert rows[OTHER] == 1 + 2 + 3 + 4 + 5 + 6
+    assert rows["h6.example"] == 7
+    assert sum(rows.values()) == sum(range(1, 206))
+
+
+def test_a_day_that_is_not_over_and_few_values_stay() -> None:
+    crowd(201, NOW.date())
+    crowd(200)
+    crowd(201, date(2026, 11, 1), "month")
+
+    assert merge_rare_values(NOW) == 0
+    assert SiteCount.objects.count() == 602
+
+
+def test_what_comes_late_goes_into_the_same() -> None:
+    crowd(205)
+    merge_rare_values(NOW)
+    SiteCount.objects.create(
+        dimension="referrer", grain="day", day=DAY, value="late.example", views=1
+    )
+
+    assert merge_rare_values(NOW) == 1
+    assert SiteCount.objects.get(value=OTHER).views == 22
+
+
+def test_arms_of_a_test_stay_when_goals_are_many() -> None:
+    PostCount.objects.create(
+        post_id=POST,
+        dimension="arm",
+        grain="day",
+        day=DAY,
+        value=str(POST),
+        views=3,
+        conversions=201,
+    )
+    PostCount.objects.bulk_create(
+        PostCount(
+            post_id=POST, dimension="arm", grain="day", day=DAY, value=f"{POST} g{n}", conversions=1
+        )
+        for n in range(201)
+    )
+
+    merged = merge_rare_values(NOW)
+
+    arms = trials.arms(POST, Period(DAY, DAY), None)
+    assert merged == 2
+    assert [(arm.post_id, arm.views, arm.conversions) for arm in arms] == [(POST, 3, 201)]
+    assert len(trials.goals_of(POST, Period(DAY, DAY))) == 199
