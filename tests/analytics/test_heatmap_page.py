@@ -51,7 +51,7 @@ def cells_in(page: str, stage: str = "live") -> Any:
 def ranked(page: str) -> list[tuple[str, str, str]]:
     """The modules with their clicks and shares, in order."""
     return re.findall(
-        r'<strong>([^<]+)</strong><span class="heat-count[^>]*>([\d,]+) <span class="quiet">([\d.]+) %',
+        r'<strong>([^<]+)</strong> <span class="heat-count[^>]*>([\d,]+) <span class="quiet">([\d.]+) %',
         page,
     )
 
