@@ -80,6 +80,7 @@ class CmsAdminSite(admin.AdminSite):
         from agents_app.admin.field_page import ask_field
         from analytics.admin.heatmap import heatmap
         from analytics.admin.heatmap_frame import heatmap_frame
+        from analytics.admin.variations import variations
         from cms_project.help import help_image, help_page
         from content.admin.inbox import inbox
         from mcp_bridge.admin.connect import connect
@@ -93,6 +94,11 @@ class CmsAdminSite(admin.AdminSite):
             path("agents_app/bulk/", self.admin_view(bulk), name="agents_app_bulk"),
             path("agents_app/field/", self.admin_view(ask_field), name="agents_app_ask_field"),
             path("mcp/", self.admin_view(connect), name="mcp-connect"),
+            path(
+                "analytics/variations/<uuid:post_id>/",
+                self.admin_view(variations),
+                name="analytics-variations",
+            ),
             path(
                 "analytics/heatmap/<uuid:post_id>/",
                 self.admin_view(heatmap),

@@ -105,11 +105,11 @@ def chi_square_tail(value: float, degrees: int) -> float:
     if half > 700:
         return 0.0  # below what a float holds
     if degrees % 2:
-        powers = (index + 0.5 for index in range(degrees // 2))
-        return erfc(sqrt(half)) + exp(-half) * sum(
-            half**power / gamma(power + 1) for power in powers
-        )
-    return exp(-half) * sum(half**power / gamma(power + 1) for power in range(degrees // 2))
+        powers = [index + 0.5 for index in range(degrees // 2)]
+        begin = erfc(sqrt(half))
+    else:
+        powers, begin = [float(index) for index in range(degrees // 2)], 0.0
+    return begin + exp(-half) * sum(pow(half, power) / gamma(power + 1) for power in powers)
 
 
 def views_needed(

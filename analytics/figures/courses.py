@@ -104,4 +104,5 @@ def within(moments: Sequence[datetime], period: Period) -> list[datetime]:
 
 def _first_counted(original_id: UUID) -> date | None:
     rows = PostCount.objects.filter(post_id=original_id, dimension=Dimension.ARM, grain="day")
-    return rows.aggregate(first=Min("day"))["first"]
+    first: date | None = rows.aggregate(first=Min("day"))["first"]
+    return first

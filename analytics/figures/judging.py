@@ -17,6 +17,8 @@ from content.models import Post
 from core.errors import NotFound
 
 ORIGINAL: Final = "A"
+GOAL_PATTERN: Final = r"^(form:)?[A-Za-z0-9][A-Za-z0-9_-]*$"
+"""The goal of a marked element, or a form that was sent."""
 _ALL: Final = 100
 Doubt = Literal[
     "odd-split", "weights-changed", "arms-changed", "content-changed", "part-of-test", "many-goals"

@@ -74,6 +74,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "agents_app/bulk/": ADMIN,
     "agents_app/field/": EDITORS,
     "analytics/": ADMIN,
+    "analytics/variations/": EDITORS,
     "forms/": EDITORS,
     "webhooks/": ADMIN,
     "mcp/": EDITORS,

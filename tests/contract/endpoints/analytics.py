@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests import make
-from tests.contract.endpoint import ADMIN, ALL, Endpoint, Names
+from tests.contract.endpoint import ADMIN, ALL, EDITORS, Endpoint, Names
 
 ENDPOINTS = [
     Endpoint(
@@ -29,6 +29,12 @@ ENDPOINTS = [
         ADMIN,
         query="?postId=<post_id>",
         invalid=("?eventType=click", "postId"),
+    ),
+    Endpoint(
+        "GET /api/analytics/variations",
+        EDITORS,
+        query="?postId=<post_id>",
+        invalid=("?postId=<post_id>&effect=0", "effect"),
     ),
 ]
 

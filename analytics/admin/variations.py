@@ -1,0 +1,151 @@
+"""The page of a test of variations: rates with their ranges, and what may be said of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from analytics.figures.confidence import Range
+from analytics.figures.judging import GOAL_PATTERN, Arm, Trial, trial
+from analytics.figures.verdicts import USUAL_EFFECT, Verdict
+from analytics.models import GOAL_MAX
+from analytics.trial_words import doubt_sentence, percent, points, verdict_sentence
+from content.admin.pages import post_page, post_url, read
+from content.admin.panels import Tab, register_test_links
+from content.models import Post
+from core.admin.rights import answers_refusals, may, require
+from core.errors import RuleViolation
+
+_PERMISSION: Final = "posts.edit"
+_EFFECTS: Final = (5, 10, 20, 50)
+_LOOKS: Final = {
+    Verdict.BETTER: "better",
+    Verdict.WORSE: "worse",
+    Verdict.NO_DIFFERENCE: "same",
+    Verdict.TOO_EARLY: "early",
+}
+_GOAL: Final = re.compile(GOAL_PATTERN, re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An arm as the page shows it. `left`, `width` and `dot` are where its rate and range are drawn, if any."""
+
+    arm: Arm
+    rate: str
+    range: str
+    difference: str
+    sentence: str
+    look: str
+    left: str = ""
+    width: str = ""
+    dot: str = ""
+
+
+@answers_refusals
+def variations(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
+    """Figures of the test of a post; of a variation, those of the test that it is part of."""
+    require(request, _PERMISSION)
+    problem = ""
+    try:
+        found = _trial(request, post_id, {name: request.GET[name] for name in _own(request)})
+    except RuleViolation as error:
+        problem = error.message
+        found = _trial(request, post_id, {})
+    post, layers = read(found.original.pk)
+    context = {
+        "trial": found,
+        "problem": problem,
+        "has_own_days": bool(_own(request)),
+        "lines": lines_of(found),
+        "scale": [percent(end) for end in _scale(found.arms)],
+        "doubts": [doubt_sentence(doubt) for doubt in found.doubts],
+        "effects": _EFFECTS,
+        "needed": max((arm.judged.views_needed or 0 for arm in found.arms), default=0),
+        "variations_url": post_url("variations", post),
+    }
+    return post_page(
+        request,
+        "admin/analytics/variations.html",
+        post,
+        layers,
+        context,
+        title=_("Test: %(title)s") % {"title": post.title},
+        tab="test",
+        status=422 if problem else 200,
+    )
+
+
+def _own(request: HttpRequest) -> list[str]:
+    return [name for name in ("from", "to") if request.GET.get(name)]
+
+
+def _trial(request: HttpRequest, post_id: UUID, days: dict[str, str]) -> Trial:
+    goal = request.GET.get("goal", "")
+    effect = request.GET.get("effect", "")
+    return trial(
+        post_id=post_id,
+        params=days,
+        goal=goal if len(goal) <= GOAL_MAX and _GOAL.fullmatch(goal) else None,
+        effect=next((one for one in _EFFECTS if str(one) == effect), USUAL_EFFECT),
+    )
+
+
+def lines_of(found: Trial) -> list[Line]:
+    low, high = _scale(found.arms)
+    return [_line(arm, found, low, high) for arm in found.arms]
+
+
+def _scale(arms: Sequence[Arm]) -> tuple[float, float]:
+    """From where to where rates are drawn: all ranges fit."""
+    ranges = [arm.judged.range for arm in arms if arm.judged.tally.views]
+    return min((one.low for one in ranges), default=0.0), max(
+        (one.high for one in ranges), default=1.0
+    )
+
+
+def _line(arm: Arm, found: Trial, low: float, high: float) -> Line:
+    judged = arm.judged
+    said: dict[str, Any] = {"rate": "–", "range": "", "difference": "", "look": ""}
+    if judged.tally.views:
+        said |= {"rate": percent(judged.tally.rate), "range": _from_to(judged.range)}
+        said |= _places(judged.range, judged.tally.rate, low, high)
+    if judged.difference is not None:
+        said["difference"] = points(judged.difference)
+    if judged.verdict is not None:
+        said["look"] = _LOOKS[judged.verdict]
+    return Line(arm, sentence=verdict_sentence(arm, found) if judged.verdict else "", **said)
+
+
+def _from_to(found: Range) -> str:
+    return f"{percent(found.low)} – {percent(found.high)}"
+
+
+def _places(found: Range, rate: float, low: float, high: float) -> dict[str, str]:
+    room = (high - low) or 1.0
+
+    def place(value: float) -> str:
+        return f"{(value - low) / room * 100:.2f}%"
+
+    return {
+        "left": place(found.low),
+        "width": f"{(found.high - found.low) / room * 100:.2f}%",
+        "dot": place(rate),
+    }
+
+
+def _links(request: HttpRequest, post: Post) -> Iterable[Tab]:
+    if may(request, _PERMISSION):
+        url = reverse("admin:analytics-variations", args=[post.pk])
+        yield Tab("test", _("What the test shows"), url)
+
+
+register_test_links(_links)
