@@ -9,7 +9,7 @@ from uuid import UUID
 import orjson
 from django.core.exceptions import RequestDataTooBig
 from drf_spectacular.utils import extend_schema
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from analytics.api import schema
 from analytics.services.track import Seen, track
 from analytics.visitors import counts
-from core.api.body import Body, check
+from core.api.body import Body, body_length, check
 from core.api.negotiation import OneAnswer
 from core.api.parsers import StrictJsonParser
 from core.api.permissions import PUBLIC, Declared
@@ -60,6 +60,8 @@ Pixels = Annotated[float, Field(ge=0, le=1_000_000)]
 class TrackedEvent(Body):
     """A view or a click."""
 
+    model_config = ConfigDict(populate_by_name=False)
+
     event_type: Literal["view", "click"]
     post_id: Annotated[UUID | None, BeforeValidator(_uuid)] = None
     x: Pixels | None = None
@@ -83,7 +85,7 @@ class TrackViewSet(ApiViewSet):
 
         The same JSON as `text/plain` is taken too, as `sendBeacon` sends it.
         """
-        if int(request.META.get("CONTENT_LENGTH") or 0) > MOST_BYTES:
+        if body_length(request) > MOST_BYTES:
             raise RequestDataTooBig
         seen = _read(request.data)
         # Judged after the body: what is wrong is wrong for everybody.

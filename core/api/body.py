@@ -56,6 +56,12 @@ Whole = Annotated[int, Field(ge=0, le=2**53)]
 B = TypeVar("B", bound=BaseModel)
 
 
+def body_length(request: Request) -> int:
+    """The bytes that the caller announces, before anything is read; 0 for what is no number."""
+    text = str(request.META.get("CONTENT_LENGTH") or "")
+    return int(text[:30]) if text.isascii() and text.isdecimal() else 0
+
+
 def body_object(request: Request) -> dict[str, Any]:
     """The body, which must be a JSON object."""
     if not isinstance(request.data, dict):

@@ -13,6 +13,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from core.api.body import body_length
 from core.api.permissions import Declared
 from core.api.views import ApiViewSet
 from core.errors import invalid
@@ -88,7 +89,7 @@ def _file(request: Request, also: tuple[str, ...] = ()) -> UploadedFile[bytes]:
 
 def _refuse_large(request: Request) -> None:
     most = settings.CMS_ENV.media_max_bytes
-    if int(request.META.get("CONTENT_LENGTH") or 0) > most + _AROUND:
+    if body_length(request) > most + _AROUND:
         raise TooLarge(
             f"The file is larger than {most / 1024 / 1024:g} MB.", details={"file": ["too large"]}
         )

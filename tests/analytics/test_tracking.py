@@ -138,28 +138,6 @@ def test_what_cannot_be_read_is_refused(body: str, status: int) -> None:
     assert stored() == 0
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"HTTP_DNT": "1"},
-        {"HTTP_SEC_GPC": "1"},
-        {"HTTP_USER_AGENT": "Mozilla/5.0 (compatible; Googlebot/2.1; +http://example.com/bot)"},
-        {"HTTP_USER_AGENT": "Mozilla/5.0 (compatible; bingbot/2.0)"},
-        {"HTTP_USER_AGENT": "facebookexternalhit/1.1"},
-        {"HTTP_COOKIE": "cms_staff=1"},
-    ],
-    ids=["dnt", "gpc", "googlebot", "bingbot", "facebook", "staff"],
-)
-def test_programs_staff_and_whoever_refuses_are_not_counted(headers: dict[str, str]) -> None:
-    assert track(VIEW, **headers) == {"accepted": 0}
-    assert stored() == 0
-
-
-@pytest.mark.parametrize("name", ["", PHONE, "x" * 100_000], ids=["none", "phone", "long"])
-def test_people_are_counted(name: str) -> None:
-    assert track(VIEW, HTTP_USER_AGENT=name) == {"accepted": 1}
-
-
 def test_staff_who_log_in_are_not_counted_and_are_again_once_they_left() -> None:
     client = ApiClient("editor")
 
@@ -193,15 +171,6 @@ def test_neither_an_address_nor_a_browser_is_kept_nor_logged() -> None:
     assert "Android" not in kept
     assert "a.example" not in kept
     assert Event.objects.count() == before
-
-
-def test_it_has_the_rate_of_what_is_public(settings: Any) -> None:
-    settings.THROTTLE_RATES = {**settings.THROTTLE_RATES, "public": "2/hour"}
-
-    statuses = [ApiClient().send("POST", TRACK, VIEW).status_code for _ in range(3)]
-
-    assert statuses == [200, 200, 429]
-    assert stored() == 2
 
 
 def test_pages_carry_the_script_unless_it_is_switched_off(settings: Any) -> None:

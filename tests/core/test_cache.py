@@ -42,7 +42,7 @@ def test_hits_are_counted_here_and_one_line_a_minute_says_so(
         assert len(caplog.records) == 1
         monkeypatch.setattr(cache, "_SAY_AGAIN_SECONDS", 0)
         monkeypatch.setattr(cache, "_LEAVE_ALONE_SECONDS", 0)
-        count_hit("key", 60)
+        assert count_hit("key", 60, 40) == 43
 
     assert len(caplog.records) == 2
     assert "counts rate limits alone" in caplog.records[0].message
@@ -53,7 +53,7 @@ def test_a_redis_that_failed_is_left_alone_for_a_while(
 ) -> None:
     asked: list[str] = []
 
-    def fail(self: CountingRedisCache, key: str, seconds: int) -> int:
+    def fail(self: CountingRedisCache, key: str, seconds: int, hits: int) -> int:
         asked.append(key)
         raise RedisError("away")
 
