@@ -16,6 +16,10 @@ class AnalyticsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from analytics.goals import goal_reached
+        from content.site import goals
+
+        goals.register(goal_reached)
         # The first views come before the scheduler's first day is over.
         post_migrate.connect(_keep_months, sender=self)
 

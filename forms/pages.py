@@ -19,6 +19,7 @@ from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_http_methods
 
 from content.richtext.links import safe_href
+from content.site import goals
 from content.site.links import Place
 from content.site.pages import missing_page, post_page
 from content.site.submission import Submission
@@ -29,7 +30,7 @@ from core.api.throttles import Count, client_address, is_allowed_freely
 from core.errors import NotFound, RuleViolation
 from forms.sent import ALONE, Sent, read_sent
 from forms.services.submissions import Submitted, submit_form
-from forms.site import form_address, load_forms
+from forms.site import form_address, goal_of, load_forms
 
 
 class TooMany(Exception):
@@ -77,6 +78,9 @@ def _answer(request: HttpRequest, slug: str, sent: Sent) -> HttpResponse:
         response = _again(slug, sent, {}, 429, notice=_wait(refusal.wait))
         response["Retry-After"] = str(refusal.wait)
         return response
+    if told.is_kept and sent.is_counted:
+        shown = sent.found.post.pk if sent.found is not None else None
+        goals.reached(request, post_id=shown, goal=goal_of(slug))
     return _taken(slug, sent, told)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from content.definitions import modules
@@ -22,18 +23,30 @@ ALONE: Final = "form"
 """Stands for the id of a module where the form is on a page of its own."""
 _PAGE: Final = "_page"
 _AT: Final = "_at"
+_AGREED: Final = "_agreed"
 _TYPES: Final = ("application/x-www-form-urlencoded", "multipart/form-data")
 _LONGEST_PATH: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """`found` is the published page that holds the form in its module `at`; None where there is no such page."""
+    """`found` is the published page that holds the form in its module `at`; None where there is no such page.
+
+    While variations of the page run, it is the arm that the visitor was shown. `has_agreed` says that the visitor
+    agreed to be counted, where the site asks for that.
+    """
 
     found: queries.FoundPost | None
     at: str
     locale: str
     values: Mapping[str, Json]
+    has_agreed: bool = False
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it may be counted that somebody sent the form."""
+        env = settings.CMS_ENV
+        return env.analytics_tracking and (self.has_agreed or not env.analytics_consent)
 
     @property
     def shown(self) -> dict[str, str]:
@@ -56,10 +69,11 @@ def read_sent(request: HttpRequest, slug: str, locale: str) -> Sent | HttpRespon
     }
     values |= {name: [] for name in request.FILES}  # fits no field
     page, at = values.pop(_PAGE, None), values.pop(_AT, None)
+    has_agreed = values.pop(_AGREED, None) == "1"
     found = _page_with(slug, page, at)
     if found is None or not isinstance(at, str):
-        return Sent(None, ALONE, locale, values)
-    return Sent(found, at, found.post.locale, values)
+        return Sent(None, ALONE, locale, values, has_agreed)
+    return Sent(found, at, found.post.locale, values, has_agreed)
 
 
 def _length(request: HttpRequest) -> int:
@@ -70,7 +84,7 @@ def _length(request: HttpRequest) -> int:
 
 
 def _page_with(slug: str, path: Json, at: Json) -> queries.FoundPost | None:
-    """The published page at a path of this site, if its module `at` holds the form.
+    """The published page at a path of this site, or the arm of it, if its module `at` holds the form.
 
     What is answered is made of the post that was found, never of the address that was sent.
     """

@@ -100,6 +100,11 @@ def form_address(slug: str, locale: str) -> str:
     return f"/forms/{slug}{query}"
 
 
+def goal_of(slug: str) -> str:
+    """What a visitor reached who sent a form. No goal that a page names holds a colon."""
+    return f"form:{slug}"
+
+
 def _shown(row: Row, locale: str) -> SiteForm:
     return SiteForm(
         slug=row["slug"],

@@ -8,7 +8,7 @@ from drf_spectacular.utils import OpenApiResponse
 from rest_framework import serializers
 
 from core import patterns
-from core.api.schema import LOCATION, PAGES, MetaSchema, query
+from core.api.schema import LOCATION, PAGES, UUID_TEXT, MetaSchema, query
 from forms.fields import FIELD_TYPES, HONEYPOT, LONGEST, MOST_FIELDS, MOST_OPTIONS
 
 SLUG: Final = "^[a-z0-9]+(-[a-z0-9]+)*$"
@@ -18,6 +18,14 @@ PATHS: Final = {
     "submission_id": {"type": "string", "format": "uuid"},
 }
 LOCALE: Final = [query("locale", "Language; without it the default one.")]
+SUBMIT: Final = [
+    *LOCALE,
+    query(
+        "postId",
+        "The post whose page the visitor sent it from: it then counts as a conversion of that post.",
+        UUID_TEXT,
+    ),
+]
 LIST: Final = [query("locale", "Forms in this language."), *PAGES]
 MADE: Final = [LOCATION]
 CHOSEN: Final = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, ClassVar
+from uuid import UUID
 
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpResponseRedirect, QueryDict
@@ -13,8 +14,9 @@ from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from content.site import goals
 from core.actor import Actor, Visitor
-from core.api.body import body_object
+from core.api.body import body_length, body_object
 from core.api.negotiation import OneAnswer
 from core.api.parsers import StrictJsonParser
 from core.api.permissions import PUBLIC, Declared
@@ -23,6 +25,7 @@ from core.api.views import ApiViewSet
 from core.errors import invalid
 from forms.api import schema
 from forms.services.submissions import submit_form
+from forms.site import goal_of
 
 MOST_BYTES = 256 * 1024
 
@@ -41,10 +44,11 @@ class SubmitViewSet(ApiViewSet):
     permissions: ClassVar[dict[str, Declared]] = {"submit": PUBLIC}
     path_schemas = schema.PATHS
 
-    @extend_schema(parameters=schema.LOCALE, request=schema.ANSWERS, responses=schema.SUBMITTED)
+    @extend_schema(parameters=schema.SUBMIT, request=schema.ANSWERS, responses=schema.SUBMITTED)
     def submit(self, request: Request, slug: str) -> HttpResponseBase:
         """Send a form. Only what is accepted counts against the limit of submissions an hour."""
         _refuse_large(request)
+        shown = _post_of(request)
         is_page = isinstance(request.data, QueryDict)
         told = submit_form(
             slug=slug,
@@ -53,6 +57,8 @@ class SubmitViewSet(ApiViewSet):
             actor=Actor(user=Visitor(), via="site"),
             admit=lambda: _admit(request),
         )
+        if told.is_kept and shown is not None:
+            goals.reached(request._request, post_id=shown, goal=goal_of(slug))
         if is_page and told.redirect_url and "text/html" in request.META.get("HTTP_ACCEPT", ""):
             return SeeOther(told.redirect_url)
         return Response(
@@ -67,8 +73,20 @@ class SubmitViewSet(ApiViewSet):
 
 def _refuse_large(request: Request) -> None:
     """Before anything of the body is read."""
-    if int(request.META.get("CONTENT_LENGTH") or 0) > MOST_BYTES:
+    if body_length(request) > MOST_BYTES:
         raise RequestDataTooBig
+
+
+def _post_of(request: Request) -> UUID | None:
+    """The post that the visitor was shown, where the frontend names it."""
+    text = request.query_params.get("postId")
+    if text is None:
+        return None
+    try:
+        found = UUID(text)
+    except ValueError:
+        raise invalid("postId", "postId must be a UUID.") from None
+    return found
 
 
 def _values(request: Request) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 from uuid import UUID, uuid4
@@ -31,6 +31,7 @@ class Submitted:
     id: UUID
     success_message: str
     redirect_url: str
+    is_kept: bool = True
 
 
 def submit_form(
@@ -50,7 +51,7 @@ def submit_form(
     id_ = uuid4()
     told = Submitted(id_, form.success_message, form.redirect_url)
     if values.get(HONEYPOT) not in (None, ""):
-        return told
+        return replace(told, is_kept=False)
     given = {name: value for name, value in values.items() if name != HONEYPOT}
     with translation.override(language):
         payload = read_answers(fields_of(form), given)
