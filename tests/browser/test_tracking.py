@@ -1,13 +1,11 @@
-"""The script that counts, in a browser: what it sends and when, and whom it leaves alone."""
+"""The script that counts, in a browser: what it sends, and when."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
-from analytics.models import AnalyticsEvent
 from content import edits
 from content.document import PostDocument
 from content.models import Post
@@ -15,82 +13,18 @@ from content.services.edit import edit_post
 from core.json import Json, JsonObject
 from tests import make
 from tests.browser.conftest import OpenPage
-from tests.browser.test_looks import serious_in_any_light
-from tests.browser.test_previews import _HIDE, until
+from tests.browser.visits import Calls
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 TRACK = "**/api/public/analytics/track"
 _OLD = "Object.defineProperty(window, 'navigation', { value: undefined })"
-_REFUSED = "Object.defineProperty(Navigator.prototype, 'globalPrivacyControl', { get: () => true })"
 _AHEAD = "Object.defineProperty(document, 'prerendering', { value: true })"
 _SAY = "([name, detail]) => document.dispatchEvent(new CustomEvent(name, { detail }))"
-
-
-class Calls:
-    """A visitor's page, and how many views and clicks each of its calls had."""
-
-    def __init__(self, open_page: OpenPage) -> None:
-        self._open = open_page
-        self.sizes: list[int] = []
-        self.bytes: list[int] = []
-
-    def open(
-        self,
-        post: Post,
-        *,
-        before: str = "",
-        stopped: bool = False,
-        referer: str | None = None,
-        marks: str = "",
-        **look: Any,
-    ) -> Any:
-        """The page; `stopped` for one whose clock the test moves, `marks` for more attributes of the script."""
-        page = self._open(None, **look)
-        if marks:
-            page.route(f"**{post.path}", lambda route: _marked(route, marks))
-        page.on("request", self._note)
-        if before:
-            page.add_init_script(before)
-        if stopped:
-            page.clock.install()
-        page.goto(post.path, referer=referer)
-        self._page = page
-        return page
-
-    def rows(self, number: int) -> list[AnalyticsEvent]:
-        """What is stored, once there is that much of it."""
-        until(lambda: self._page.evaluate("1") and AnalyticsEvent.objects.count() >= number)
-        found = list(AnalyticsEvent.objects.order_by("id"))
-        assert len(found) == number
-        return found
-
-    def _note(self, request: Any) -> None:
-        if request.url.endswith("/analytics/track"):
-            body = request.post_data_buffer or b"[]"
-            self.sizes.append(len(json.loads(body)))
-            self.bytes.append(len(body))
-
-
-def _marked(route: Any, marks: str) -> None:
-    answer = route.fetch()
-    route.fulfill(response=answer, body=answer.text().replace("data-batch", f"{marks} data-batch"))
 
 
 @pytest.fixture
 def calls(open_page: OpenPage) -> Calls:
     return Calls(open_page)
-
-
-def rows(number: int) -> list[AnalyticsEvent]:
-    """What is stored, once there is that much of it."""
-    until(lambda: AnalyticsEvent.objects.count() >= number)
-    found = list(AnalyticsEvent.objects.order_by("id"))
-    assert len(found) == number
-    return found
-
-
-def choose(settings: Any, **values: object) -> None:
-    settings.CMS_ENV = settings.CMS_ENV.model_copy(update=values)
 
 
 def with_marks() -> Post:
@@ -149,10 +83,13 @@ def test_fewer_clicks_of_a_page_that_is_shown_go_after_ten_seconds_or_with_it(ca
     with page.expect_request(TRACK):
         page.clock.fast_forward(1_000)
     text.click()
+    page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide'))")
+    calls.rows(4)
+    text.click()
     page.goto("about:blank")
 
-    calls.rows(4)
-    assert calls.sizes[:2] == [1, 2]
+    calls.rows(5)
+    assert calls.sizes[:3] == [1, 2, 1]
 
 
 def test_what_happens_without_a_network_is_sent_with_it_in_bounds(calls: Calls) -> None:
@@ -257,60 +194,3 @@ def test_a_page_may_say_itself_what_is_a_view(calls: Calls) -> None:
     view = calls.rows(2)[1]
     assert calls.sizes == [1, 1]
     assert (view.event_type, view.post_id, view.metadata["path"]) == ("view", None, "/b")
-
-
-def test_nothing_is_sent_before_somebody_agrees_or_after_they_changed_their_mind(
-    calls: Calls, settings: Any
-) -> None:
-    choose(settings, analytics_consent=True)
-    page = calls.open(make.post(), width=360, height=740)
-    question = page.get_by_role("region", name="May your visits be counted?")
-    again = page.get_by_role("button", name="Counting of visits")
-
-    for _ in range(5):
-        page.get_by_text("Grind the beans.").click()
-    assert serious_in_any_light(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    assert (calls.sizes, page.evaluate("localStorage.length")) == ([], 0)
-    page.reload()
-    page.keyboard.press("Tab")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    calls.rows(1)
-    assert not question.is_visible()
-    page.reload()
-    calls.rows(2)
-    assert not question.is_visible()
-
-    again.click()
-    assert question.get_by_role("button", pressed=True).text_content() == "Yes, count them"
-    question.get_by_role("button", name="No").click()
-    assert not question.is_visible()
-    assert again.evaluate("one => one === document.activeElement")
-    page.get_by_text("Grind the beans.").click()
-    page.evaluate(_HIDE)
-    page.reload()
-    page.evaluate(_HIDE)
-    assert calls.sizes == [1, 1]
-
-    elsewhere = page.context.new_page()
-    elsewhere.goto(page.url)
-    elsewhere.get_by_role("button", name="Counting of visits").click()
-    elsewhere.get_by_role("button", name="Yes, count them").click()
-    calls.rows(4)
-    assert calls.sizes == [1, 1, 1]
-
-
-def test_whoever_is_not_counted_is_not_asked(open_page: OpenPage, settings: Any) -> None:
-    choose(settings, analytics_consent=True)
-    post = make.post()
-    asked = []
-    for role, script in (("editor", ""), (None, _REFUSED), (None, "")):
-        page = open_page(role)
-        if script:
-            page.add_init_script(script)
-        page.goto(post.path)
-        names = ("[data-consent-bar]", "[data-consent-again]")
-        asked.append([page.locator(name).is_visible() for name in names])
-
-    assert asked == [[False, False], [False, False], [True, True]]

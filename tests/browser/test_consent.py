@@ -1,0 +1,82 @@
+"""The question whether visits may be counted: nothing is sent before it is answered, and nobody is asked in vain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests import make
+from tests.browser.conftest import OpenPage
+from tests.browser.test_looks import serious_in_any_light
+from tests.browser.test_previews import _HIDE
+from tests.browser.visits import Calls
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+_REFUSED = "Object.defineProperty(Navigator.prototype, 'globalPrivacyControl', { get: () => true })"
+
+
+@pytest.fixture
+def calls(open_page: OpenPage) -> Calls:
+    return Calls(open_page)
+
+
+def choose(settings: Any, **values: object) -> None:
+    settings.CMS_ENV = settings.CMS_ENV.model_copy(update=values)
+
+
+def test_nothing_is_sent_before_somebody_agrees_or_after_they_changed_their_mind(
+    calls: Calls, settings: Any
+) -> None:
+    choose(settings, analytics_consent=True)
+    page = calls.open(make.post(), width=360, height=740)
+    question = page.get_by_role("region", name="May your visits be counted?")
+    again = page.get_by_role("button", name="Counting of visits")
+
+    for _ in range(5):
+        page.get_by_text("Grind the beans.").click()
+    assert serious_in_any_light(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert (calls.sizes, page.evaluate("localStorage.length")) == ([], 0)
+    page.reload()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    calls.rows(1)
+    assert not question.is_visible()
+    page.reload()
+    calls.rows(2)
+    assert not question.is_visible()
+
+    again.click()
+    assert question.get_by_role("button", pressed=True).text_content() == "Yes, count them"
+    question.get_by_role("button", name="No").click()
+    assert not question.is_visible()
+    assert again.evaluate("one => one === document.activeElement")
+    page.get_by_text("Grind the beans.").click()
+    page.evaluate(_HIDE)
+    page.reload()
+    page.evaluate(_HIDE)
+    assert calls.sizes == [1, 1]
+
+    elsewhere = page.context.new_page()
+    elsewhere.goto(page.url)
+    elsewhere.get_by_role("button", name="Counting of visits").click()
+    elsewhere.get_by_role("button", name="Yes, count them").click()
+    calls.rows(4)
+    assert calls.sizes == [1, 1, 1]
+
+
+def test_whoever_is_not_counted_is_not_asked(open_page: OpenPage, settings: Any) -> None:
+    choose(settings, analytics_consent=True)
+    post = make.post()
+    asked = []
+    for role, script in (("editor", ""), (None, _REFUSED), (None, "")):
+        page = open_page(role)
+        if script:
+            page.add_init_script(script)
+        page.goto(post.path)
+        names = ("[data-consent-bar]", "[data-consent-again]")
+        asked.append([page.locator(name).is_visible() for name in names])
+
+    assert asked == [[False, False], [False, False], [True, True]]
