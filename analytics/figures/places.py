@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import floor
-from typing import Final, NamedTuple
+from typing import Final
 
 from analytics.models import Device
 
@@ -15,22 +15,19 @@ NOWHERE: Final = 1_000
 """`down` of the cell of events that know their module, but no place in it."""
 
 
-class Place(NamedTuple):
-    """A cell, and where in it: tenths of a pixel of the page, or of a hundredth of the module."""
-
-    across: int
-    down: int
-    x: int
-    y: int
+Place = tuple[int, int, int, int]
+"""Across and down of a cell, and where in it: tenths of a pixel of the page, or of a hundredth of the module."""
+_UNKNOWN, _MOBILE = Device.UNKNOWN.value, Device.MOBILE.value
+_TABLET, _DESKTOP = Device.TABLET.value, Device.DESKTOP.value
 
 
-def device_of(width: int | None) -> Device:
+def device_of(width: int | None) -> str:
     """The class of a viewport."""
     if not width:
-        return Device.UNKNOWN
+        return _UNKNOWN
     if width < 768:
-        return Device.MOBILE
-    return Device.TABLET if width < 1_100 else Device.DESKTOP
+        return _MOBILE
+    return _TABLET if width < 1_100 else _DESKTOP
 
 
 def on_page(x: float | None, y: float | None, width: int | None) -> Place | None:
@@ -39,7 +36,7 @@ def on_page(x: float | None, y: float | None, width: int | None) -> Place | None
         return None
     along = min(max(x / width, 0.0), 1.0)
     deep = min(max(y / width * 1_000, 0.0), float(PAGE_HIGH))
-    return Place(
+    return (
         min(floor(along * PAGE_CELLS), PAGE_CELLS - 1),
         min(floor(deep / 10), PAGE_HIGH // 10 - 1),
         floor(along * 10_000 + 0.5),
@@ -51,8 +48,8 @@ def in_module(x: object, y: object) -> Place:
     """The cell of a module's box; `NOWHERE` where what the page said is no place in it."""
     along, deep = _part(x), _part(y)
     if along is None or deep is None:
-        return Place(0, NOWHERE, 0, 0)
-    return Place(
+        return 0, NOWHERE, 0, 0
+    return (
         min(floor(along * 100), 99),
         min(floor(deep * 100), 99),
         floor(along * 1_000 + 0.5),

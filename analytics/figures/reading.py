@@ -20,10 +20,8 @@ _SAID: Final = {
 }
 
 
-def read(
-    after: int, to: int, limit: int, since: datetime | None = None
-) -> tuple[list[int], list[Row]]:
-    """The next events in order, with their ids."""
+def read(after: int, to: int, limit: int, since: datetime | None = None) -> list[Row]:
+    """The next events, in order."""
     chosen = AnalyticsEvent.objects.filter(id__gt=after, id__lte=to).order_by("id")
     if since is not None:
         chosen = chosen.filter(created_at__gte=since)
@@ -36,8 +34,4 @@ def read(
         "locale", "version", "goal", "created_at", "viewport_width", "x", "y",
         *(KeyTextTransform(name, "metadata") for name in _SAID.values()),
     )[:limit]  # fmt: skip
-    ids, rows = [], []
-    for id_, *values in found:
-        ids.append(id_)
-        rows.append(Row(*values))
-    return ids, rows
+    return list(found)

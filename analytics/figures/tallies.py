@@ -3,113 +3,80 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Final, NamedTuple
+from typing import Final
 from uuid import UUID
 
 from analytics.figures.hosts import referrer_of
-from analytics.figures.places import NOWHERE, Place, device_of, in_module, on_page
-from analytics.models import Device, Dimension, EventType, Grain
+from analytics.figures.places import NOWHERE, device_of, in_module, on_page
+from analytics.models import Dimension, EventType, Grain
 
 ALONE: Final = ""
 """The `module_id` of cells of the page, of events that have no cell of a module."""
 ALSO: Final = "~"
 """And of events that have one."""
-_DAY: Final = Grain.DAY.value
-_MONTH: Final = Grain.MONTH.value
 FORM: Final = "form:"
 """Begins the goal of a form that was taken, which is no click."""
 _MODULE: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
+_DAY, _MONTH = Grain.DAY.value, Grain.MONTH.value
+_VIEW: Final = EventType.VIEW.value
+_TOTAL, _LOCALE, _DEVICE = Dimension.TOTAL.value, Dimension.LOCALE.value, Dimension.DEVICE.value
+_REFERRER, _MODULES = Dimension.REFERRER.value, Dimension.MODULE.value
+_GOAL, _ARM = Dimension.GOAL.value, Dimension.ARM.value
+
+# Plain tuples: there is one for each event and count, and named ones take several times as long to make.
+Row = tuple[
+    int, str, str | None, str | None, str, int | None, str, datetime, int | None, float | None,
+    float | None, object, object, object, object,
+]  # fmt: skip
+"""An event: id, type, post, original, locale, version, goal, time, width, x, y, and what its metadata says of
+referrer, module, and x and y in it."""
+CountKey = tuple[str, str, str, date, str]
+"""Of a count: post (empty for the site), dimension, grain, day, value."""
+CellKey = tuple[str, str, str, date, int, str, str, int, int]
+"""Of a cell: post, type of event, grain, day, version, device, module, across, down."""
+_Alike = tuple[date, bool, str | None, str | None, str, str, str]
+"""What events have in common that count alike: day, whether a view, post, original, locale, device, goal."""
+_Said = tuple[date, str | None, str | None, str]
 
 
-class Row(NamedTuple):
-    """An event, as it is read: ids as texts of the database, what stood in its metadata as it stood there."""
-
-    event_type: str
-    post_id: str | None
-    variation_of: str | None
-    locale: str
-    version: int | None
-    goal: str
-    created_at: datetime
-    viewport_width: int | None
-    x: float | None
-    y: float | None
-    referrer: object
-    module: object
-    module_x: object
-    module_y: object
-
-
-class CountKey(NamedTuple):
-    """Of `SiteCount`, where `post_id` is empty, and of `PostCount`."""
-
-    post_id: str
-    dimension: str
-    grain: str
-    day: date
-    value: str
-
-
-class CellKey(NamedTuple):
-    """Of `HeatCell`."""
-
-    post_id: str
-    event_type: str
-    grain: str
-    day: date
-    version: int
-    device: str
-    module_id: str
-    across: int
-    down: int
-
-
-class _Alike(NamedTuple):
-    """What events have in common that count alike."""
-
-    day: date
-    event_type: str
-    post_id: str | None
-    variation_of: str | None
-    locale: str
-    device: Device
-    referrer: str
-    goal: str
-    module: str
+def _zeros() -> list[int]:
+    return [0, 0, 0]
 
 
 @dataclass(slots=True)
 class Tallies:
     """Views, clicks and conversions of counts; hits, and the sums of their places, of cells."""
 
-    counts: dict[CountKey, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0] * 3))
-    cells: dict[CellKey, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0] * 3))
+    counts: defaultdict[CountKey, list[int]] = field(default_factory=lambda: defaultdict(_zeros))
+    cells: defaultdict[CellKey, list[int]] = field(default_factory=lambda: defaultdict(_zeros))
 
 
 def tally(rows: Iterable[Row]) -> Tallies:
     """By day and by month."""
     days = Tallies()
-    groups: Counter[_Alike] = Counter()
+    alike: defaultdict[_Alike, int] = defaultdict(int)
+    referrers: defaultdict[_Said, int] = defaultdict(int)
+    modules: defaultdict[_Said, int] = defaultdict(int)
     for row in rows:
-        day, device = row.created_at.date(), device_of(row.viewport_width)
-        is_click = row.event_type == EventType.CLICK
-        module = _module(row.module) if is_click and row.module is not None else ""
-        referrer = "" if is_click else referrer_of(row.referrer)
-        groups[
-            _Alike(
-                day, row.event_type, row.post_id, row.variation_of, row.locale, device,
-                referrer, row.goal, module,
-            )
-        ] += 1  # fmt: skip
-        if row.post_id is not None and not row.goal.startswith(FORM):
-            _add_cells(days.cells, row, day, device, module)
-    for alike, times in groups.items():
-        for key, numbers in _counts(alike, times):
-            _add(days.counts[key], numbers)
+        _, kind, post, original, locale, _, goal, at, width, _, _, host, module, _, _ = row
+        day, is_view = at.date(), kind == _VIEW
+        alike[day, is_view, post, original, locale, device_of(width), goal] += 1
+        if is_view:
+            referrers[day, post, original, referrer_of(host)] += 1
+        if post is None or goal.startswith(FORM):
+            continue
+        own = "" if is_view or module is None else _module(module)
+        if own:
+            modules[day, post, original, own] += 1
+        _add_cells(days.cells, row, day, own)
+    for group, times in alike.items():
+        _add_alike(days.counts, group, times)
+    _add_said(days.counts, _REFERRER, referrers, 0)
+    _add_said(days.counts, _MODULES, modules, 1)
     return _with_months(days)
 
 
@@ -118,71 +85,64 @@ def _module(given: object) -> str:
     return text if _MODULE.fullmatch(text) else ""
 
 
-def _add_cells(
-    cells: dict[CellKey, list[int]], row: Row, day: date, device: Device, module: str
-) -> None:
-    base = CellKey(
-        str(row.post_id), row.event_type, _DAY, day, row.version or 0, device.value, "", 0, 0
-    )
-    kind = ALONE
+def _add_cells(cells: defaultdict[CellKey, list[int]], row: Row, day: date, module: str) -> None:
+    _, kind, post, _, _, version, _, _, width, x, y, _, _, module_x, module_y = row
+    first = (str(post), kind, _DAY, day, version or 0, device_of(width))
+    page_kind = ALONE
     if module:
-        box = in_module(row.module_x, row.module_y)
-        kind = ALONE if box.down == NOWHERE else ALSO
-        _add_place(cells, base, module, box)
-    page = on_page(row.x, row.y, row.viewport_width)
-    if page is not None:
-        _add_place(cells, base, kind, page)
+        across, down, along, deep = in_module(module_x, module_y)
+        page_kind = ALONE if down == NOWHERE else ALSO
+        _add(cells[*first, module, across, down], 1, along, deep)
+    place = on_page(x, y, width)
+    if place is not None:
+        across, down, along, deep = place
+        _add(cells[*first, page_kind, across, down], 1, along, deep)
 
 
-def _add_place(
-    cells: dict[CellKey, list[int]], base: CellKey, module_id: str, place: Place
+def _add_alike(counts: defaultdict[CountKey, list[int]], group: _Alike, times: int) -> None:
+    """What a number of like events adds to the site, to its post, and to the original of a test."""
+    day, is_view, post, original, locale, device, goal = group
+    views = times if is_view else 0
+    clicks = 0 if is_view or goal.startswith(FORM) else times
+    reached = times if goal and not is_view else 0
+    for of in {"", post or "", original or ""}:
+        for dimension, value in ((_TOTAL, ""), (_LOCALE, locale), (_DEVICE, device)):
+            _add(counts[of, dimension, _DAY, day, value], views, clicks, reached)
+        if reached:
+            _add(counts[of, _GOAL, _DAY, day, goal], 0, 0, reached)
+    if post is not None and original is not None:
+        arm = str(UUID(post))
+        _add(counts[original, _ARM, _DAY, day, arm], views, clicks, reached)
+        if reached:
+            _add(counts[original, _ARM, _DAY, day, f"{arm} {goal}"], 0, 0, reached)
+
+
+def _add_said(
+    counts: defaultdict[CountKey, list[int]],
+    dimension: str,
+    said: dict[_Said, int],
+    place: int,
 ) -> None:
-    key = base._replace(module_id=module_id, across=place.across, down=place.down)
-    _add(cells[key], (1, place.x, place.y))
-
-
-def _counts(alike: _Alike, times: int) -> Iterator[tuple[CountKey, tuple[int, int, int]]]:
-    """What a number of like events adds to."""
-    is_form = alike.goal.startswith(FORM)
-    views = times if alike.event_type == EventType.VIEW else 0
-    clicks = 0 if views or is_form else times
-    reached = 0 if views or not alike.goal else times
-    numbers = (views, clicks, reached)
-    values = [
-        (Dimension.TOTAL, "", numbers),
-        (Dimension.LOCALE, alike.locale, numbers),
-        (Dimension.DEVICE, alike.device.value, numbers),
-    ]
-    if views:
-        values.append((Dimension.REFERRER, alike.referrer, (views, 0, 0)))
-    if reached:
-        values.append((Dimension.GOAL, alike.goal, (0, 0, reached)))
-    for post_id in dict.fromkeys(("", alike.post_id, alike.variation_of)):
-        if post_id is None:
-            continue
-        own = list(values)
-        if post_id and alike.module and clicks:
-            own.append((Dimension.MODULE, alike.module, (0, clicks, 0)))
-        if alike.post_id and post_id == alike.variation_of:
-            arm = str(UUID(alike.post_id))
-            own.append((Dimension.ARM, arm, numbers))
-            if reached:
-                own.append((Dimension.ARM, f"{arm} {alike.goal}", (0, 0, reached)))
-        for dimension, value, given in own:
-            yield CountKey(post_id, dimension.value, _DAY, alike.day, value), given
+    """What pages said of views (0) or clicks (1). The site has no modules of its own."""
+    for (day, post, original, value), times in said.items():
+        for of in {"", post or "", original or ""}:
+            if of or dimension == _REFERRER:
+                counts[of, dimension, _DAY, day, value][place] += times
 
 
 def _with_months(days: Tallies) -> Tallies:
-    whole = Tallies()
-    for key, numbers in days.counts.items():
-        whole.counts[key] = numbers
-        _add(whole.counts[key._replace(grain=_MONTH, day=key.day.replace(day=1))], numbers)
+    months: dict[date, date] = {}
+    whole = Tallies(days.counts.copy(), days.cells.copy())
+    for (post, dimension, _, day, value), numbers in days.counts.items():
+        month = months.get(day) or months.setdefault(day, day.replace(day=1))
+        _add(whole.counts[post, dimension, _MONTH, month, value], *numbers)
     for cell, numbers in days.cells.items():
-        whole.cells[cell] = numbers
-        _add(whole.cells[cell._replace(grain=_MONTH, day=cell.day.replace(day=1))], numbers)
+        month = months.get(cell[3]) or months.setdefault(cell[3], cell[3].replace(day=1))
+        _add(whole.cells[cell[0], cell[1], _MONTH, month, *cell[4:]], *numbers)
     return whole
 
 
-def _add(sums: list[int], numbers: Iterable[int]) -> None:
-    for place, number in enumerate(numbers):
-        sums[place] += number
+def _add(sums: list[int], one: int, two: int, three: int) -> None:
+    sums[0] += one
+    sums[1] += two
+    sums[2] += three

@@ -10,7 +10,7 @@ from typing import Final
 import orjson
 from django.db import connection
 
-from analytics.figures.tallies import CellKey, CountKey, Tallies
+from analytics.figures.tallies import Tallies
 from analytics.models import HeatCell, PostCount, SiteCount
 
 _ROWS: Final = 10_000
@@ -61,14 +61,12 @@ CELLS: Final = Table(
 def add(tallies: Tallies) -> None:
     """Add them to what is there. The caller holds the transaction, and is the only one who adds."""
     counts = tallies.counts.items()
-    _write(SITE, ((key[1:], numbers) for key, numbers in counts if not key.post_id))
-    _write(POSTS, ((key, numbers) for key, numbers in counts if key.post_id))
+    _write(SITE, ((key[1:], numbers) for key, numbers in counts if not key[0]))
+    _write(POSTS, ((key, numbers) for key, numbers in counts if key[0]))
     _write(CELLS, tallies.cells.items())
 
 
-def _write(
-    table: Table, rows: Iterable[tuple[tuple[Value, ...] | CountKey | CellKey, list[int]]]
-) -> None:
+def _write(table: Table, rows: Iterable[tuple[tuple[Value, ...], list[int]]]) -> None:
     names = (*table.keys, *table.sums)
     # In the order of the index: neighbours are on one page of it.
     ordered = sorted(rows, key=lambda row: row[0])
