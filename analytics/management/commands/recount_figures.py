@@ -1,0 +1,33 @@
+"""Makes the figures of analytics anew from the views and clicks that are stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management import BaseCommand
+
+from analytics.figures.adding import add_up
+from analytics.figures.merging import merge_rare_values
+from analytics.figures.recounting import recount
+
+
+class Command(BaseCommand):
+    help = (
+        "Make the figures of analytics anew from the views and clicks that are stored. Days whose events are "
+        "deleted by age, in part or whole, stay as they are. On SQLite other writes wait meanwhile."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        found = recount()
+        if found.first is None:
+            self.stdout.write(
+                "There are no views and clicks to count; the figures stay as they are."
+            )
+            return
+        while add_up():
+            pass
+        merge_rare_values()
+        self.stdout.write(
+            f"Counted {found.events:,} views and clicks anew, from {found.first} on. "
+            "Figures of earlier days stay as they were."
+        )
