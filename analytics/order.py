@@ -14,8 +14,6 @@ from django.db.models import Max
 from analytics.models import AnalyticsEvent
 
 BEING_WRITTEN: Final = 0x616E_6102
-
-
 _PATIENCE: Final = "1s"
 """Later writers wait behind whoever waits for them all: not for long, where one of them is stuck."""
 
@@ -31,9 +29,8 @@ def last_settled() -> int | None:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('lock_timeout', %s, true)", [_PATIENCE])
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [BEING_WRITTEN])
-            return (
-                _highest()
-            )  # a statement of its own, which sees what was committed before the lock
+            # A statement of its own, which sees what was committed before the lock.
+            return _highest()
     except OperationalError:
         return None
 
