@@ -199,9 +199,9 @@ def spot_lines(stage: Stage) -> list[SpotLine]:
 
 
 def scale_of(stages: Sequence[Stage]) -> list[int]:
-    """What the colours stand for: the number of clicks at the left, in the middle and at the right of the legend."""
-    most = max(PALEST_SCALE, *(stage.most for stage in stages), 0)
-    return [1, max(1, round(most / 4)), most]
+    """How many clicks the left, the middle and the right of the legend stand for: the colours go by their root."""
+    most = max([PALEST_SCALE, *(stage.most for stage in stages)])
+    return [0, round(most / 4), most]
 
 
 def _share(part: int, total: int) -> float:

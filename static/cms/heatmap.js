@@ -4,7 +4,7 @@
 
 const MOST_SIDE = 16_384; // what browsers give a canvas
 const MOST_AREA = 12_000_000; // 48 MB of colours
-const FAINTEST = 0.2;
+const FAINTEST = 0.28;
 const COLOURS = { 0.1: "#3b6cf0", 0.35: "#17b4b0", 0.55: "#7ac943", 0.72: "#ffd23f", 0.87: "#ff7a1a", 1: "#d4001a" };
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const stages = [...document.querySelectorAll("[data-heat-cells]")].map(staged);

@@ -14,9 +14,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from analytics.models import HeatCell
+from content import edits
 from content.layers import approve, digest_of
 from content.models import Layer, Post, Revision
+from content.services.edit import edit_post
 from content.services.trash import delete_post
+from content.services.vary import create_variation
 from tests import make
 from tests.analytics.heat_cells import cell
 from tests.api_client import ApiClient
@@ -51,7 +54,7 @@ def cells_in(page: str, stage: str = "live") -> Any:
 def ranked(page: str) -> list[tuple[str, str, str]]:
     """The modules with their clicks and shares, in order."""
     return re.findall(
-        r'<strong>([^<]+)</strong> <span class="heat-count[^>]*>([\d,]+) <span class="quiet">([\d.]+) %',
+        r'<strong>([^<]+)</strong> <span class="heat-count[^>]*>([\d,]+) <span class="quiet">· ([\d.]+) %',
         page,
     )
 
@@ -295,6 +298,23 @@ def test_an_approval_is_looked_at_by_the_days_around_it() -> None:
     page = page_of(post, f"?revisionId={revision.pk}&days=7")
 
     assert [cells_in(page, side)["page"][0][2] for side in ("before", "after")] == [6, 24]
+
+
+def test_a_variation_has_figures_and_a_page_of_its_own() -> None:
+    post = make.post("The original")
+    variation = create_variation(post_id=post.pk, variation="B", actor=make.actor("admin"))
+    edit_post(
+        post_id=variation.pk,
+        actor=make.actor("admin"),
+        edit=lambda document: edits.patch_fields(document, {"title": "The other"}),
+    )
+    cell(variation, make.module_id(variation, "hero"), x=0.5, y=0.5, count=2)
+
+    page, frame = page_of(variation), frame_of(variation).content.decode()
+
+    assert "2 clicks with a place" in page
+    assert "<title>The other" in frame
+    assert "0 clicks with a place" in page_of(post)
 
 
 def test_names_from_outside_cannot_leave_the_page() -> None:

@@ -17,6 +17,7 @@ from PIL import Image
 from content.models import Layer
 from tests import make
 from tests.browser import agents_scene
+from tests.browser.heatmap_scene import clicked
 from tests.browser.scene import coffee
 from tests.mcp.answering import answering
 
@@ -54,6 +55,17 @@ def test_the_page_that_connects_an_ai_client(open_page: Any, settings: Any) -> N
         keep(page, IMAGES / "mcp-connect.png")
 
     assert (IMAGES / "mcp-connect.png").stat().st_size < _MOST_BYTES
+
+
+def test_the_heatmap(open_page: Any) -> None:
+    post = clicked()
+    page = open_page("admin", width=1280, height=1000)
+    page.goto(f"/admin/analytics/heatmap/{post.pk}/?viewport=desktop")
+    page.locator("[data-state=ready]").wait_for()
+
+    keep(page, IMAGES / "heatmap.png")
+
+    assert (IMAGES / "heatmap.png").stat().st_size < _MOST_BYTES
 
 
 @pytest.mark.skipif("SCREENSHOTS" not in os.environ, reason="only on request")

@@ -190,7 +190,7 @@ def test_before_and_after_an_approval_stand_side_by_side(open_page: OpenPage) ->
     ]
     assert heights[1] > heights[0] + 80
     assert page.locator(".heat-modules li").first.text_content().split() == [
-        "Hero", "Before", "4", "100", "%", "After", "0", "0", "%",
+        "Hero", "Before", "4", "·", "100", "%", "After", "0", "·", "0", "%",
     ]  # fmt: skip
 
 
