@@ -72,6 +72,7 @@ def _shares(counts: Counts, period: Period) -> dict[str, list[Share]]:
         counts.filter(period.counts(), dimension__in=shown)
         .values_list("dimension", "value")
         .annotate(seen=Sum("views"), hit=Sum("clicks"))
+        .exclude(seen=0, hit=0)  # forms that were taken have no viewport
         .order_by("-seen", "-hit", "value")
     )
     found: dict[str, list[Share]] = {name: [] for name in shown}
