@@ -37,8 +37,10 @@ class Calls:
         if before:
             page.add_init_script(before)
         if stopped:
-            page.clock.install()
+            page.clock.install(time=0)
         page.goto(post.path, referer=referer)
+        if stopped:
+            page.clock.pause_at(3_600)
         self._page = page
         return page
 
