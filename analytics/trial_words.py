@@ -49,10 +49,13 @@ def verdict_sentence(arm: Arm, trial: Trial) -> str:
     """Of a variation beside A; with the range, so that “no difference” is not read as “equal”."""
     found, verdict = arm.judged.difference, arm.judged.verdict
     words = {"name": arm.name, "range": points(found) if found else ""}
+    if found and verdict in (Verdict.BETTER, Verdict.WORSE):
+        nearer, farther = sorted((abs(found.low), abs(found.high)))
+        words |= {"low": _plain(nearer), "high": _plain(farther)}
     if verdict == Verdict.BETTER:
-        return _("%(name)s is better than A: by %(range)s.") % words
+        return _("%(name)s is better than A, by %(low)s to %(high)s points.") % words
     if verdict == Verdict.WORSE:
-        return _("%(name)s is worse than A: by %(range)s.") % words
+        return _("%(name)s is worse than A, by %(low)s to %(high)s points.") % words
     if verdict == Verdict.NO_DIFFERENCE:
         return _("No difference between %(name)s and A is seen: it may be %(range)s.") % words
     words |= {"views": str(LEAST_VIEWS), "hits": str(LEAST_HITS)}
@@ -67,17 +70,20 @@ def verdict_sentence(arm: Arm, trial: Trial) -> str:
 
 def points(found: Range) -> str:
     """A range of differences, in percentage points."""
-    low, high = (_signed(value * 100) for value in (found.low, found.high))
+    low, high = (_signed(value) for value in (found.low, found.high))
     return _("%(low)s to %(high)s points") % {"low": low, "high": high}
 
 
 def percent(value: float) -> str:
     """Like 12.3 %, as the reader writes numbers."""
-    return f"{number_format(round(value * 100, 1 if value >= 0.01 else 2))} %"
+    return f"{number_format(round(value * 100, 1 if value >= 0.01 else 2))}\N{NO-BREAK SPACE}%"
 
 
 def _signed(value: float) -> str:
-    text = str(number_format(round(abs(value), 2), 2))
-    if not round(value, 2):
-        return text
-    return f"+{text}" if value > 0 else f"−{text}"
+    if not round(value * 100, 2):
+        return _plain(0)
+    return f"+{_plain(value)}" if value > 0 else f"\N{MINUS SIGN}{_plain(-value)}"
+
+
+def _plain(value: float) -> str:
+    return str(number_format(round(value * 100, 2), 2))

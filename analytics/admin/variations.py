@@ -64,12 +64,12 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
     context = {
         "trial": found,
         "problem": problem,
-        "has_own_days": bool(_own(request)),
+        "has_own_days": bool(_own(request)) and not problem,
         "lines": lines_of(found),
         "scale": [percent(end) for end in _scale(found.arms)],
         "doubts": [doubt_sentence(doubt) for doubt in found.doubts],
         "effects": _EFFECTS,
-        "needed": max((arm.judged.views_needed or 0 for arm in found.arms), default=0),
+        "needed": _needed(found.arms),
         "variations_url": post_url("variations", post),
     }
     return post_page(
@@ -81,6 +81,14 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
         title=_("Test: %(title)s") % {"title": post.title},
         tab="test",
         status=422 if problem else 200,
+    )
+
+
+def _needed(arms: Sequence[Arm]) -> int:
+    """How many more views it takes until something may be said of the arms of which nothing can be yet."""
+    open_ = (Verdict.NO_DIFFERENCE, Verdict.TOO_EARLY)
+    return max(
+        (arm.judged.views_needed or 0 for arm in arms if arm.judged.verdict in open_), default=0
     )
 
 

@@ -1,0 +1,110 @@
+"""The page of a test of variations: a verdict in a sentence, what it is drawn from, and what to do without one."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.test import Client
+
+from analytics.admin.variations import lines_of
+from analytics.figures.judging import trial
+from content.services.running import change_variation
+from tests import make
+from tests.analytics.begun import begun
+from tests.analytics.counted import ago, arm
+from tests.analytics.test_summary_page import words
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def editor(client: Client) -> Client:
+    client.force_login(make.user("editor"))
+    return client
+
+
+def shown(client: Client, post_id: object, query: str = "", status: int = 200) -> str:
+    response = client.get(f"/admin/analytics/variations/{post_id}/{query}")
+    assert response.status_code == status
+    return response.content.decode()
+
+
+def test_verdicts_stand_in_sentences_with_their_ranges(editor: Client) -> None:
+    post, (b, c, d, e) = begun(*"BCDE", weight=20)
+    for row, reached in ((post, 500), (b, 680), (c, 340), (d, 510)):
+        arm(post.pk, row.pk, 5000, reached)
+    arm(post.pk, e.pk, 4900, 1, goal="other")
+
+    text = words(shown(editor, post.pk))
+
+    assert "Which one reaches “signup” more often" in text
+    assert "B is better than A, by 1.34 to 5.86 points." in text
+    assert "C is worse than A, by 1.26 to 5.14 points." in text
+    assert "No difference between D and A is seen: it may be −1.91 to +2.31 points." in text
+    assert "E is worse than A, by 8.51 to 11.49 points." in text
+    assert "B 20 % 5,000 0 680 13.6 % +1.34 to +5.86 points" in text
+    assert "A the original 20 % 5,000 0 500 10.0 % –" in text
+    assert "To see a difference of 20 % of the rate of A, most likely, about " in text
+    assert f"/admin/content/post/{post.pk}/variations/" in shown(editor, b.pk)
+    other = words(shown(editor, post.pk, "?goal=other&effect=50"))
+    assert "Too early to say anything of B: each arm needs 100 views at least" in other
+
+
+def test_rates_are_drawn_on_one_scale() -> None:
+    post, (b,) = begun()
+    arm(post.pk, post.pk, 1000, 100)
+    arm(post.pk, b.pk, 1000, 100)
+
+    a, other = lines_of(trial(post_id=post.pk, params={}))
+
+    assert (a.left, a.width, a.dot) == (other.left, other.width, other.dot)
+    assert (a.left, a.width) == ("0.00%", "100.00%")
+    assert re.fullmatch(r"4\d\.\d\d%", a.dot)  # Wilson's ranges reach farther to the middle
+
+
+def test_doubts_stand_above_the_verdicts(editor: Client) -> None:
+    post, (b,) = begun(days=3)
+    arm(post.pk, post.pk, 500, 40)
+    arm(post.pk, b.pk, 500, 40)
+    assert "with doubt" not in shown(editor, post.pk)
+
+    change_variation(post_id=post.pk, variation_id=b.pk, weight=10, actor=make.actor("editor"))
+
+    page = shown(editor, post.pk)
+    assert "Weights were changed in these days" in page
+    assert page.index("with doubt") < page.index("Which one reaches")
+
+
+def test_a_post_without_a_test_says_what_to_do(editor: Client) -> None:
+    post = make.post("Not tried", slug="not-tried")
+
+    text = words(shown(editor, post.pk))
+    assert "not started" in text
+    assert "Make one, give it a part of the visitors, and start it. Go to the variations" in text
+
+    tried, _ = begun()
+    text = words(shown(editor, tried.pk))
+    assert "Nobody has reached a goal yet" in text
+    assert "Too early to say anything of B" in text
+
+
+@pytest.mark.parametrize("query", ["?from=x", f"?from={ago(1)}&to={ago(3)}"])
+def test_odd_days_are_said_and_the_whole_test_is_shown(editor: Client, query: str) -> None:
+    post, (b,) = begun()
+    arm(post.pk, b.pk, 100, 10)
+
+    page = shown(editor, post.pk, query, 422)
+
+    assert 'role="alert"' in page
+    assert "signup (10)" in page
+    assert shown(editor, post.pk, "?goal=<b>&effect=x&from=&to=")
+
+
+def test_who_may_not_edit_posts_does_not_see_it(client: Client) -> None:
+    post, _ = begun()
+    client.force_login(make.user("translator"))
+
+    shown(client, post.pk, status=403)
+    client.force_login(make.user("editor"))
+    shown(client, "00000000-0000-4000-8000-000000000000", status=404)
