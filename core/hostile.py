@@ -11,15 +11,19 @@ DEEPEST: Final = 64
 LARGEST: Final = 2**53
 """Beyond it readers of JSON disagree about which number it is, and some cannot write it again."""
 
+_PLAIN: Final = frozenset({str, int, float, bool, type(None)})
+"""Asked for first: most of a body is of these, and asking for kinds of collections is slow."""
 _Fault = tuple[tuple[str, ...], str]
 
 
 def is_deeper(value: object, levels: int = DEEPEST) -> bool:
     """Whether objects and lists stand in one another deeper than that."""
-    if isinstance(value, Mapping | list | tuple):
-        items = value.values() if isinstance(value, Mapping) else value
-        return levels == 0 or any(is_deeper(item, levels - 1) for item in items)
-    return False
+    if type(value) in _PLAIN or not isinstance(value, Mapping | list | tuple):
+        return False
+    items = value.values() if isinstance(value, Mapping) else value
+    return levels == 0 or any(
+        is_deeper(item, levels - 1) for item in items if type(item) not in _PLAIN
+    )
 
 
 def refuse_unstorable(value: object, field: str = "") -> None:
@@ -42,6 +46,8 @@ def _fault(value: object, levels: int) -> _Fault | None:
     if isinstance(value, str):
         sentence = _text_fault(value)
         return ((), sentence) if sentence else None
+    if value is None:
+        return None
     if isinstance(value, int | float):
         # The comparison is false for NaN too.
         fits = abs(value) <= LARGEST
@@ -51,19 +57,19 @@ def _fault(value: object, levels: int) -> _Fault | None:
     if levels == 0:
         return (), f"is nested deeper than {DEEPEST} levels"
     if not isinstance(value, Mapping):
-        return _first(((str(place), item) for place, item in enumerate(value)), levels)
+        return _first(enumerate(value), levels)
     for key in value:
         sentence = _text_fault(str(key))
         if sentence:
             return (), f"has a key that {sentence}"
-    return _first(((str(key), item) for key, item in value.items()), levels)
+    return _first(value.items(), levels)
 
 
-def _first(items: Iterable[tuple[str, object]], levels: int) -> _Fault | None:
+def _first(items: Iterable[tuple[object, object]], levels: int) -> _Fault | None:
     for name, item in items:
         fault = _fault(item, levels - 1)
         if fault is not None:
-            return (name, *fault[0]), fault[1]
+            return (str(name), *fault[0]), fault[1]
     return None
 
 
