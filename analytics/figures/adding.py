@@ -38,13 +38,15 @@ def is_waiting() -> bool:
 
 
 def add_up(limit: int = CHUNK) -> int:
-    """Count up to that many events; answers how many. None where another process is at it."""
+    """Count up to that many events; answers how many. 0 where another process is at it, or nothing is new."""
     if not is_waiting():
         return 0
     began = timezone.now()
     settled = last_settled()
     if settled is None:
         return 0
+    # Not in the transaction: others would wait for its end to see whether there is such a row.
+    RollUp.objects.bulk_create([RollUp(pk=_ONE)], ignore_conflicts=True)
     with transaction.atomic():
         state = locked_state(wait=False)
         return 0 if state is None else _add_chunk(state, settled, limit, began)
@@ -66,8 +68,8 @@ def add_all(seconds: float) -> int:
 
 
 def locked_state(*, wait: bool) -> RollUp | None:
-    """The one row, held until the transaction ends; None where it is held already and the caller will not wait."""
-    RollUp.objects.bulk_create([RollUp(pk=_ONE)], ignore_conflicts=True)
+    """The one row, held until the transaction ends. None where nothing was ever counted, or where it is held
+    already and the caller will not wait."""
     rows = RollUp.objects.select_for_update(skip_locked=not wait)
     return rows.filter(pk=_ONE).first()
 
