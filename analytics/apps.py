@@ -17,9 +17,12 @@ class AnalyticsConfig(AppConfig):
 
     def ready(self) -> None:
         from analytics.goals import goal_reached
+        from analytics.health import figures
         from content.site import goals
+        from core import doctor
 
         goals.register(goal_reached)
+        doctor.register("analytics", figures, "run ./run migrate first")
         # The first views come before the scheduler's first day is over.
         post_migrate.connect(_keep_months, sender=self)
 

@@ -201,7 +201,9 @@ def outgoing() -> Iterator[Finding]:
         yield Finding("ok", "outgoing calls", "reach public addresses only")
 
 
-CHECKS: tuple[tuple[str, Callable[[], Iterator[Finding]], str], ...] = (
+Check = tuple[str, Callable[[], Iterator[Finding]], str]
+"""What is looked at, the look, and what to do where the look itself breaks."""
+CHECKS: tuple[Check, ...] = (
     ("database", database, "check DATABASE_URL and that the server runs"),
     ("migrations", migrations, "check the database first"),
     ("queue", broker, "check REDIS_URL and that the server runs"),
@@ -217,9 +219,17 @@ CHECKS: tuple[tuple[str, Callable[[], Iterator[Finding]], str], ...] = (
 )
 
 
+_of_apps: dict[str, Check] = {}
+
+
+def register(subject: str, check: Callable[[], Iterator[Finding]], advice: str = "") -> None:
+    """Have the doctor look at what an app stands on."""
+    _of_apps[subject] = (subject, check, advice)
+
+
 def examine() -> Iterator[Finding]:
     """Every finding. A check that breaks is a finding too."""
-    for subject, check, advice in CHECKS:
+    for subject, check, advice in (*CHECKS, *_of_apps.values()):
         try:
             yield from check()
         except Exception as error:

@@ -1,0 +1,30 @@
+"""What the doctor says of figures: whether they keep up with what visitors do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Final
+
+from django.utils import timezone
+
+from analytics.figures.adding import is_waiting
+from analytics.models import RollUp
+from core.doctor import Finding
+
+LATE: Final = timedelta(minutes=10)
+_ADVICE: Final = "start the worker and the scheduler; reports count a part each time they are read"
+
+
+def figures() -> Iterator[Finding]:
+    """Whether views and clicks wait to be added up for longer than the scheduler takes."""
+    counted_at = RollUp.objects.values_list("counted_at", flat=True).first()
+    if not is_waiting():
+        yield Finding("ok", "analytics", "every view and click is added up")
+    elif counted_at is None:
+        yield Finding("warn", "analytics", "no view or click was ever added up", _ADVICE)
+    elif timezone.now() - counted_at > LATE:
+        minutes = (timezone.now() - counted_at) // timedelta(minutes=1)
+        yield Finding("warn", "analytics", f"figures are {minutes:,} minutes behind", _ADVICE)
+    else:
+        yield Finding("ok", "analytics", "the last views and clicks are about to be added up")

@@ -1,0 +1,42 @@
+"""The doctor says when figures fall behind."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from analytics.figures.adding import add_all
+from analytics.models import AnalyticsEvent, RollUp
+from core.doctor import Finding, examine
+
+pytestmark = pytest.mark.django_db
+
+ADVICE = "start the worker and the scheduler; reports count a part each time they are read"
+
+
+def said() -> list[tuple[str, str, str]]:
+    found: list[Finding] = [one for one in examine() if one.subject == "analytics"]
+    return [(one.level, one.found, one.advice) for one in found]
+
+
+def test_it_warns_only_where_events_wait_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    from analytics import health
+
+    # The rest of what is looked at asks services that are not here.
+    monkeypatch.setattr("core.doctor.CHECKS", ())
+    empty = said()
+    AnalyticsEvent.objects.create(event_type="view")
+    never = said()
+    add_all(60)
+    counted = said()
+    AnalyticsEvent.objects.create(event_type="view")
+    soon = said()
+    RollUp.objects.update(counted_at=timezone.now() - health.LATE - timedelta(minutes=2))
+    late = said()
+
+    assert empty == counted == [("ok", "every view and click is added up", "")]
+    assert never == [("warn", "no view or click was ever added up", ADVICE)]
+    assert soon == [("ok", "the last views and clicks are about to be added up", "")]
+    assert late == [("warn", "figures are 12 minutes behind", ADVICE)]
