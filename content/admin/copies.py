@@ -1,4 +1,4 @@
-"""The pages of what belongs to a post: its translations, its variations, its preview links."""
+"""The pages of what belongs to a post: its translations, its preview links, and the links to these pages."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from content.admin.copy_forms import PreviewForm, TranslationForm, VariationForm
+from content.admin.copy_forms import PreviewForm, TranslationForm
 from content.admin.pages import post_page, post_url, read
 from content.admin.panels import register_panel
+from content.admin.variations import variations
 from content.document import PostDocument
 from content.models import Post, PreviewLink
 from content.origins import TranslationState, states_of
 from content.review.labels import label_of, module_label, module_names
 from content.services.previews import create_preview_link, revoke_preview_link, why_closed
 from content.services.translate import create_translation, mark_up_to_date
-from content.services.vary import create_variation, promote_variation
 from content.site.previews import preview_url
 from core.admin.forms import saved
 from core.admin.rights import actor_of, answers_refusals, may, refusals_as_messages, require
@@ -104,48 +104,6 @@ def _translation(row: Post, state: TranslationState | None, post: Post, may_writ
     if row.pk == post.pk and details and may_write:
         line.do, line.button = "checked", "It is right as it is"
     return line
-
-
-@answers_refusals
-def variations(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """GET lists the variations, POST makes one or promotes one."""
-    require(request, "posts.view")
-    post, _ = read(post_id)
-    form = VariationForm(_data(request, "create"))
-
-    def create() -> None:
-        create_variation(post_id=post.pk, actor=actor_of(request), **form.cleaned_data)
-        messages.success(request, f"Variation {form.cleaned_data['variation']} is a draft.")
-
-    if form.is_bound and saved(form, create):
-        return HttpResponseRedirect(request.path)
-    if request.POST.get("do") == "promote":
-        with refusals_as_messages(request):
-            chosen = request.POST.get("value", "")
-            promote_variation(post_id=post.pk, variation_id=chosen, actor=actor_of(request))
-            messages.success(request, "The post has the content of the variation now.")
-        return HttpResponseRedirect(request.path)
-    if post.variation_of is not None:
-        original = post.variation_of
-        lines = [Line(original.title, ["the original"], post_url("variations", original))]
-        return _page(request, post_id, "Variations", lines, None, "")
-    rows = Post.objects.kept().filter(variation_of=post).order_by("variation")
-    button = "Promote" if may(request, "posts.edit") else ""
-    lines = [_variation(row, button) for row in rows]
-    shown = form if may(request, "posts.create") else None
-    return _page(request, post_id, "Variations", lines, shown, "Make a variation")
-
-
-def _variation(row: Post, button: str) -> Line:
-    return Line(
-        row.title,
-        [row.variation, f"weight {row.variation_weight}"],
-        post_url("change", row),
-        row.status,
-        "promote" if button else "",
-        str(row.pk),
-        button,
-    )
 
 
 @answers_refusals

@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 
+from content.models.post import VARIATION_MAX
 from content.models.preview import PREVIEW_LAYERS
 from content.services.previews import LONGEST_HOURS, USUAL_HOURS
 from content.services.vary import USUAL_WEIGHT
@@ -26,9 +27,17 @@ class TranslationForm(forms.Form):
             found.choices = [(locale, locale) for locale in free]
 
 
-class VariationForm(forms.Form):
-    variation = forms.CharField(label="Name", max_length=40, help_text="Like B.")
-    weight = forms.IntegerField(label="Weight", initial=USUAL_WEIGHT, min_value=1, max_value=100)
+class WeightForm(forms.Form):
+    weight = forms.IntegerField(
+        label="Share of the visitors (%)", initial=USUAL_WEIGHT, min_value=1, max_value=100
+    )
+
+
+class VariationForm(WeightForm):
+    variation = forms.CharField(
+        label="Name", max_length=VARIATION_MAX, help_text="Like B. The original is called A."
+    )
+    field_order = ("variation", "weight")
 
 
 class PreviewForm(forms.Form):

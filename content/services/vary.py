@@ -96,7 +96,7 @@ def promote_variation(*, post_id: UUID | str, variation_id: UUID | str, actor: A
     original = lock_post(post_id)
     winner = _variation_of(original, variation_id)
     before = store.load(original)
-    after = _won(before, store.load(winner), winner)
+    after = won_by(winner, before)
     after = check_changes(post=original, before=before, after=after, actor=actor)
     note = f"variation {winner.variation}"
     if write_live(
@@ -115,8 +115,9 @@ def _variation_of(original: Post, variation_id: UUID | str) -> Post:
     return winner
 
 
-def _won(before: PostDocument, won: PostDocument, winner: Post) -> PostDocument:
+def won_by(winner: Post, before: PostDocument) -> PostDocument:
     """The original as the winner has it. A module that was copied from one of the original is that one again."""
+    won = store.load(winner)
     fields = {
         name: value
         for name, value in won.fields.items()

@@ -1,4 +1,4 @@
-"""The pages of translations, variations and preview links of a post."""
+"""The pages of translations, variations and preview links of a post; more of variations in `test_variations.py`."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_variation_is_made_and_promoted(signed_in: SignedIn) -> None:
     edit(made, title="Won")
 
     page = client.get(url(post, "variations")).content.decode()
-    assert "weight 30" in page
+    assert 'name="weight" value="30"' in page
     assert url(post, "variations") in client.get(url(made, "variations")).content.decode()
     client.post(url(post, "variations"), {"do": "promote", "value": str(made.pk)})
 

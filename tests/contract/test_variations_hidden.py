@@ -71,7 +71,7 @@ def test_visitors_see_it_at_the_address_of_its_original_and_nowhere_else(origina
     assert not holds(Client(headers={"user-agent": "Googlebot/2.1"}).get("/blog/coffee"))
     assert [path for path in paths if holds(visitor.get(path))] == []
     assert len(visitor.get("/api/public/posts").json()["data"]) == 3  # home, news, coffee
-    assert b"Filter coffee" in visitor.get("/search?q=coffee").content
+    assert b'href="/blog/coffee"' in visitor.get("/search?q=coffee").content
 
 
 def api_lists(original: Post) -> Iterator[str]:
@@ -114,7 +114,7 @@ def test_ai_clients_find_it_in_no_list(original: Post) -> None:
         ("list_posts", {"q": WORD}),
         ("list_posts", {"status": "draft"}),
         ("get_post_context", {"postId": str(original.pk)}),
-        ("list_translations", {"postId": str(original.pk)}),
+        ("list_post_translations", {"postId": str(original.pk)}),
     ]
     answers = {}
     for tool, arguments in asked:
