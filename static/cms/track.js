@@ -37,6 +37,10 @@ function start() {
     if (granted && !isSeen) seen();
     else flush();
   });
+  // A form is counted by the server, which knows nothing of what this browser keeps.
+  on("submit", ({ target: { elements: { _agreed: told } } }) => {
+    if (told) told.value = +may();
+  });
   addEventListener("pagehide", flush);
   addEventListener("online", flush);
   addEventListener("pageshow", (event) => event.persisted && seen());

@@ -66,3 +66,27 @@ def test_a_form_with_errors_has_no_serious_barrier(open_page: Any, dark: bool) -
     assert serious(visitor) == []
     wide = visitor.evaluate("() => document.documentElement.scrollWidth")
     assert wide <= 390
+
+
+def test_a_form_is_counted_once_its_visitor_agreed_to_be(open_page: Any, settings: Any) -> None:
+    from analytics.models import AnalyticsEvent
+
+    settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"analytics_consent": True})
+    contact()
+    visitor = open_page(None)
+    reached = AnalyticsEvent.objects.filter(goal="form:contact")
+
+    def send() -> int:
+        visitor.goto("/contact")
+        visitor.get_by_label("Email").fill("ada@example.com")
+        visitor.get_by_label("Message").fill("Good morning")
+        visitor.get_by_role("button", name="Send").click()
+        visitor.wait_for_url("**/contact?sent=*")
+        return reached.count()
+
+    assert send() == 0
+    visitor.get_by_role("button", name="Yes, count them").click()
+    assert send() == 1
+    visitor.get_by_role("button", name="Counting of visits").click()
+    visitor.get_by_role("button", name="No").click()
+    assert send() == 1
