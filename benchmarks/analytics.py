@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from benchmarks import analytics_reports, analytics_rows, analytics_taking
+from benchmarks import analytics_months, analytics_reports, analytics_rows, analytics_taking
 
 SEEDED: Final = 1_500
 """Of these the published ones have visitors."""
@@ -21,3 +21,4 @@ def measure(url: str, options: argparse.Namespace) -> None:
         )
     if options.only in "reports":
         analytics_reports.measure(posts, options.rows, options.rounds)
+        analytics_months.measure()

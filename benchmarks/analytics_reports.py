@@ -2,10 +2,211 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from statistics import median
+from typing import Final
+from uuid import UUID
 
-from benchmarks import analytics_rows
+from django.db import connection
+
+from analytics.figures import reports
+from analytics.figures.adding import add_up
+from analytics.figures.periods import Period
+from analytics.figures.shapes import HeatAsked
+from analytics.models import AnalyticsEvent, HeatCell, PostCount, SiteCount
+from analytics.services.track import Seen, track
+from benchmarks import analytics_fill, analytics_rows, analytics_taking, servers
+from benchmarks import analytics_raw as raw
+
+CHUNK: Final = 20_000
+ASKED_FROM: Final = 1_000_000
+ADDED: Final = 60_000
+"""Events that are added up by the product, so that the run ends."""
+FIGURES: Final = (SiteCount, PostCount, HeatCell)
+STEPS: Final = (100_000, 1_000_000, 10_000_000)
+"""Rows at which the cost of one more event is measured."""
+PROBE: Final = 20_000
+_CALL: Final = 100
+LAST: Final = analytics_rows.END.date() - timedelta(days=1)
+MONTH: Final = Period(LAST - timedelta(days=29), LAST)
+YEAR: Final = Period(LAST - timedelta(days=364), LAST)
+ALL: Final = Period(analytics_rows.START.date(), LAST)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question: milliseconds of the report, and of the same one over the events."""
+
+    name: str
+    report: float
+    events: float
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Seconds of the clock, of this process's CPU and of the database's."""
+
+    wall: float
+    own: float
+    database: float
+
+    def of(self, count: int) -> str:
+        each = 1_000_000 / count
+        cpu = (self.own + self.database) * each
+        return f"{self.wall * each:.0f} µs ({cpu:.0f} of CPU, {self.database * each:.0f} of it the database's)"
 
 
 def measure(posts: Sequence[str], rows: int, rounds: int) -> None:
-    analytics_rows.make(1, rows, rows, posts[0])
+    arm, done = str(UUID(int=1, version=4)), 0
+    analytics_rows.make_months()
+    for step in [CHUNK, *(step for step in STEPS if step < rows), rows]:
+        begin = time.perf_counter()
+        analytics_rows.make(done + 1, step, rows, arm)
+        print(f"\n{step:,} events, {time.perf_counter() - begin:.0f} s to make.", flush=True)
+        _fill(step)
+        _cost(posts)
+        done = step
+        if step >= ASKED_FROM or step == rows:
+            _sizes()
+            _show(_questions(posts, rounds), step)
+
+
+def _fill(step: int) -> None:
+    """Have the last ones added up by the product, those before by the database; of few, all by both."""
+    last = AnalyticsEvent.objects.order_by("-id").values_list("id", flat=True)[0]
+    if step == CHUNK:
+        _added()
+        by_product = _figures()
+    _forget_figures()
+    begin = time.perf_counter()
+    analytics_fill.fill(last if step == CHUNK else last - ADDED)
+    filled = time.perf_counter() - begin
+    if step == CHUNK:
+        if _figures() != by_product:
+            raise SystemExit("The figures that the benchmark makes are not those of the product.")
+        return
+    added = _added()
+    print(
+        f"Figures of them: {filled:.0f} s by SQL alone; "
+        f"the last {ADDED:,} added up in {added.of(ADDED)} each.",
+        flush=True,
+    )
+
+
+def _figures() -> list[set[tuple[object, ...]]]:
+    names = [
+        [field.name for field in model._meta.fields if field.name != "id"] for model in FIGURES
+    ]
+    return [
+        set(model._default_manager.values_list(*columns))
+        for model, columns in zip(FIGURES, names, strict=True)
+    ]
+
+
+def _forget_figures() -> None:
+    with connection.cursor() as cursor:
+        for model in FIGURES:
+            cursor.execute(f"TRUNCATE {model._meta.db_table}")
+
+
+def _added() -> Spent:
+    return _spent(lambda: sum(iter(lambda: add_up(CHUNK), 0)))
+
+
+def _spent(work: Callable[[], object]) -> Spent:
+    """With the CPU time of this process and of its connection's process in the database, which is on this machine."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        backend = cursor.fetchone()[0]
+    before = time.perf_counter(), time.process_time(), servers.cpu_seconds(backend)
+    work()
+    after = time.perf_counter(), time.process_time(), servers.cpu_seconds(backend)
+    return Spent(*(end - begin for begin, end in zip(before, after, strict=True)))
+
+
+def _cost(posts: Sequence[str]) -> None:
+    """Of one more event: taken in calls of a hundred, by the service; added up; and both by the table's size."""
+    calls = [
+        [
+            Seen(
+                event_type=event["eventType"], post_id=UUID(event["postId"]), x=event.get("x"),
+                y=event.get("y"), viewport_width=event["viewportWidth"], metadata=event["metadata"],
+            )
+            for event in analytics_taking.events(_CALL, posts, number)
+        ]
+        for number in range(PROBE // _CALL)
+    ]  # fmt: skip
+    taken = _spent(lambda: [track(seen=seen) for seen in calls])
+    print(
+        f"One more event: taken in {taken.of(PROBE)}; added up in {_added().of(PROBE)}.", flush=True
+    )
+
+
+def _sizes() -> None:
+    for model in (AnalyticsEvent, *FIGURES):
+        name = model._meta.db_table
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree(%s::regclass)",
+                [name],
+            )
+            size = cursor.fetchone()[0]
+            if size is None:
+                cursor.execute("SELECT pg_total_relation_size(%s::regclass)", [name])
+                size = cursor.fetchone()[0]
+            cursor.execute(f"VACUUM ANALYZE {name}")
+        print(f"{name}: {model._default_manager.count():,} rows, {size / 1024**2:,.0f} MB")
+
+
+def _questions(posts: Sequence[str], rounds: int) -> list[Asked]:
+    hottest, tested, rare = UUID(posts[0]), UUID(posts[1]), UUID(posts[-1])
+    found = []
+    for name, *summary in (
+        ("summary, 30 days", MONTH, None),
+        ("summary, a year", YEAR, None),
+        ("summary of the hottest post, 30 days", MONTH, hottest),
+        ("summary of the hottest post, a year", YEAR, hottest),
+        ("summary of a rare post, a year", YEAR, rare),
+    ):
+        ways = (partial(reports.summary, *summary), partial(raw.summary, *summary))
+        found.append(_asked(name, rounds, *ways))
+    for name, asked in (
+        ("heatmap of the hottest post, 13 months", HeatAsked(hottest, ALL)),
+        ("heatmap, 30 days", HeatAsked(hottest, MONTH)),
+        ("heatmap, a year, phones", HeatAsked(hottest, YEAR, device="mobile")),
+        ("heatmap, a year, one version", HeatAsked(hottest, YEAR, versions=(3, 4))),
+    ):
+        both = (partial(reports.heatmap, asked), partial(raw.heatmap, asked))
+        found.append(_asked(name, rounds, *both))
+    whole = HeatAsked(hottest, ALL)
+    modules = (partial(reports.module_clicks, whole), partial(raw.modules, whole))
+    found.append(_asked("clicks by module, 13 months", rounds, *modules))
+    arms = (partial(reports.arms, tested, YEAR), partial(raw.arms, tested, YEAR))
+    found.append(_asked("arms of a test, a year", rounds, *arms))
+    return found
+
+
+def _asked(
+    name: str, rounds: int, report: Callable[[], object], raw: Callable[[], object]
+) -> Asked:
+    report()
+    times = [(_milliseconds(report), _milliseconds(raw)) for _ in range(rounds)]
+    return Asked(name, median(one for one, _ in times), median(other for _, other in times))
+
+
+def _milliseconds(work: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    work()
+    return 1000 * (time.perf_counter() - begin)
+
+
+def _show(found: Sequence[Asked], rows: int) -> None:
+    print(f"\n| question, over {rows:,} events | report ms | from the events ms | times as long |")
+    print("|---|---:|---:|---:|")
+    for one in found:
+        ratio = one.events / one.report
+        print(f"| {one.name} | {one.report:.1f} | {one.events:,.0f} | {ratio:,.0f} |")

@@ -7,6 +7,9 @@ from typing import Final
 
 from django.db import connection
 
+from analytics.models import AnalyticsEvent
+from analytics.partitions import keep_ahead
+
 DAYS: Final = 396
 """Thirteen months."""
 END: Final = datetime(2026, 11, 22, tzinfo=UTC)
@@ -25,7 +28,7 @@ _POSTS: Final = """
 _EVENTS: Final = """
     INSERT INTO analytics_analyticsevent (event_type, post_id, x, y, viewport_width, metadata, locale, version,
         variation_of, goal, created_at)
-    SELECT CASE WHEN is_click THEN 'click' ELSE 'view' END, CASE WHEN arm THEN %(arm)s ELSE p.id END,
+    SELECT CASE WHEN is_click THEN 'click' ELSE 'view' END, CASE WHEN arm THEN %(arm)s::uuid ELSE p.id END,
         CASE WHEN is_click THEN round((width * mx)::numeric, 1) END,
         CASE WHEN is_click THEN round(((width * 0.8) * (module - 1 + my))::numeric, 1) END,
         width,
@@ -35,13 +38,13 @@ _EVENTS: Final = """
             'moduleY', round(my::numeric, 3), 'version', version)
         ELSE jsonb_build_object(
             'path', p.path, 'version', version,
-            'referrer', CASE WHEN r < 0.6 THEN 'site-' || floor(exp(r / 0.6 * ln(300)))::int || '.example' END
+            'referrer', CASE WHEN r < 0.6 THEN 'site-' || floor(exp(r / 0.6 * ln(190)))::int || '.example' END
         ) END,
         p.locale, version, CASE WHEN p.rank = 2 THEN p.id END,
         CASE WHEN is_click AND g < 0.1 THEN 'hero' ELSE '' END, moment
     FROM (
-        SELECT n, timestamptz %(start)s + (n / %(total)s) * interval '396 days' AS moment,
-            1 + floor((n / %(total)s) * 6)::int AS version,
+        SELECT n, %(start)s::timestamptz + (n / %(total)s::float8) * interval '396 days' AS moment,
+            1 + floor((n / %(total)s::float8) * 6)::int AS version,
             r, g, is_click, module, width,
             least(greatest(CASE WHEN is_hot THEN 0.5 + (a + b - 1) * 0.05 ELSE a END, 0), 1) AS mx,
             least(greatest(CASE WHEN is_hot THEN 0.7 + (b + r - 1) * 0.04 ELSE b END, 0), 1) AS my,
@@ -64,6 +67,15 @@ def make_posts(count: int = POSTS) -> list[str]:
         cursor.execute(_POSTS, [count])
         cursor.execute("SELECT id FROM bench_post ORDER BY rank")
         return [str(row[0]) for row in cursor.fetchall()]
+
+
+def make_months() -> None:
+    """The partitions of the past, which the product makes of rows that lie there."""
+    days = [START + timedelta(days=day) for day in range(0, DAYS, 28)]
+    rows = [AnalyticsEvent(event_type="view", created_at=day) for day in days]
+    AnalyticsEvent.objects.bulk_create(rows)
+    keep_ahead()
+    AnalyticsEvent.objects.all().delete()
 
 
 def make(first: int, last: int, total: int, arm: str) -> None:

@@ -48,14 +48,11 @@ def _event(post: str, place: int, number: int) -> dict[str, Any]:
     if place == 0:
         told = {"eventType": "view", "postId": post, "viewportWidth": 1280}
         return {**told, "metadata": {**metadata, "referrer": "search.example"}}
-    metadata |= {
-        "selector": "#main > section:nth-of-type(2) > div > a",
-        "moduleX": 0.51,
-        "moduleY": 0.25,
-    }
-    metadata["postModuleId"] = post
+    spread = (number * 37 + place * 101) % 997
+    metadata |= {"selector": "#main > section:nth-of-type(2) > div > a", "postModuleId": post}
+    metadata |= {"moduleX": spread / 997, "moduleY": (spread * 13 % 997) / 997}
     told = {"eventType": "click", "postId": post, "viewportWidth": 1280}
-    return {**told, "x": 640.5, "y": float(100 + number % 900), "metadata": metadata}
+    return {**told, "x": 1280 * spread / 997, "y": float(spread * 13), "metadata": metadata}
 
 
 def _post(path: str, batch: int, posts: Sequence[str]) -> Request:

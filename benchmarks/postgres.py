@@ -66,7 +66,7 @@ def _server() -> Iterator[str]:
 
     try:
         run("initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8")
-        listening = f"-h 127.0.0.1 -p {port} -k '' -c shared_buffers=256MB"
+        listening = f"-h 127.0.0.1 -p {port} -k '' -c shared_buffers=256MB -c max_wal_size=4GB"
         run("pg_ctl", "-w", "-l", str(data / "log"), "-o", listening, "start")
         try:
             yield f"postgresql://postgres@127.0.0.1:{port}/postgres"

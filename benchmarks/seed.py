@@ -141,8 +141,8 @@ _note = _cached(lambda: _text(1), 50)
 
 def _modules() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "hero", {
-        "title": _words(6), "subtitle": _words(15), "cta_label": "Read on", "cta_url": "/blog",
-        "image_id": None, "theme": "light",
+        "title": _words(6), "subtitle": _words(15), "ctaLabel": "Read on", "ctaUrl": "/blog",
+        "imageId": None, "theme": "light",
     }  # fmt: skip
     yield "prose", {"content": _article()}
     features = [{"icon": "star", "title": _words(3), "text": _words(12)} for _ in range(6)]
@@ -155,5 +155,5 @@ def _modules() -> Iterator[tuple[str, dict[str, Any]]]:
         },
     )
     yield "callout", {
-        "title": _words(4), "body": _note(), "tone": "info", "cta_label": "", "cta_url": "",
+        "title": _words(4), "body": _note(), "tone": "info", "ctaLabel": "", "ctaUrl": "",
     }  # fmt: skip

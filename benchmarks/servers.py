@@ -27,10 +27,11 @@ class Server:
 
     def cpu_seconds(self) -> float:
         """User and system time of the process and all below it, so far."""
-        return sum(_cpu_seconds(pid) for pid in _tree(self.pid))
+        return sum(cpu_seconds(pid) for pid in _tree(self.pid))
 
 
-def _cpu_seconds(pid: int) -> float:
+def cpu_seconds(pid: int) -> float:
+    """User and system time of one process so far."""
     # Schedstat counts nanoseconds; ticks of 10 ms would round short runs.
     try:
         threads = list(Path(f"/proc/{pid}/task").iterdir())

@@ -1,0 +1,123 @@
+"""Figures of millions of events in minutes: what adding up would have made of them, by the database alone.
+
+Only for tables that are empty, and only for the events of `analytics_rows`: `measure` in `analytics_reports` compares
+it with `add_up` over the same events before it is used.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.db import connection
+
+from analytics.models import HeatCell, PostCount, RollUp, SiteCount
+
+Indexes = list[tuple[str, str]]
+_DEVICE: Final = (
+    "CASE WHEN viewport_width < 768 THEN 'mobile' WHEN viewport_width < 1100 THEN 'tablet' "
+    "ELSE 'desktop' END"
+)
+_DAY: Final = "(created_at AT TIME ZONE 'UTC')::date"
+_ALIKE: Final = f"""
+    CREATE UNLOGGED TABLE bench_alike AS
+    SELECT {_DAY} AS day, post_id, variation_of, locale, {_DEVICE} AS device, goal,
+        CASE WHEN event_type = 'view' THEN coalesce(metadata->>'referrer', '') END AS referrer,
+        CASE WHEN event_type = 'click' THEN metadata->>'postModuleId' END AS module,
+        count(*) FILTER (WHERE event_type = 'view') AS views, count(*) FILTER (WHERE event_type = 'click') AS clicks,
+        count(*) FILTER (WHERE event_type = 'click' AND goal <> '') AS reached
+    FROM analytics_analyticsevent WHERE id <= %s GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
+"""  # noqa: S608  # no input, here and below
+_DIMENSIONS: Final = """
+    CROSS JOIN LATERAL (VALUES
+        ('total', '', views, clicks, reached),
+        ('locale', locale, views, clicks, reached),
+        ('device', device, views, clicks, reached),
+        ('referrer', referrer, views, 0, 0),
+        ('goal', nullif(goal, ''), 0, 0, reached) {more}
+    ) AS divided (dimension, value, seen, hit, got)
+"""
+_OF_POSTS: Final = """,
+        ('module', module, 0, clicks, 0),
+        ('arm', CASE WHEN arm THEN alike.post_id::text END, views, clicks, reached),
+        ('arm', CASE WHEN arm AND goal <> '' THEN alike.post_id || ' ' || goal END, 0, 0, reached)
+"""
+_GRAINS: Final = """
+    CROSS JOIN LATERAL (VALUES ('day', day), ('month', date_trunc('month', day)::date)) AS grains (grain, begun)
+"""
+_SITE: Final = f"""
+    INSERT INTO analytics_sitecount (dimension, grain, day, value, views, clicks, conversions)
+    SELECT dimension, grain, begun, value, sum(seen), sum(hit), sum(got) FROM bench_alike AS alike
+    {_DIMENSIONS.format(more="")} {_GRAINS} WHERE value IS NOT NULL GROUP BY 1, 2, 3, 4
+"""  # noqa: S608
+_POSTS: Final = f"""
+    INSERT INTO analytics_postcount (post_id, dimension, grain, day, value, views, clicks, conversions)
+    SELECT counted.id, dimension, grain, begun, value, sum(seen), sum(hit), sum(got) FROM bench_alike AS alike
+    CROSS JOIN LATERAL (
+        SELECT post_id AS id, post_id = variation_of AS arm
+        UNION ALL SELECT variation_of, true WHERE variation_of <> post_id
+    ) AS counted {_DIMENSIONS.format(more=_OF_POSTS)} {_GRAINS}
+    WHERE value IS NOT NULL AND (dimension <> 'arm' OR counted.id = variation_of) GROUP BY 1, 2, 3, 4, 5
+"""  # noqa: S608
+_CELLS: Final = f"""
+    INSERT INTO analytics_heatcell
+        (post_id, event_type, module_id, device, grain, day, version, across, down, count, x_sum, y_sum)
+    SELECT post_id, 'click', cell.module, {_DEVICE}, grain, begun, version, cell.across, cell.down,
+        count(*), sum(cell.x), sum(cell.y)
+    FROM analytics_analyticsevent
+    CROSS JOIN LATERAL (SELECT {_DAY} AS day, least(greatest(x / viewport_width, 0), 1) AS px,
+        least(greatest(y / viewport_width * 1000, 0), 50000) AS py,
+        (metadata->>'moduleX')::float8 AS mx, (metadata->>'moduleY')::float8 AS my) AS placed
+    CROSS JOIN LATERAL (VALUES
+        ('~', least(floor(px * 100), 99), least(floor(py / 10), 4999), floor(px * 10000 + 0.5), floor(py * 10 + 0.5)),
+        (metadata->>'postModuleId', least(floor(mx * 100), 99), least(floor(my * 100), 99),
+            floor(mx * 1000 + 0.5), floor(my * 1000 + 0.5))
+    ) AS cell (module, across, down, x, y) {_GRAINS}
+    WHERE id <= %s AND event_type = 'click' GROUP BY 1, 3, 4, 5, 6, 7, 8, 9
+"""  # noqa: S608
+_TABLES: Final = [model._meta.db_table for model in (SiteCount, PostCount, HeatCell)]
+
+
+def fill(last: int) -> None:
+    """The figures of all events up to that id, as if they had been added up."""
+    with connection.cursor() as cursor:
+        # What the tables are told apart by is made at the end: millions of entries at once.
+        dropped = _drop_indexes()
+        cursor.execute("SET work_mem = '512MB'")
+        cursor.execute("SET maintenance_work_mem = '512MB'")
+        cursor.execute(_ALIKE, [last])
+        for statement in (_SITE, _POSTS):
+            cursor.execute(statement)
+        cursor.execute(_CELLS, [last])
+        cursor.execute("DROP TABLE bench_alike")
+        for table, statement in dropped:
+            cursor.execute(
+                f"ALTER TABLE {table} ADD {statement}"
+                if statement.startswith("CONS")
+                else statement
+            )
+        cursor.execute("RESET work_mem")
+        for table in _TABLES:
+            cursor.execute(f"VACUUM ANALYZE {table}")
+    RollUp.objects.update_or_create(pk=1, defaults={"counted_to": last})
+
+
+def _drop_indexes() -> Indexes:
+    found: Indexes = []
+    with connection.cursor() as cursor:
+        for table in _TABLES:
+            cursor.execute(
+                "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint "
+                "WHERE conrelid = %s::regclass AND contype = 'u'",
+                [table],
+            )
+            for name, definition in cursor.fetchall():
+                cursor.execute(f"ALTER TABLE {table} DROP CONSTRAINT {name}")
+                found.append((table, f"CONSTRAINT {name} {definition}"))
+            cursor.execute(
+                "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = %s AND indexname NOT LIKE '%%_pkey'",
+                [table],
+            )
+            for name, definition in cursor.fetchall():
+                cursor.execute(f"DROP INDEX {name}")
+                found.append((table, definition))
+    return found
