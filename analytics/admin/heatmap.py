@@ -62,7 +62,7 @@ def heatmap(request: HttpRequest, post_id: UUID) -> HttpResponse:
         "is_tracked": settings.CMS_ENV.analytics_tracking,
         "today": today(),
     }
-    response = post_page(
+    return post_page(
         request,
         "admin/analytics/heatmap.html",
         post,
@@ -72,8 +72,6 @@ def heatmap(request: HttpRequest, post_id: UUID) -> HttpResponse:
         tab="heatmap",
         status=422 if asked.problem else 200,
     )
-    response["Cache-Control"] = "no-store"
-    return response
 
 
 def _switches(post: Post, asked: HeatFilter) -> dict[str, list[Choice]]:

@@ -23,9 +23,9 @@ def cell(
     version: int | None = None,
 ) -> None:
     """Hits of one spot on one day: `x` and `y` are parts of the module, or pixels of a page 1,000 wide."""
-    in_box = len(module_id) > 1
-    side, unit = (100, 1_000) if in_box else (0.1, 10)
+    side, unit = (100, 1_000) if len(module_id) > 1 else (0.1, 10)
     shown = day or timezone.now().astimezone(UTC).date()
+    place = {"across": min(99, int(round(x * side, 6))), "down": int(round(y * side, 6))}
     for grain, begin in (("day", shown), ("month", shown.replace(day=1))):
         found, _ = HeatCell.objects.get_or_create(
             post_id=post.pk,
@@ -35,8 +35,7 @@ def cell(
             grain=grain,
             day=begin,
             version=post.version if version is None else version,
-            across=min(99, int(round(x * side, 6))),
-            down=int(round(y * side, 6)),
+            **place,
         )
         found.count += count
         found.x_sum += round(x * unit) * count

@@ -244,6 +244,7 @@ def test_the_frame_runs_nothing_and_other_sites_may_not_frame_it() -> None:
     assert "data-heat-page" in html
     outer = ApiClient("admin").get(f"/admin/analytics/heatmap/{Post.objects.get().pk}/")
     assert outer["X-Frame-Options"] == "DENY"
+    assert "no-store" in outer["Cache-Control"]
     assert 'sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"' in (
         outer.content.decode()
     )

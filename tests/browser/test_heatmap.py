@@ -81,7 +81,7 @@ def is_on_the_button(page: Any, frame: str = "heat-live", stage: int = 0) -> boo
     if found is None:
         return False
     x, y = middle(found)
-    return (
+    return bool(
         abs(x - box["x"] - box["width"] / 2) < 2
         and abs(y - box["y"] - box["height"] / 2) < 2
         and found["right"] - found["left"] < box["width"]
