@@ -14,6 +14,8 @@ from content import edits
 from content.models import Post, PreviewLink
 from content.services.edit import edit_post
 from content.services.previews import create_preview_link, open_preview
+from content.services.publish import set_status
+from content.services.running import change_variation
 from content.services.translate import create_translation, propose_translation
 from content.services.translate_many import propose_translations
 from content.services.trash import delete_post, purge_trash, restore_post
@@ -85,6 +87,39 @@ def test_one_variation_per_name() -> None:
 
     assert refusals(at_once(vary, vary, vary)) == ["variation_exists"] * 2
     assert Post.objects.filter(variation_of=post).count() == 1
+
+
+def test_those_that_start_at_once_have_all_visitors_at_most() -> None:
+    post, actor = make.post(), make.actor("editor")
+    made = [
+        create_variation(post_id=post.pk, variation=name, actor=actor, weight=40) for name in "BCD"
+    ]
+
+    def start(variation: Post) -> Post:
+        return change_variation(
+            post_id=post.pk, variation_id=variation.pk, actor=actor, running=True
+        )
+
+    results = at_once(*(partial(start, one) for one in made))
+
+    assert refusals(results) == ["too_many_visitors"]
+    assert Post.objects.filter(variation_running=True).count() == 2
+
+
+def test_a_test_does_not_outlive_its_original() -> None:
+    post, actor = make.post(), make.actor("editor")
+    made = create_variation(post_id=post.pk, variation="B", actor=actor)
+
+    def start() -> Post:
+        return change_variation(post_id=post.pk, variation_id=made.pk, actor=actor, running=True)
+
+    def unpublish() -> Post:
+        return set_status(post_id=post.pk, status="draft", actor=actor)
+
+    results = at_once(start, unpublish, start)
+
+    assert set(refusals(results)) <= {"original_not_published"}
+    assert not Post.objects.get(pk=made.pk).variation_running
 
 
 def test_an_edit_and_a_promotion_follow_each_other() -> None:

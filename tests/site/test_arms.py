@@ -43,9 +43,8 @@ def browser(wanted: str, post: Post, *arms: Post) -> str:
     raise AssertionError(f"nobody is shown {wanted}")
 
 
-def get(agent: str, path: str = PATH, **headers: str) -> HttpResponse:
-    found: Any = Client().get(path, headers={"user-agent": agent, **headers})
-    return found
+def get(agent: str, path: str = PATH, **headers: str) -> Any:
+    return Client().get(path, headers={"user-agent": agent, **headers})
 
 
 def title(response: HttpResponse) -> str:
