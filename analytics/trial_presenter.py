@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from analytics.figures.confidence import ALPHA, Range
 from analytics.figures.judging import Arm, Trial
 from analytics.trial_words import doubt_sentence
+from content.store import iso
 from core.json import JsonObject
 
-_DIGITS = 6
+_DIGITS: Final = 6
 
 
 def trial(found: Trial) -> JsonObject:
@@ -16,8 +19,8 @@ def trial(found: Trial) -> JsonObject:
         "postId": str(found.original.pk),
         "title": found.original.title,
         "running": found.is_running,
-        "startedAt": course.began.isoformat() if course.began else None,
-        "endedAt": course.ended.isoformat() if course.ended else None,
+        "startedAt": iso(course.began) if course.began else None,
+        "endedAt": iso(course.ended) if course.ended else None,
         "from": found.period.first.isoformat(),
         "to": found.period.last.isoformat(),
         "goal": found.goal,

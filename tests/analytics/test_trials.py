@@ -17,6 +17,7 @@ from content.models import Post
 from content.services.edit import edit_post
 from content.services.running import change_variation
 from content.services.trash import delete_post
+from content.store import iso
 from tests import make
 from tests.analytics.begun import begun, moved
 from tests.analytics.counted import ago, arm
@@ -146,7 +147,8 @@ def test_what_is_done_at_the_beginning_and_at_the_end_is_no_change() -> None:
     change_variation(post_id=post.pk, variation_id=b.pk, running=True, actor=editor)
     found = read(post.pk)
     assert (found["from"], found["endedAt"]) == (str(ago(0)), None)
-    assert found["startedAt"] > (timezone.now() - timedelta(hours=1)).isoformat()
+    assert found["startedAt"] > iso(timezone.now() - timedelta(hours=1))
+    assert found["startedAt"].endswith("Z")
 
 
 def test_a_part_of_a_test_and_more_goals_than_views_are_told() -> None:
