@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -41,7 +41,7 @@ def shown_posts(ids: Iterable[UUID]) -> dict[UUID, Shown]:
     }
 
 
-def _shown(ids: list[UUID]) -> QuerySet[Post, dict[str, object]]:
+def _shown(ids: list[UUID]) -> QuerySet[Any, Any]:
     running = Post.objects.kept().filter(variation_running=True)
     of_published = Q(
         variation_running=True,

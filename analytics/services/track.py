@@ -75,10 +75,9 @@ def _locale(told: Json) -> str:
 
 def _version(told: Json, present: int) -> int:
     """The version that was shown: an older one, where a page from before the last change is still open."""
-    is_number = isinstance(told, int) and not isinstance(told, bool)
-    if is_number and max(1, present - _VERSIONS_BACK) <= told <= present:
-        return told
-    return present
+    if not isinstance(told, int) or isinstance(told, bool):
+        return present
+    return told if max(1, present - _VERSIONS_BACK) <= told <= present else present
 
 
 def _goal(one: Seen) -> str:

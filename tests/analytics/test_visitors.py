@@ -11,7 +11,6 @@ from django.test import RequestFactory
 
 from analytics.models import AnalyticsEvent
 from analytics.visitors import counts
-from core.api import throttles
 from core.programs import is_program
 from tests.api_client import ApiClient
 
@@ -115,7 +114,7 @@ def report(number: int, **extra: Any) -> Any:
 @pytest.fixture
 def rates(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Sets rates, at a moment that no window ends in."""
-    monkeypatch.setattr(throttles.time, "time", lambda: NOW)
+    monkeypatch.setattr("core.api.throttles.time.time", lambda: NOW)
 
     def set_(**given: str) -> None:
         settings.THROTTLE_RATES = {**settings.THROTTLE_RATES, **given}
