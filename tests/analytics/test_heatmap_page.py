@@ -177,6 +177,7 @@ def test_a_period_of_its_own_counts_its_days_and_a_wrong_one_is_named() -> None:
     assert 'value="2026-03-02"' in within
     assert "from (2026-03-19) must not be later than to (2026-03-02)." in wrong
     assert cells_in(wrong)["page"] == []
+    assert "Nobody clicked here" not in wrong
 
 
 @pytest.mark.parametrize(

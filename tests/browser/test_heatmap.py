@@ -197,7 +197,7 @@ def test_before_and_after_an_approval_stand_side_by_side(open_page: OpenPage) ->
 @pytest.mark.parametrize("width", [1280, 390])
 def test_keys_point_at_modules_and_there_is_no_barrier(open_page: OpenPage, width: int) -> None:
     post = with_button()
-    edit_post(post_id=post.pk, actor=make.actor("admin"), edit=longer)
+    approved(post, longer)
     callout = make.module_id(post, "callout")
     cell(post, callout, x=0.5, y=0.5, count=4)
     page = open_page("admin", width=width)
