@@ -109,7 +109,8 @@ def chi_square_tail(value: float, degrees: int) -> float:
         begin = erfc(sqrt(half))
     else:
         powers, begin = [float(index) for index in range(degrees // 2)], 0.0
-    return begin + exp(-half) * sum(pow(half, power) / gamma(power + 1) for power in powers)
+    tail: float = sum(half**power / gamma(power + 1) for power in powers)
+    return begin + exp(-half) * tail
 
 
 def views_needed(

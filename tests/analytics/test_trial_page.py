@@ -51,6 +51,14 @@ def test_verdicts_stand_in_sentences_with_their_ranges(editor: Client) -> None:
     assert "Too early to say anything of B: each arm needs 100 views at least" in other
 
 
+def test_the_page_of_the_variations_leads_here(editor: Client) -> None:
+    post, _ = begun()
+
+    page = editor.get(f"/admin/content/post/{post.pk}/variations/").content.decode()
+
+    assert f'href="/admin/analytics/variations/{post.pk}/">What the test shows</a>' in page
+
+
 def test_rates_are_drawn_on_one_scale() -> None:
     post, (b,) = begun()
     arm(post.pk, post.pk, 1000, 100)

@@ -64,6 +64,31 @@ def test_the_arms_of_a_test_with_their_rates_ranges_and_verdicts() -> None:
     assert read(variation.pk) == found
 
 
+def test_what_visitors_report_is_in_the_test_at_once() -> None:
+    post, (variation,) = begun()
+    phone = "Mozilla/5.0 (Linux; Android 16) AppleWebKit/537.36 Chrome/156.0 Mobile Safari/537.36"
+
+    def seen(shown: Post, *, goal: str = "") -> None:
+        of = {"postId": str(shown.pk), "viewportWidth": 390}
+        click = {**of, "eventType": "click", "x": 1, "y": 1, "metadata": {"goal": goal}}
+        body = [{**of, "eventType": "view"}, *([click] if goal else [])]
+        ApiClient().write(
+            "POST", "/api/public/analytics/track", body, headers={"User-Agent": phone}
+        )
+
+    seen(post, goal="signup")
+    seen(post)
+    seen(variation, goal="signup")
+
+    found = read(post.pk)
+
+    assert [(arm["views"], arm["clicks"], arm["conversions"]) for arm in found["arms"]] == [
+        (2, 1, 1), (1, 1, 1),
+    ]  # fmt: skip
+    assert found["goals"] == [{"goal": "signup", "conversions": 2}]
+    assert [arm["verdict"] for arm in found["arms"]] == [None, "too-early"]
+
+
 def test_another_goal_and_a_goal_that_nobody_reached() -> None:
     post, (variation,) = begun()
     arm(post.pk, post.pk, 300, 20)
