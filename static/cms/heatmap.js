@@ -23,8 +23,13 @@ function staged(element) {
   new ResizeObserver(() => fit(stage)).observe(view);
   frame.addEventListener("load", () => open(stage));
   say(stage, "loading");
-  if (pageOf(stage)?.readyState === "complete") open(stage);
+  if (isLoaded(frame)) open(stage);
   return stage;
+}
+
+// Whether it was there before this script, be it the page or an error. The browser's own error has no document.
+function isLoaded({ contentDocument: page }) {
+  return !page || (page.readyState === "complete" && page.URL !== "about:blank");
 }
 
 // The document of the frame, if it is the page and neither an error nor a login.
