@@ -6,7 +6,6 @@ from typing import Final, get_args
 
 from rest_framework import serializers
 
-from analytics.api.figures_schema import PERIOD
 from analytics.figures.judging import GOAL_PATTERN, Doubt
 from analytics.figures.verdicts import USUAL_EFFECT, Verdict
 from analytics.models import GOAL_MAX
@@ -15,6 +14,7 @@ from core.api.schema import UUID_TEXT, query, whole
 VERDICTS: Final = tuple(verdict.value for verdict in Verdict)
 DOUBTS: Final = get_args(Doubt)
 EFFECTS: Final = range(1, 101)
+_DAY: Final = {"type": "string", "description": "Like 2030-01-31; of a time, its day in UTC."}
 ASKED: Final = [
     query("postId", "The original, or one of its variations.", UUID_TEXT, required=True),
     query(
@@ -22,7 +22,8 @@ ASKED: Final = [
         "What counts as success; without it the goal that was reached most.",
         {"type": "string", "maxLength": GOAL_MAX, "pattern": GOAL_PATTERN},
     ),
-    *PERIOD,
+    query("from", "The first day; without any days, those of the last test.", _DAY),
+    query("to", "The last day, in UTC.", _DAY),
     query(
         "effect",
         "The smallest difference of interest, in percent of the rate of A: for `viewsNeeded`.",
