@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Count, Exists, JSONField, OuterRef, QuerySet, Subquery, Sum, TextField
+from django.db.models import Count, Exists, OuterRef, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from accounts.models import User
@@ -22,9 +22,7 @@ from content.models import (
     PostTerm,
     Term,
 )
-from content.site.assignment import Arm
 from core.errors import invalid
-from core.json_list import JSONList
 from core.statements import Row, Statement, columns_of, instance
 
 LIST_COLUMNS: Final = (
@@ -72,25 +70,6 @@ def deleted_posts() -> QuerySet[Post]:
 def published_posts() -> QuerySet[Post]:
     """Posts that anybody may see."""
     return visible_posts().filter(status="published", is_placeholder=False)
-
-
-def running_arms() -> Subquery:
-    """The running variations of each post as a list in JSON: what would else be a query of its own."""
-    arms = Post.objects.kept().filter(variation_of=OuterRef("pk"), variation_running=True)
-    listed = arms.order_by().values(all=JSONList("id", "variation", "variation_weight"))
-    return Subquery(listed, output_field=JSONField())
-
-
-def arms_in(rows: Iterable[tuple[str, str, int]] | None) -> list[Arm]:
-    """What `running_arms` found, by name."""
-    arms = [Arm(UUID(id_), name, weight) for id_, name, weight in rows or ()]
-    return sorted(arms, key=lambda arm: arm.name)
-
-
-def weight_left(original: UUID) -> int:
-    """Percent of the visitors that the running variations leave to their original. One query."""
-    running = Post.objects.kept().filter(variation_of=original, variation_running=True)
-    return 100 - (running.aggregate(total=Sum("variation_weight"))["total"] or 0)
 
 
 def waiting_in(layer: Layer) -> Exists:
@@ -143,14 +122,6 @@ _TERMS: Final = Statement(
 _POST: Final = Statement(
     lambda post_id: (
         reachable_posts().filter(pk=post_id).values(*columns_of(Post), "author__username")
-    )
-)
-_PUBLISHED_POST: Final = Statement(
-    lambda post_id: (
-        published_posts()
-        .filter(pk=post_id)
-        .annotate(arms=running_arms())
-        .values(*columns_of(Post), "author__username", "arms")
     )
 )
 
@@ -206,16 +177,11 @@ def page_of(locale: str, ordering: str, part: slice, *, only_published: bool) ->
 def find_post(post_id: UUID) -> Post | None:
     """A post that is not in the trash, with its author's name. One query."""
     rows = _POST.rows(post_id)
-    return _whole_post(rows[0]) if rows else None
+    return whole_post(rows[0]) if rows else None
 
 
-def find_published(post_id: UUID) -> tuple[Post, list[Arm]] | None:
-    """A post that anybody may see, with its running variations. One query."""
-    rows = _PUBLISHED_POST.rows(post_id)
-    return (_whole_post(rows[0]), arms_in(rows[0]["arms"])) if rows else None
-
-
-def _whole_post(row: Row) -> Post:
+def whole_post(row: Row) -> Post:
+    """The post of a row with all its columns and the name of its author."""
     post = instance(Post, row)
     if post.author_id is not None:
         author = {"id": post.author_id, "username": row["author__username"]}

@@ -17,6 +17,7 @@ from content.api.delivered import DeliveredViewSet
 from content.api.schema import delivery
 from content.api.schema import posts as schema
 from content.api.schema.delivery import FIELDS_MAX
+from content.arm_queries import find_published
 from content.delivered_media import media_of
 from content.layers.state import post_not_found
 from content.models import Post
@@ -97,7 +98,7 @@ def variation_of(request: Request) -> str:
 
 def _published(post_id: str) -> tuple[Post, list[Arm]]:
     try:
-        found = queries.find_published(UUID(post_id))
+        found = find_published(UUID(post_id))
     except ValueError:
         found = None
     if found is None:

@@ -13,6 +13,7 @@ from content import presenters, queries
 from content.api import reading
 from content.api.schema import copies as schema
 from content.api.schema.posts import MADE, PostSchema
+from content.arm_queries import weight_left
 from content.models.post import VARIATION_MAX
 from content.services.running import WEIGHTS, change_variation
 from content.services.vary import USUAL_WEIGHT, create_variation, promote_variation
@@ -69,7 +70,7 @@ class VariationViewSet(ApiViewSet):
         page = page_of(request)
         rows = queries.reachable_posts().filter(variation_of=post).order_by("variation", "id")
         data = [presenters.variation(row) for row in rows[page.slice]]
-        original = {"id": post.pk, "weight": queries.weight_left(post.pk)}
+        original = {"id": post.pk, "weight": weight_left(post.pk)}
         return Response({**page.envelope(data, rows.count()), "original": original})
 
     @extend_schema(parameters=MADE, request=NewVariation, responses={201: PostSchema})

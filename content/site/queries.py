@@ -11,8 +11,9 @@ from uuid import UUID
 from django.db.models import JSONField, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from content.arm_queries import arms_in, running_arms
 from content.models import Menu, Post, PostModule, Term
-from content.queries import arms_in, published_posts, reachable_posts, running_arms
+from content.queries import published_posts, reachable_posts
 from content.site.assignment import Arm
 from content.site.rendering import RenderableModule
 from core.json import Json

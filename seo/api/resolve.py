@@ -12,6 +12,7 @@ from content import queries
 from content.api.delivered import DeliveredViewSet
 from content.api.delivery import delivered_post, variation_of
 from content.api.schema.delivery import VARIATION
+from content.arm_queries import arms_in, running_arms
 from content.site.addresses import canonical_form
 from core.api.permissions import PUBLIC, Declared
 from core.errors import NotFound, invalid
@@ -33,10 +34,10 @@ class ResolveViewSet(DeliveredViewSet):
             raise invalid(
                 "path", f"path must begin with / and have at most {ADDRESS_MAX:,} characters."
             )
-        posts = queries.published_posts().annotate(arms=queries.running_arms())
+        posts = queries.published_posts().annotate(arms=running_arms())
         found = posts.filter(path=canonical_form(path)).first()
         if found is not None:
-            arms, variation = queries.arms_in(found.arms), variation_of(request)
+            arms, variation = arms_in(found.arms), variation_of(request)
             post = delivered_post(found, arms=arms, variation=variation)
             return Response({"type": "post", "post": post})
         target = target_of(path)
