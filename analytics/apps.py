@@ -16,8 +16,8 @@ class AnalyticsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from analytics.goals import goal_reached
         from analytics.health import figures
+        from analytics.intake.goals import goal_reached
         from content.site import goals
         from core import doctor
 
@@ -28,6 +28,6 @@ class AnalyticsConfig(AppConfig):
 
 
 def _keep_months(**kwargs: Any) -> None:
-    from analytics.partitions import keep_ahead
+    from analytics.intake.partitions import keep_ahead
 
     keep_ahead()

@@ -15,8 +15,8 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils import timezone
 
+from analytics.intake.writing import write_events
 from analytics.models import AnalyticsEvent
-from analytics.writing import write_events
 from content import edits
 from content.document import PostDocument
 from content.models import Post, PostModule

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from analytics.figures.adding import add_all
 from analytics.figures.merging import merge_rare_values
-from analytics.partitions import keep_ahead
+from analytics.intake.partitions import keep_ahead
 from analytics.services.retention import forget_old_events, forget_old_figures
 
 _SECONDS: Final = 25.0

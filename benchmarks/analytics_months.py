@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime
 
 from django.db import connection
 
+from analytics.intake.partitions import drop_before, months
 from analytics.models import RollUp
-from analytics.partitions import drop_before, months
 
 
 def measure() -> None:

@@ -7,8 +7,8 @@ from typing import Final
 
 from django.db import connection
 
+from analytics.intake.partitions import keep_ahead
 from analytics.models import AnalyticsEvent
-from analytics.partitions import keep_ahead
 
 DAYS: Final = 396
 """Thirteen months."""

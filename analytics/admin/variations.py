@@ -13,11 +13,11 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from analytics.figures.confidence import Range
-from analytics.figures.judging import GOAL_PATTERN, Arm, Trial, trial
-from analytics.figures.verdicts import USUAL_EFFECT, Verdict
 from analytics.models import GOAL_MAX
-from analytics.trial_words import doubt_sentence, percent, points, verdict_sentence
+from analytics.trials.confidence import Range
+from analytics.trials.judging import GOAL_PATTERN, Arm, Trial, trial
+from analytics.trials.verdicts import USUAL_EFFECT, Verdict
+from analytics.trials.words import doubt_sentence, percent, points, verdict_sentence
 from content.admin.pages import post_page, post_url, read
 from content.admin.panels import Tab, register_test_links
 from content.models import Post

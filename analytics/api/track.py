@@ -15,8 +15,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analytics.api import schema
+from analytics.intake.visitors import counts
 from analytics.services.track import Seen, track
-from analytics.visitors import counts
 from core.api.body import Body, body_length, check
 from core.api.negotiation import OneAnswer
 from core.api.parsers import StrictJsonParser

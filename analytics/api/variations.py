@@ -9,12 +9,12 @@ from pydantic import BeforeValidator, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analytics import trial_presenter
 from analytics.api import variations_schema as schema
 from analytics.api.figures import Id
-from analytics.figures.judging import GOAL_PATTERN, trial
-from analytics.figures.verdicts import USUAL_EFFECT
 from analytics.models import GOAL_MAX
+from analytics.trials import presenter as trial_presenter
+from analytics.trials.judging import GOAL_PATTERN, trial
+from analytics.trials.verdicts import USUAL_EFFECT
 from core.api.body import Body
 from core.api.permissions import Declared
 from core.api.query import read_query

@@ -6,9 +6,9 @@ from typing import Final, get_args
 
 from rest_framework import serializers
 
-from analytics.figures.judging import GOAL_PATTERN, Doubt
-from analytics.figures.verdicts import USUAL_EFFECT, Verdict
 from analytics.models import GOAL_MAX
+from analytics.trials.judging import GOAL_PATTERN, Doubt
+from analytics.trials.verdicts import USUAL_EFFECT, Verdict
 from core.api.schema import UUID_TEXT, query, whole
 
 VERDICTS: Final = tuple(verdict.value for verdict in Verdict)

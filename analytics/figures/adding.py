@@ -16,8 +16,8 @@ from django.utils import timezone
 from analytics.figures import writing
 from analytics.figures.reading import read
 from analytics.figures.tallies import tally
+from analytics.intake.order import last_settled
 from analytics.models import AnalyticsEvent, RollUp
-from analytics.order import last_settled
 
 CHUNK: Final = 20_000
 """Events of one transaction: what a report counts at most before it is read."""

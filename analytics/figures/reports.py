@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from analytics.figures import arm_counts, summaries
 from analytics.figures import heat as heats
-from analytics.figures import summaries, trials
 from analytics.figures.adding import add_up
 from analytics.figures.periods import Period
 from analytics.figures.shapes import (
@@ -56,16 +56,16 @@ def module_clicks(asked: HeatAsked) -> list[ModuleClicks]:
 def arms(original_id: UUID, period: Period, goal: str | None = None) -> list[ArmFigures]:
     """The arms of a test, the original first. Without a goal, conversions are those of all goals."""
     add_up()
-    return trials.arms(original_id, period, goal)
+    return arm_counts.arms(original_id, period, goal)
 
 
 def daily_arms(original_id: UUID, period: Period, goal: str | None = None) -> list[ArmDay]:
     """The arms of a test by day, in order; days without events are left out."""
     add_up()
-    return trials.daily_arms(original_id, period, goal)
+    return arm_counts.daily_arms(original_id, period, goal)
 
 
 def goals_of(original_id: UUID, period: Period) -> list[Goal]:
     """What visitors of the arms reached, the most frequent first."""
     add_up()
-    return trials.goals_of(original_id, period)
+    return arm_counts.goals_of(original_id, period)

@@ -9,8 +9,8 @@ from django.db import transaction
 from django.db.models import Max, Q
 from django.utils import timezone
 
+from analytics.intake.partitions import drop_before
 from analytics.models import AnalyticsEvent, Grain, HeatCell, PostCount, RollUp, SiteCount
-from analytics.partitions import drop_before
 
 _BATCH: Final = 5_000
 

@@ -14,9 +14,9 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
+from analytics.intake.shown import Shown, shown_posts
+from analytics.intake.writing import write_events
 from analytics.models import EventType
-from analytics.shown import Shown, shown_posts
-from analytics.writing import write_events
 from core.json import Json, JsonObject
 
 _GOAL: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}", re.ASCII)

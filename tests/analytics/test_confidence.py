@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from analytics.figures.confidence import (
+from analytics.trials.confidence import (
     Tally,
     chance_of_split,
     chi_square_tail,
@@ -16,7 +16,7 @@ from analytics.figures.confidence import (
     views_needed,
     wilson,
 )
-from analytics.figures.verdicts import Judged, Verdict, is_enough, is_odd_split, judge
+from analytics.trials.verdicts import Judged, Verdict, is_enough, is_odd_split, judge
 
 
 @pytest.mark.parametrize(

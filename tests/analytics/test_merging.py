@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from analytics.figures import trials
+from analytics.figures import arm_counts
 from analytics.figures.merging import OTHER, merge_rare_values
 from analytics.figures.periods import Period
 from analytics.models import PostCount, SiteCount
@@ -78,7 +78,7 @@ def test_arms_of_a_test_stay_when_goals_are_many() -> None:
 
     merged = merge_rare_values(NOW)
 
-    arms = trials.arms(POST, Period(DAY, DAY), None)
+    arms = arm_counts.arms(POST, Period(DAY, DAY), None)
     assert merged == 2
     assert [(arm.post_id, arm.views, arm.conversions) for arm in arms] == [(POST, 3, 201)]
-    assert len(trials.goals_of(POST, Period(DAY, DAY))) == 199
+    assert len(arm_counts.goals_of(POST, Period(DAY, DAY))) == 199

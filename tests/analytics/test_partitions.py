@@ -12,9 +12,9 @@ from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
-from analytics import partitions
+from analytics.intake import partitions
+from analytics.intake.partitions import AHEAD, drop_before, keep_ahead, months
 from analytics.models import AnalyticsEvent, RollUp
-from analytics.partitions import AHEAD, drop_before, keep_ahead, months
 from analytics.services.retention import forget_old_events
 from analytics.services.track import Seen, track
 from analytics.tasks import prune_events

@@ -11,8 +11,8 @@ import pytest
 from django.db import connection
 from django.db.models import F
 
+from analytics.intake.order import BEING_WRITTEN, last_settled
 from analytics.models import AnalyticsEvent
-from analytics.order import BEING_WRITTEN, last_settled
 from analytics.services.track import Seen, track
 from content.models import Post
 from content.services.trash import delete_post

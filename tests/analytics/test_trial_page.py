@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from analytics.admin.variations import lines_of
-from analytics.figures.judging import trial
+from analytics.trials.judging import trial
 from content.services.running import change_variation
 from tests import make
 from tests.analytics.begun import begun

@@ -9,8 +9,8 @@ import pytest
 from django.core.cache import cache
 from django.test import RequestFactory
 
+from analytics.intake.visitors import counts
 from analytics.models import AnalyticsEvent
-from analytics.visitors import counts
 from core.programs import is_program
 from tests.api_client import ApiClient
 

@@ -147,7 +147,8 @@ def test_a_plan_says_its_price_and_its_button_names_it():
         '<li class="plan box plan-highlighted"><h3>Middle <span class="badge">Most chosen</span></h3>'
         '<p class="price"><strong>58 €</strong> a month</p><p>For ten.</p>'
         "<ul><li>Beans</li><li>A grinder</li></ul>"
-        '<p><a class="button" href="/order" data-goal="pricing">Choose<span class="visually-hidden"> – Middle</span></a>'
+        '<p><a class="button" href="/order" data-goal="pricing">'
+        'Choose<span class="visually-hidden"> – Middle</span></a>'
         '</p></li></ul><p class="footnote">With tax.</p></section>'
     )
     plain = shown("pricing", {"plans": [{**plan, "highlighted": False}]})

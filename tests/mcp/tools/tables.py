@@ -38,8 +38,8 @@ LIVE: Final = frozenset(
     {
         "accounts.ApiToken", "accounts.User", "admin.LogEntry", "agents_app.AgentBatch",
         "agents_app.AgentSwitch", "agents_app.AiSettings", "agents_app.Budget: limits",
-        "agents_app.StoppedChain", "analytics.AnalyticsEvent", "analytics.HeatCell", "analytics.PostCount", "analytics.RollUp",
-        "analytics.SiteCount", "auth.Group",
+        "agents_app.StoppedChain", "analytics.AnalyticsEvent", "analytics.HeatCell",
+        "analytics.PostCount", "analytics.RollUp", "analytics.SiteCount", "auth.Group",
         "auth.Group_permissions", "auth.Permission", "content.CopyOrigin: live", "content.Feedback",
         "content.Menu", "content.ModuleGroup", "content.ModuleInstance", "content.ModuleRevision",
         "content.Post: live", "content.PostModule", "content.PostTerm", "content.Provenance",

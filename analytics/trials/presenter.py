@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from analytics.figures.confidence import ALPHA, Range
-from analytics.figures.judging import Arm, Trial
-from analytics.trial_words import doubt_sentence
+from analytics.trials.confidence import ALPHA, Range
+from analytics.trials.judging import Arm, Trial
+from analytics.trials.words import doubt_sentence
 from content.store import iso
 from core.json import JsonObject
 

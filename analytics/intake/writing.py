@@ -13,8 +13,8 @@ from typing import Final
 import orjson
 from django.db import connection
 
+from analytics.intake.order import BEING_WRITTEN
 from analytics.models import AnalyticsEvent
-from analytics.order import BEING_WRITTEN
 from core.json import JsonObject
 
 _TABLE: Final = AnalyticsEvent._meta.db_table

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from analytics.figures.confidence import (
+from analytics.trials.confidence import (
     ALPHA,
     Range,
     Tally,

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from django.http import HttpRequest
 
+from analytics.intake.visitors import counts
 from analytics.models import EventType
 from analytics.services.track import Seen, track
-from analytics.visitors import counts
 
 
 def goal_reached(request: HttpRequest, post_id: UUID | None, goal: str) -> None:

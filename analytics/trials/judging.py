@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from uuid import UUID
 
-from analytics.figures import courses, reports
-from analytics.figures.confidence import Tally
-from analytics.figures.courses import Course
+from analytics.figures import reports
 from analytics.figures.periods import Period, read_period
 from analytics.figures.shapes import ArmFigures, Goal
-from analytics.figures.verdicts import USUAL_EFFECT, Judged, is_odd_split, judge
+from analytics.trials import courses
+from analytics.trials.confidence import Tally
+from analytics.trials.courses import Course
+from analytics.trials.verdicts import USUAL_EFFECT, Judged, is_odd_split, judge
 from content.models import Post
 from core.errors import NotFound
 
