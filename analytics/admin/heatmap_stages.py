@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from analytics.admin.heatmap_filter import HeatFilter
 from analytics.figures import heat
-from analytics.figures.adding import add_up
+from analytics.figures.adding import catch_up
 from analytics.figures.periods import Period
 from analytics.figures.shapes import Heat, HeatAsked, ModuleClicks, Spot
 from content.document import PostDocument
@@ -96,7 +96,7 @@ class SpotLine:
 
 def stages_of(post: Post, live: PostDocument, asked: HeatFilter) -> list[Stage]:
     """The live page; or the page before an approval, after it, or both in that order."""
-    add_up()
+    catch_up()
     revision = asked.revision
     if revision is None:
         return [_stage(post, live, asked, "live", "", None, (None, None))]

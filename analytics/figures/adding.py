@@ -5,11 +5,12 @@ What was counted and how far moves in one transaction, and only one adds at a ti
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime
 from time import monotonic
 from typing import Final
 
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.db.models import Subquery
 from django.utils import timezone
 
@@ -18,13 +19,17 @@ from analytics.figures.reading import read
 from analytics.figures.tallies import tally
 from analytics.intake.order import last_settled
 from analytics.models import AnalyticsEvent, RollUp
+from core.impatience import short_waits
 
+logger = logging.getLogger(__name__)
 CHUNK: Final = 20_000
 """Events of one transaction: what a report counts at most before it is read."""
 _BIG_CHUNK: Final = 50_000
 """Of the scheduler's, which nobody waits for: events that count alike are written once."""
 _ONE: Final = 1
 """The id of the only `RollUp`."""
+_REPORT_WAITS: Final = 0.5
+"""Seconds for which a report waits for who writes."""
 
 
 def is_waiting() -> bool:
@@ -50,6 +55,15 @@ def add_up(limit: int = CHUNK) -> int:
     with transaction.atomic():
         state = locked_state(wait=False)
         return 0 if state is None else _add_chunk(state, settled, limit, began)
+
+
+def catch_up() -> None:
+    """Count a part of what came since, before a report is read. In a busy database it is read as it is."""
+    try:
+        with short_waits(_REPORT_WAITS):
+            add_up()
+    except OperationalError as error:
+        logger.info("a report is read without what came last: %s", error)
 
 
 def add_all(seconds: float) -> int:
