@@ -78,7 +78,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='analyticsevent',
             name='goal',
-            field=models.CharField(default='', max_length=80),
+            field=models.CharField(default='', max_length=105),
         ),
         migrations.AddField(
             model_name='analyticsevent',

@@ -1,4 +1,4 @@
-from django.db import migrations, models
+from django.db import migrations
 
 import analytics.models
 
@@ -59,11 +59,6 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AlterField(
-            model_name="analyticsevent",
-            name="goal",
-            field=models.CharField(default="", max_length=105),
-        ),
         migrations.RunPython(part, join),
         migrations.AddIndex(
             model_name="analyticsevent",

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from analytics.intake import partitions
 from analytics.intake.partitions import AHEAD, drop_before, keep_ahead, months
-from analytics.models import AnalyticsEvent, RollUp
+from analytics.models import GOAL_MAX, AnalyticsEvent, RollUp
 from analytics.services.retention import forget_old_events
 from analytics.services.track import Seen, track
 from analytics.tasks import prune_events
@@ -149,6 +149,8 @@ def test_a_long_report_is_not_waited_for(other: Any, monkeypatch: pytest.MonkeyP
 @pytest.mark.django_db(transaction=True)
 def test_the_table_is_parted_and_joined_with_all_that_is_in_it() -> None:
     ids = [happened(date(2001, 3, 1)), *(happened(timezone.now().date()) for _ in range(3))]
+    longest = f"form:{'a' * (GOAL_MAX - 5)}"
+    AnalyticsEvent.objects.filter(pk=ids[0]).update(goal=longest)
 
     call_command("migrate", "analytics", "0002", verbosity=0)
     with connection.cursor() as cursor:
@@ -163,7 +165,7 @@ def test_the_table_is_parted_and_joined_with_all_that_is_in_it() -> None:
     plain = (months(), keep_ahead())
     call_command("migrate", "analytics", verbosity=0)
 
-    assert joined == [(id_, "") for id_ in ids[:4]]
+    assert joined == [(ids[0], longest), *((id_, "") for id_ in ids[1:4])]
     assert plain == ([], [])
     now = f"analytics_event_{timezone.now():%Y_%m}"
     old = "analytics_event_2001_03"
