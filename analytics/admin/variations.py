@@ -17,7 +17,14 @@ from analytics.models import GOAL_MAX
 from analytics.trials.confidence import Range
 from analytics.trials.judging import GOAL_PATTERN, Arm, Trial, trial
 from analytics.trials.verdicts import USUAL_EFFECT, Verdict
-from analytics.trials.words import doubt_sentence, percent, points, verdict_sentence
+from analytics.trials.words import (
+    doubt_sentence,
+    goal_label,
+    percent,
+    points,
+    roughly,
+    verdict_sentence,
+)
 from content.admin.pages import post_page, post_url, read
 from content.admin.panels import Tab, register_test_links
 from content.models import Post
@@ -69,7 +76,12 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
         "scale": [percent(end) for end in _scale(found.arms)],
         "doubts": [doubt_sentence(doubt) for doubt in found.doubts],
         "effects": _EFFECTS,
-        "needed": _needed(found.arms),
+        "goals": [
+            {"name": item.name, "label": goal_label(item.name), "conversions": item.conversions}
+            for item in found.goals
+        ],
+        "goal_label": goal_label(found.goal or ""),
+        "needed": roughly(_needed(found.arms)),
         "variations_url": post_url("variations", post),
     }
     return post_page(

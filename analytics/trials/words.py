@@ -17,25 +17,25 @@ from analytics.trials.verdicts import LEAST_HITS, LEAST_VIEWS, Verdict
 _DOUBTS: Final[Mapping[Doubt, Promise]] = {
     "odd-split": gettext_lazy(
         "The views are not divided as the weights say; by chance alone that happens less than once in 1,000 times. "
-        "Views of one arm get lost, or a single visitor came very often. Find out why before you trust a verdict."
+        "Views of one version get lost, or a single visitor came very often. Find out why before you trust a verdict."
     ),
     "weights-changed": gettext_lazy(
-        "Weights were changed in these days: the arms were seen by different mixtures of days, and a difference "
-        "may be one of days."
-    ),
-    "arms-changed": gettext_lazy(
-        "A variation was started or stopped while others ran: the arms were not seen in the same days, and a "
+        "Weights were changed in these days: the versions were seen by different mixtures of days, and a "
         "difference may be one of days."
     ),
+    "arms-changed": gettext_lazy(
+        "A variation was started or stopped while others ran: the versions were not seen in the same days, "
+        "and a difference may be one of days."
+    ),
     "content-changed": gettext_lazy(
-        "The live content of an arm was changed in these days: its figures are those of both versions together."
+        "A version was edited in these days: its figures are those of its words before and after together."
     ),
     "part-of-test": gettext_lazy(
         "These days are only a part of the test. Verdicts hold for the whole of it; whoever picks days can find "
         "a difference that is none."
     ),
     "many-goals": gettext_lazy(
-        "An arm reached the goal more often than it was viewed: views get lost, or a form is sent several times "
+        "A version reached the goal more often than it was viewed: views get lost, or a form is sent several times "
         "from one page. The rate is taken as 100 % at most."
     ),
 }
@@ -61,11 +61,22 @@ def verdict_sentence(arm: Arm, trial: Trial) -> str:
     words |= {"views": str(LEAST_VIEWS), "hits": str(LEAST_HITS)}
     return (
         _(
-            "Too early to say anything of %(name)s: each arm needs %(views)s views at least, and enough of them "
+            "Too early to say anything of %(name)s: each version needs %(views)s views at least, and enough of them "
             "to expect %(hits)s that reach the goal and as many that don't."
         )
         % words
     )
+
+
+def goal_label(name: str) -> str:
+    """Of a form that was sent, words in place of its `form:<slug>`; goals of elements are words already."""
+    slug = name.removeprefix("form:")
+    return name if slug == name else _("form sent: %(slug)s") % {"slug": slug}
+
+
+def roughly(number: int) -> int:
+    """Two digits that count: an estimate has no more."""
+    return round(number, 2 - len(str(number))) if number else 0
 
 
 def points(found: Range) -> str:

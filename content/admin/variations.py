@@ -159,6 +159,7 @@ def _question(request: HttpRequest, post: Post, layers: Layers, rows: list[Post]
         "ask": ask,
         "row": row,
         "others": others,
+        "rest": rest,
         "after": rest - (row.variation_weight or 0) if ask == "start" else rest,
         "is_published": post.status == Status.PUBLISHED,
         "back": post_url("variations", post),

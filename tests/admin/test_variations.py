@@ -111,12 +111,29 @@ def test_what_does_not_fit_has_no_button_to_start_it(signed_in: SignedIn) -> Non
     client = signed_in("editor")
 
     asked = text(client.get(ask(post, "start", made)))
-    assert "leave less than the 30 %" in asked
+    assert "leave 20 % of the visitors, and B wants 30 %" in asked
     assert 'value="start"' not in asked
     sent = {"do": "start", "value": str(made.pk)}
     refused = text(client.post(url(post, "variations"), sent, follow=True))
     assert "B can have at most 20" in refused
     assert state(made) == (30, False)
+
+
+def test_the_pages_of_a_variation_say_who_sees_what_is_saved_there(signed_in: SignedIn) -> None:
+    post = make.post("Filter coffee")
+    made = varied(post)
+    client = signed_in("editor")
+
+    page = text(client.get(url(made)))
+    link = f'<a href="{url(post, "variations")}">Filter coffee</a>'
+    assert f"variation B of {link} · shown to nobody" in page
+    assert "variation" not in text(client.get(url(post))).split('class="tabs"')[0].split("<h1>")[1]
+
+    change_variation(post_id=post.pk, variation_id=made.pk, actor=make.actor(), running=True)
+    page = text(client.get(url(made)))
+    assert f"variation B of {link} · 30 % of the visitors see it now" in page
+    assert "Save live" in page
+    assert "badge-draft" not in page
 
 
 def test_a_promotion_shows_every_change_before_it_is_made(signed_in: SignedIn) -> None:
