@@ -7,6 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext
@@ -21,7 +22,7 @@ from analytics.admin.heatmap_filter import (
     today,
 )
 from analytics.admin.heatmap_stages import module_lines, scale_of, spot_lines, stages_of
-from analytics.models import EventType, HeatCell
+from analytics.models import EventType, HeatCell, PostCount
 from content.admin.pages import post_page, read
 from content.admin.panels import Tab, register_tabs
 from content.models import Post, Revision
@@ -59,6 +60,7 @@ def heatmap(request: HttpRequest, post_id: UUID) -> HttpResponse:
         "gone": [line for line in modules if not line.url],
         "scale": scale_of(stages),
         "total": sum(stage.total for stage in stages),
+        "others": _others(post),
         "is_tracked": settings.CMS_ENV.analytics_tracking,
         "today": today(),
     }
@@ -85,6 +87,12 @@ def _switches(post: Post, asked: HeatFilter) -> dict[str, list[Choice]]:
         "events": _links(asked, "eventType", EVENTS, asked.event) if offers_events else [],
         "sides": _links(asked, "side", SIDES, asked.side) if asked.revision else [],
     }
+
+
+def _others(post: Post) -> list[Post]:
+    """Variations whose visitors are not among those of this page."""
+    counted = Exists(PostCount.objects.filter(post_id=OuterRef("pk")))
+    return list(post.variations.filter(counted, deleted_at__isnull=True).order_by("variation"))
 
 
 def _links(asked: HeatFilter, name: str, known: dict[str, Any], current: str) -> list[Choice]:

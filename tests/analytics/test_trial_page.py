@@ -9,10 +9,11 @@ from django.test import Client
 
 from analytics.admin.variations import lines_of
 from analytics.trials.judging import trial
+from analytics.trials.words import roughly
 from content.services.running import change_variation
 from tests import make
 from tests.analytics.begun import begun
-from tests.analytics.counted import ago, arm
+from tests.analytics.counted import ago, arm, count
 from tests.analytics.test_summary_page import words
 
 pytestmark = pytest.mark.django_db
@@ -45,10 +46,10 @@ def test_verdicts_stand_in_sentences_with_their_ranges(editor: Client) -> None:
     assert "E is worse than A, by 8.51 to 11.49 points." in text
     assert "B 20 % 5,000 0 680 13.6 % +1.34 to +5.86 points" in text
     assert "A the original 20 % 5,000 0 500 10.0 % –" in text
-    assert "To see a difference of 20 % of the rate of A, most likely, about " in text
+    assert "To see a difference of 20 % of the rate of A, most likely, roughly " in text
     assert f"/admin/content/post/{post.pk}/variations/" in shown(editor, b.pk)
     other = words(shown(editor, post.pk, "?goal=other&effect=50"))
-    assert "Too early to say anything of B: each arm needs 100 views at least" in other
+    assert "Too early to say anything of B: each version needs 100 views at least" in other
 
 
 def test_the_page_of_the_variations_leads_here(editor: Client) -> None:
@@ -107,6 +108,46 @@ def test_odd_days_are_said_and_the_whole_test_is_shown(editor: Client, query: st
     assert 'role="alert"' in page
     assert "signup (10)" in page
     assert shown(editor, post.pk, "?goal=<b>&effect=x&from=&to=")
+
+
+def test_goals_of_forms_and_estimates_are_said_as_people_do(editor: Client) -> None:
+    post, (b,) = begun()
+    for row, reached in ((post, 66), (b, 70)):
+        arm(post.pk, row.pk, 1234, reached, goal="form:contact")
+
+    text = words(shown(editor, post.pk))
+
+    assert "form sent: contact (136)" in text
+    assert "Which one reaches “form sent: contact” more often" in text
+    assert re.search(r"roughly \d\d?,?\d?00 more views", text)
+    assert [roughly(number) for number in (0, 7, 42, 125, 25227)] == [0, 7, 42, 120, 25000]
+
+
+def test_a_test_that_nobody_saw_is_not_called_none(editor: Client) -> None:
+    post, (b,) = begun()
+    change_variation(post_id=post.pk, variation_id=b.pk, running=False, actor=make.actor("editor"))
+
+    text = words(shown(editor, post.pk))
+
+    assert "Nothing to compare No view of a variation was counted in these days." in text
+    assert "There is no test" not in text
+
+
+def test_the_heatmap_of_an_original_leads_to_those_of_its_variations(client: Client) -> None:
+    client.force_login(make.user("admin"))
+    post, (b, c) = begun("B", "C", weight=20)
+    count(ago(0), 1, post_id=b.pk)
+
+    page = client.get(f"/admin/analytics/heatmap/{post.pk}/").content.decode()
+
+    assert f'<a href="/admin/analytics/heatmap/{b.pk}/">heatmap of B</a>' in page
+    assert f"/admin/analytics/heatmap/{c.pk}/" not in page
+    assert (
+        f'<a href="/admin/analytics/sitecount/?postId={post.pk}">Figures of this post</a>' in page
+    )
+    assert (
+        "shown a variation" not in client.get(f"/admin/analytics/heatmap/{b.pk}/").content.decode()
+    )
 
 
 def test_who_may_not_edit_posts_does_not_see_it(client: Client) -> None:
