@@ -157,41 +157,54 @@ class Device(models.TextChoices):
     UNKNOWN = "unknown"
 
 
-class HeatCell(models.Model):
-    """How often one spot of a post's page was hit, in one version of its live content.
+class HeatSheet(models.Model):
+    """What the cells of one heatmap have in common: the post, the version of its live content, the device.
 
-    Without `module_id`, and with `~`, the spot is of the page: columns and rows of 10 pixels of a page 1,000 pixels
-    wide; `~` marks events that have a cell of their module too. With an id the spot is of the module: hundredths of
-    its width and height, `down` 1,000 where the event knew no place in it. `x_sum` and `y_sum` keep where in the cell
-    the hits were, in tenths of such a pixel or of a hundredth, so that the mean of a single hit is its place.
+    Without `module_id`, and with `~`, its cells are of the page; `~` marks events that have a cell of their module
+    too. With an id they are of the module.
     """
 
+    id = models.AutoField(primary_key=True)  # short: it stands in each cell
     post_id = models.UUIDField()
     event_type = models.CharField(max_length=5, choices=EventType.choices)
     module_id = models.CharField(max_length=36, default="")
     device = models.CharField(max_length=7, choices=Device.choices)
-    grain = models.CharField(max_length=5, choices=Grain.choices)
-    day = models.DateField()
     version = models.PositiveIntegerField(default=0)
-    across = models.PositiveSmallIntegerField()
-    down = models.PositiveIntegerField()
-    count = models.BigIntegerField(default=0)
-    x_sum = models.BigIntegerField(default=0)
-    y_sum = models.BigIntegerField(default=0)
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.UniqueConstraint(
-                fields=[
-                    "post_id", "event_type", "grain", "day", "version", "device", "module_id",
-                    "across", "down",
-                ],
-                name="analytics_heat_cell_once",
+                fields=["post_id", "event_type", "module_id", "device", "version"],
+                name="analytics_heat_sheet_once",
             ),
-        ]  # fmt: skip
+        ]
 
     def __str__(self) -> str:
-        return f"{self.count} at {self.across}, {self.down} of {self.post_id}"
+        return f"{self.event_type} of {self.post_id}, {self.device}"
+
+
+class HeatCell(models.Model):
+    """How often one spot was hit on one day.
+
+    Of a page: columns and rows of 10 pixels of a page 1,000 pixels wide. Of a module: hundredths of its width and
+    height, `down` 1,000 where the event knew no place in it. `x_sum` and `y_sum` keep where in the cell the hits
+    were, in tenths of such a pixel or of a hundredth, so that the mean of a single hit is its place.
+    """
+
+    pk = models.CompositePrimaryKey("sheet_id", "day", "across", "down")
+    # The database checks nothing there: only who adds up writes cells, and who deletes sheets holds the same lock.
+    sheet = models.ForeignKey(
+        HeatSheet, models.DO_NOTHING, related_name="cells", db_constraint=False, db_index=False
+    )
+    day = models.DateField()
+    across = models.SmallIntegerField()
+    down = models.SmallIntegerField()
+    count = models.IntegerField(default=0)
+    x_sum = models.BigIntegerField(default=0)
+    y_sum = models.BigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.count} at {self.across}, {self.down} on {self.day}"
 
 
 class RollUp(models.Model):

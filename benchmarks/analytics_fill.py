@@ -10,7 +10,7 @@ from typing import Final
 
 from django.db import connection
 
-from analytics.models import HeatCell, PostCount, RollUp, SiteCount
+from analytics.models import HeatCell, HeatSheet, PostCount, RollUp, SiteCount
 
 Indexes = list[tuple[str, str]]
 _DEVICE: Final = (
@@ -58,11 +58,10 @@ _POSTS: Final = f"""
     ) AS counted {_DIMENSIONS.format(more=_OF_POSTS)} {_GRAINS}
     WHERE value IS NOT NULL AND (dimension <> 'arm' OR counted.id = variation_of) GROUP BY 1, 2, 3, 4, 5
 """  # noqa: S608
-_CELLS: Final = f"""
-    INSERT INTO analytics_heatcell
-        (post_id, event_type, module_id, device, grain, day, version, across, down, count, x_sum, y_sum)
-    SELECT post_id, 'click', cell.module, {_DEVICE}, grain, begun, version, cell.across, cell.down,
-        count(*), sum(cell.x), sum(cell.y)
+_CLICKED: Final = f"""
+    CREATE UNLOGGED TABLE bench_clicked AS
+    SELECT post_id, cell.module, {_DEVICE} AS device, version, day, cell.across, cell.down,
+        count(*) AS count, sum(cell.x) AS x_sum, sum(cell.y) AS y_sum
     FROM analytics_analyticsevent
     CROSS JOIN LATERAL (SELECT {_DAY} AS day, least(greatest(x / viewport_width, 0), 1) AS px,
         least(greatest(y / viewport_width * 1000, 0), 50000) AS py,
@@ -71,10 +70,21 @@ _CELLS: Final = f"""
         ('~', least(floor(px * 100), 99), least(floor(py / 10), 4999), floor(px * 10000 + 0.5), floor(py * 10 + 0.5)),
         (metadata->>'postModuleId', least(floor(mx * 100), 99), least(floor(my * 100), 99),
             floor(mx * 1000 + 0.5), floor(my * 1000 + 0.5))
-    ) AS cell (module, across, down, x, y) {_GRAINS}
-    WHERE id <= %s AND event_type = 'click' GROUP BY 1, 3, 4, 5, 6, 7, 8, 9
+    ) AS cell (module, across, down, x, y)
+    WHERE id <= %s AND event_type = 'click' GROUP BY 1, 2, 3, 4, 5, 6, 7
 """  # noqa: S608
-_TABLES: Final = [model._meta.db_table for model in (SiteCount, PostCount, HeatCell)]
+_SHEETS: Final = """
+    INSERT INTO analytics_heatsheet (post_id, event_type, module_id, device, version)
+    SELECT DISTINCT post_id, 'click', module, device, version FROM bench_clicked
+"""
+_CELLS: Final = """
+    INSERT INTO analytics_heatcell (sheet_id, day, across, down, count, x_sum, y_sum)
+    SELECT sheet.id, day, across, down, count, x_sum, y_sum FROM bench_clicked AS clicked
+    JOIN analytics_heatsheet AS sheet ON sheet.post_id = clicked.post_id AND sheet.module_id = clicked.module
+        AND sheet.device = clicked.device AND sheet.version = clicked.version
+    ORDER BY day
+"""
+_TABLES: Final = [model._meta.db_table for model in (SiteCount, PostCount, HeatSheet, HeatCell)]
 
 
 def fill(last: int) -> None:
@@ -87,8 +97,10 @@ def fill(last: int) -> None:
         cursor.execute(_ALIKE, [last])
         for statement in (_SITE, _POSTS):
             cursor.execute(statement)
-        cursor.execute(_CELLS, [last])
-        cursor.execute("DROP TABLE bench_alike")
+        cursor.execute(_CLICKED, [last])
+        for statement in (_SHEETS, _CELLS):
+            cursor.execute(statement)
+        cursor.execute("DROP TABLE bench_alike, bench_clicked")
         for table, statement in dropped:
             cursor.execute(
                 f"ALTER TABLE {table} ADD {statement}"
@@ -107,7 +119,7 @@ def _drop_indexes() -> Indexes:
         for table in _TABLES:
             cursor.execute(
                 "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint "
-                "WHERE conrelid = %s::regclass AND contype = 'u'",
+                "WHERE conrelid = %s::regclass AND contype IN ('u', 'p')",
                 [table],
             )
             for name, definition in cursor.fetchall():

@@ -17,7 +17,7 @@ from analytics.figures import reports
 from analytics.figures.adding import add_up
 from analytics.figures.periods import Period
 from analytics.figures.shapes import HeatAsked
-from analytics.models import AnalyticsEvent, HeatCell, PostCount, SiteCount
+from analytics.models import AnalyticsEvent, HeatCell, HeatSheet, PostCount, SiteCount
 from analytics.services.track import Seen, track
 from benchmarks import analytics_fill, analytics_rows, analytics_taking, servers
 from benchmarks import analytics_raw as raw
@@ -26,7 +26,8 @@ CHUNK: Final = 20_000
 ASKED_FROM: Final = 1_000_000
 ADDED: Final = 60_000
 """Events that are added up by the product, so that the run ends."""
-FIGURES: Final = (SiteCount, PostCount, HeatCell)
+FIGURES: Final = (SiteCount, PostCount, HeatSheet, HeatCell)
+_OF_SHEET: Final = ("post_id", "event_type", "module_id", "device", "version")
 STEPS: Final = (100_000, 1_000_000, 10_000_000)
 """Rows at which the cost of one more event is measured."""
 PROBE: Final = 20_000
@@ -98,13 +99,14 @@ def _fill(step: int) -> None:
 
 
 def _figures() -> list[set[tuple[object, ...]]]:
-    names = [
-        [field.name for field in model._meta.fields if field.name != "id"] for model in FIGURES
-    ]
-    return [
-        set(model._default_manager.values_list(*columns))
-        for model, columns in zip(FIGURES, names, strict=True)
-    ]
+    """All of them; a sheet by what it is of, as its id is by chance."""
+    found = []
+    for model in FIGURES:
+        names = [field.attname for field in model._meta.fields if field.name != "id"]
+        if model is HeatCell:
+            names = [*(f"sheet__{name}" for name in _OF_SHEET), *names[1:]]
+        found.append(set(model._default_manager.values_list(*names)))
+    return found
 
 
 def _forget_figures() -> None:

@@ -22,7 +22,7 @@ from analytics.admin.heatmap_filter import (
     today,
 )
 from analytics.admin.heatmap_stages import module_lines, scale_of, spot_lines, stages_of
-from analytics.models import EventType, HeatCell, PostCount
+from analytics.models import EventType, HeatSheet, PostCount
 from content.admin.pages import post_page, read
 from content.admin.panels import Tab, register_tabs
 from content.models import Post, Revision
@@ -79,7 +79,7 @@ def heatmap(request: HttpRequest, post_id: UUID) -> HttpResponse:
 def _switches(post: Post, asked: HeatFilter) -> dict[str, list[Choice]]:
     """The links above the page. Events are offered where views have a place too, sides beside an approval."""
     days = {str(number): label for number, label in SPANS.items()}
-    seen = HeatCell.objects.filter(post_id=post.pk, event_type=EventType.VIEW)
+    seen = HeatSheet.objects.filter(post_id=post.pk, event_type=EventType.VIEW)
     offers_events = asked.event != EventType.CLICK or seen.exists()
     return {
         "devices": _links(asked, "viewport", DEVICES, asked.device),

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import Final
 from uuid import UUID
 
-from django.db.models import QuerySet, Sum
+from django.db.models import BigIntegerField, F, Func, QuerySet, Sum, Window
 
 from analytics.figures.places import NOWHERE
 from analytics.figures.shapes import Heat, HeatAsked, ModuleClicks, Spot
@@ -21,36 +21,40 @@ MODULES: Final = 200
 SPOTS_OF_MODULES: Final = 5_000
 
 
+class _Whole(Func):
+    """A sum of sums, over all groups: `Sum` takes no sums."""
+
+    function = "SUM"
+    window_compatible = True
+    output_field = BigIntegerField()
+
+
 def heatmap(asked: HeatAsked, *, without_modules: bool = False) -> Heat:
-    """Three statements."""
+    """One statement."""
     kinds = [ALONE] if without_modules else [ALONE, ALSO]
-    cells = (
+    rows = (
         _chosen(asked)
-        .filter(module_id__in=kinds)
-        .values("across", "down")
+        .filter(sheet__module_id__in=kinds)
+        .values_list("across", "down")
         .annotate(hits=Sum("count"), along=Sum("x_sum"), deep=Sum("y_sum"))
+        .annotate(total=Window(_Whole(F("hits"))))
+        .order_by("-hits", "down", "across")[:SPOTS]
     )
-    whole = _chosen(asked).filter(module_id__in=kinds).aggregate(total=Sum("count"))
-    rows = cells.order_by("-hits", "down", "across")[:SPOTS]
-    spots = [
-        Spot(
-            _mean(row["along"], row["hits"], 10_000),
-            _mean(row["deep"], row["hits"], 10),
-            row["hits"],
-        )
-        for row in rows
+    found = [
+        (Spot(_mean(along, hits, 10_000), _mean(deep, hits, 10), hits), total)
+        for _, _, hits, along, deep, total in rows
     ]
-    most = spots[0].count if spots else 0
-    return Heat(spots, most, whole["total"] or 0)
+    most, whole = (found[0][0].count, found[0][1]) if found else (0, 0)
+    return Heat([spot for spot, _ in found], most, whole)
 
 
 def module_clicks(asked: HeatAsked) -> list[ModuleClicks]:
     """Modules by how often they were clicked, the most clicked first."""
-    of_modules = _chosen(asked).exclude(module_id__in=[ALONE, ALSO])
+    of_modules = _chosen(asked).exclude(sheet__module_id__in=[ALONE, ALSO])
     ranked = list(
-        of_modules.values_list("module_id")
+        of_modules.values_list("sheet__module_id")
         .annotate(hits=Sum("count"))
-        .order_by("-hits", "module_id")[:MODULES]
+        .order_by("-hits", "sheet__module_id")[:MODULES]
     )
     spots = _spots(of_modules, [name for name, _ in ranked])
     labels, types = _names(asked.post_id)
@@ -69,23 +73,26 @@ def module_clicks(asked: HeatAsked) -> list[ModuleClicks]:
 
 def _chosen(asked: HeatAsked) -> QuerySet[HeatCell]:
     cells = HeatCell.objects.filter(
-        asked.period.counts(), post_id=asked.post_id, event_type=asked.event_type
+        day__gte=asked.period.first,
+        day__lte=asked.period.last,
+        sheet__post_id=asked.post_id,
+        sheet__event_type=asked.event_type,
     )
     if asked.device is not None:
-        cells = cells.filter(device=asked.device)
+        cells = cells.filter(sheet__device=asked.device)
     first, end = asked.versions
     if first is not None:
-        cells = cells.filter(version__gte=first)
-    return cells if end is None else cells.filter(version__lt=end)
+        cells = cells.filter(sheet__version__gte=first)
+    return cells if end is None else cells.filter(sheet__version__lt=end)
 
 
 def _spots(of_modules: QuerySet[HeatCell], names: list[str]) -> dict[str, list[Spot]]:
     rows = (
-        of_modules.filter(module_id__in=names)
+        of_modules.filter(sheet__module_id__in=names)
         .exclude(down=NOWHERE)
-        .values_list("module_id", "across", "down")
+        .values_list("sheet__module_id", "across", "down")
         .annotate(hits=Sum("count"), along=Sum("x_sum"), deep=Sum("y_sum"))
-        .order_by("-hits", "module_id", "down", "across")[:SPOTS_OF_MODULES]
+        .order_by("-hits", "sheet__module_id", "down", "across")[:SPOTS_OF_MODULES]
     )
     found: dict[str, list[Spot]] = defaultdict(list)
     for name, _, _, hits, along, deep in rows:

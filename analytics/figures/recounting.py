@@ -39,11 +39,12 @@ def recount() -> Recounted:
     if state is None or first is None:
         return Recounted(None, 0)
     month = first.replace(day=1)
-    for model in (SiteCount, PostCount, HeatCell):
+    HeatCell.objects.filter(day__gte=first).delete()
+    for model in (SiteCount, PostCount):
         model._default_manager.filter(grain=Grain.DAY, day__gte=first).delete()
         model._default_manager.filter(grain=Grain.MONTH, day__gte=month).delete()
     if first != month:
-        for table in (writing.SITE, writing.POSTS, writing.CELLS):
+        for table in (writing.SITE, writing.POSTS):
             _add_days_to_month(table, month, first)
     return Recounted(first, _count(state, first))
 

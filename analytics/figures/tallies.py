@@ -36,8 +36,10 @@ Row = tuple[
 referrer, module, and x and y in it."""
 CountKey = tuple[str, str, str, date, str]
 """Of a count: post (empty for the site), dimension, grain, day, value."""
-CellKey = tuple[str, str, str, date, int, str, str, int, int]
-"""Of a cell: post, type of event, grain, day, version, device, module, across, down."""
+SheetKey = tuple[str, str, str, str, int]
+"""Of a sheet: post, type of event, module, device, version."""
+CellKey = tuple[SheetKey, date, int, int]
+"""Of a cell: sheet, day, across, down."""
 _Alike = tuple[date, bool, str | None, str | None, str, str, str]
 """What events have in common that count alike: day, whether a view, post, original, locale, device, goal."""
 _Said = tuple[date, str | None, str | None, str]
@@ -87,16 +89,18 @@ def _module(given: object) -> str:
 
 def _add_cells(cells: defaultdict[CellKey, list[int]], row: Row, day: date, module: str) -> None:
     _, kind, post, _, _, version, _, _, width, x, y, _, _, module_x, module_y = row
-    first = (str(post), kind, _DAY, day, version or 0, device_of(width))
+    device, number = device_of(width), version or 0
     page_kind = ALONE
     if module:
         across, down, along, deep = in_module(module_x, module_y)
         page_kind = ALONE if down == NOWHERE else ALSO
-        _add(cells[*first, module, across, down], 1, along, deep)
+        sheet = (str(post), kind, module, device, number)
+        _add(cells[sheet, day, across, down], 1, along, deep)
     place = on_page(x, y, width)
     if place is not None:
         across, down, along, deep = place
-        _add(cells[*first, page_kind, across, down], 1, along, deep)
+        sheet = (str(post), kind, page_kind, device, number)
+        _add(cells[sheet, day, across, down], 1, along, deep)
 
 
 def _add_alike(counts: defaultdict[CountKey, list[int]], group: _Alike, times: int) -> None:
@@ -132,13 +136,10 @@ def _add_said(
 
 def _with_months(days: Tallies) -> Tallies:
     months: dict[date, date] = {}
-    whole = Tallies(days.counts.copy(), days.cells.copy())
+    whole = Tallies(days.counts.copy(), days.cells)
     for (post, dimension, _, day, value), numbers in days.counts.items():
         month = months.get(day) or months.setdefault(day, day.replace(day=1))
         _add(whole.counts[post, dimension, _MONTH, month, value], *numbers)
-    for cell, numbers in days.cells.items():
-        month = months.get(cell[3]) or months.setdefault(cell[3], cell[3].replace(day=1))
-        _add(whole.cells[cell[0], cell[1], _MONTH, month, *cell[4:]], *numbers)
     return whole
 
 

@@ -6,11 +6,20 @@ from datetime import date, timedelta
 from typing import Final
 
 from django.db import transaction
-from django.db.models import Max, Q
+from django.db.models import Exists, Max, OuterRef, Q
 from django.utils import timezone
 
+from analytics.figures.adding import locked_state
 from analytics.intake.partitions import drop_before
-from analytics.models import AnalyticsEvent, Grain, HeatCell, PostCount, RollUp, SiteCount
+from analytics.models import (
+    AnalyticsEvent,
+    Grain,
+    HeatCell,
+    HeatSheet,
+    PostCount,
+    RollUp,
+    SiteCount,
+)
 
 _BATCH: Final = 5_000
 
@@ -39,10 +48,27 @@ def forget_old_figures(*, days: int) -> int:
     if days <= 0:
         return 0
     day = timezone.now().date() - timedelta(days=days)
-    return sum(_forget_figures(model, day) for model in (SiteCount, PostCount, HeatCell))
+    return _forget_cells(day) + sum(_forget_figures(model, day) for model in (SiteCount, PostCount))
 
 
-def _forget_figures(model: type[SiteCount | PostCount | HeatCell], day: date) -> int:
+def _forget_cells(day: date) -> int:
+    """A day at a time, then sheets that are empty. Who adds up stands aside meanwhile."""
+    old = HeatCell.objects.filter(day__lt=day)
+    total = 0
+    for forgotten in list(old.values_list("day", flat=True).distinct()):
+        with transaction.atomic():
+            locked_state(wait=True)
+            total += HeatCell.objects.filter(day=forgotten).delete()[0]
+    if total:
+        with transaction.atomic():
+            locked_state(wait=True)
+            HeatSheet.objects.exclude(
+                Exists(HeatCell.objects.filter(sheet=OuterRef("pk")))
+            ).delete()
+    return total
+
+
+def _forget_figures(model: type[SiteCount | PostCount], day: date) -> int:
     old = model._default_manager.filter(
         Q(grain=Grain.DAY, day__lt=day) | Q(grain=Grain.MONTH, day__lt=day.replace(day=1))
     )

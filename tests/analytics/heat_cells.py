@@ -6,7 +6,7 @@ from datetime import UTC, date
 
 from django.utils import timezone
 
-from analytics.models import HeatCell
+from analytics.models import HeatCell, HeatSheet
 from content.models import Post
 
 
@@ -26,18 +26,15 @@ def cell(
     side, unit = (100, 1_000) if len(module_id) > 1 else (0.1, 10)
     shown = day or timezone.now().astimezone(UTC).date()
     place = {"across": min(99, int(round(x * side, 6))), "down": int(round(y * side, 6))}
-    for grain, begin in (("day", shown), ("month", shown.replace(day=1))):
-        found, _ = HeatCell.objects.get_or_create(
-            post_id=post.pk,
-            event_type=event_type,
-            module_id=module_id,
-            device=device,
-            grain=grain,
-            day=begin,
-            version=post.version if version is None else version,
-            **place,
-        )
-        found.count += count
-        found.x_sum += round(x * unit) * count
-        found.y_sum += round(y * unit) * count
-        found.save()
+    sheet, _ = HeatSheet.objects.get_or_create(
+        post_id=post.pk,
+        event_type=event_type,
+        module_id=module_id,
+        device=device,
+        version=post.version if version is None else version,
+    )
+    found, _ = HeatCell.objects.get_or_create(sheet=sheet, day=shown, **place)
+    found.count += count
+    found.x_sum += round(x * unit) * count
+    found.y_sum += round(y * unit) * count
+    found.save()

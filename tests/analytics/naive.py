@@ -19,7 +19,7 @@ def _device(width: int | None) -> str:
 
 
 def counted(events: Iterable[AnalyticsEvent] | None = None) -> tuple[Counts, Counts]:
-    """Counts by (post or None, dimension, grain, day, value), and cells by the columns of their constraint."""
+    """Counts by (post or None, dimension, grain, day, value), and cells by what tells them apart."""
     counts: Counter[tuple[Any, ...]] = Counter()
     cells: Counter[tuple[Any, ...]] = Counter()
     for event in AnalyticsEvent.objects.all() if events is None else events:
@@ -28,11 +28,11 @@ def counted(events: Iterable[AnalyticsEvent] | None = None) -> tuple[Counts, Cou
             day = day if grain == "day" else day.replace(day=1)
             for key in _keys(event):
                 counts[(key[0], key[1], grain, day, key[2], key[3])] += 1
-            for cell, x, y in _cells(event):
-                whole = (str(event.post_id), event.event_type, grain, day, *cell)
-                cells[(*whole, 0)] += 1
-                cells[(*whole, 1)] += x
-                cells[(*whole, 2)] += y
+        for cell, x, y in _cells(event):
+            whole = (str(event.post_id), event.event_type, event.created_at.date(), *cell)
+            cells[(*whole, 0)] += 1
+            cells[(*whole, 1)] += x
+            cells[(*whole, 2)] += y
     return _rows(counts), _rows(cells)
 
 
@@ -92,8 +92,8 @@ def stored() -> tuple[Counts, Counts]:
     rows = [(None, *row) for row in SiteCount.objects.values_list(*names)]
     rows += PostCount.objects.values_list("post_id", *names)
     cells = HeatCell.objects.values_list(
-        "post_id", "event_type", "grain", "day", "version", "device", "module_id", "across", "down",
-        "count", "x_sum", "y_sum",
+        "sheet__post_id", "sheet__event_type", "day", "sheet__version", "sheet__device", "sheet__module_id",
+        "across", "down", "count", "x_sum", "y_sum",
     )  # fmt: skip
     return (
         {row[:-3]: row[-3:] for row in rows},

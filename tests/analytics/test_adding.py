@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from analytics.figures.adding import add_up
 from analytics.figures.reading import read
 from analytics.figures.tallies import tally
-from analytics.models import AnalyticsEvent, HeatCell, PostCount, RollUp, SiteCount
+from analytics.models import AnalyticsEvent, HeatCell, HeatSheet, PostCount, RollUp, SiteCount
 from tests.analytics import naive
 
 pytestmark = pytest.mark.django_db
@@ -56,7 +56,7 @@ def events(draw: st.DrawFn) -> AnalyticsEvent:
 
 
 def keep(rows: list[AnalyticsEvent]) -> None:
-    for model in (AnalyticsEvent, SiteCount, PostCount, HeatCell, RollUp):
+    for model in (AnalyticsEvent, SiteCount, PostCount, HeatCell, HeatSheet, RollUp):
         model.objects.all().delete()
     for row in rows:
         row.pk = None

@@ -347,5 +347,5 @@ def test_it_takes_as_many_queries_for_much_as_for_little() -> None:
         cell(post, x=place * 10, y=place * 10)
     make.placed(post, make.global_module())
 
-    assert HeatCell.objects.count() == 124
+    assert HeatCell.objects.count() == 62
     assert queries() == few

@@ -14,6 +14,7 @@ from analytics.models import (
     Dimension,
     Grain,
     HeatCell,
+    HeatSheet,
     PostCount,
     RollUp,
     SiteCount,
@@ -90,9 +91,11 @@ def _figures(day: date, grain: Grain) -> None:
     told = {"day": day, "grain": grain}
     SiteCount.objects.create(dimension=Dimension.TOTAL, views=1, **told)
     PostCount.objects.create(dimension=Dimension.TOTAL, post_id=uuid4(), views=1, **told)
-    HeatCell.objects.create(
-        post_id=uuid4(), event_type="click", device="mobile", across=1, down=1, count=1, **told
-    )
+
+
+def _cell(day: date) -> None:
+    sheet = HeatSheet.objects.create(post_id=uuid4(), event_type="click", device="mobile")
+    HeatCell.objects.create(sheet=sheet, day=day, across=1, down=1, count=1)
 
 
 def test_figures_of_days_and_of_whole_months_are_forgotten(
@@ -102,17 +105,21 @@ def test_figures_of_days_and_of_whole_months_are_forgotten(
     monkeypatch.setattr("analytics.services.retention.timezone.now", lambda: NOW)
     for day in (date(2026, 10, 1), date(2026, 10, 22), date(2026, 10, 23), date(2026, 11, 1)):
         _figures(day, Grain.DAY)
+        _cell(day)
     for month in (date(2026, 8, 1), date(2026, 9, 1), date(2026, 10, 1)):
         _figures(month, Grain.MONTH)
 
     settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"analytics_figures_days": 30})
-    assert prune_events() == 12
+    assert prune_events() == 10
     assert forget_old_figures(days=30) == 0
     assert forget_old_figures(days=0) == 0
 
-    for model in (SiteCount, PostCount, HeatCell):
+    for model in (SiteCount, PostCount):
         assert list(model._default_manager.order_by("id").values_list("grain", "day")) == [
             ("day", date(2026, 10, 23)),
             ("day", date(2026, 11, 1)),
             ("month", date(2026, 10, 1)),
         ]
+    kept = [date(2026, 10, 23), date(2026, 11, 1)]
+    assert list(HeatCell.objects.order_by("day").values_list("day", flat=True)) == kept
+    assert HeatSheet.objects.count() == 2

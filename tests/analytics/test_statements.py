@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from analytics.models import HeatCell, PostCount, SiteCount
+from analytics.models import HeatCell, HeatSheet, PostCount, SiteCount
 from content.models import Post
 from tests import make
 from tests.api_client import ApiClient
@@ -57,14 +57,11 @@ def grow_values(number: int) -> None:
 def grow_cells(number: int) -> None:
     today, post = timezone.now().date(), Post.objects.get()
     taken = HeatCell.objects.count()
-    HeatCell.objects.bulk_create(
-        HeatCell(
-            post_id=post.pk, event_type="click", device="mobile", grain="day", day=today,
-            module_id=module, across=place % 100, down=place, count=1,
-        )
-        for place in range(taken, taken + number)
-        for module in ("", str(uuid4()))
-    )  # fmt: skip
+    page = {"post_id": post.pk, "event_type": "click", "device": "mobile"}
+    for place in range(taken, taken + number):
+        for module in ("", str(uuid4())):
+            sheet, _ = HeatSheet.objects.get_or_create(module_id=module, **page)
+            HeatCell.objects.create(sheet=sheet, day=today, across=place % 100, down=place, count=1)
 
 
 @pytest.mark.parametrize("grow", [grow_posts, grow_values], ids=["posts", "values"])

@@ -39,7 +39,7 @@ LIVE: Final = frozenset(
         "accounts.ApiToken", "accounts.User", "admin.LogEntry", "agents_app.AgentBatch",
         "agents_app.AgentSwitch", "agents_app.AiSettings", "agents_app.Budget: limits",
         "agents_app.StoppedChain", "analytics.AnalyticsEvent", "analytics.HeatCell",
-        "analytics.PostCount", "analytics.RollUp", "analytics.SiteCount", "auth.Group",
+        "analytics.HeatSheet", "analytics.PostCount", "analytics.RollUp", "analytics.SiteCount", "auth.Group",
         "auth.Group_permissions", "auth.Permission", "content.CopyOrigin: live", "content.Feedback",
         "content.Menu", "content.ModuleGroup", "content.ModuleInstance", "content.ModuleRevision",
         "content.Post: live", "content.PostModule", "content.PostTerm", "content.Provenance",
@@ -122,9 +122,9 @@ def _hash(model: type[Model], rows: Q) -> str:
     if rows:
         found = list(model._base_manager.filter(rows).order_by("pk").values_list())
     else:  # by hand: made by the ORM the sixty statements would take longer than the call
-        key = model._meta.pk.column
+        key = ", ".join(f'"{field.column}"' for field in model._meta.pk_fields)
         with connection.cursor() as cursor:
-            cursor.execute(f'SELECT * FROM "{model._meta.db_table}" ORDER BY "{key}"')  # noqa: S608
+            cursor.execute(f'SELECT * FROM "{model._meta.db_table}" ORDER BY {key}')  # noqa: S608
             found = cursor.fetchall()
     return hashlib.sha256(json.dumps(found, default=str).encode()).hexdigest()
 
