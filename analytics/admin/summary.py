@@ -8,6 +8,7 @@ from typing import Any, Final
 from django.conf import settings
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
 
 from analytics.admin import charts
@@ -45,10 +46,12 @@ class SiteCountAdmin(PermittedAdmin[SiteCount]):
             page.status_code = 422
         return page
 
-    def export(self, request: HttpRequest) -> StreamingHttpResponse:
-        """The days or the posts of the same summary, as CSV."""
+    def export(self, request: HttpRequest) -> HttpResponseBase:
+        """The days or the posts of the same summary, as CSV. What is odd is said on the page instead."""
         require(request, _PERMISSION)
         asked = read_asked(request.GET)
+        if asked.problems:
+            return self.changelist_view(request)
         found = reports.summary(asked.period, asked.post.pk if asked.post else None)
         what = "posts" if request.GET.get("of") == "posts" else "days"
         lines = _posts(found) if what == "posts" else _days(found)

@@ -1,7 +1,8 @@
 """What is rare, put together: pages may report any number of referrers, goals and modules.
 
 Of each dimension the values that were counted most stay, on each day and month that is over; the others become one,
-`~other`. Sums stay what they were. Done again, or killed in between, it changes nothing that is right.
+`~other`. Sums stay what they were. Forms that were taken stay too: the server counted them itself, and no stranger
+can crowd them out. Done again, or killed in between, it changes nothing that is right.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from django.db.models import Count, F, Q, Sum
 from django.utils import timezone
 
 from analytics.figures.adding import locked_state
+from analytics.figures.tallies import FORM
 from analytics.models import Dimension, Grain, PostCount, SiteCount
 
 MOST: Final = 200
@@ -49,7 +51,7 @@ def _merge_in(table: Table, today: date) -> int:
 def _merge(table: Table, of: dict[str, Any]) -> int:
     """Of one dimension of one day or month. The arms of a test stay: only goals of theirs are rare."""
     locked_state(wait=True)
-    rows = table._default_manager.filter(**of).exclude(value=OTHER)
+    rows = table._default_manager.filter(**of).exclude(value=OTHER).exclude(value__contains=FORM)
     if of["dimension"] == Dimension.ARM:
         rows = rows.filter(value__contains=" ")
     weighed = rows.annotate(weight=F("views") + F("clicks") + F("conversions"))

@@ -82,3 +82,23 @@ def test_arms_of_a_test_stay_when_goals_are_many() -> None:
     assert merged == 2
     assert [(arm.post_id, arm.views, arm.conversions) for arm in arms] == [(POST, 3, 201)]
     assert len(arm_counts.goals_of(POST, Period(DAY, DAY))) == 199
+
+
+def test_no_stranger_crowds_out_the_forms_that_were_taken() -> None:
+    of = {"post_id": POST, "grain": "day", "day": DAY}
+    arm = {**of, "dimension": "arm"}
+    PostCount.objects.create(**arm, value=str(POST), views=9)
+    PostCount.objects.bulk_create(
+        [
+            *(PostCount(**arm, value=f"{POST} g{n}", conversions=50) for n in range(205)),
+            *(PostCount(**of, dimension="goal", value=f"g{n}", conversions=50) for n in range(205)),
+            PostCount(**arm, value=f"{POST} form:contact", conversions=1),
+            PostCount(**of, dimension="goal", value="form:contact", conversions=1),
+        ]
+    )
+
+    assert [merge_rare_values(NOW), merge_rare_values(NOW)] == [12, 0]
+
+    kept = PostCount.objects.filter(value__endswith="form:contact")
+    assert [row.conversions for row in kept] == [1, 1]
+    assert arm_counts.arms(POST, Period(DAY, DAY), "form:contact")[0].conversions == 1

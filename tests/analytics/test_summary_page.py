@@ -173,6 +173,19 @@ def test_the_days_and_the_posts_are_exported_and_begin_no_formula(admin: Client)
     assert admin.get(f"{PAGE}export/").status_code == 403
 
 
+@pytest.mark.parametrize(
+    "query", ["?from=2026-02-30", "?postId=3d6f9c1e-5b7a-4e21-9c48-2f0a7d5e8b13"]
+)
+def test_what_cannot_be_exported_is_not_exported_as_something_else(
+    query: str, admin: Client
+) -> None:
+    response = admin.get(f"{PAGE}export/{query}")
+
+    assert response.status_code == 422
+    assert response["Content-Type"].startswith("text/html")
+    assert "Content-Disposition" not in response
+
+
 def exported(admin: Client, query: str) -> str:
     response = admin.get(f"{PAGE}export/{query}")
     assert response["Content-Type"] == "text/csv; charset=utf-8"
