@@ -79,8 +79,9 @@ def _start(original: Post, actor: Actor) -> None:
         return edits.update_module(document, hero, props=words)
 
     edit_post(post_id=arm.pk, actor=actor, edit=edit)
-    # No service starts a test in the past.
+    # No service starts a test in the past, nor writes there.
     Post.objects.filter(pk=arm.pk).update(variation_running=True)
+    arm.revisions.update(created_at=timezone.now() - timedelta(days=DAYS))
 
 
 def _pages() -> list[_Page]:

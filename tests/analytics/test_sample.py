@@ -8,6 +8,7 @@ from analytics import sample
 from analytics.figures import reports
 from analytics.figures.periods import read_period
 from analytics.models import AnalyticsEvent
+from analytics.trials.judging import trial
 from content.models import Post
 from tests import make
 from tests.api_client import ApiClient
@@ -31,6 +32,7 @@ def test_a_demo_has_weeks_of_marked_visits_and_a_test_that_runs() -> None:
     found = reports.arms(post.pk, read_period({}), "form:contact")
     assert [figures.post_id for figures in found] == [post.pk, arm.pk]
     assert all(figures.views > figures.conversions > 0 for figures in found)
+    assert trial(post_id=post.pk, params={}).doubts == []
 
 
 @pytest.mark.parametrize("case", ["no page", "somebody was here"])
