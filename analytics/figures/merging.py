@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
+from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q, Sum
 from django.utils import timezone
 
 from analytics.figures.adding import locked_state
-from analytics.figures.tallies import FORM
-from analytics.models import Dimension, Grain, PostCount, SiteCount
+from analytics.figures.tallies import ALONE, ALSO, FORM
+from analytics.models import Dimension, Grain, HeatCell, HeatSheet, PostCount, SiteCount
 
 MOST: Final = 200
 """Values of one dimension on one day or in one month, of the site and of each post."""
@@ -61,4 +62,13 @@ def _merge(table: Table, of: dict[str, Any]) -> int:
     other, _ = table._default_manager.get_or_create(**of, value=OTHER)
     grown = {name: F(name) + (number or 0) for name, number in sums.items()}
     table._default_manager.filter(pk=other.pk).update(**grown)
+    if of["dimension"] == Dimension.MODULE and of["grain"] == Grain.DAY:
+        _forget_spots(of["post_id"], of["day"], kept)
     return rare.delete()[0]
+
+
+def _forget_spots(post_id: UUID, day: date, kept: list[str]) -> None:
+    """Those in rare modules: what was clicked there is still among the spots of the page."""
+    sheets = HeatSheet.objects.filter(post_id=post_id).exclude(module_id__in=[ALONE, ALSO, *kept])
+    HeatCell.objects.filter(sheet__in=sheets, day=day).delete()
+    sheets.exclude(Exists(HeatCell.objects.filter(sheet=OuterRef("pk")))).delete()

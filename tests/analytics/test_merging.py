@@ -10,7 +10,7 @@ import pytest
 from analytics.figures import arm_counts
 from analytics.figures.merging import OTHER, merge_rare_values
 from analytics.figures.periods import Period
-from analytics.models import PostCount, SiteCount
+from analytics.models import HeatCell, HeatSheet, PostCount, SiteCount
 
 pytestmark = pytest.mark.django_db
 
@@ -102,3 +102,23 @@ def test_no_stranger_crowds_out_the_forms_that_were_taken() -> None:
     kept = PostCount.objects.filter(value__endswith="form:contact")
     assert [row.conversions for row in kept] == [1, 1]
     assert arm_counts.arms(POST, Period(DAY, DAY), "form:contact")[0].conversions == 1
+
+
+def test_spots_in_modules_that_are_made_up_go_and_those_of_the_page_stay() -> None:
+    of = {"post_id": POST, "dimension": "module", "grain": "day", "day": DAY}
+    real, made_up = str(UUID(int=1_000)), [str(UUID(int=n)) for n in range(202)]
+    clicks = {real: 5, **dict.fromkeys(made_up, 1)}
+    PostCount.objects.bulk_create(
+        PostCount(**of, value=name, clicks=number) for name, number in clicks.items()
+    )
+    for name in ("", "~", *clicks):
+        sheet = HeatSheet.objects.create(post_id=POST, event_type="click", module_id=name)
+        HeatCell.objects.create(sheet=sheet, day=DAY, across=1, down=1, count=1)
+    HeatCell.objects.create(sheet=sheet, day=NOW.date(), across=1, down=1, count=1)
+
+    assert merge_rare_values(NOW) == 4
+
+    cells = HeatCell.objects.values_list("sheet__module_id", "day")
+    left = {(name, DAY) for name in ("", "~", real, *made_up[:198])}
+    assert set(cells) == left | {(made_up[-1], NOW.date())}
+    assert HeatSheet.objects.count() == 202
