@@ -112,7 +112,8 @@ def _again(
         response = _alone(slug, sent.locale, submission)
         response.status_code = status
         return response
-    return HttpResponse(post_page(sent.found, submission), status=status)
+    page = post_page(sent.found, submission, is_counted=not sent.is_for_looking)
+    return HttpResponse(page, status=status)
 
 
 def _alone(slug: str, locale: str, submission: Submission | None) -> HttpResponse:

@@ -24,6 +24,7 @@ ALONE: Final = "form"
 _PAGE: Final = "_page"
 _AT: Final = "_at"
 _AGREED: Final = "_agreed"
+_UNCOUNTED: Final = "_uncounted"
 _TYPES: Final = ("application/x-www-form-urlencoded", "multipart/form-data")
 _LONGEST_PATH: Final = 2000
 
@@ -33,7 +34,7 @@ class Sent:
     """`found` is the published page that holds the form in its module `at`; None where there is no such page.
 
     While variations of the page run, it is the arm that the visitor was shown. `has_agreed` says that the visitor
-    agreed to be counted, where the site asks for that.
+    agreed to be counted, where the site asks for that, and `is_for_looking` that the page was one to look at.
     """
 
     found: queries.FoundPost | None
@@ -41,12 +42,15 @@ class Sent:
     locale: str
     values: Mapping[str, Json]
     has_agreed: bool = False
+    is_for_looking: bool = False
 
     @property
     def is_counted(self) -> bool:
         """Whether it may be counted that somebody sent the form."""
         env = settings.CMS_ENV
-        return env.analytics_tracking and (self.has_agreed or not env.analytics_consent)
+        if self.is_for_looking or not env.analytics_tracking:
+            return False
+        return self.has_agreed or not env.analytics_consent
 
     @property
     def shown(self) -> dict[str, str]:
@@ -69,11 +73,11 @@ def read_sent(request: HttpRequest, slug: str, locale: str) -> Sent | HttpRespon
     }
     values |= {name: [] for name in request.FILES}  # fits no field
     page, at = values.pop(_PAGE, None), values.pop(_AT, None)
-    has_agreed = values.pop(_AGREED, None) == "1"
+    marks = (values.pop(_AGREED, None) == "1", values.pop(_UNCOUNTED, None) == "1")
     found = _page_with(slug, page, at)
     if found is None or not isinstance(at, str):
-        return Sent(None, ALONE, locale, values, has_agreed)
-    return Sent(found, at, found.post.locale, values, has_agreed)
+        return Sent(None, ALONE, locale, values, *marks)
+    return Sent(found, at, found.post.locale, values, *marks)
 
 
 def _length(request: HttpRequest) -> int:

@@ -50,8 +50,10 @@ def arm_page(request: HttpRequest, found: FoundPost) -> HttpResponseBase | None:
 def page_with(path: str, locale: str, module_id: str) -> FoundPost | None:
     """The published page at a path, as it was shown to whoever saw that module there."""
     found = queries.find_post(path, locale)
-    arm = _arm_with(module_id, found) if found is not None and found.arms else None
-    return queries.find_arm(found, arm) if found is not None and arm is not None else found
+    choice = _choice_with(module_id, found) if found is not None and found.arms else None
+    if found is None or choice is None or choice.arm is None:
+        return found
+    return queries.find_arm(found, choice.arm)
 
 
 def _choice(request: HttpRequest, found: FoundPost, sent: str) -> Choice:
@@ -64,21 +66,22 @@ def _choice(request: HttpRequest, found: FoundPost, sent: str) -> Choice:
     user_agent = request.META.get("HTTP_USER_AGENT", "")
     if is_program(user_agent):
         return Choice(None)
-    if sent and (arm_sent_from := _arm_with(sent, found)) is not None:
-        return Choice(arm_sent_from)
+    if sent and (sent_from := _choice_with(sent, found)) is not None:
+        return sent_from
     address = counted_as(client_address(request))
     return Choice(arm_at(place_of(found.post.pk, address, user_agent), found.arms))
 
 
-def _arm_with(module_id: str, found: FoundPost) -> Arm | None:
-    """The arm that holds a module. One query; none for what is no id."""
+def _choice_with(module_id: str, found: FoundPost) -> Choice | None:
+    """The arm that holds a module, or the original. One query; none for what is no id."""
     try:
         id_ = UUID(module_id)
     except ValueError:
         return None
-    placed = PostModule.objects.filter(pk=id_, post_id__in=[arm.post_id for arm in found.arms])
+    arms = {arm.post_id: arm for arm in found.arms}
+    placed = PostModule.objects.filter(pk=id_, post_id__in=[found.post.pk, *arms])
     holder = placed.values_list("post_id", flat=True).first()
-    return next((arm for arm in found.arms if arm.post_id == holder), None)
+    return Choice(arms.get(holder)) if holder is not None else None
 
 
 def _page(found: FoundPost, choice: Choice, sent: str) -> Body:

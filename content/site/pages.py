@@ -68,6 +68,7 @@ def page_of(content: PageContent, submission: Submission | None = None) -> str:
     place = Place(post.path, post.locale)
     data = data_of(post, items)
     around = data.around
+    is_uncounted = bool(content.preview) or not content.is_counted
     with in_words_of(post.locale):
         crumbs = breadcrumb(place, post.title, around.neighbours, listings(post.locale))
         languages = alternates(place, _translations(post, around.neighbours))
@@ -80,6 +81,7 @@ def page_of(content: PageContent, submission: Submission | None = None) -> str:
                 "page_path": post.path,
                 "locale": post.locale,
                 "is_preview": bool(content.preview),
+                "is_uncounted": is_uncounted,
                 "submission": submission,
             },
         )
@@ -96,9 +98,14 @@ def page_of(content: PageContent, submission: Submission | None = None) -> str:
             "stylesheets": stylesheets_of(items) + (_FACTS if post.custom_fields else []),
             "has_heading": opens_with_heading(items),
             "preview": {"label": content.preview} if content.preview else None,
-            "is_uncounted": bool(content.preview) or not content.is_counted,
+            "is_uncounted": is_uncounted,
+            "submission": submission if _is_on(items, submission) else None,
         }
         return render_to_string("site/post.html", context)
+
+
+def _is_on(items: Sequence[RenderableModule], submission: Submission | None) -> bool:
+    return submission is not None and any(item.post_module_id == submission.at for item in items)
 
 
 def _seo(

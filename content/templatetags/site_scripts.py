@@ -9,11 +9,15 @@ register = template.Library()
 
 
 @register.inclusion_tag("site/scripts.html")
-def site_scripts(is_uncounted: object = None) -> dict[str, object]:
-    """What a page loads: the lines that look for staff, and what counts visits where that is switched on."""
+def site_scripts(is_uncounted: object = None, submission: object = None) -> dict[str, object]:
+    """What a page loads: the lines that look for staff, and what counts visits where that is switched on.
+
+    The answer to a form is part of the visit that sent it: it is no view of its own.
+    """
     env = settings.CMS_ENV
     return {
         "is_tracked": env.analytics_tracking and not is_uncounted,
+        "is_answer": bool(submission),
         "batch": env.analytics_batch,
         "seconds": env.analytics_batch_seconds,
         "asks_consent": env.analytics_consent,

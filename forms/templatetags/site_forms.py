@@ -39,6 +39,7 @@ def site_form(context: template.Context, form: SiteForm, at: str) -> dict[str, A
         "wrong": [field for field in fields if field.errors],
         "page_path": context.get("page_path", ""),
         "is_preview": context.get("is_preview", False),
+        "is_uncounted": context.get("is_uncounted", False),
     }
 
 

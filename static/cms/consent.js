@@ -20,8 +20,10 @@ if (bar && !isStaff && !isRefused) {
     choices[0]?.focus();
   });
   addEventListener("storage", (event) => {
-    if (event.key === KEY) tell(event.newValue);
+    if (event.key === KEY || event.key === null) tell(kept());
   });
+  // A page that a browser kept heard of no answer meanwhile.
+  addEventListener("pageshow", (event) => event.persisted && kept() !== answer && tell(kept()));
 }
 
 function decide(value) {

@@ -11,12 +11,13 @@ let granted, isSeen, timer, shown, post, settling, stamp;
 // The element in words of CSS: from the nearest id downwards.
 export function selectorOf(element) {
   const parts = [];
-  for (let one = element; one && one !== page && parts.length < 8; one = one.parentElement) {
-    if (one.id) {
-      parts.unshift(`#${CSS.escape(one.id)}`);
+  for (let one = element; one && one !== page && parts.length < 8; one = of(one, "parentElement")) {
+    const [id, above] = [of(one, "id"), of(one, "parentElement")];
+    if (id) {
+      parts.unshift(`#${CSS.escape(id)}`);
       break;
     }
-    const alike = [...(one.parentElement?.children ?? [])].filter((other) => other.localName === one.localName);
+    const alike = above ? [...of(above, "children")].filter((other) => other.localName === one.localName) : [];
     const place = alike.length > 1 ? `:nth-of-type(${alike.indexOf(one) + 1})` : "";
     parts.unshift(one.localName + place);
   }
@@ -38,13 +39,19 @@ function start() {
     else flush();
   });
   // A form is counted by the server, which knows nothing of what this browser keeps.
-  on("submit", ({ target: { elements: { _agreed: told } } }) => {
+  on("submit", ({ target }) => {
+    const told = target.querySelector?.("[name=_agreed]");
     if (told) told.value = +may();
   });
   addEventListener("pagehide", flush);
   addEventListener("online", flush);
-  addEventListener("pageshow", (event) => event.persisted && seen());
-  seen(hostOf(document.referrer));
+  addEventListener("pageshow", ({ persisted }) => {
+    if (!persisted) return;
+    if ("consent" in own && stored()) granted = undefined; // answered elsewhere meanwhile
+    seen();
+  });
+  // The answer to a form is the same visit.
+  seen(hostOf(document.referrer), "again" in own);
   if ("manual" in own) return;
   new MutationObserver(() => settling && isOther() && seen()).observe(page, {
     subtree: true,
@@ -70,14 +77,14 @@ function moved() {
   if (isOther()) seen();
 }
 
-function seen(referrer) {
+function seen(referrer, isCounted) {
   clearTimeout(settling);
   settling = 0;
   shown = placeOf();
   post = document.body.dataset.postId;
   reached.clear();
   isSeen = may();
-  add("view", { referrer });
+  if (!isCounted) add("view", { referrer });
   flush();
 }
 
@@ -169,6 +176,8 @@ function hostOf(text) {
   return host && host !== location.hostname ? host : undefined;
 }
 
+// A field called "id" or "children" stands in the way of what its form has by that name.
+const of = (element, name) => Reflect.get(Element.prototype, name, element);
 const isOther = () => document.body.dataset.postId && document.body.dataset.postId !== post;
 const placeOf = () => location.pathname + location.search;
 const within = (value, most) => Math.round(1e4 * Math.min(most, Math.max(0, value))) / 1e4;

@@ -82,6 +82,48 @@ def test_a_form_of_a_variation_counts_for_that_arm(contact: tuple[Post, str]) ->
     ]
 
 
+def test_a_form_of_a_page_that_is_for_looking_at_counts_for_nothing(
+    contact: tuple[Post, str],
+) -> None:
+    post, at = contact
+    variation = create_variation(post_id=post.pk, variation="B", actor=make.actor("admin"))
+    Post.objects.filter(pk=variation.pk).update(variation_running=True)
+    mark = '<input type="hidden" name="_uncounted" value="1">'
+
+    pages = [Client().get(f"/contact{query}").content.decode() for query in ("?variation=A", "")]
+    refused, taken = (send(at, _uncounted="1", **more) for more in ({"email": "wrong"}, {}))
+
+    assert [mark in html for html in (*pages, refused.content.decode())] == [True, False, True]
+    assert "cms/track.js" not in refused.content.decode()
+    assert (taken.status_code, FormSubmission.objects.count()) == (303, 1)
+    assert reached() == []
+
+
+def test_the_answer_to_a_form_is_no_view_of_its_own(contact: tuple[Post, str]) -> None:
+    at = contact[1]
+    addresses = [f"/contact?sent={at}", "/forms/contact?sent=form", "/contact", "/contact?sent=x"]
+
+    pages = [Client().get(address) for address in addresses]
+    refused = send(at, email="wrong")
+
+    assert [b" data-again></script>" in page.content for page in (*pages, refused)] == [
+        True, True, False, False, True,
+    ]  # fmt: skip
+
+
+def test_whoever_sent_a_form_of_the_original_is_thanked_there(contact: tuple[Post, str]) -> None:
+    post, at = contact
+    variation = create_variation(
+        post_id=post.pk, variation="B", actor=make.actor("admin"), weight=100
+    )
+    Post.objects.filter(pk=variation.pk).update(variation_running=True)
+
+    thanks = Client().get(send(at)["Location"])
+
+    assert f'id="form-{at}" role="status"' in thanks.content.decode()
+    assert f'data-post-id="{variation.pk}"' in Client().get("/contact").content.decode()
+
+
 def test_a_form_of_a_variation_that_does_not_run_is_none_of_the_page(
     contact: tuple[Post, str],
 ) -> None:

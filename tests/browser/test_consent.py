@@ -68,6 +68,24 @@ def test_nothing_is_sent_before_somebody_agrees_or_after_they_changed_their_mind
     assert calls.sizes == [1, 1, 1]
 
 
+def test_a_page_that_a_browser_kept_knows_what_was_answered_meanwhile(
+    calls: Calls, settings: Any
+) -> None:
+    choose(settings, analytics_consent=True)
+    page = calls.open(make.post())
+    page.get_by_role("button", name="Yes, count them").click()
+    calls.rows(1)
+    back = "() => { dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })) }"
+
+    for answer in ("no", "yes"):
+        page.evaluate("answer => localStorage.setItem('cms-consent', answer)", answer)
+        page.evaluate(back)
+        page.get_by_text("Grind the beans.").click()
+
+    assert [one.event_type for one in calls.rows(2)] == ["view", "view"]
+    assert calls.sizes == [1, 1]
+
+
 def test_whoever_is_not_counted_is_not_asked(open_page: OpenPage, settings: Any) -> None:
     choose(settings, analytics_consent=True)
     post = make.post()

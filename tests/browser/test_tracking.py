@@ -196,3 +196,36 @@ def test_a_page_may_say_itself_what_is_a_view(calls: Calls) -> None:
     view = calls.rows(2)[1]
     assert calls.sizes == [1, 1]
     assert (view.event_type, view.post_id, view.metadata["path"]) == ("view", None, "/b")
+
+
+def test_the_answer_to_a_form_is_clicked_and_not_viewed_again(calls: Calls) -> None:
+    page = calls.open(make.post(), marks="data-again")
+    for _ in range(5):
+        page.get_by_text("Grind the beans.").click()
+
+    assert {one.event_type for one in calls.rows(5)} == {"click"}
+
+
+_FORM = """() => {
+const form = document.createElement("form");
+form.innerHTML = "<p>Some</p><p>Words</p>";
+for (const name of ["id", "children", "elements"])
+  form.append(Object.assign(document.createElement("input"), { name }));
+document.querySelector("main").prepend(form);
+return form.querySelector("p + p").getBoundingClientRect().toJSON();
+}"""
+
+
+def test_fields_may_be_called_as_they_like(calls: Calls) -> None:
+    page = calls.open(make.post())
+    box = page.evaluate(_FORM)
+    for _ in range(5):
+        page.mouse.click(box["x"] + 2, box["y"] + 2)
+    for target in ("document", "document.forms[0]"):
+        page.evaluate(
+            f"() => {{ {target}.dispatchEvent(new Event('submit', {{ bubbles: true }})) }}"
+        )
+
+    told = [one.metadata["selector"] for one in calls.rows(6)[1:]]
+
+    assert told == ["#main > form > p:nth-of-type(2)"] * 5
