@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any, ClassVar, Final
 
 from django.db import models
@@ -208,10 +209,11 @@ class HeatCell(models.Model):
 
 
 class RollUp(models.Model):
-    """One row: up to which event the figures are added up."""
+    """One row: up to which event the figures are added up, and the first day whose month is not added up of days."""
 
     counted_to = models.BigIntegerField(default=0)
     counted_at = models.DateTimeField(null=True)
+    months_to = models.DateField(default=date.min)
 
     def __str__(self) -> str:
         return f"counted to {self.counted_to}"

@@ -9,6 +9,7 @@ from django.conf import settings
 
 from analytics.figures.adding import add_all
 from analytics.figures.merging import merge_rare_values
+from analytics.figures.months import close_months
 from analytics.intake.partitions import keep_ahead
 from analytics.services.retention import forget_old_events, forget_old_figures
 
@@ -18,8 +19,10 @@ _SECONDS: Final = 25.0
 
 @shared_task
 def add_up_events() -> int:
-    """Add what came since to the figures. Answers how many events."""
-    return add_all(_SECONDS)
+    """Add what came since to the figures, and close months that are over. Answers how many events."""
+    counted = add_all(_SECONDS)
+    close_months()
+    return counted
 
 
 @shared_task

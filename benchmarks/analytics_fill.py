@@ -6,11 +6,12 @@ it with `add_up` over the same events before it is used.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Final
 
 from django.db import connection
 
-from analytics.models import HeatCell, HeatSheet, PostCount, RollUp, SiteCount
+from analytics.models import AnalyticsEvent, HeatCell, HeatSheet, PostCount, RollUp, SiteCount
 
 Indexes = list[tuple[str, str]]
 _DEVICE: Final = (
@@ -42,12 +43,14 @@ _OF_POSTS: Final = """,
         ('arm', CASE WHEN arm AND goal <> '' THEN alike.post_id || ' ' || goal END, 0, 0, reached)
 """
 _GRAINS: Final = """
-    CROSS JOIN LATERAL (VALUES ('day', day), ('month', date_trunc('month', day)::date)) AS grains (grain, begun)
+    CROSS JOIN LATERAL (VALUES
+        ('day', day), ('month', CASE WHEN day < %s THEN date_trunc('month', day)::date END)
+    ) AS grains (grain, begun)
 """
 _SITE: Final = f"""
     INSERT INTO analytics_sitecount (dimension, grain, day, value, views, clicks, conversions)
     SELECT dimension, grain, begun, value, sum(seen), sum(hit), sum(got) FROM bench_alike AS alike
-    {_DIMENSIONS.format(more="")} {_GRAINS} WHERE value IS NOT NULL GROUP BY 1, 2, 3, 4
+    {_DIMENSIONS.format(more="")} {_GRAINS} WHERE value IS NOT NULL AND begun IS NOT NULL GROUP BY 1, 2, 3, 4
 """  # noqa: S608
 _POSTS: Final = f"""
     INSERT INTO analytics_postcount (post_id, dimension, grain, day, value, views, clicks, conversions)
@@ -56,7 +59,8 @@ _POSTS: Final = f"""
         SELECT post_id AS id, post_id = variation_of AS arm
         UNION ALL SELECT variation_of, true WHERE variation_of <> post_id
     ) AS counted {_DIMENSIONS.format(more=_OF_POSTS)} {_GRAINS}
-    WHERE value IS NOT NULL AND (dimension <> 'arm' OR counted.id = variation_of) GROUP BY 1, 2, 3, 4, 5
+    WHERE value IS NOT NULL AND begun IS NOT NULL AND (dimension <> 'arm' OR counted.id = variation_of)
+    GROUP BY 1, 2, 3, 4, 5
 """  # noqa: S608
 _CLICKED: Final = f"""
     CREATE UNLOGGED TABLE bench_clicked AS
@@ -88,7 +92,8 @@ _TABLES: Final = [model._meta.db_table for model in (SiteCount, PostCount, HeatS
 
 
 def fill(last: int) -> None:
-    """The figures of all events up to that id, as if they had been added up."""
+    """The figures of all events up to that id, as if they had been added up when the last of them came."""
+    months_to = moment_of(last).date().replace(day=1)
     with connection.cursor() as cursor:
         # What the tables are told apart by is made at the end: millions of entries at once.
         dropped = _drop_indexes()
@@ -96,7 +101,7 @@ def fill(last: int) -> None:
         cursor.execute("SET maintenance_work_mem = '512MB'")
         cursor.execute(_ALIKE, [last])
         for statement in (_SITE, _POSTS):
-            cursor.execute(statement)
+            cursor.execute(statement, [months_to])
         cursor.execute(_CLICKED, [last])
         for statement in (_SHEETS, _CELLS):
             cursor.execute(statement)
@@ -110,7 +115,12 @@ def fill(last: int) -> None:
         cursor.execute("RESET work_mem")
         for table in _TABLES:
             cursor.execute(f"VACUUM ANALYZE {table}")
-    RollUp.objects.update_or_create(pk=1, defaults={"counted_to": last})
+    RollUp.objects.update_or_create(pk=1, defaults={"counted_to": last, "months_to": months_to})
+
+
+def moment_of(event: int) -> datetime:
+    found = AnalyticsEvent.objects.filter(id__lte=event).order_by("-id")[0]
+    return found.created_at.astimezone(UTC)
 
 
 def _drop_indexes() -> Indexes:

@@ -15,6 +15,7 @@ from django.db import connection
 
 from analytics.figures import reports
 from analytics.figures.adding import add_up
+from analytics.figures.months import close_months
 from analytics.figures.periods import Period
 from analytics.figures.shapes import HeatAsked
 from analytics.models import AnalyticsEvent, HeatCell, HeatSheet, PostCount, SiteCount
@@ -81,6 +82,7 @@ def _fill(step: int) -> None:
     last = AnalyticsEvent.objects.order_by("-id").values_list("id", flat=True)[0]
     if step == CHUNK:
         _added()
+        close_months(analytics_fill.moment_of(last))
         by_product = _figures()
     _forget_figures()
     begin = time.perf_counter()
@@ -91,6 +93,7 @@ def _fill(step: int) -> None:
             raise SystemExit("The figures that the benchmark makes are not those of the product.")
         return
     added = _added()
+    close_months(analytics_rows.END)
     print(
         f"Figures of them: {filled:.0f} s by SQL alone; "
         f"the last {ADDED:,} added up in {added.of(ADDED)} each.",

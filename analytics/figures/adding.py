@@ -90,7 +90,7 @@ def locked_state(*, wait: bool) -> RollUp | None:
 
 def _add_chunk(state: RollUp, settled: int, limit: int, began: datetime) -> int:
     rows = read(state.counted_to, settled, limit)
-    writing.add(tally(rows))
+    writing.add(tally(rows), state.months_to)
     is_all = len(rows) < limit
     state.counted_to = max(state.counted_to, settled) if is_all else rows[-1][0]
     state.counted_at = began if is_all else rows[-1][7]

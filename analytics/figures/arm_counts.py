@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet, Sum
 
 from analytics.figures.merging import OTHER
+from analytics.figures.months import months_to
 from analytics.figures.periods import Period
 from analytics.figures.shapes import ArmDay, ArmFigures, Goal
 from analytics.models import Dimension, PostCount
@@ -21,7 +22,12 @@ _SUMS: Final = {"seen": Sum("views"), "hit": Sum("clicks"), "reached": Sum("conv
 
 def arms(original_id: UUID, period: Period, goal: str | None) -> list[ArmFigures]:
     """The original first, then those of which anything is counted."""
-    rows = _of(original_id, goal).filter(period.counts()).values_list("value").annotate(**_SUMS)
+    rows = (
+        _of(original_id, goal)
+        .filter(period.counts(months_to()))
+        .values_list("value")
+        .annotate(**_SUMS)
+    )
     found: dict[UUID, list[int]] = defaultdict(lambda: [0, 0, 0])
     found[original_id] = [0, 0, 0]
     for value, *numbers in rows.order_by("value"):
@@ -42,7 +48,9 @@ def daily_arms(original_id: UUID, period: Period, goal: str | None) -> list[ArmD
 def goals_of(original_id: UUID, period: Period) -> list[Goal]:
     """Of all arms together, the most frequent first."""
     rows = (
-        PostCount.objects.filter(period.counts(), post_id=original_id, dimension=Dimension.ARM)
+        PostCount.objects.filter(
+            period.counts(months_to()), post_id=original_id, dimension=Dimension.ARM
+        )
         .filter(value__contains=" ")
         .values_list("value")
         .annotate(reached=Sum("conversions"))

@@ -46,10 +46,10 @@ class Period:
             yield month
             month = _next_month(month)
 
-    def counts(self) -> Q:
-        """The rows whose sum is that of the period: whole months, and the days at its edges."""
+    def counts(self, months_to: date) -> Q:
+        """The rows whose sum is that of the period: whole months that have rows, and the other days."""
         begin = self.first if self.first.day == 1 else _next_month(self.first)
-        end = (self.last + _DAY).replace(day=1)
+        end = min((self.last + _DAY).replace(day=1), months_to)
         if begin >= end:
             return self.daily()
         months = Q(grain=Grain.MONTH, day__gte=begin, day__lt=end)

@@ -10,12 +10,13 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Min
 from django.utils import timezone
 
 from analytics.figures import writing
 from analytics.figures.adding import locked_state
+from analytics.figures.months import COUNTS, add_months
 from analytics.figures.reading import read
 from analytics.figures.tallies import tally
 from analytics.models import AnalyticsEvent, Grain, HeatCell, PostCount, RollUp, SiteCount
@@ -43,9 +44,9 @@ def recount() -> Recounted:
     for model in (SiteCount, PostCount):
         model._default_manager.filter(grain=Grain.DAY, day__gte=first).delete()
         model._default_manager.filter(grain=Grain.MONTH, day__gte=month).delete()
-    if first != month:
-        for table in (writing.SITE, writing.POSTS):
-            _add_days_to_month(table, month, first)
+    if first != month and month < state.months_to:
+        for table in COUNTS:
+            add_months(table, month, first)
     return Recounted(first, _count(state, first))
 
 
@@ -53,7 +54,7 @@ def _count(state: RollUp, first: date) -> int:
     since = datetime.combine(first, time(), UTC)
     after = counted = 0
     while rows := read(after, state.counted_to, _CHUNK, since):
-        writing.add(tally(rows))
+        writing.add(tally(rows), state.months_to)
         counted += len(rows)
         after = rows[-1][0]
     return counted
@@ -72,17 +73,3 @@ def _first_whole_day() -> date | None:
         kept_since = (timezone.now() - timedelta(days=days)).astimezone(UTC).date()
         first = max(first, kept_since + timedelta(days=1))
     return first
-
-
-def _add_days_to_month(table: writing.Table, month: date, end: date) -> None:
-    """What the month has of the days that stay."""
-    keys = [name for name in table.keys if name not in ("grain", "day")]
-    sums = ", ".join(f"SUM({name})" for name in table.sums)
-    # The names are those of the table; the values are parameters.
-    statement = (
-        f"INSERT INTO {table.name} (grain, day, {', '.join([*keys, *table.sums])}) "  # noqa: S608
-        f"SELECT 'month', %s, {', '.join(keys)}, {sums} FROM {table.name} "
-        f"WHERE grain = 'day' AND day >= %s AND day < %s GROUP BY {', '.join(keys)}"
-    )
-    with connection.cursor() as cursor:
-        cursor.execute(statement, [month, month, end])

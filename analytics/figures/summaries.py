@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Final
 from uuid import UUID
 
-from django.db.models import QuerySet, Sum
+from django.db.models import Q, QuerySet, Sum
 
+from analytics.figures.months import months_to
 from analytics.figures.periods import Period
 from analytics.figures.shapes import Moment, Referrer, Share, Summary, TopPost, Totals
 from analytics.models import Dimension, PostCount, RollUp, SiteCount
@@ -22,40 +24,42 @@ _SUMS: Final = {name: Sum(name) for name in ("views", "clicks", "conversions")}
 
 def summary(period: Period, post_id: UUID | None) -> Summary:
     """Eight statements, or seven of one post."""
-    counts = _counts(post_id)
-    shares = _shares(counts, period)
+    state = RollUp.objects.first()
+    ends = date.min if state is None else state.months_to
+    counts, chosen = _counts(post_id), period.counts(ends)
+    shares = _shares(counts.filter(chosen))
     return Summary(
         period=period,
-        totals=_totals(counts, period),
-        previous=_totals(counts, period.before()),
-        over_time=_over_time(counts, period),
+        totals=_totals(counts.filter(chosen)),
+        previous=_totals(counts.filter(period.before().counts(ends))),
+        over_time=_over_time(counts, period, ends),
         is_monthly=period.days > MONTHLY_BEYOND,
-        top_posts=_top_posts(period) if post_id is None else [],
-        referrers=_referrers(counts, period),
+        top_posts=_top_posts(chosen) if post_id is None else [],
+        referrers=_referrers(counts.filter(chosen)),
         locales=shares[Dimension.LOCALE],
         devices=shares[Dimension.DEVICE],
-        counted_at=RollUp.objects.values_list("counted_at", flat=True).first(),
+        counted_at=None if state is None else state.counted_at,
     )
 
 
 def over_time(period: Period, post_id: UUID | None) -> list[Moment]:
     """Views and clicks alone: what a summary is drawn beside."""
-    return _over_time(_counts(post_id), period)
+    return _over_time(_counts(post_id), period, months_to())
 
 
 def _counts(post_id: UUID | None) -> Counts:
     return SiteCount.objects.all() if post_id is None else PostCount.objects.filter(post_id=post_id)
 
 
-def _totals(counts: Counts, period: Period) -> Totals:
-    found = counts.filter(period.counts(), dimension=Dimension.TOTAL).aggregate(**_SUMS)
+def _totals(counts: Counts) -> Totals:
+    found = counts.filter(dimension=Dimension.TOTAL).aggregate(**_SUMS)
     return Totals(**{name: value or 0 for name, value in found.items()})
 
 
-def _over_time(counts: Counts, period: Period) -> list[Moment]:
+def _over_time(counts: Counts, period: Period, ends: date) -> list[Moment]:
     """Every day of the period or, of a long one, every month as far as it is in the period."""
     is_monthly = period.days > MONTHLY_BEYOND
-    chosen = period.counts() if is_monthly else period.daily()
+    chosen = period.counts(ends) if is_monthly else period.daily()
     rows = counts.filter(chosen, dimension=Dimension.TOTAL)
     days = period.each_month() if is_monthly else period.each_day()
     sums = {day: [0, 0, 0] for day in days}
@@ -66,10 +70,10 @@ def _over_time(counts: Counts, period: Period) -> list[Moment]:
     return [Moment(day, *numbers) for day, numbers in sums.items()]
 
 
-def _shares(counts: Counts, period: Period) -> dict[str, list[Share]]:
+def _shares(counts: Counts) -> dict[str, list[Share]]:
     shown = [Dimension.LOCALE, Dimension.DEVICE]
     rows = (
-        counts.filter(period.counts(), dimension__in=shown)
+        counts.filter(dimension__in=shown)
         .values_list("dimension", "value")
         .annotate(seen=Sum("views"), hit=Sum("clicks"))
         .exclude(seen=0, hit=0)  # forms that were taken have no viewport
@@ -81,9 +85,9 @@ def _shares(counts: Counts, period: Period) -> dict[str, list[Share]]:
     return found
 
 
-def _referrers(counts: Counts, period: Period) -> list[Referrer]:
+def _referrers(counts: Counts) -> list[Referrer]:
     rows = (
-        counts.filter(period.counts(), dimension=Dimension.REFERRER)
+        counts.filter(dimension=Dimension.REFERRER)
         .values_list("value")
         .annotate(seen=Sum("views"))
         .order_by("-seen", "value")[:REFERRERS]
@@ -91,10 +95,10 @@ def _referrers(counts: Counts, period: Period) -> list[Referrer]:
     return [Referrer(host, seen) for host, seen in rows]
 
 
-def _top_posts(period: Period) -> list[TopPost]:
+def _top_posts(chosen: Q) -> list[TopPost]:
     """Of posts that stand for themselves: a variation is counted with its original."""
     rows = (
-        PostCount.objects.filter(period.counts(), dimension=Dimension.TOTAL)
+        PostCount.objects.filter(chosen, dimension=Dimension.TOTAL)
         .filter(post_id__in=Post.objects.alive().values("pk"))
         .values("post_id")
         .annotate(seen=Sum("views"), hit=Sum("clicks"), reached=Sum("conversions"))

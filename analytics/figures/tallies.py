@@ -21,7 +21,7 @@ ALSO: Final = "~"
 FORM: Final = "form:"
 """Begins the goal of a form that was taken, which is no click."""
 _MODULE: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
-_DAY, _MONTH = Grain.DAY.value, Grain.MONTH.value
+_DAY: Final = Grain.DAY.value
 _VIEW: Final = EventType.VIEW.value
 _TOTAL, _LOCALE, _DEVICE = Dimension.TOTAL.value, Dimension.LOCALE.value, Dimension.DEVICE.value
 _REFERRER, _MODULES = Dimension.REFERRER.value, Dimension.MODULE.value
@@ -58,7 +58,7 @@ class Tallies:
 
 
 def tally(rows: Iterable[Row]) -> Tallies:
-    """By day and by month."""
+    """By day."""
     days = Tallies()
     alike: defaultdict[_Alike, int] = defaultdict(int)
     referrers: defaultdict[_Said, int] = defaultdict(int)
@@ -79,7 +79,7 @@ def tally(rows: Iterable[Row]) -> Tallies:
         _add_alike(days.counts, group, times)
     _add_said(days.counts, _REFERRER, referrers, 0)
     _add_said(days.counts, _MODULES, modules, 1)
-    return _with_months(days)
+    return days
 
 
 def _module(given: object) -> str:
@@ -132,15 +132,6 @@ def _add_said(
         for of in {"", post or "", original or ""}:
             if of or dimension == _REFERRER:
                 counts[of, dimension, _DAY, day, value][place] += times
-
-
-def _with_months(days: Tallies) -> Tallies:
-    months: dict[date, date] = {}
-    whole = Tallies(days.counts.copy(), days.cells)
-    for (post, dimension, _, day, value), numbers in days.counts.items():
-        month = months.get(day) or months.setdefault(day, day.replace(day=1))
-        _add(whole.counts[post, dimension, _MONTH, month, value], *numbers)
-    return whole
 
 
 def _add(sums: list[int], one: int, two: int, three: int) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from operator import add as add_numbers
 from typing import Final
 
 import orjson
 from django.db import connection
 
-from analytics.figures.tallies import CellKey, SheetKey, Tallies
-from analytics.models import HeatCell, HeatSheet, PostCount, SiteCount
+from analytics.figures.tallies import CellKey, CountKey, SheetKey, Tallies
+from analytics.models import Grain, HeatCell, HeatSheet, PostCount, SiteCount
 
 _ROWS: Final = 10_000
 """Of one statement."""
@@ -56,12 +58,25 @@ _SHEET: Final = {
 }  # fmt: skip
 
 
-def add(tallies: Tallies) -> None:
-    """Add them to what is there. The caller holds the transaction, and is the only one who adds."""
-    counts = tallies.counts.items()
+def add(tallies: Tallies, months_to: date) -> None:
+    """Add them to what is there, and what came late to its month, too.
+
+    The caller holds the transaction, and is the only one who adds.
+    """
+    counts = [*tallies.counts.items(), *_months(tallies, months_to).items()]
     _write(SITE, ((key[1:], numbers) for key, numbers in counts if not key[0]))
     _write(POSTS, ((key, numbers) for key, numbers in counts if key[0]))
     _write(CELLS, _numbered(tallies.cells))
+
+
+def _months(days: Tallies, end: date) -> Mapping[CountKey, list[int]]:
+    """Of the days before the end."""
+    months: defaultdict[CountKey, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for (post, dimension, _, day, value), numbers in days.counts.items():
+        if day < end:
+            sums = months[post, dimension, Grain.MONTH.value, day.replace(day=1), value]
+            sums[:] = map(add_numbers, sums, numbers)
+    return months
 
 
 def _numbered(

@@ -1,4 +1,4 @@
-"""Figures as adding up would leave them: of each day, and of its month."""
+"""Figures of days, as adding up would leave them."""
 
 from __future__ import annotations
 
@@ -32,15 +32,14 @@ def count(
     """Add to the figures of the site, or of a post."""
     model: type[SiteCount | PostCount] = SiteCount if post_id is None else PostCount
     of_post = {} if post_id is None else {"post_id": post_id}
-    for grain, begin in ((Grain.DAY, day), (Grain.MONTH, day.replace(day=1))):
-        row, _ = model._default_manager.get_or_create(
-            dimension=dimension, grain=grain, day=begin, value=value, **of_post
-        )
-        model._default_manager.filter(pk=row.pk).update(
-            views=F("views") + views,
-            clicks=F("clicks") + clicks,
-            conversions=F("conversions") + reached,
-        )
+    row, _ = model._default_manager.get_or_create(
+        dimension=dimension, grain=Grain.DAY, day=day, value=value, **of_post
+    )
+    model._default_manager.filter(pk=row.pk).update(
+        views=F("views") + views,
+        clicks=F("clicks") + clicks,
+        conversions=F("conversions") + reached,
+    )
 
 
 def arm(

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from analytics.figures.months import months_to
 from analytics.models import AnalyticsEvent, HeatCell, PostCount, SiteCount
 
 Counts = dict[tuple[Any, ...], tuple[int, ...]]
@@ -22,12 +23,14 @@ def counted(events: Iterable[AnalyticsEvent] | None = None) -> tuple[Counts, Cou
     """Counts by (post or None, dimension, grain, day, value), and cells by what tells them apart."""
     counts: Counter[tuple[Any, ...]] = Counter()
     cells: Counter[tuple[Any, ...]] = Counter()
+    ends = months_to()
     for event in AnalyticsEvent.objects.all() if events is None else events:
-        for grain in ("day", "month"):
-            day = event.created_at.date()
-            day = day if grain == "day" else day.replace(day=1)
+        day = event.created_at.date()
+        for grain, begin in (("day", day), ("month", day.replace(day=1))):
+            if grain == "month" and begin >= ends:
+                continue
             for key in _keys(event):
-                counts[(key[0], key[1], grain, day, key[2], key[3])] += 1
+                counts[(key[0], key[1], grain, begin, key[2], key[3])] += 1
         for cell, x, y in _cells(event):
             whole = (str(event.post_id), event.event_type, event.created_at.date(), *cell)
             cells[(*whole, 0)] += 1

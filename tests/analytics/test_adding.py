@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analytics.figures.adding import add_up
+from analytics.figures.months import close_months
 from analytics.figures.reading import read
 from analytics.figures.tallies import tally
 from analytics.models import AnalyticsEvent, HeatCell, HeatSheet, PostCount, RollUp, SiteCount
@@ -71,15 +72,20 @@ def same_as_counted_plainly() -> None:
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(events(), max_size=25), st.lists(st.integers(1, 9), min_size=1, max_size=4))
+@given(
+    st.lists(events(), max_size=25),
+    st.lists(st.integers(1, 9), min_size=1, max_size=4),
+    st.lists(st.integers(1, 12), min_size=1, max_size=4),
+)
 def test_law_figures_are_those_of_a_plain_count_however_the_events_are_divided(
-    rows: list[AnalyticsEvent], limits: list[int]
+    rows: list[AnalyticsEvent], limits: list[int], months: list[int]
 ) -> None:
     keep(rows)
     counted = turn = 0
 
     while added := add_up(limits[turn % len(limits)]):
         counted += added
+        close_months(datetime(2026, months[turn % len(months)], 5, tzinfo=UTC))
         turn += 1
 
     assert counted == len(rows)
