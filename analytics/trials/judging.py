@@ -157,6 +157,7 @@ def _doubts(
 
 
 def _is_odd(arms: Sequence[Arm]) -> bool:
-    """Judged where the weights are known: those of a test that ended may have become those of another."""
+    """Judged while the test runs: of one that ended nobody knows who took part at which weight."""
     weights = [arm.weight for arm in arms]
-    return sum(weights) == _ALL and is_odd_split([arm.judged.tally for arm in arms], weights)
+    is_known = any(arm.is_running for arm in arms) and sum(weights) == _ALL
+    return is_known and is_odd_split([arm.judged.tally for arm in arms], weights)

@@ -126,6 +126,17 @@ def test_a_split_far_from_the_weights_is_doubted() -> None:
     assert warnings(read(post.pk)) == []
 
 
+def test_the_split_of_a_test_that_ended_is_not_judged_by_weights_that_may_be_others() -> None:
+    post, (b, c) = begun("B", "C", weight=50, days=2)
+    arm(post.pk, b.pk, 5000, 250)
+    editor = make.actor("editor")
+
+    for row in (b, c):
+        change_variation(post_id=post.pk, variation_id=row.pk, running=False, actor=editor)
+
+    assert "odd-split" not in warnings(read(post.pk))
+
+
 def test_changed_weights_changed_arms_and_changed_content_are_told() -> None:
     post, (b, c) = begun("B", "C", weight=20, days=2)
     editor = make.actor("editor")
