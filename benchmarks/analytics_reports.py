@@ -105,7 +105,7 @@ def _figures() -> list[set[tuple[object, ...]]]:
     """All of them; a sheet by what it is of, as its id is by chance."""
     found = []
     for model in FIGURES:
-        names = [field.attname for field in model._meta.fields if field.name != "id"]
+        names = [field.attname for field in model._meta.concrete_fields if field.name != "id"]
         if model is HeatCell:
             names = [*(f"sheet__{name}" for name in _OF_SHEET), *names[1:]]
         found.append(set(model._default_manager.values_list(*names)))
