@@ -105,6 +105,12 @@ class Site:
             start_new_session=True,
         )
 
+    def revive(self, name: str) -> None:
+        """Start a process again that ended by itself, as a supervisor does."""
+        if name in self.running and self.running[name].poll() is not None:
+            self.running.pop(name)
+            self.start(name)
+
     def kill(self, name: str, by: signal.Signals = signal.SIGKILL) -> None:
         """The process with all its children, at once, as when a machine goes out, or asked to end by SIGTERM."""
         process = self.running.pop(name)
