@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import UTC, date, timedelta
 from typing import Final
 from urllib.parse import urlencode
-from uuid import UUID
 
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from analytics.figures.periods import Period, read_period
 from analytics.models import EventType
+from content.admin.revisions import find_revision
 from content.models import Post, Revision
 from core.errors import RuleViolation
 
@@ -97,17 +97,6 @@ def read_filter(request: HttpRequest, post: Post) -> HeatFilter:
         side=_known(asked, "side", SIDES, "both"),
         problem=problem,
     )
-
-
-def find_revision(post: Post, revision_id: str) -> Revision:
-    """A revision of this very post. Raises `Http404`."""
-    try:
-        found = post.revisions.filter(pk=UUID(revision_id)).first()
-    except ValueError:
-        found = None
-    if found is None:
-        raise Http404("This post has no such revision.")
-    return found
 
 
 def _own_period(asked: Mapping[str, str]) -> tuple[Period | None, str]:

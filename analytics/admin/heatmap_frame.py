@@ -10,9 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from django.templatetags.static import static
 from django.utils.html import format_html
 
-from analytics.admin.heatmap_filter import find_revision
 from content import store
 from content.admin.pages import find_post
+from content.admin.revisions import find_revision
 from content.document import PostDocument
 from content.models import Post
 from content.site.layer_pages import preview_page

@@ -15,9 +15,9 @@ from analytics.trials.confidence import Tally
 from analytics.trials.courses import Course
 from analytics.trials.verdicts import USUAL_EFFECT, Judged, is_odd_split, judge
 from content.models import Post
+from content.site.assignment import ORIGINAL
 from core.errors import NotFound
 
-ORIGINAL: Final = "A"
 GOAL_PATTERN: Final = r"^(form:)?[A-Za-z0-9][A-Za-z0-9_-]*$"
 """The goal of a marked element, or a form that was sent."""
 _ALL: Final = 100

@@ -50,8 +50,8 @@ def compare(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """What leads from one revision (`?from=`) to another (`&to=`)."""
     require(request, "posts.view")
     post, layers = read(post_id)
-    one = _revision(post, request.GET.get("from", ""))
-    other = _revision(post, request.GET.get("to", ""))
+    one = find_revision(post, request.GET.get("from", ""))
+    other = find_revision(post, request.GET.get("to", ""))
     if one.version > other.version:
         one, other = other, one
     groups = _cards(PostDocument.from_json(one.document), PostDocument.from_json(other.document))
@@ -72,7 +72,7 @@ def restore(request: HttpRequest, post_id: UUID, revision_id: UUID) -> HttpRespo
     """GET shows what restoring would change, POST does it."""
     require(request, "posts.revisions.manage")
     post, layers = read(post_id)
-    revision = _revision(post, str(revision_id))
+    revision = find_revision(post, str(revision_id))
     if request.method == "POST":
         return _restored(request, post, revision)
     context = {
@@ -111,7 +111,7 @@ def _cards(before: PostDocument, after: PostDocument) -> list[Group]:
     return cards_between(before, after, changes, references_of(changes, before, after))
 
 
-def _revision(post: Post, revision_id: str) -> Revision:
+def find_revision(post: Post, revision_id: str) -> Revision:
     """A revision of this very post. Raises `Http404`."""
     try:
         found = post.revisions.filter(pk=UUID(revision_id)).first()

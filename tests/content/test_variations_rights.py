@@ -10,37 +10,13 @@ from accounts.services.tokens import create_token
 from content.models import Post
 from content.services.running import change_variation
 from content.services.trash import delete_post
-from content.services.vary import create_variation, promote_variation
+from content.services.vary import promote_variation
 from core.errors import NotAllowed, NotFound
-from core.models import Event
 from tests import make
 from tests.api_client import ApiClient
+from tests.content.variations import running, state, told, varied
 
 pytestmark = pytest.mark.django_db
-
-
-def varied(post: Post, name: str = "B", weight: int = 50) -> Post:
-    return create_variation(post_id=post.pk, variation=name, actor=make.actor(), weight=weight)
-
-
-def change(variation: Post, role: str = "editor", **words: Any) -> Post:
-    of = variation.variation_of_id
-    assert of is not None
-    return change_variation(post_id=of, variation_id=variation.pk, actor=make.actor(role), **words)
-
-
-def running(post: Post, name: str = "B", weight: int = 50) -> Post:
-    return change(varied(post, name, weight), running=True)
-
-
-def state(variation: Post) -> tuple[int | None, bool]:
-    row = Post.objects.get(pk=variation.pk)
-    return row.variation_weight, row.variation_running
-
-
-def told() -> list[str]:
-    names = Event.objects.filter(name__startswith="post.variation.").order_by("id")
-    return list(names.values_list("name", flat=True))
 
 
 def test_threat_04_variations_of_that_very_post_only() -> None:
