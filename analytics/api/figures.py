@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from typing import Annotated, ClassVar, Final, Literal
+from typing import ClassVar, Literal
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
-from pydantic import BeforeValidator
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analytics import presenters
 from analytics.api import figures_schema as schema
+from analytics.api.ids import Id
 from analytics.figures import reports
 from analytics.figures.periods import read_period
 from analytics.figures.shapes import HeatAsked
@@ -24,17 +23,6 @@ from core.api.permissions import Declared
 from core.api.query import read_query
 from core.api.views import ApiViewSet
 from core.errors import NotFound, invalid
-
-_ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
-
-
-def _uuid(text: object) -> UUID:
-    if isinstance(text, str) and _ID.fullmatch(text):
-        return UUID(text)
-    raise ValueError("must be a UUID")
-
-
-Id = Annotated[UUID, BeforeValidator(_uuid)]
 
 
 class SummaryAsked(Body):

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, ClassVar, Final, Literal
-from uuid import UUID
 
 import orjson
 from django.core.exceptions import RequestDataTooBig
 from drf_spectacular.utils import extend_schema
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analytics.api import schema
+from analytics.api.ids import Id
 from analytics.intake.visitors import counts
 from analytics.services.track import Seen, track
 from core.api.body import Body, body_length, check
@@ -29,7 +28,6 @@ from core.hostile import is_deeper
 MOST_BYTES: Final = 256 * 1024
 _METADATA_BYTES: Final = 4_000
 _METADATA_LEVELS: Final = 4
-_ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
 
 
 class PlainJsonParser(StrictJsonParser):
@@ -46,14 +44,6 @@ def _bounded(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-def _uuid(value: object) -> UUID | None:
-    if value is None:
-        return None
-    if isinstance(value, str) and _ID.fullmatch(value):
-        return UUID(value)
-    raise ValueError("must be a UUID")
-
-
 Pixels = Annotated[float, Field(ge=0, le=1_000_000)]
 
 
@@ -63,7 +53,7 @@ class TrackedEvent(Body):
     model_config = ConfigDict(populate_by_name=False)
 
     event_type: Literal["view", "click"]
-    post_id: Annotated[UUID | None, BeforeValidator(_uuid)] = None
+    post_id: Id | None = None
     x: Pixels | None = None
     y: Pixels | None = None
     viewport_width: Annotated[float, Field(ge=1, le=100_000)] | None = None

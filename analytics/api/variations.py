@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analytics.api import variations_schema as schema
-from analytics.api.figures import Id
+from analytics.api.ids import Id
 from analytics.models import GOAL_MAX
 from analytics.trials import presenter as trial_presenter
 from analytics.trials.judging import GOAL_PATTERN, trial
