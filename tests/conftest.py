@@ -41,6 +41,7 @@ if os.environ.get("REDIS_URL"):
 
 django.setup()
 from django.conf import settings as _settings  # noqa: E402  # needs the variables above
+from django.db import connections  # noqa: E402
 
 # For good, and not for each test alone: accounts are also made when a database is made or emptied.
 _settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
@@ -77,6 +78,20 @@ def _is_near(address: object) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    request: pytest.FixtureRequest, django_db_modify_db_settings_parallel_suffix: None
+) -> None:
+    """A browser's tests have a database in a file, as the product has.
+
+    In memory all threads of the server would share one connection, and lock one another out of its tables.
+    """
+    told = connections["default"].settings_dict
+    is_browsed = any(item.get_closest_marker("browser") for item in request.session.items)
+    if is_browsed and told["ENGINE"].endswith("sqlite3"):
+        told["TEST"]["NAME"] = os.path.join(_data_dir, "tests.sqlite3")
 
 
 @pytest.fixture(autouse=True, scope="session")
