@@ -1,0 +1,100 @@
+// Lists whose items are put in order: with a pointer through SortableJS, with the keyboard on the handle itself.
+//
+//   import { sortable } from "../sorting/sorting.js";
+//   sortable(list, { item: "li", handle: "[data-handle]", onChange: ({ item, from, to }) => … });
+//
+// `item` and `handle` are selectors: items are children of the list, a handle is a <button> in each. An item with
+// data-fixed stays. On a handle arrows move, Home and End move to the ends, Escape takes back what was moved since it
+// was focused. `onChange` is told after each move; moves of both kinds also dispatch "input" on the list, so that a
+// form knows. The list says in data-sort-moved ("{label} is now {number} of {count}") and data-sort-back ("{label} is
+// back at {number} of {count}") what is read out; {label} is the item's data-label. The style is sorting/sorting.css.
+
+import Sortable from "../vendor/sortable/sortable.esm.js";
+
+const STEPS = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 };
+const watched = new WeakSet();
+let region;
+
+function say(words) {
+  if (!region) {
+    region = document.createElement("p");
+    region.className = "visually-hidden";
+    region.setAttribute("role", "status");
+  }
+  // In a dialog only what is inside it is read out.
+  const place = document.querySelector("dialog[open]") ?? document.querySelector("main") ?? document.body;
+  if (region.parentNode !== place) place.append(region);
+  region.textContent = words;
+}
+
+/** Move `node` before `next`, or to the end; it keeps what it holds and its focus. */
+function move(list, node, next) {
+  const focused = node.contains(document.activeElement) ? document.activeElement : null;
+  list.insertBefore(node, next);
+  if (focused && document.activeElement !== focused) focused.focus({ preventScroll: true });
+}
+
+export function sortable(list, { item, handle, onChange = () => {} }) {
+  if (!list || watched.has(list)) return;
+  watched.add(list);
+  const items = () => [...list.children].filter((child) => child.matches(item));
+  const ownItem = (target) => {
+    const found = target.closest(handle)?.closest(item);
+    return found?.parentElement === list ? found : null;
+  };
+
+  function told(node, from, to, words) {
+    if (from === to) return;
+    const text = (list.dataset[words] ?? "").replace("{label}", node.dataset.label ?? "")
+      .replace("{number}", String(to + 1)).replace("{count}", String(items().length));
+    if (text) say(text);
+    onChange({ item: node, from, to });
+    list.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+
+  function place(node, to, words) {
+    const all = items();
+    const from = all.indexOf(node);
+    const others = all.filter((one) => one !== node);
+    const at = Math.max(0, Math.min(to, others.length));
+    if (at === from) return;
+    move(list, node, others[at] ?? others.at(-1)?.nextElementSibling ?? null);
+    node.scrollIntoView({ block: "nearest" });
+    told(node, from, at, words);
+  }
+
+  let held; // the item whose handle has the focus, and where it was
+  list.addEventListener("focusin", ({ target }) => {
+    const node = ownItem(target);
+    if (node && held?.node !== node) held = { node, from: items().indexOf(node) };
+  });
+  list.addEventListener("focusout", ({ relatedTarget }) => {
+    if (relatedTarget && held && !held.node.contains(relatedTarget)) held = undefined;
+  });
+  list.addEventListener("keydown", (event) => {
+    const node = ownItem(event.target);
+    if (!node || node.hasAttribute("data-fixed") || event.ctrlKey || event.metaKey || event.altKey) return;
+    const now = items().indexOf(node);
+    if (event.key in STEPS) place(node, now + STEPS[event.key], "sortMoved");
+    else if (event.key === "Home") place(node, 0, "sortMoved");
+    else if (event.key === "End") place(node, items().length - 1, "sortMoved");
+    else if (event.key === "Escape" && held?.node === node && held.from !== now) place(node, held.from, "sortBack");
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+
+  let start = 0;
+  Sortable.create(list, {
+    draggable: item,
+    handle,
+    // A list inside an item has handles of its own.
+    filter: ({ target }, node) => !node || node.hasAttribute("data-fixed") || ownItem(target) !== node,
+    preventOnFilter: false,
+    animation: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 140,
+    ghostClass: "sort-ghost",
+    chosenClass: "sort-chosen",
+    onStart: ({ item: node }) => { start = items().indexOf(node); },
+    onEnd: ({ item: node }) => told(node, start, items().indexOf(node), "sortMoved"),
+  });
+}
