@@ -25,12 +25,17 @@ class EditAdmin(FormAdmin[M]):
     """
 
     change_form: ClassVar[type[Form]]
+    change_template: ClassVar[str] = "admin/forms/edit.html"
     delete_form: ClassVar[type[Form]] = Form
     delete_sentence: ClassVar[str]
 
     def initial(self, row: M) -> Mapping[str, object]:
         """What the form starts with."""
         raise NotImplementedError
+
+    def shown(self, request: HttpRequest, row: M, form: Form) -> Mapping[str, object]:
+        """What the page shows around the form."""
+        return {}
 
     def change(self, request: HttpRequest, row: M, form: Form) -> None:
         """Make the row what the form says."""
@@ -57,9 +62,17 @@ class EditAdmin(FormAdmin[M]):
         if posted is not None and saved(form, lambda: self.change(request, row, form)):
             messages.success(request, "Saved.")
             return HttpResponseRedirect(request.path)
-        context = {"delete_url": self._address("delete", row)}
+        return self.change_page(request, row, form)
+
+    def change_page(self, request: HttpRequest, row: M, form: Form) -> HttpResponse:
+        """The page with the form as it stands."""
+        context = {
+            "row": row,
+            "delete_url": self._address("delete", row),
+            **self.shown(request, row, form),
+        }
         return form_page(
-            request, "admin/forms/edit.html", self.model, context, title=str(row), form=form
+            request, self.change_template, self.model, context, title=str(row), form=form
         )
 
     def delete_view(
