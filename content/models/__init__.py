@@ -9,6 +9,7 @@ from content.models.origin import CopyOrigin
 from content.models.post import Post, PostQuerySet, Status
 from content.models.preview import PreviewLink
 from content.models.provenance import Provenance
+from content.models.queued_change import QueuedChange
 from content.models.replacement import ReplacedPlace, Replacement
 from content.models.revision import Revision
 from content.models.search import SearchEntry
@@ -33,6 +34,7 @@ __all__ = [
     "PostTerm",
     "PreviewLink",
     "Provenance",
+    "QueuedChange",
     "ReplacedPlace",
     "Replacement",
     "Revision",

@@ -1,0 +1,58 @@
+"""The queue of what waits for a decision: a row for each staged change, derived from the drafts."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+
+from content.models.draft import Draft, Layer
+from content.models.post import Post
+
+
+class QueuedChange(models.Model):
+    """One change that waits in a layer. Holds nothing that the draft does not say (`content.waiting`).
+
+    `subject` is the place without the ids in it: `post.title`, `module.hero.title`, `module.hero`. `risk` is 1 to 3
+    and `reasons` say why; what `is_outward` (address, search) of a published post weighs one more. `before` and `after` are
+    excerpts around what differs. Rows with one `like` are the same work on different posts (who, what, kind of post),
+    rows with one `twin` put the same words in place of the same words. `seen` is the change as a reviewer's digest
+    knows it, `state` all that the row was made from.
+    """
+
+    draft = models.ForeignKey(Draft, on_delete=models.CASCADE, related_name="queued")
+    post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="queued")
+    layer = models.CharField(max_length=10, choices=Layer.choices)
+    path = models.CharField(max_length=300)
+    kind = models.CharField(max_length=10)
+    subject = models.CharField(max_length=200)
+    risk = models.PositiveSmallIntegerField()
+    reasons = models.JSONField(default=list)
+    is_outward = models.BooleanField(default=False)
+    is_ai = models.BooleanField(default=False)
+    author_account = models.BigIntegerField(null=True)
+    author_name = models.CharField(max_length=150, blank=True, default="")
+    edited_by_name = models.CharField(max_length=150, blank=True, default="")
+    agent_id = models.CharField(max_length=80, blank=True, default="")
+    run_id = models.CharField(max_length=40, blank=True, default="")
+    via = models.CharField(max_length=10, blank=True, default="")
+    at = models.DateTimeField()
+    before = models.CharField(max_length=320, blank=True, default="")
+    after = models.CharField(max_length=320, blank=True, default="")
+    like = models.CharField(max_length=32)
+    twin = models.CharField(max_length=32, blank=True, default="")
+    seen = models.CharField(max_length=20)
+    state = models.CharField(max_length=32)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["draft", "path"], name="queued_once"),
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["layer", "-risk", "-at", "id"], name="queued_by_risk"),
+            models.Index(fields=["like", "id"], name="queued_like"),
+            models.Index(fields=["twin", "id"], name="queued_twin", condition=~models.Q(twin="")),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.path} in {self.layer} of {self.post_id}"
