@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import PurePosixPath
 from typing import Final
+
+from django.conf import settings
 
 from core.errors import invalid
 from media.models import Asset
@@ -36,6 +38,24 @@ def clean_alt_text(value: str) -> str:
     """One line that says what the image shows."""
     text = " ".join(_line(value).split())
     return _fitting("alt_text", text)
+
+
+def clean_alt_texts(values: Mapping[str, str], before: Mapping[str, str]) -> dict[str, str]:
+    """What the image shows in languages beside the default one; an empty text takes that of its language away."""
+    env = settings.CMS_ENV
+    known = [locale for locale in env.locales if locale != env.default_locale]
+    for locale in values:
+        if locale not in known:
+            raise invalid("alt_texts", f"There is no language {locale[:20]!r} here.")
+    texts = {**before, **{locale: clean_alt_text(text) for locale, text in values.items()}}
+    return {locale: text for locale, text in texts.items() if text}
+
+
+def alt_of(asset: Asset, locale: str = "") -> str:
+    """What pages in this language say that the image shows: in words of the default language where it has none."""
+    if asset.is_decorative:
+        return ""
+    return str(asset.alt_texts.get(locale) or asset.alt_text)
 
 
 def clean_description(value: str) -> str:

@@ -43,13 +43,17 @@ _KINDS: Final = "JPEG, PNG, WebP, GIF, AVIF or PDF"
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """A file as it is to be stored. `width` and `height` are pixels as the image is seen; None for a document."""
+    """A file as it is to be stored. `width` and `height` are pixels as the image is seen; None for a document.
+
+    `digest` is that of the file as it came.
+    """
 
     content: bytes
     mime: str
     suffix: str
     width: int | None = None
     height: int | None = None
+    digest: str = ""
 
 
 def clean(content: bytes, *, max_pixels: int) -> Cleaned:

@@ -20,6 +20,9 @@ class AssetStatus(models.TextChoices):
 class Asset(models.Model):
     """A stored file. `file`, `variants` and `dark_variants` are paths in the storage; `filename` is the original
     name. The focal point is in fractions of width and height, from the left and the top; none means the middle.
+
+    `alt_text` is in the default language, `alt_texts` in the others, by language; where `is_decorative`, pages give
+    none. `digest` is the SHA-256 of the file as it came, empty for those that came before it was kept.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -34,7 +37,10 @@ class Asset(models.Model):
     status = models.CharField(max_length=12, choices=AssetStatus.choices, default=AssetStatus.READY)
     focal_x = models.FloatField(null=True, blank=True)
     focal_y = models.FloatField(null=True, blank=True)
+    digest = models.CharField(max_length=64, blank=True, default="", db_index=True)
     alt_text = models.CharField(max_length=500, blank=True, default="")
+    alt_texts = models.JSONField(default=dict, blank=True)
+    is_decorative = models.BooleanField(default=False)
     description = models.CharField(max_length=2000, blank=True, default="")
     categories = models.JSONField(default=list, blank=True)
     uploaded_by = models.ForeignKey(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import sha256
 from typing import Final, Protocol
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from core import events
 from core.actor import Actor
-from core.errors import CmsError, invalid
+from core.errors import CmsError, Conflict, invalid
 from media import search, stored
 from media.describing import (
     clean_alt_text,
@@ -39,6 +42,16 @@ class TooLarge(CmsError):
     code = "too_large"
 
 
+class AlreadyThere(Conflict):
+    """The same file is in the media; `asset` is that one."""
+
+    code = "media_already_there"
+
+    def __init__(self, asset: Asset) -> None:
+        super().__init__(_("The same file is there already: %(name)s.") % {"name": asset.filename})
+        self.asset = asset
+
+
 def store_image(
     *,
     file: Readable,
@@ -46,13 +59,14 @@ def store_image(
     alt_text: str = "",
     categories: Sequence[str] = (),
     description: str = "",
+    is_new_only: bool = False,
     actor: Actor,
 ) -> Asset:
     """Keep a file (JPEG, PNG, WebP, GIF, AVIF or PDF by its content); workers make its variants.
 
     Generated images come in here too, so a face that takes files from callers asks for a person itself. Not to be
-    called in a transaction. Raises `NotAllowed`, `TooLarge` (413), `StorageFailed` (503), or `RuleViolation` by
-    field; then nothing is on disk.
+    called in a transaction. Raises `NotAllowed`, `TooLarge` (413), `StorageFailed` (503), `RuleViolation` by field,
+    or, where only what is new is wanted, `AlreadyThere`; then nothing is on disk.
     """
     actor.require("media.upload")
     asset = Asset(
@@ -62,7 +76,7 @@ def store_image(
         description=clean_description(description),
         uploaded_by_id=actor.user.pk,
     )
-    cleaned = read_file(file)
+    cleaned = read_file(file, is_new_only=is_new_only)
     with stored.new_file(cleaned.suffix, cleaned.content) as name, transaction.atomic():
         use_file(asset, name, cleaned)
         asset.save(force_insert=True)
@@ -77,7 +91,7 @@ def store_image(
     return asset
 
 
-def read_file(file: Readable) -> Cleaned:
+def read_file(file: Readable, *, is_new_only: bool = False) -> Cleaned:
     """The checked and cleaned content of a file that a caller sent."""
     env = settings.CMS_ENV
     content = file.read(env.media_max_bytes + 1)
@@ -88,11 +102,15 @@ def read_file(file: Readable) -> Cleaned:
         )
     if not content:
         raise invalid("file", "The file is empty.")
+    digest = sha256(content).hexdigest()
+    there = Asset.objects.filter(digest=digest).order_by("-created_at") if is_new_only else None
+    if there is not None and (same := there.first()) is not None:
+        raise AlreadyThere(same)
     if content.startswith(_PDF):
         if _PDF_END not in content[-_PDF_TAIL:]:
             raise damaged()
-        return Cleaned(content, "application/pdf", ".pdf")
-    return clean(content, max_pixels=env.media_max_pixels)
+        return Cleaned(content, "application/pdf", ".pdf", digest=digest)
+    return replace(clean(content, max_pixels=env.media_max_pixels), digest=digest)
 
 
 def use_file(asset: Asset, name: str, cleaned: Cleaned) -> None:
@@ -101,6 +119,7 @@ def use_file(asset: Asset, name: str, cleaned: Cleaned) -> None:
     asset.file.name = name
     asset.size = len(cleaned.content)
     asset.mime = cleaned.mime
+    asset.digest = cleaned.digest
     asset.width = cleaned.width
     asset.height = cleaned.height
     asset.variants = stored.planned(name) if is_image else {}

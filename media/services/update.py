@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import EllipsisType
 from uuid import UUID
 
@@ -16,13 +16,16 @@ from media import search
 from media.describing import (
     FocalPoint,
     clean_alt_text,
+    clean_alt_texts,
     clean_categories,
     clean_description,
     clean_focal_point,
 )
 from media.models import Asset
 
-_NAMES = ("alt_text", "description", "categories", "focal_x", "focal_y")
+_NAMES = (
+    "alt_text", "alt_texts", "is_decorative", "description", "categories", "focal_x", "focal_y",
+)  # fmt: skip
 
 
 @transaction.atomic
@@ -31,20 +34,23 @@ def update_asset(
     asset_id: UUID | str,
     actor: Actor,
     alt_text: str | None = None,
+    alt_texts: Mapping[str, str] | None = None,
+    is_decorative: bool | None = None,
     categories: Sequence[str] | None = None,
     description: str | None = None,
     focal_point: FocalPoint | EllipsisType | None = ...,
 ) -> Asset:
     """Change what is given; None leaves the words, `...` leaves the focal point (None: the middle again).
 
-    Pages show the change at once. Raises `NotAllowed`, `NotFound`, or `RuleViolation` by field.
+    `alt_texts` are those of other languages; those of languages that it does not name stay. Who says what an image
+    shows takes it for more than decoration. Pages show the change at once. Raises `NotAllowed`, `NotFound`, or
+    `RuleViolation` by field.
     """
     actor.require_person("edit media")
     actor.require("media.edit")
     asset = locked_asset(asset_id)
     before = {name: getattr(asset, name) for name in _NAMES}
-    if alt_text is not None:
-        asset.alt_text = clean_alt_text(alt_text)
+    _say(asset, alt_text, alt_texts, is_decorative)
     if description is not None:
         asset.description = clean_description(description)
     if categories is not None:
@@ -60,6 +66,23 @@ def update_asset(
     payload: JsonObject = {"id": str(asset.pk), "filename": asset.filename, "changed": [*changed]}
     events.record("media.updated", actor=actor, payload=payload)
     return asset
+
+
+def _say(
+    asset: Asset,
+    alt_text: str | None,
+    alt_texts: Mapping[str, str] | None,
+    is_decorative: bool | None,
+) -> None:
+    was = (asset.alt_text, asset.alt_texts)
+    if alt_text is not None:
+        asset.alt_text = clean_alt_text(alt_text)
+    if alt_texts is not None:
+        asset.alt_texts = clean_alt_texts(alt_texts, asset.alt_texts)
+    if is_decorative is not None:
+        asset.is_decorative = is_decorative
+    elif (asset.alt_text, asset.alt_texts) != was and (asset.alt_text or asset.alt_texts):
+        asset.is_decorative = False
 
 
 def locked_asset(asset_id: UUID | str) -> Asset:

@@ -19,8 +19,8 @@ from django.urls import reverse
 
 from core.admin.forms import form_page, refusals_at_fields, saved
 from core.admin.rights import actor_of, answers_refusals, may, refusals_as_messages, require
-from media.file_forms import DeleteForm, EditForm, ReplaceForm, initial_of
-from media.file_sizes import sizes_of
+from media.admin.file_forms import DeleteForm, EditForm, ReplaceForm, initial_of
+from media.admin.file_sizes import sizes_of
 from media.models import Asset, AssetStatus, Theme
 from media.places import places_of
 from media.presenters import site_image, url_of

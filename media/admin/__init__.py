@@ -17,10 +17,12 @@ from django.utils.safestring import SafeString
 from core.admin.forms import FormAdmin
 from core.admin.rights import actor_of, may
 from core.errors import CmsError
-from media.check_page import check_page
-from media.file_forms import UploadForm
-from media.file_page import address, delete_page, edit_page, replace_page, variants_page
-from media.list_filters import CategoryFilter, TypeFilter, UseFilter
+from media.admin.check_page import check_page
+from media.admin.file_forms import UploadForm
+from media.admin.file_page import address, delete_page, edit_page, replace_page, variants_page
+from media.admin.list_filters import CategoryFilter, TypeFilter, UseFilter
+from media.admin.picker import pick_page
+from media.admin.uploads import describe, states, upload
 from media.models import Asset, AssetStatus
 from media.presenters import site_image
 from media.queries import with_use_counts, with_words
@@ -118,6 +120,14 @@ class AssetAdmin(FormAdmin[Asset]):
         """The pages of one file beside those that every admin has."""
         pages = [
             path("check/", site.admin_view(check_page), name="media_asset_check"),
+            path("pick/", site.admin_view(pick_page), name="media_asset_pick"),
+            path("upload/", site.admin_view(upload), name="media_asset_upload"),
+            path("states/", site.admin_view(states), name="media_asset_states"),
+            path(
+                "<uuid:object_id>/describe/",
+                site.admin_view(describe),
+                name="media_asset_describe",
+            ),
             path(
                 "<uuid:object_id>/replace/",
                 site.admin_view(replace_page),

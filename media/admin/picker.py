@@ -1,0 +1,83 @@
+"""The page where a file is picked for a field: the content of a dialog, and a plain page of its own."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from core.admin.forms import form_page
+from core.admin.rights import answers_refusals, may, require
+from media.admin.choices import TYPES, choice_of
+from media.admin.file_forms import KINDS
+from media.admin.languages import language_name
+from media.admin.uploads import upload_limits
+from media.models import Asset
+from media.queries import category_counts, list_assets
+
+PER_PAGE: Final = 24
+_MOST_PAGES: Final = 10_000
+_LONGEST: Final = 200
+_ORDERS: Final = ("-createdAt", "filename", "-size")
+
+
+@answers_refusals
+@require_safe
+def pick_page(request: HttpRequest) -> HttpResponse:
+    """Files to pick from: `kind`, `q`, `category`, `order`, `page`. With the header `X-Fragment` without a frame."""
+    require(request, "media.view")
+    wanted = {name: _word(request, name) for name in ("q", "category", "order", "language")}
+    kind = _word(request, "kind")
+    kind = kind if kind in TYPES else ""
+    number = _page(request)
+    rows = list_assets(
+        category=wanted["category"],
+        search=wanted["q"],
+        mime=TYPES.get(kind, ""),
+        ordering=wanted["order"] if wanted["order"] in _ORDERS else "",
+    )
+    begin = (number - 1) * PER_PAGE
+    found = list(rows[begin : begin + PER_PAGE + 1])
+    query = request.GET.copy()
+    query["page"] = str(number + 1)
+    context = {
+        **wanted,
+        **upload_limits(),
+        "kind": kind,
+        "orders": _orders(),
+        "picks": [choice_of(asset, wanted["language"]) for asset in found[:PER_PAGE]],
+        "next": query.urlencode() if len(found) > PER_PAGE else "",
+        "begin": begin,
+        "categories": category_counts()[0],
+        "is_narrowed": bool(wanted["q"] or wanted["category"] or kind),
+        "is_fragment": "X-Fragment" in request.headers,
+        "language_name": language_name(wanted["language"] or settings.CMS_ENV.default_locale),
+        "accept": KINDS if kind != "image" else KINDS.replace(",application/pdf", ""),
+        "may_upload": may(request, "media.upload"),
+        "may_edit": may(request, "media.edit"),
+    }
+    name = "pick_body" if context["is_fragment"] else "pick"
+    return form_page(
+        request, f"admin/media/{name}.html", Asset, context, title=_("Choose from the media")
+    )
+
+
+def _orders() -> list[tuple[str, str]]:
+    return [
+        ("-createdAt", _("Newest first")),
+        ("filename", _("By name")),
+        ("-size", _("Largest first")),
+    ]
+
+
+def _word(request: HttpRequest, name: str) -> str:
+    return request.GET.get(name, "").replace("\x00", "")[:_LONGEST].strip()
+
+
+def _page(request: HttpRequest) -> int:
+    given = request.GET.get("page", "")
+    is_number = given.isascii() and given.isdigit() and len(given) < 6
+    return min(max(int(given), 1), _MOST_PAGES) if is_number else 1

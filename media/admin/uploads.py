@@ -1,0 +1,96 @@
+"""What scripts of the media pages ask for: files that come in one by one, their state, and their words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest, JsonResponse
+from django.http.response import HttpResponseBase
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from core.admin.rights import actor_of, require
+from core.errors import CmsError, invalid
+from media.admin.choices import choice_of
+from media.queries import assets
+from media.services.store import AlreadyThere, store_image
+from media.services.update import update_asset
+
+_MOST_ASKED: Final = 100
+_YES: Final = "1"
+
+
+def upload_limits() -> dict[str, str]:
+    """What lists of uploads need to know before a file is sent."""
+    most = settings.CMS_ENV.media_max_bytes
+    return {"upload_bytes": str(most), "upload_limit": f"{most / 1024 / 1024:g}"}
+
+
+def _answers_json(view: Callable[..., JsonResponse]) -> Callable[..., HttpResponseBase]:
+    """A view for scripts: what a service refuses is said in words."""
+
+    @wraps(view)
+    def answering(*args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            return view(*args, **kwargs)
+        except AlreadyThere as error:
+            there = choice_of(error.asset).as_json()
+            return JsonResponse({"message": error.message, "there": there}, status=error.status)
+        except CmsError as error:
+            return JsonResponse({"message": error.message}, status=error.status)
+
+    return answering
+
+
+@require_POST
+@_answers_json
+def upload(request: HttpRequest) -> JsonResponse:
+    """Keep one file. One that is there already is refused, unless `again` says that it is wanted."""
+    require(request, "media.upload")
+    actor = actor_of(request)
+    # `store_image` also takes what agents generate; a file that a caller sends comes from a person.
+    actor.require_person("upload files")
+    files = request.FILES.getlist("file")
+    if len(files) != 1:
+        raise invalid("file", _("Send one file at a time."))
+    file: UploadedFile[bytes] = files[0]
+    category = request.POST.get("category", "")
+    asset = store_image(
+        file=file,
+        filename=str(file.name or ""),
+        categories=[category] if category else [],
+        is_new_only=request.POST.get("again") != _YES,
+        actor=actor,
+    )
+    return JsonResponse(choice_of(asset).as_json(), status=201)
+
+
+@require_safe
+@_answers_json
+def states(request: HttpRequest) -> JsonResponse:
+    """How far the sizes of the files `ids` are, by id; what is not there any more is left out."""
+    require(request, "media.view")
+    ids = request.GET.get("ids", "").split(",")[:_MOST_ASKED]
+    found = assets(ids)
+    return JsonResponse({id_: choice_of(asset).as_json() for id_, asset in found.items()})
+
+
+@require_POST
+@_answers_json
+def describe(request: HttpRequest, object_id: object) -> JsonResponse:
+    """Say what an image shows, in `language`; or that it is mere decoration."""
+    require(request, "media.edit")
+    language, text = request.POST.get("language", ""), request.POST.get("alt_text", "")
+    is_default = language in ("", settings.CMS_ENV.default_locale)
+    asset = update_asset(
+        asset_id=str(object_id),
+        actor=actor_of(request),
+        alt_text=text if is_default else None,
+        alt_texts=None if is_default else {language: text},
+        is_decorative=request.POST.get("is_decorative") == _YES,
+    )
+    return JsonResponse(choice_of(asset, language).as_json())

@@ -1,0 +1,312 @@
+// Picks a file of the media in a dialog: `const file = await pickMedia({kind: "image", language: "en"})` answers
+// {id, title, alt, thumbnail, width, height, kind}, or null where nobody chose one. The content comes from the
+// server with all its words; the address is in `<html data-media-pick>` or the default below.
+
+import { dropping, uploads } from "./uploads.js";
+
+const ADDRESS = "/admin/media/asset/pick/";
+let open = null;
+
+export async function pickMedia({ kind = "", language = "" } = {}) {
+  if (open) return null;
+  open = new Picker(kind, language);
+  try {
+    return await open.picked();
+  } finally {
+    open = null;
+  }
+}
+
+class Picker {
+  constructor(kind, language) {
+    this.kind = kind;
+    this.language = language;
+    this.chosen = null;
+    this.result = null;
+    this.dialog = document.createElement("dialog");
+    this.dialog.className = "media-dialog";
+    this.dialog.setAttribute("aria-busy", "true");
+    this.back = document.activeElement;
+  }
+
+  picked() {
+    document.body.append(this.dialog);
+    this.dialog.addEventListener("keydown", (event) => this.onKey(event));
+    this.dialog.addEventListener("click", (event) => this.onClick(event));
+    this.dialog.addEventListener("dblclick", (event) => { if (event.target.closest("[data-pick]")) this.use(); });
+    this.dialog.showModal();
+    return new Promise((resolve) => {
+      this.dialog.addEventListener("close", () => {
+        this.dialog.remove();
+        this.back?.focus();
+        resolve(this.result);
+      });
+      this.load(this.address()).then(() => this.part("search [name=q]")?.focus());
+    });
+  }
+
+  address() {
+    const address = new URL(document.documentElement.dataset.mediaPick ?? ADDRESS, location.href);
+    if (this.kind) address.searchParams.set("kind", this.kind);
+    if (this.language) address.searchParams.set("language", this.language);
+    return address;
+  }
+
+  part(name) {
+    return this.dialog.querySelector(`[data-picker-${name.split(" ")[0]}]${name.includes(" ") ? ` ${name.split(" ")[1]}` : ""}`);
+  }
+
+  async fetched(address) {
+    this.dialog.setAttribute("aria-busy", "true");
+    try {
+      const answer = await fetch(address, { headers: { "X-Fragment": "1" } });
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      if (answer.ok && page.querySelector("[data-picker]")) return page;
+      // Somebody who is no longer logged in, or may not: the page says so itself.
+      this.problem(page.querySelector("h1, title")?.textContent?.trim() || answer.statusText);
+    } catch (error) {
+      this.problem(this.dialog.querySelector("[data-picker]")?.dataset.failed ?? error.message);
+    } finally {
+      this.dialog.removeAttribute("aria-busy");
+    }
+    return null;
+  }
+
+  problem(text) {
+    const line = document.createElement("p");
+    line.className = "picker-problem";
+    line.setAttribute("role", "alert");
+    line.textContent = text;
+    this.dialog.querySelector(".picker-problem")?.remove();
+    this.dialog.prepend(line);
+  }
+
+  async load(address) {
+    const page = await this.fetched(address);
+    if (!page || !this.dialog.isConnected) return;
+    const content = page.querySelector("[data-picker]");
+    await styled(content.dataset.style);
+    const head = document.createElement("header");
+    const title = document.createElement("h2");
+    title.textContent = content.dataset.title;
+    title.id = "media-dialog-title";
+    const close = document.createElement("button");
+    close.type = "button";
+    close.className = "picker-close";
+    close.setAttribute("aria-label", content.dataset.close);
+    close.textContent = "×";
+    close.addEventListener("click", () => this.dialog.close());
+    head.append(title, close);
+    this.dialog.setAttribute("aria-labelledby", title.id);
+    this.dialog.replaceChildren(head, content);
+    this.wire(content);
+  }
+
+  wire(content) {
+    const form = this.part("search");
+    let planned;
+    const search = () => { clearTimeout(planned); this.search(form); };
+    form.addEventListener("submit", (event) => { event.preventDefault(); search(); });
+    form.addEventListener("change", (event) => { if (event.target.matches("select")) search(); });
+    form.elements.q.addEventListener("input", () => { clearTimeout(planned); planned = setTimeout(search, 300); });
+    content.querySelector("[data-chosen-decorative]")?.addEventListener("change", ({ target }) => {
+      content.querySelector("[data-chosen-alt]").disabled = target.checked;
+    });
+    const section = content.querySelector("[data-uploads]");
+    if (!section) return;
+    const list = uploads(section, {
+      onStored: (file) => this.arrived(file),
+      onUse: (file) => { this.arrived(file); section.hidden = true; },
+    });
+    const input = content.querySelector("[data-upload-input]");
+    input.addEventListener("change", () => { list.add([...input.files]); input.value = ""; });
+    dropping(this.dialog, content.querySelector("[data-drop-veil]"), list.add);
+  }
+
+  // The list alone is replaced: what is typed, uploaded or chosen stays.
+  async search(form) {
+    const address = new URL(form.action);
+    address.search = new URLSearchParams(new FormData(form));
+    this.asked = address.href;
+    const page = await this.fetched(address);
+    if (!page || this.asked !== address.href) return;
+    this.dialog.querySelector(".picker-problem")?.remove();
+    this.dialog.querySelector(".picker-found").replaceWith(page.querySelector(".picker-found"));
+    this.mark();
+    this.say();
+  }
+
+  async further(link) {
+    const page = await this.fetched(link.href);
+    if (!page) return;
+    const fresh = [...(page.querySelector("[data-picks]")?.children ?? [])];
+    const next = page.querySelector("[data-more]");
+    this.dialog.querySelector("[data-picks]").append(...fresh);
+    if (next) link.href = next.href;
+    else link.parentElement.remove();
+    fresh[0]?.querySelector("[data-pick]").focus();
+    this.say();
+  }
+
+  say() {
+    const all = this.dialog.querySelectorAll("[data-pick]");
+    const first = this.dialog.querySelector("[data-picks-empty] strong");
+    this.part("status").textContent = first?.textContent ?? String(all.length);
+  }
+
+  // A file that was uploaded here stands first, and is the chosen one.
+  arrived(file) {
+    const found = this.dialog.querySelector(".picker-found");
+    let list = found.querySelector("[data-picks]");
+    if (!list) {
+      list = document.createElement("ul");
+      list.className = "picks";
+      list.dataset.picks = "";
+      found.replaceChildren(list);
+    }
+    let tile = list.querySelector(`[data-pick*="${file.id}"]`);
+    if (!tile) {
+      tile = tileFor(file);
+      const row = document.createElement("li");
+      row.append(tile);
+      list.prepend(row);
+    }
+    if (!this.kind || this.kind === file.kind) this.choose(tile);
+  }
+
+  choose(tile) {
+    const file = JSON.parse(tile.dataset.pick);
+    this.chosen = file;
+    this.mark();
+    const pane = this.dialog.querySelector("[data-chosen]");
+    const set = (name) => pane.querySelector(`[data-chosen${name}]`);
+    pane.hidden = false;
+    set("-title").textContent = file.title;
+    set("-facts").textContent = file.facts;
+    set("-address").href = file.address;
+    set("-error").hidden = true;
+    const image = set("-image");
+    image.hidden = !file.thumbnail;
+    if (file.thumbnail) image.src = file.thumbnail;
+    for (const field of pane.querySelectorAll(".field")) field.hidden = file.kind !== "image";
+    if (set("-alt-text")) set("-alt-text").textContent = file.alt;
+    if (!set("-alt")) return;
+    set("-alt").value = file.alt;
+    set("-alt").disabled = file.isDecorative;
+    set("-decorative").checked = file.isDecorative;
+  }
+
+  mark() {
+    for (const tile of this.dialog.querySelectorAll("[data-pick]")) {
+      const isChosen = tile.dataset.pick.includes(this.chosen?.id ?? " ");
+      tile.setAttribute("aria-pressed", String(isChosen));
+    }
+  }
+
+  async use() {
+    if (!this.chosen || !(await this.described())) return;
+    const { id, title, alt, thumbnail, width, height, kind } = this.chosen;
+    this.result = { id, title, alt, thumbnail, width, height, kind };
+    this.dialog.close();
+  }
+
+  // Words that somebody wrote here are kept with the file before it is used.
+  async described() {
+    const text = this.dialog.querySelector("[data-chosen-alt]");
+    const box = this.dialog.querySelector("[data-chosen-decorative]");
+    const file = this.chosen;
+    if (!text || file.kind !== "image") return true;
+    if (text.value.trim() === file.alt && box.checked === file.isDecorative) return true;
+    const words = this.dialog.querySelector("[data-picker]").dataset;
+    const body = new FormData();
+    body.set("alt_text", text.value);
+    body.set("language", this.language);
+    if (box.checked) body.set("is_decorative", "1");
+    const headers = { "X-CSRFToken": this.dialog.querySelector("[name=csrfmiddlewaretoken]").value };
+    const address = words.describe.replace("00000000-0000-0000-0000-000000000000", file.id);
+    const answer = await fetch(address, { method: "POST", body, headers }).catch(() => null);
+    const said = await answer?.json().catch(() => null);
+    if (answer?.ok) this.chosen = { ...file, alt: said.alt, isDecorative: said.isDecorative };
+    const error = this.dialog.querySelector("[data-chosen-error]");
+    error.hidden = Boolean(answer?.ok);
+    error.textContent = said?.message ?? words.failed;
+    return Boolean(answer?.ok);
+  }
+
+  onClick(event) {
+    const tile = event.target.closest("[data-pick]");
+    const link = event.target.closest("[data-more]");
+    if (tile) this.choose(tile);
+    else if (link) { event.preventDefault(); this.further(link); }
+    else if (event.target.closest("[data-use]")) this.use();
+  }
+
+  onKey(event) {
+    const tile = event.target.closest("[data-pick]");
+    if (event.key === "/" && !event.target.matches("input, textarea, select")) {
+      event.preventDefault();
+      this.part("search [name=q]").focus();
+    } else if (event.key === "ArrowDown" && event.target.matches("[type=search]")) {
+      event.preventDefault();
+      this.dialog.querySelector("[data-pick]")?.focus();
+    } else if (tile && event.key === "Enter") {
+      event.preventDefault();
+      this.choose(tile);
+      this.use();
+    } else if (tile && event.key.startsWith("Arrow")) {
+      event.preventDefault();
+      this.move(tile, event.key);
+    }
+    // The page beneath has keys of its own.
+    event.stopPropagation();
+  }
+
+  move(tile, key) {
+    const all = [...this.dialog.querySelectorAll("[data-pick]")];
+    const step = key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : columns(all) * (key === "ArrowDown" ? 1 : -1);
+    const isRtl = getComputedStyle(tile).direction === "rtl" && Math.abs(step) === 1;
+    all[all.indexOf(tile) + (isRtl ? -step : step)]?.focus();
+  }
+}
+
+function columns(tiles) {
+  const top = tiles[0]?.getBoundingClientRect().top;
+  return Math.max(1, tiles.findIndex((tile) => tile.getBoundingClientRect().top > top + 4));
+}
+
+function tileFor(file) {
+  const tile = document.createElement("button");
+  tile.type = "button";
+  tile.className = "pick";
+  tile.dataset.pick = JSON.stringify(file);
+  tile.title = file.title;
+  const span = (name, ...parts) => {
+    const made = document.createElement("span");
+    made.className = name;
+    made.append(...parts);
+    return made;
+  };
+  const image = new Image();
+  image.alt = "";
+  image.src = file.thumbnail ?? "";
+  const name = document.createElement("bdi");
+  name.textContent = file.title;
+  tile.append(
+    span("pick-picture", file.thumbnail ? image : span("pick-type", file.facts)),
+    span("pick-name", name),
+    span("pick-facts", file.facts),
+  );
+  return tile;
+}
+
+function styled(address) {
+  if (document.querySelector(`link[href="${CSS.escape(address)}"]`)) return Promise.resolve();
+  const link = document.createElement("link");
+  link.rel = "stylesheet";
+  link.href = address;
+  return new Promise((resolve) => {
+    link.addEventListener("load", resolve);
+    link.addEventListener("error", resolve);
+    document.head.append(link);
+  });
+}

@@ -1,0 +1,203 @@
+// A list of files on their way: three at a time, each with its progress, cancelled or tried again by itself.
+// Every word stands in the data attributes of the list.
+
+const AT_ONCE = 3;
+const LOOKS = 60;
+const csrf = () => document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
+
+// `section` is [data-uploads]. `onStored(file)` hears of each that came; with `onUse` a file that was there already
+// can be used instead. `more()` gives further fields to send.
+export function uploads(section, { onStored = () => {}, onUse, more = () => ({}), onIdle = () => {} } = {}) {
+  const words = section.dataset;
+  const list = section.querySelector("[data-uploads-list]");
+  const template = section.querySelector("[data-upload-item]");
+  const summary = section.querySelector("[data-uploads-summary]");
+  const items = [];
+  const pending = new Map();
+  let looksLeft = 0;
+
+  section.querySelector("[data-uploads-close]").addEventListener("click", () => {
+    section.hidden = true;
+    for (const item of items.filter(({ state }) => isOver(state))) drop(item);
+  });
+
+  function add(files) {
+    for (const file of files) items.push(itemFor(file));
+    section.hidden = items.length === 0;
+    work();
+  }
+
+  function itemFor(file) {
+    const row = template.content.firstElementChild.cloneNode(true);
+    const item = { file, row, state: "waiting", again: false };
+    const part = (name) => row.querySelector(`[data-${name}]`);
+    part("name").textContent = file.name;
+    part("progress").setAttribute("aria-label", file.name);
+    for (const button of row.querySelectorAll("button")) button.setAttribute("aria-label", `${button.textContent}: ${file.name}`);
+    part("cancel").addEventListener("click", () => cancel(item));
+    part("again").addEventListener("click", () => retry(item));
+    part("anyway").addEventListener("click", () => { item.again = true; retry(item); });
+    part("use-there").addEventListener("click", () => onUse?.(item.there));
+    if (file.type.startsWith("image/") && file.size < 8e6) picture(part("picture"), URL.createObjectURL(file), true);
+    list.append(row);
+    show(item, "waiting", words.waiting);
+    if (file.size > Number(words.most)) show(item, "failed", words.tooLarge);
+    return item;
+  }
+
+  function picture(place, address, isOurs = false) {
+    const image = new Image();
+    image.alt = "";
+    image.addEventListener("load", () => isOurs && URL.revokeObjectURL(address), { once: true });
+    image.addEventListener("error", () => image.remove(), { once: true });
+    image.src = address;
+    place.replaceChildren(image);
+  }
+
+  function work() {
+    const going = items.filter(({ state }) => state === "sending").length;
+    for (const item of items.filter(({ state }) => state === "waiting").slice(0, AT_ONCE - going)) send(item);
+    tell();
+  }
+
+  function send(item) {
+    const request = new XMLHttpRequest();
+    item.request = request;
+    const data = new FormData();
+    for (const [name, value] of Object.entries(more())) data.append(name, value);
+    if (item.again) data.append("again", "1");
+    data.append("file", item.file, item.file.name);
+    request.upload.addEventListener("progress", ({ loaded, total }) => {
+      const share = total ? Math.round((100 * loaded) / total) : 0;
+      item.row.querySelector("[data-progress]").value = share;
+      say(item, share < 100 ? `${words.sending} ${share} %` : words.checking);
+    });
+    request.addEventListener("load", () => answered(item, request));
+    request.addEventListener("error", () => { show(item, "failed", words.failed); work(); });
+    request.addEventListener("abort", () => { show(item, "cancelled", words.cancelled); work(); });
+    request.open("POST", words.address);
+    request.setRequestHeader("X-CSRFToken", csrf());
+    request.responseType = "text";
+    show(item, "sending", words.sending);
+    request.send(data);
+  }
+
+  function answered(item, request) {
+    const answer = read(request.response);
+    item.there = answer?.there;
+    if (request.status === 201) stored(item, answer);
+    else show(item, item.there ? "there" : "failed", answer?.message ?? words.failed);
+    work();
+  }
+
+  function stored(item, asset) {
+    const link = item.row.querySelector("[data-open]");
+    link.href = asset.address;
+    if (asset.thumbnail) picture(item.row.querySelector("[data-picture]"), asset.thumbnail);
+    const isMaking = asset.status === "processing";
+    show(item, "done", isMaking ? words.processing : words.done);
+    if (isMaking) look(asset.id, item);
+    onStored(asset, item);
+  }
+
+  function cancel(item) {
+    if (item.state === "sending") item.request.abort();
+    else show(item, "cancelled", words.cancelled);
+    tell();
+  }
+
+  function retry(item) {
+    item.row.querySelector("[data-progress]").value = 0;
+    show(item, "waiting", words.waiting);
+    work();
+  }
+
+  function drop(item) {
+    item.row.remove();
+    items.splice(items.indexOf(item), 1);
+  }
+
+  function show(item, state, text) {
+    item.state = state;
+    item.row.dataset.is = state;
+    const visible = {
+      cancel: state === "waiting" || state === "sending",
+      again: (state === "failed" && item.file.size <= Number(words.most)) || state === "cancelled",
+      anyway: state === "there",
+      "use-there": state === "there" && Boolean(onUse),
+      open: state === "done" || (state === "there" && !onUse),
+      progress: state === "waiting" || state === "sending",
+    };
+    if (state === "there") item.row.querySelector("[data-open]").href = item.there.address;
+    for (const [name, isShown] of Object.entries(visible)) item.row.querySelector(`[data-${name}]`).hidden = !isShown;
+    say(item, text);
+  }
+
+  function say(item, text) {
+    item.row.querySelector("[data-state]").textContent = text;
+  }
+
+  function tell() {
+    const count = (...states) => items.filter(({ state }) => states.includes(state)).length;
+    const [done, failed] = [count("done"), count("failed", "there", "cancelled")];
+    const text = failed ? words.summaryFailed : words.summary;
+    const said = text.replace("%(done)s", done).replace("%(all)s", items.length).replace("%(failed)s", failed);
+    if (summary.textContent !== said) summary.textContent = said;
+    if (items.length && items.every(({ state }) => isOver(state))) onIdle();
+  }
+
+  // Sizes are made by a worker: asked for now and then, until they are there.
+  function look(id, item) {
+    pending.set(id, item);
+    if (looksLeft === 0) setTimeout(ask, 1000);
+    looksLeft = LOOKS;
+  }
+
+  async function ask() {
+    const answer = await fetch(`${words.states}?ids=${[...pending.keys()].join(",")}`).catch(() => null);
+    const found = answer?.ok ? await answer.json() : {};
+    for (const [id, asset] of Object.entries(found)) {
+      if (asset.status === "processing") continue;
+      say(pending.get(id), words.done);
+      if (asset.thumbnail) picture(pending.get(id).row.querySelector("[data-picture]"), asset.thumbnail);
+      pending.delete(id);
+    }
+    looksLeft -= 1;
+    if (pending.size && looksLeft > 0) setTimeout(ask, 1500);
+    else { pending.clear(); looksLeft = 0; }
+  }
+
+  return { add };
+}
+
+const isOver = (state) => state !== "waiting" && state !== "sending";
+
+function read(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null; // a page of an error, or of the login
+  }
+}
+
+// Files dropped on `area` or pasted into it go to `add`; the veil shows while they are over it.
+export function dropping(area, veil, add) {
+  let depth = 0;
+  const hasFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
+  const over = (isOver) => { if (veil) veil.hidden = !isOver; };
+  area.addEventListener("dragenter", (event) => { if (hasFiles(event)) { depth += 1; over(true); } });
+  area.addEventListener("dragleave", (event) => { if (hasFiles(event)) { depth -= 1; if (depth <= 0) { depth = 0; over(false); } } });
+  area.addEventListener("dragover", (event) => { if (hasFiles(event)) event.preventDefault(); });
+  area.addEventListener("drop", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    depth = 0;
+    over(false);
+    add([...event.dataTransfer.files]);
+  });
+  area.addEventListener("paste", (event) => {
+    const files = [...(event.clipboardData?.files ?? [])];
+    if (files.length) { event.preventDefault(); add(files); }
+  });
+}
