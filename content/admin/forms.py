@@ -1,8 +1,8 @@
 """Fields of a form from definitions, and values on their way through it.
 
 A value is *typed*: what a form holds of it (text, a list of words, nested dicts and lists of them). Rich text is
-typed as Markdown. `typed_of` and `read` give the same for an unchanged value, so that what nobody touched is never
-rewritten.
+typed as Markdown, or as what the editor made (`content.admin.rich_text`). `typed_of` and `read` give the same for an
+unchanged value, so that what nobody touched is never rewritten.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from typing import Final, TypeAlias, cast
 
 from django.http import QueryDict
 
+from content.admin.rich_text import lines, markdown_of, read_written, rich_text
 from content.definitions import ModuleProps, props_of
 from content.definitions.shape import json_schema
-from content.richtext.markdown import from_markdown, to_markdown
-from content.richtext.schema import EMPTY
 from core.errors import invalid
 from core.json import Json
 
@@ -31,7 +30,10 @@ REFERENCES: Final = frozenset({"media", "post-reference", "taxonomy-reference"})
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """One field of a form. `nested` are the fields of an object or of each item of a repeater."""
+    """One field of a form. `nested` are the fields of an object or of each item of a repeater.
+
+    `among` is the post type or the taxonomy that a reference is chosen from, where it is not all of them.
+    """
 
     name: str
     label: str
@@ -41,6 +43,9 @@ class FormField:
     is_list: bool = False
     is_nullable: bool = False
     max_length: int | None = None
+    among: str = ""
+    min_items: int = 0
+    max_items: int | None = None
     nested: tuple[FormField, ...] = ()
 
 
@@ -67,6 +72,9 @@ def _fields(props: type[ModuleProps], schema: Mapping[str, Json]) -> tuple[FormF
                 is_list=prop.kind in _MULTIPLE or (prop.kind in REFERENCES and types == "array"),
                 is_nullable=isinstance(types, list) and "null" in types,
                 max_length=cast("int | None", node.get("maxLength")),
+                among=str(node.get("postType") or node.get("taxonomy") or ""),
+                min_items=cast("int", node.get("minItems") or 0),
+                max_items=cast("int | None", node.get("maxItems")),
                 nested=_fields(prop.nested, inner) if prop.nested else (),
             )
         )
@@ -93,12 +101,12 @@ def typed_of(field: FormField, value: Json) -> Typed:
     if field.is_list:
         return [str(item) for item in value] if isinstance(value, list | tuple) else []
     if field.kind == "richtext":
-        return _lines(to_markdown(dict(value))) if isinstance(value, Mapping) else ""
+        return markdown_of(value)
     if field.kind == "json":
         return "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)
     if field.kind == "moment":
         return str(value or "")[:16]
-    return "" if value is None else _lines(str(value)) if field.kind != "number" else f"{value}"
+    return "" if value is None else lines(str(value)) if field.kind != "number" else f"{value}"
 
 
 def _typed_object(field: FormField, value: Json) -> dict[str, Typed]:
@@ -118,7 +126,9 @@ def read(field: FormField, data: QueryDict, name: str) -> Typed:
         return name in data
     if field.is_list:
         return [value for value in data.getlist(name) if value]
-    return _lines(data.get(name, ""))
+    if field.kind == "richtext":
+        return cast("Typed", read_written(data, name))
+    return lines(data.get(name, ""))
 
 
 def _read_object(field: FormField, data: QueryDict, name: str) -> dict[str, Typed]:
@@ -133,15 +143,15 @@ def value_of(field: FormField, typed: Typed, old: Json, where: str) -> Json:
     if field.kind == "repeater" and isinstance(typed, list):
         known = old if isinstance(old, list | tuple) else []
         return [
-            _object(field, item, _nearest(field, item, known, at), f"{where}.{at}")
+            _object(field, item, nearest(field, item, known, at), f"{where}.{at}")
             for at, item in enumerate(typed)
         ]
     if field.kind == "object":
         return _object(field, typed, old, where)
+    if field.kind == "richtext":
+        return rich_text(typed, old, where)
     if isinstance(typed, bool | list | dict):
         return cast("Json", typed)
-    if field.kind == "richtext":
-        return _rich_text(typed, old)
     if field.kind == "number":
         return _number(typed)
     if field.kind == "json":
@@ -163,18 +173,12 @@ def _object(field: FormField, typed: object, old: Json, where: str) -> Json:
     }
 
 
-def _nearest(field: FormField, item: object, known: Sequence[Json], at: int) -> Json:
+def nearest(field: FormField, item: object, known: Sequence[Json], at: int) -> Json:
     """The stored item that this one was typed from: the equal one, else the one in its place."""
     for old in known:
         if _typed_object(field, old) == item:
             return old
     return known[at] if at < len(known) else None
-
-
-def _rich_text(typed: str, old: Json) -> Json:
-    if isinstance(old, Mapping) and _lines(to_markdown(dict(old))) == typed:
-        return old
-    return cast("Json", from_markdown(typed)) if typed else dict(EMPTY)
 
 
 def _number(typed: str) -> Json:
@@ -195,11 +199,6 @@ def _json(typed: str, where: str) -> Json:
         return cast("Json", json.loads(typed))
     except (ValueError, RecursionError) as error:
         raise invalid(where, f"This is not JSON: {error}.") from None
-
-
-def _lines(text: str) -> str:
-    """With the line ends that a browser's do not change."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
 
 
 def stamp(typed: Typed) -> str:
