@@ -1,6 +1,11 @@
 """Registers the app with Django."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 
 class ContentConfig(AppConfig):
@@ -18,13 +23,16 @@ class ContentConfig(AppConfig):
             tree_moves,
         )
         from content.definitions import post_types
+        from content.layers.after import subscribe_after
         from content.live import posts_that_one_may_see
         from content.media_following import GLOBAL, POST
         from content.pattern_moves import follow_pattern
         from content.replacing.posts import PostSource
         from content.replacing.shared import MENUS, TERMS, GlobalModuleSource
         from content.titles import titles_seen_by
-        from core import events, live, replacing
+        from content.waiting.following import follow
+        from content.waiting.health import queue
+        from core import doctor, events, live, replacing
         from core.activity import names
         from core.post_kinds import register
         from media import holders
@@ -37,5 +45,16 @@ class ContentConfig(AppConfig):
         events.subscribe([tree_moves.MOVED], tree_moves.follow_tree, apart=True)
         events.subscribe([search_following.STALE], search_following.follow, apart=True)
         live.register(posts_that_one_may_see)
+        subscribe_after(follow)
+        doctor.register("inbox", queue, "run ./run migrate first")
+        # Drafts from before there was a queue, at the one moment when the tables are sure to be there.
+        post_migrate.connect(_list_what_waits, sender=self)
         for source in (PostSource(), GlobalModuleSource(), MENUS, TERMS):
             replacing.register(source)
+
+
+def _list_what_waits(**kwargs: Any) -> None:
+    from content.waiting.following import lacking, rebuild
+
+    if lacking():
+        rebuild()

@@ -11,8 +11,9 @@ from django.db.models.functions import Cast
 from content import store
 from content.changes import TERMS_PATH, diff
 from content.document import PostDocument
+from content.layers.after import tell_after
 from content.layers.live import write_live
-from content.layers.state import lock_post, settle
+from content.layers.state import lock_post, open_layers, settle
 from content.models import Draft, Post
 from core.actor import Actor
 
@@ -37,8 +38,12 @@ def drop_from_drafts(term_id: UUID, posts: Iterable[UUID]) -> None:
     found = waiting_with(term_id)
     for post_id in sorted({*posts, *(draft.post_id for draft in found)}):
         Post.objects.select_for_update(of=("self",), no_key=True).filter(pk=post_id).first()
-    for draft in waiting_with(term_id):  # read again: the posts are locked now
+    drafts = waiting_with(term_id)  # read again: the posts are locked now
+    for draft in drafts:
         _drop(draft, str(term_id))
+    for post in Post.objects.filter(pk__in={draft.post_id for draft in drafts}):
+        layers = open_layers(post)
+        tell_after(post, [layers.review, layers.ai_review])
 
 
 def _drop(draft: Draft, term_id: str) -> None:

@@ -44,6 +44,11 @@ def read_digest(digest: str) -> dict[bytes, bytes]:
     }
 
 
+def fingerprint(change: Change) -> str:
+    """The change as a digest knows it, as 20 characters."""
+    return _of_change(change).hex()
+
+
 def was_seen(digest: dict[bytes, bytes], change: Change) -> bool:
     """Whether the reviewer saw just this change."""
     return digest.get(_hash(change.path)[:_PATH_BYTES]) == _of_change(change)

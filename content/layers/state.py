@@ -14,6 +14,7 @@ from accounts.models import User
 from content import store
 from content.changes import Changes, diff, merge
 from content.document import PostDocument
+from content.layers.after import tell_after
 from content.layers.marks import Marks, mark_of, parts_of, read_marks
 from content.media_following import follow_draft, staged_places
 from content.media_uses import places_in
@@ -185,7 +186,8 @@ def save_draft(
     draft.is_empty = len(changes) == 0
     draft.base = None if draft.is_empty else view.below.to_json()
     draft.document = None if draft.is_empty else document.to_json()
-    draft.marks = {path: mark.to_json() for path, mark in _kept(view, changes, marks).items()}
+    kept = _kept(view, changes, marks)
+    draft.marks = {path: mark.to_json() for path, mark in kept.items()}
     draft.version += 1
     draft.updated_by_id = updated_by_id
     if draft.is_empty:
@@ -194,7 +196,18 @@ def save_draft(
         draft.base_revision = post.revisions.order_by("-version").first()
     draft.save()
     follow_draft(post, draft.layer, used, places_in(document, changes))
+    drifted = {path for path in changes.paths if _is_drifted(path, set(), kept)}
+    now = LayerView(view.layer, draft, view.below, document, changes, kept, frozenset(drifted))
+    tell_after(post, [now, *_above(post, now)])
     return draft
+
+
+def _above(post: Post, view: LayerView) -> list[LayerView]:
+    """The layer that stands on this one, as this one is now."""
+    if view.layer == Layer.AI_REVIEW:
+        return []
+    drafts = Draft.objects.filter(post=post, layer=Layer.AI_REVIEW, is_empty=False)
+    return [_view(Layer.AI_REVIEW, draft, view.document) for draft in drafts]
 
 
 def _kept(view: LayerView, changes: Changes, marks: Marks) -> Marks:
@@ -229,3 +242,5 @@ def settle_with(post: Post, live: PostDocument, drafts: Sequence[Draft]) -> None
         stored = diff(PostDocument.from_json(draft.base), PostDocument.from_json(draft.document))
         if set(stored.paths) - set(view.changes.paths):
             save_draft(view, post, view.document, view.marks, draft.updated_by_id)
+        else:
+            tell_after(post, [view])

@@ -14,10 +14,10 @@ class QueuedChange(models.Model):
     """One change that waits in a layer. Holds nothing that the draft does not say (`content.waiting`).
 
     `subject` is the place without the ids in it: `post.title`, `module.hero.title`, `module.hero`. `risk` is 1 to 3
-    and `reasons` say why; what `is_outward` (address, search) of a published post weighs one more. `before` and `after` are
-    excerpts around what differs. Rows with one `like` are the same work on different posts (who, what, kind of post),
-    rows with one `twin` put the same words in place of the same words. `seen` is the change as a reviewer's digest
-    knows it, `state` all that the row was made from.
+    and `reasons` say why; what `is_outward` (address, search) weighs one more where the post is published. `before`
+    and `after` are excerpts around what differs. Rows with one `like` are the same work on other posts (who, what,
+    kind of post), rows with one `twin` put the same words in place of the same words. `seen` is the change as the
+    digest of a reviewer knows it, `state` all that the row was made from.
     """
 
     draft = models.ForeignKey(Draft, on_delete=models.CASCADE, related_name="queued")

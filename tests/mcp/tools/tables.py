@@ -67,6 +67,8 @@ MAY_CHANGE: Final = {
     "content.Draft: review": SUBMITTING,
     "content.Post: proposed": MAKING,
     "content.PreviewLink": LINKS,
+    "content.QueuedChange: ai-review": STAGING | IMAGES | RUNNING,
+    "content.QueuedChange: review": SUBMITTING,
     "content.Revision: proposed": MAKING,
     "content.SearchEntry: proposed": MAKING,
     "core.ContentVersion": MAKING | IMAGES,  # the number that caches go by
@@ -100,6 +102,7 @@ _PARTS: Final = {
     "content.SearchEntry": _OF_A_POST,
     "content.Post": {"live": Q(is_placeholder=False), "proposed": Q(is_placeholder=True)},
     "content.Draft": {"review": Q(layer="review"), "ai-review": Q(layer="ai-review")},
+    "content.QueuedChange": {"review": Q(layer="review"), "ai-review": Q(layer="ai-review")},
 }
 
 

@@ -1,0 +1,19 @@
+"""What the doctor says of the queue of changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from content.models import QueuedChange
+from content.waiting.following import lacking
+from core.doctor import Finding
+
+
+def queue() -> Iterator[Finding]:
+    """Whether everything that waits stands in the inbox."""
+    if lacking() or QueuedChange.objects.filter(draft__is_empty=True).exists():
+        advice = "run manage.py rebuild_inbox"
+        yield Finding("warn", "inbox", "some drafts are not listed as they are", advice)
+    else:
+        count = QueuedChange.objects.count()
+        yield Finding("ok", "inbox", f"{count:,} change{'' if count == 1 else 's'} wait")

@@ -1,0 +1,198 @@
+"""The queue of what waits: its rows are what the drafts say, whatever was done in whatever order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from random import Random
+
+import pytest
+from django.core.management import call_command
+
+from content import edits
+from content.document import PostDocument
+from content.layers import (
+    approve,
+    digest_of,
+    reject,
+    revert_run,
+    revert_to_revision,
+    submit,
+    take_back_run,
+)
+from content.layers.decide import decide
+from content.models import Draft, Layer, Post, QueuedChange, Revision
+from content.services.taxonomy import delete_term
+from content.waiting.health import queue
+from core.errors import CmsError
+from tests import make
+from tests.content.waiting import by_the_drafts, of, queued
+
+pytestmark = pytest.mark.django_db
+RUN = "run-1"
+_WORDS = ("Brew 3 cups", "Brew 4 cups", "Not for children", "Grind", "")
+
+
+def _edit(chance: Random) -> Callable[[PostDocument], PostDocument]:
+    """One of the things that a writer does to a document."""
+
+    def edit(document: PostDocument) -> PostDocument:
+        what = chance.randrange(6)
+        module = chance.choice(document.modules)
+        if what == 0:
+            return edits.patch_fields(document, {"title": chance.choice(_WORDS[:4])})
+        if what == 1:
+            return edits.patch_fields(document, {"metaDescription": chance.choice(_WORDS)})
+        if what == 2:
+            return edits.add_module(
+                document, type="prose", content_markdown=chance.choice(_WORDS[:4])
+            )[0]
+        if what == 3:
+            return edits.reorder(document, chance.sample(document.order, len(document.order)))
+        if what == 4 and not module.locked:
+            return edits.remove_module(document, module.id)
+        return edits.update_module(
+            document, document.modules[0].id, props={"title": chance.choice(_WORDS[:4])}
+        )
+
+    return edit
+
+
+def _step(post: Post, chance: Random) -> None:
+    layers = make.layers(post)
+    layer = chance.choice([Layer.REVIEW, Layer.AI_REVIEW])
+    view = layers.view(layer)
+    some = [path for path in view.changes.paths if chance.random() < 0.6] or view.changes.paths[:1]
+    admin = make.actor("admin")
+    agent = make.agent_actor(run_id=RUN)
+    steps: list[Callable[[], object]] = [
+        lambda: make.staged(post, layer=Layer.AI_REVIEW, by=agent, edit=_edit(chance)),
+        lambda: make.staged(post, layer=Layer.AI_REVIEW, by=agent, edit=_edit(chance)),
+        lambda: make.staged(post, layer=Layer.REVIEW, edit=_edit(chance)),
+        lambda: make.edited(post, {"title": chance.choice(_WORDS[:4])}),
+        lambda: submit(post_id=post.pk, actor=admin, paths=some),
+        lambda: reject(post_id=post.pk, actor=admin, layer=layer, paths=some),
+        lambda: approve(
+            post_id=post.pk,
+            actor=make.actor("admin", via="admin"),
+            digest=digest_of(layers.review.changes),
+            paths=some,
+        ),
+        lambda: decide(
+            post_id=post.pk,
+            layer=layer,
+            actor=make.actor("admin", via="admin"),
+            digest=digest_of(view.changes),
+            accept=some[:1],
+            refuse=some[1:],
+        ),
+        lambda: take_back_run(post_id=post.pk, run_id=RUN, actor=admin),
+        lambda: revert_run(post_id=post.pk, run_id=RUN, actor=admin),
+        lambda: revert_to_revision(
+            post_id=post.pk,
+            revision_id=post.revisions.earliest("version").pk,
+            actor=admin,
+        ),
+    ]
+    # Refused: then nothing may have moved either.
+    with suppress(CmsError, Revision.DoesNotExist):
+        chance.choice(steps)()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_after_any_steps_the_rows_are_those_made_from_scratch(seed: int) -> None:
+    chance = Random(seed)  # noqa: S311  # no secret
+    post = make.post()
+    make.staged(post, {"title": "New", "metaTitle": "New too", "excerpt": "And this"})
+    assert len(queued()) == 3
+    for _ in range(14):
+        _step(post, chance)
+        assert queued() == by_the_drafts()
+
+
+def test_a_row_says_who_what_and_how_closely_to_look() -> None:
+    post = make.post(metaDescription="Brew with 40 g for four cups of coffee.")
+    make.staged(
+        post,
+        {"metaDescription": "Brew with 45 g for four cups of coffee.", "slug": "brew"},
+        by=make.agent_actor(run_id=RUN),
+    )
+
+    row = of(post, "post.metaDescription")
+    assert (row.before, row.after) == (
+        "Brew with 40 g for four cups of coffee.",
+        "Brew with 45 g for four cups of coffee.",
+    )
+    assert (row.risk, row.reasons, row.is_outward, row.is_ai) == (2, ["number"], True, True)
+    assert (row.agent_id, row.run_id, row.via) == ("seo-specialist", RUN, "agent")
+    assert row.subject == "post.metaDescription"
+    slug = of(post, "post.slug")
+    assert (slug.risk, slug.reasons) == (2, ["address"])
+
+
+def test_what_moved_below_weighs_most_and_comes_to_weigh_nothing_where_it_agrees() -> None:
+    post = make.post()
+    make.staged(post, {"title": "An agent's"})
+    make.staged(post, {"title": "A person's"}, layer=Layer.REVIEW)
+
+    row = QueuedChange.objects.get(post=post, layer=Layer.AI_REVIEW)
+    assert (row.risk, row.reasons) == (3, ["drift"])
+    make.edited(post, {"title": "A person's"})
+    assert [row.layer for row in QueuedChange.objects.filter(post=post)] == ["ai-review"]
+
+
+def test_like_work_on_other_posts_is_alike_and_other_work_is_not() -> None:
+    posts = [make.post(f"Post {number}") for number in range(3)]
+    for post in posts:
+        make.staged(post, {"metaTitle": f"About {post.title}"})
+    make.staged(posts[0], {"metaTitle": "By another"}, by=make.agent_actor("proofreader"))
+
+    likes = [of(post, "post.metaTitle").like for post in posts]
+    assert likes[1] == likes[2]
+    assert likes[0] != likes[1]
+
+
+def test_the_same_words_in_place_of_the_same_words_are_twins() -> None:
+    first = make.post("One", excerpt="Acme Inc makes the beans that we roast.")
+    second = make.post("Two", excerpt="Nobody but Acme Inc knows.")
+    make.staged(first, {"excerpt": "Acme GmbH makes the beans that we roast."})
+    make.staged(second, {"excerpt": "Nobody but Acme GmbH knows."})
+
+    assert of(first, "post.excerpt").twin == of(second, "post.excerpt").twin != ""
+
+
+def test_a_term_that_is_deleted_takes_its_rows_along() -> None:
+    post, term = make.post(), make.term("Coffee")
+    make.staged(post, edit=lambda document: document.with_terms([str(term.pk)]))
+    assert QueuedChange.objects.count() == 1
+
+    delete_term(term_id=term.pk, actor=make.actor("admin"), force=True)
+
+    assert queued() == by_the_drafts() == []
+
+
+def test_the_command_makes_lost_rows_anew_and_the_doctor_sees_them_lacking() -> None:
+    post = make.post()
+    make.staged(post, {"title": "New"})
+    before = queued()
+    QueuedChange.objects.all().delete()
+    assert [finding.level for finding in queue()] == ["warn"]
+
+    call_command("rebuild_inbox")
+
+    assert queued() == before
+    assert [finding.level for finding in queue()] == ["ok"]
+    Draft.objects.all().delete()
+    assert queued() == []
+
+
+def test_long_texts_give_short_rows() -> None:
+    post = make.post(excerpt="word " * 300)
+    make.staged(post, {"excerpt": "word " * 150 + "other " + "word " * 149})
+
+    row = of(post, "post.excerpt")
+    around = "word word word word word word word word"
+    assert (row.before, row.after) == (
+        f"…{around} word {around}…",
+        f"…{around} other {around}…",
+    )

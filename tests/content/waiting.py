@@ -1,0 +1,36 @@
+"""What the queue holds, and what it should hold by the drafts alone."""
+
+from __future__ import annotations
+
+from content.models import Post, QueuedChange
+from content.waiting.rows import row_of, states_of
+from tests import make
+
+_OWN = {"id", "at"}
+
+
+def _said(row: QueuedChange) -> dict[str, object]:
+    names = [field.attname for field in QueuedChange._meta.concrete_fields]
+    return {name: getattr(row, name) for name in names if name not in _OWN}
+
+
+def queued() -> list[dict[str, object]]:
+    rows = QueuedChange.objects.order_by("post_id", "layer", "path")
+    return [_said(row) for row in rows]
+
+
+def by_the_drafts() -> list[dict[str, object]]:
+    """Every row made from scratch."""
+    found = []
+    for post in Post.objects.order_by("pk"):
+        layers = make.layers(post)
+        for view in (layers.ai_review, layers.review):
+            states = states_of(view)
+            for change in sorted(view.changes, key=lambda change: change.path):
+                assert view.draft is not None
+                found.append(_said(row_of(post, view, view.draft, change, states[change.path])))
+    return sorted(found, key=lambda row: (str(row["post_id"]), row["layer"], row["path"]))
+
+
+def of(post: Post, path: str) -> QueuedChange:
+    return QueuedChange.objects.get(post=post, path=path)
