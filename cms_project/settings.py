@@ -60,7 +60,7 @@ MIDDLEWARE = [
     "core.csp.ContentSecurityPolicyMiddleware",
     "core.cors.PublicOriginsMiddleware",
     "core.middleware.ManagementSessionMiddleware",
-    "core.middleware.ManagementLocaleMiddleware",
+    "core.middleware.AdminLocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "core.middleware.ManagementCsrfMiddleware",
     "core.middleware.ManagementAuthenticationMiddleware",
@@ -73,6 +73,7 @@ MIDDLEWARE = [
 # Where `core.middleware` runs sessions and the rest, and the exceptions.
 MANAGEMENT_PREFIXES = ("/admin/", "/api/", "/preview/")
 PUBLIC_PREFIXES = ("/api/public/", "/api/menus/by-slug/")
+READER_LANGUAGE_PREFIXES = ("/admin/", "/preview/")
 
 ROOT_URLCONF = "cms_project.urls"
 WSGI_APPLICATION = "cms_project.wsgi.application"
@@ -160,6 +161,9 @@ FORMAT_MODULE_PATH = "cms_project.formats"
 # Of the admin. The languages of the content are CMS_ENV.locales.
 LANGUAGES = [("en", _("English")), ("de", _("German"))]
 LOCALE_PATHS = [BASE_DIR / "locale"]
+LANGUAGE_COOKIE_HTTPONLY = True
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+LANGUAGE_COOKIE_AGE = 365 * 24 * 60 * 60
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"

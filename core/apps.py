@@ -14,7 +14,9 @@ class CoreConfig(AppConfig):
         import core.api.schema  # noqa: F401  # describes the sessions in the OpenAPI document
         from core import events, schema_changes
         from core.activity.sealing import drop_salts
+        from core.words.models import speak_the_readers_language
 
+        speak_the_readers_language()
         events.subscribe_forgotten(drop_salts)
         pre_migrate.connect(schema_changes.begin, sender=self)
         post_migrate.connect(schema_changes.end, sender=self)

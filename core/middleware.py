@@ -19,6 +19,7 @@ from django.http import HttpRequest, HttpResponseForbidden, QueryDict
 from django.http.response import HttpResponseBase
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.locale import LocaleMiddleware
+from django.utils import translation
 from django.utils.deprecation import MiddlewareMixin
 
 
@@ -42,8 +43,27 @@ class ManagementSessionMiddleware(ManagementMiddleware, SessionMiddleware):
     """Sessions, for management paths."""
 
 
-class ManagementLocaleMiddleware(ManagementMiddleware, LocaleMiddleware):
-    """The language of the reader, for management paths. Public pages take theirs from the address."""
+class AdminLocaleMiddleware(LocaleMiddleware):
+    """The reader's language in the admin and in previews; English everywhere else.
+
+    What programs read, and what is stored, is the same whoever asks. Public pages take their language from the
+    address.
+    """
+
+    def process_request(self, request: HttpRequest) -> None:
+        if request.path_info.startswith(settings.READER_LANGUAGE_PREFIXES):
+            super().process_request(request)
+        else:
+            # A thread may still have the language of the reader whom it answered before.
+            translation.activate(settings.LANGUAGE_CODE)
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        if request.path_info.startswith(settings.READER_LANGUAGE_PREFIXES):
+            response = super().process_response(request, response)
+        translation.activate(settings.LANGUAGE_CODE)
+        return response
 
 
 class ManagementCsrfMiddleware(ManagementMiddleware, CsrfViewMiddleware):

@@ -1,0 +1,14 @@
+"""Words that only files of agents hold, for the catalogue of the admin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agents_app.definitions.files import all_agents
+
+
+def words() -> Iterator[str]:
+    """What the agents that come with the project are called, do, and ask of whoever starts them."""
+    for agent in all_agents():
+        asked = agent.open_ended_context
+        yield from (agent.name, agent.description, asked.label or "", asked.placeholder or "")
