@@ -4,10 +4,10 @@
 //   sortable(list, { item: "li", handle: "[data-handle]", onChange: ({ item, from, to }) => … });
 //
 // `item` and `handle` are selectors: items are children of the list, a handle is a <button> in each. An item with
-// data-fixed stays. On a handle arrows move, Home and End move to the ends, Escape takes back what was moved since it
+// data-fixed stays, and others do not go past it. On a handle arrows move, Home and End move to the ends, Escape takes back what was moved since it
 // was focused. `onChange` is told after each move; moves of both kinds also dispatch "input" on the list, so that a
 // form knows. The list says in data-sort-moved ("{label} is now {number} of {count}") and data-sort-back ("{label} is
-// back at {number} of {count}") what is read out; {label} is the item's data-label. The style is sorting/sorting.css.
+// back at {number} of {count}"), and data-sort-fixed where there are fixed ones, what is read out; {label} is the item's data-label. The style is sorting/sorting.css.
 
 import Sortable from "../vendor/sortable/sortable.esm.js";
 
@@ -43,11 +43,18 @@ export function sortable(list, { item, handle, onChange = () => {} }) {
     return found?.parentElement === list ? found : null;
   };
 
-  function told(node, from, to, words) {
-    if (from === to) return;
+  const passes = (all, from, to) =>
+    all.slice(Math.min(from, to), Math.max(from, to) + 1).some((one) => one.hasAttribute("data-fixed"));
+
+  function read(node, to, words) {
     const text = (list.dataset[words] ?? "").replace("{label}", node.dataset.label ?? "")
       .replace("{number}", String(to + 1)).replace("{count}", String(items().length));
     if (text) say(text);
+  }
+
+  function told(node, from, to, words) {
+    if (from === to) return;
+    read(node, to, words);
     onChange({ item: node, from, to });
     list.dispatchEvent(new Event("input", { bubbles: true }));
   }
@@ -58,10 +65,14 @@ export function sortable(list, { item, handle, onChange = () => {} }) {
     const others = all.filter((one) => one !== node);
     const at = Math.max(0, Math.min(to, others.length));
     if (at === from) return;
+    if (passes(all, from, at)) return read(node, from, "sortFixed");
     move(list, node, others[at] ?? others.at(-1)?.nextElementSibling ?? null);
     node.scrollIntoView({ block: "nearest" });
     told(node, from, at, words);
   }
+
+  // For buttons beside the handle, which a pointer needs too: `list.sortTo(item, 2)`.
+  list.sortTo = (node, to) => place(node, to, "sortMoved");
 
   let held; // the item whose handle has the focus, and where it was
   list.addEventListener("focusin", ({ target }) => {
@@ -84,7 +95,14 @@ export function sortable(list, { item, handle, onChange = () => {} }) {
     event.stopPropagation();
   });
 
-  let start = 0;
+  let before = [];
+  function dropped(node) {
+    const [from, to] = [before.indexOf(node), items().indexOf(node)];
+    if (!passes(before, from, to)) return told(node, from, to, "sortMoved");
+    const others = before.filter((one) => one !== node);
+    move(list, node, others[from] ?? others.at(-1)?.nextElementSibling ?? null);
+    read(node, from, "sortFixed");
+  }
   Sortable.create(list, {
     draggable: item,
     handle,
@@ -94,7 +112,7 @@ export function sortable(list, { item, handle, onChange = () => {} }) {
     animation: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 140,
     ghostClass: "sort-ghost",
     chosenClass: "sort-chosen",
-    onStart: ({ item: node }) => { start = items().indexOf(node); },
-    onEnd: ({ item: node }) => told(node, start, items().indexOf(node), "sortMoved"),
+    onStart: () => { before = items(); },
+    onEnd: ({ item: node }) => dropped(node),
   });
 }
