@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from content.models import Layer, Menu
+from content.models import Menu
 from tests import make
 from tests.browser.scene import coffee
 
@@ -15,35 +15,12 @@ COLOURS = ("color-contrast", "link-in-text-block")
 """What a theme or a width can change; the other rules find the same in every light."""
 
 
-def places(post: Any) -> list[str]:
-    base = f"/admin/content/post/{post.pk}"
-    run = post.agent_runs.first()
-    webhook = make.webhook(events=["form.submitted"])
-    delivery = make.delivery(make.event(), webhook)
-    return [
-        "/admin/",
-        "/admin/inbox/",
-        "/admin/content/post/",
-        "/admin/content/post/add/",
-        f"{base}/change/",
-        f"{base}/review/?layer=ai-review",
-        f"{base}/review/?layer=review",
-        f"{base}/revisions/",
-        f"{base}/delete/",
-        "/admin/agents_app/agentrun/",
-        f"/admin/agents_app/agentrun/{run.pk}/change/",
-        "/admin/webhooks/webhook/",
-        f"/admin/webhooks/webhook/{webhook.pk}/change/",
-        "/admin/webhooks/delivery/",
-        f"/admin/webhooks/delivery/{delivery.pk}/change/",
-    ]
-
-
 def serious(page: Any, **options: Any) -> list[str]:
     from axe_playwright_python.sync_playwright import Axe
 
-    # Of what passes it would else describe every node, which takes longer than the rules.
-    told = Axe().run(page, options={"resultTypes": ["violations"], **options})
+    # Of what passes it would else describe every node, which takes longer than the rules. Stylesheets that import
+    # others it would copy into the page, which the policy forbids; no rule that we ask for reads them.
+    told = Axe().run(page, options={"resultTypes": ["violations"], "preload": False, **options})
     found = told.response["violations"]
     return [
         f"{page.url} {item['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:200]}"
@@ -115,26 +92,6 @@ def test_the_site_is_searched_and_its_menus_open_by_keyboard_without_scripts(
     page.locator("summary", has_text="More").press("Enter")
     link.press("Enter")
     page.wait_for_url("**/search?q=kettle")
-
-
-def test_no_page_has_a_serious_barrier_or_is_wider_than_a_narrow_window(open_page: Any) -> None:
-    post = coffee()
-    make.staged(post, {"title": "Staged by a person"}, layer=Layer.REVIEW)
-    stranger = open_page(None)
-    stranger.goto("/admin/login/")
-    problems = serious_in_any_light(stranger)
-    page = open_page("admin")
-
-    for place in places(post):
-        page.set_viewport_size({"width": 1280, "height": 900})
-        page.goto(place)
-        problems += serious_in_any_light(page)
-        for width in (768, 360):
-            page.set_viewport_size({"width": width, "height": 740})
-            wide = page.evaluate("() => document.documentElement.scrollWidth")
-            problems += [f"{place} is {wide} wide"] if wide > width else []
-
-    assert problems == []
 
 
 def test_revisions_on_a_phone_and_lists_on_a_laptop_need_no_scrolling_sideways(

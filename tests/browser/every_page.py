@@ -1,0 +1,110 @@
+"""One thing of every kind, and each address of the admin about one of them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from django.apps import apps
+from django.test import Client
+
+from accounts.services.tokens import create_token
+from agents_app.models import AgentBatch, AgentRun
+from content.models import Layer, ModuleInstance, Post, Replacement, UrlPattern
+from content.services.feedback import create_feedback
+from content.services.menus import create_menu
+from content.services.module_groups import create_group
+from content.services.previews import create_preview_link
+from content.services.trash import delete_post
+from core.json import Json
+from core.models import Event
+from mcp_bridge.services import tokens as mcp_tokens
+from tests import make
+from tests.browser import agents_scene
+from tests.browser.scene import coffee
+from tests.contract.test_admin_walk import ADDRESSES
+from webhooks.models import Delivery, Webhook
+
+_NO_PAGES: Final = re.compile(r"(login|logout|jsi18n|autocomplete|r|help/images|analytics/frame)/")
+_OF_ONE: Final = re.compile(r"(\w+)/(\w+)/<(?:object_id)>/")
+
+
+def everything() -> Post:
+    """A site with something of every kind in it; the post that the pages of posts are about."""
+    admin = make.actor("admin")
+    post = coffee()
+    make.staged(post, {"title": "Staged by a person"}, layer=Layer.REVIEW)
+    agents_scene.story(post)
+    agents_scene.batch(post)
+    make.image()
+    make.form()
+    make.submission(email="a@example.com", message="When do you open?")
+    make.redirect("/old", post.path)
+    make.placed(post, make.global_module())
+    make.delivery(make.event(), make.webhook(events=["form.submitted"]))
+    delete_post(post_id=make.post("Gone", slug="gone").pk, actor=admin)
+    create_feedback(post_id=str(post.pk), content="Too long?", actor=admin, x=20.0, y=120.0)
+    create_preview_link(post_id=post.pk, layer="review", actor=make.actor("editor"))
+    create_token(name="Frontend", permissions=["posts.view"], actor=admin)
+    mcp_tokens.create_token(name="Desk", user_id=admin.user.pk, actor=admin)
+    below: Json = {"id": "2", "label": "Tea", "type": "custom", "url": "/tea", "children": []}
+    top: Json = {"id": "1", "label": "More", "type": "custom", "url": "/", "children": [below]}
+    create_menu(actor=admin, name="Main", slug="main", locale="en", items=[top])
+    hero: dict[str, Json] = {"type": "hero", "locked": True}
+    create_group(actor=admin, name="shop", label="Shop", post_type="page", modules=[hero])
+    UrlPattern.objects.create(type="blog", locale="en", pattern="/blog/{slug}")
+    Replacement.objects.create(find="tea", replace="coffee", total=2, by_name="admin")
+    return post
+
+
+def paths(post: Post) -> list[str]:
+    """Every address of the admin that is a page, about things that are there."""
+    named = {
+        "post_id": post.pk,
+        "revision_id": post.revisions.latest("version").pk,
+        "run_id": AgentRun.objects.filter(cause_run__isnull=False).first(),
+        "batch_id": AgentBatch.objects.first(),
+        "event_id": Event.objects.first(),
+        "delivery_id": Delivery.objects.first(),
+        "webhook_id": Webhook.objects.first(),
+        "agent_id": "seo-specialist",
+        "workflow_id": "review-waiting",
+        "page": "editors",
+    }
+    values = {name: str(getattr(value, "pk", value)) for name, value in named.items()}
+    asked = [
+        f"/admin/agents_app/field/?post={post.pk}&field=post.title",
+        f"/admin/agents_app/ask/?post={post.pk}",
+        f"/admin/content/post/{post.pk}/review/?layer=review",
+        f"/admin/content/post/{post.pk}/change/?layer=review",
+    ]
+    return asked + [
+        "/admin/" + re.sub(r"<(\w+)>", lambda found: values.get(found[1], found[1]), _own(address))
+        for address in ADDRESSES
+        if not _NO_PAGES.match(address)
+    ]
+
+
+def _own(address: str) -> str:
+    """With the id of the first thing of its model, where the address is about one."""
+    found = _OF_ONE.match(address)
+    if found is None:
+        return address
+    things: Any = apps.get_model(found[1], found[2])._default_manager
+    # Modules of one post are rows, too, and have no page.
+    first = (
+        things.filter(scope="global").first() if things.model is ModuleInstance else things.first()
+    )
+    return address.replace("<object_id>", str(getattr(first, "pk", "1")))
+
+
+def pages(found: list[str]) -> list[str]:
+    """Those that answer an admin with a page of their own, each once."""
+    client = Client()
+    client.force_login(make.user("admin"))
+    own = []
+    for path in found:
+        answer = client.get(path)
+        if answer.status_code == 200 and answer["Content-Type"].startswith("text/html"):
+            own.append(path)
+    return own

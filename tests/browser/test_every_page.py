@@ -1,0 +1,36 @@
+"""Every address of the admin: no serious barrier in either light, nothing wider than the window."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.browser.every_page import everything, pages, paths
+from tests.browser.test_looks import serious_in_any_light
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PARTS = 4
+WIDTHS = (768, 360)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_no_page_has_a_serious_barrier_or_is_wider_than_the_window(
+    open_page: Any, part: int
+) -> None:
+    found = pages(paths(everything()))
+    stranger = open_page(None)
+    stranger.goto("/admin/login/")
+    page, problems = open_page("admin"), serious_in_any_light(stranger)
+
+    for path in found[part::PARTS]:
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.goto(path)
+        problems += serious_in_any_light(page)
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 740})
+            wide = page.evaluate("() => document.documentElement.scrollWidth")
+            problems += [f"{path} is {wide} wide"] if wide > width else []
+
+    assert len(found) > 100
+    assert problems == []
