@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from agents_app.admin.choosing import (
@@ -17,14 +19,14 @@ from agents_app.admin.choosing import (
     asked_agent,
     asked_words,
     choice_context,
-    offered,
+    chosen_of,
     refusal_of,
 )
-from agents_app.admin.wording import money, tokens
+from agents_app.admin.dialog import for_dialog, in_dialog
+from agents_app.admin.estimates import estimate_context
 from agents_app.batches.starting import MOST, create_bulk_runs
-from agents_app.budgets.estimating import Estimate, estimate
-from agents_app.definitions.files import agents_for, get_agent
-from agents_app.definitions.schema import AgentDefinition, Scope
+from agents_app.definitions.files import agents_for
+from agents_app.definitions.schema import Scope
 from agents_app.definitions.switches import only_enabled
 from content.admin.pages import page
 from content.admin.panels import ListAction, register_list_action
@@ -32,19 +34,26 @@ from content.models import Post
 from core.admin.rights import actor_of, answers_refusals, require
 from core.errors import CmsError
 
-_TITLE: Final = "Run an agent on several posts"
+_TITLE: Final = gettext_lazy("Run an agent on several posts")
 
 
 def choose(request: HttpRequest, ids: Sequence[str]) -> HttpResponse:
     """The page that asks which agent is to work on these posts."""
     require(request, "agents.edit")
     if len(ids) > MOST:
-        messages.error(request, f"At most {MOST} posts go into one batch; choose fewer.")
+        sentence = ngettext(
+            "At most %(n)d post goes into one batch; choose fewer.",
+            "At most %(n)d posts go into one batch; choose fewer.",
+            MOST,
+        )
+        if in_dialog(request):
+            return _page(request, (), Refused(problem=sentence % {"n": MOST}))
+        messages.error(request, sentence % {"n": MOST})
         return HttpResponseRedirect(reverse("admin:content_post_changelist"))
     return _page(request, ids, None)
 
 
-register_list_action(ListAction("run_agent", "Run an agent…", "agents.edit", choose))
+register_list_action(ListAction("run_agent", gettext_lazy("Run an agent…"), "agents.edit", choose))
 
 
 @require_POST
@@ -59,7 +68,7 @@ def bulk(request: HttpRequest) -> HttpResponse:
     if request.POST.get("do") != "run":
         return _page(request, ids, None)
     if request.POST.get("estimated", "") != asked_agent(request):
-        sentence = "You chose another agent. Look at what it will cost, then run it."
+        sentence = _("You chose another agent. Look at what it will cost, then run it.")
         return _page(request, ids, Refused(problem=sentence))
     try:
         made = create_bulk_runs(
@@ -76,16 +85,17 @@ def bulk(request: HttpRequest) -> HttpResponse:
 def _page(request: HttpRequest, ids: Sequence[str], refused: Refused | None) -> HttpResponse:
     agents = only_enabled(agents_for(Scope.BULK))
     posts = _posts(ids)
-    chosen = next((one.id for one in offered(agents, asked_agent(request)) if one.is_chosen), "")
     context = {
         **choice_context(request, agents, refused),
-        **_estimated(get_agent(chosen), posts, asked_words(request) or ""),
+        **estimate_context(chosen_of(request, agents), posts, asked_words(request) or ""),
         "posts": posts,
+        "ids": [str(post.pk) for post in posts],
         "action": reverse("admin:agents_app_bulk"),
         "back": reverse("admin:content_post_changelist"),
     }
     status = refused.status if refused else 200
-    return page(request, "admin/agents/bulk.html", context, title=_TITLE, status=status)
+    shown = page(request, "admin/agents/bulk.html", context, title=str(_TITLE), status=status)
+    return for_dialog(request, shown, "admin/agents/dialog/bulk.html")
 
 
 def _posts(ids: Sequence[str]) -> list[Post]:
@@ -99,35 +109,3 @@ def _uuids(ids: Sequence[str]) -> list[UUID]:
         with suppress(ValueError):
             found.append(UUID(id_))
     return found
-
-
-def _estimated(agent: AgentDefinition | None, posts: Sequence[Post], words: str) -> dict[str, Any]:
-    if agent is None or not posts:
-        return {}
-    found = estimate(agent, posts, words)
-    return {
-        "estimated": found,
-        "estimated_for": agent,
-        "about": _amount(found.input_tokens + found.output_tokens, money(found.cost)),
-        "at_most": _amount(found.most_tokens, money(found.most_cost)),
-        "limits": _limits(found),
-        "is_beyond": bool(found.beyond()),
-        "may_be_beyond": bool(found.beyond(at_most=True)),
-    }
-
-
-def _amount(number: int, price: str) -> str:
-    return f"{price} ({tokens(number)})" if price else f"{tokens(number)}, at a price unknown here"
-
-
-def _limits(found: Estimate) -> list[dict[str, Any]]:
-    short = {id(one) for one in found.beyond()}
-    return [
-        {
-            "limit": one.limit,
-            "left": money(one.left) if one.limit.unit == "cost" else tokens(int(one.left)),
-            "renews_at": one.renews_at,
-            "is_short": id(one) in short,
-        }
-        for one in found.left
-    ]

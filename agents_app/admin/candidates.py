@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from agents_app.admin.values import FieldView, Shown, field_view
 from agents_app.definitions.schema import Scope
-from agents_app.models import AgentRun
+from agents_app.models import AgentRun, RunStatus
 from agents_app.running.fields import FieldTarget, find_field
 from agents_app.runs.candidates import Candidate, candidates_of
 from content.changes import same
@@ -31,6 +31,7 @@ class Answer:
     run_id: str
     note: str
     status: str
+    status_label: str
     at: datetime
     shown: Shown | None
     is_here: bool
@@ -75,6 +76,7 @@ def _answer(
         run_id=str(one.run_id),
         note=one.note,
         status=one.status,
+        status_label=str(RunStatus(one.status).label),
         at=one.created_at,
         shown=view.change(standing.before, one.value) if one.is_one else None,
         is_here=one.run_id == run.pk,

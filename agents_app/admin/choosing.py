@@ -8,13 +8,19 @@ from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from pydantic import BaseModel
 
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun
+from agents_app.running.allowed import tools_named_by
 from agents_app.runs.given import OPEN_ENDED_MAX
 from core.errors import CmsError
+from core.tools import Tool
 
 WORDS: Final = "openEndedContext"
+_SHOWN: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,8 @@ class Offered:
     placeholder: str
     most: int
     is_chosen: bool
+    reads: str
+    acts: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +58,32 @@ def offered(agents: Sequence[AgentDefinition], chosen: str) -> list[Offered]:
 
 def _offered(agent: AgentDefinition, chosen: str) -> Offered:
     rule = agent.open_ended_context
+    tools = tools_named_by(agent)
     return Offered(
         agent.id,
         agent.name,
         agent.description,
         takes_words=rule.enabled,
-        label=rule.label or "In your own words",
+        label=rule.label or _("In your own words"),
         placeholder=rule.placeholder or "",
         most=min(rule.max_chars or OPEN_ENDED_MAX, OPEN_ENDED_MAX),
         is_chosen=agent.id == chosen,
+        reads=_titles(tools, is_reading=True),
+        acts=_titles(tools, is_reading=False),
     )
+
+
+def _titles(tools: Sequence[Tool[BaseModel]], *, is_reading: bool) -> str:
+    """The first tools that only read, or the others, by title; empty for none."""
+    titles = [tool.title for tool in tools if (tool.kind == "read") == is_reading]
+    shown, more = titles[:_SHOWN], len(titles) - _SHOWN
+    text = ", ".join(shown)
+    if more <= 0:
+        return text
+    return ngettext("%(shown)s and %(n)d more", "%(shown)s and %(n)d more", more) % {
+        "shown": text,
+        "n": more,
+    }
 
 
 def choice_context(
@@ -72,9 +96,9 @@ def choice_context(
         "offered": found,
         "taking_words": taking,
         "words_for_all": len(taking) == len(found),
-        "words_label": taking[0].label if len(taking) == 1 else "In your own words",
+        "words_label": taking[0].label if len(taking) == 1 else _("In your own words"),
         "words_max": max((agent.most for agent in taking), default=0),
-        "words": request.POST.get("words", ""),
+        "words": request.POST.get("words", "") or request.GET.get("words", ""),
         "problem": refused.problem if refused else "",
         "words_problem": refused.words if refused else "",
     }
@@ -82,6 +106,17 @@ def choice_context(
 
 def asked_agent(request: HttpRequest) -> str:
     return request.POST.get("agent") or request.GET.get("agent", "")
+
+
+def chosen_of(request: HttpRequest, agents: Sequence[AgentDefinition]) -> AgentDefinition | None:
+    """The agent whose card is marked: the asked one, else the first."""
+    asked = asked_agent(request)
+    return next((agent for agent in agents if agent.id == asked), agents[0] if agents else None)
+
+
+def begins(request: HttpRequest) -> bool:
+    """Whether a run is to begin, and not only another agent to be estimated."""
+    return request.method == "POST" and request.POST.get("do") != "estimate"
 
 
 def asked_words(request: HttpRequest) -> str | None:

@@ -6,8 +6,20 @@ from typing import Final
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
 
-from agents_app.admin.choosing import Refused, asked_agent, asked_words, begin, choice_context
+from agents_app.admin.choosing import (
+    Refused,
+    asked_agent,
+    asked_words,
+    begin,
+    begins,
+    choice_context,
+    chosen_of,
+)
+from agents_app.admin.dialog import for_dialog
+from agents_app.admin.estimates import estimate_context
 from agents_app.admin.wording import agent_name
 from agents_app.definitions.files import agents_for
 from agents_app.definitions.schema import Scope
@@ -27,7 +39,7 @@ def ask(request: HttpRequest) -> HttpResponse:
     """GET shows the agents, `?post=` chooses a post beforehand; POST begins a run."""
     require(request, "agents.global")
     refused = None
-    if request.method == "POST":
+    if begins(request):
         answer = begin(lambda: _begun(request))
         if isinstance(answer, HttpResponse):
             return answer
@@ -50,24 +62,37 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
     latest = AgentRun.objects.filter(scope=Scope.GLOBAL).only(
         "agent_id", "status", "created_at", "open_ended_context"
     )
+    agents = only_enabled(agents_for(Scope.GLOBAL))
+    own = _own(chosen)
     context = {
-        **choice_context(request, only_enabled(agents_for(Scope.GLOBAL)), refused),
-        "posts": _posts(chosen),
+        **choice_context(request, agents, refused),
+        **estimate_context(
+            chosen_of(request, agents), [own] if own else [], asked_words(request) or ""
+        ),
+        "action": reverse("admin:agents_app_ask"),
+        "own_post": own,
+        "posts": _posts(own),
         "earlier": [(run, agent_name(run.agent_id)) for run in latest[:_EARLIER]],
         "hides_ask": True,
     }
     status = refused.status if refused else 200
-    return page(request, "admin/agents/ask.html", context, title="Ask an agent", status=status)
+    shown = page(request, "admin/agents/ask.html", context, title=_("Ask an agent"), status=status)
+    return for_dialog(request, shown, "admin/agents/dialog/ask.html")
 
 
-def _posts(chosen: str) -> list[tuple[str, str, bool]]:
+def _own(chosen: str) -> Post | None:
+    """The post that was chosen beforehand, if there is one."""
+    try:
+        return Post.objects.alive().filter(pk=UUID(chosen)).first() if chosen else None
+    except ValueError:
+        return None
+
+
+def _posts(own: Post | None) -> list[tuple[str, str, bool]]:
     """The posts that changed last, and the chosen one."""
     alive = Post.objects.alive().order_by("-updated_at")
     rows = list(alive.values_list("pk", "title", "locale")[:_POSTS])
-    try:
-        own = UUID(chosen) if chosen else None
-    except ValueError:
-        own = None
-    if own is not None and own not in {row[0] for row in rows}:
-        rows = [*alive.filter(pk=own).values_list("pk", "title", "locale"), *rows]
-    return [(str(pk), f"{title} ({locale})", pk == own) for pk, title, locale in rows]
+    if own is not None and own.pk not in {row[0] for row in rows}:
+        rows = [(own.pk, own.title, own.locale), *rows]
+    pk_of_own = own.pk if own else None
+    return [(str(pk), f"{title} ({locale})", pk == pk_of_own) for pk, title, locale in rows]

@@ -11,8 +11,19 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
-from agents_app.admin.choosing import Refused, asked_agent, asked_words, begin, choice_context
+from agents_app.admin.choosing import (
+    Refused,
+    asked_agent,
+    asked_words,
+    begin,
+    begins,
+    choice_context,
+    chosen_of,
+)
+from agents_app.admin.dialog import for_dialog
+from agents_app.admin.estimates import estimate_context
 from agents_app.admin.values import field_view
 from agents_app.admin.wording import agent_name
 from agents_app.definitions.files import agents_for
@@ -58,7 +69,10 @@ def field_actions(request: HttpRequest, post: Post) -> FieldActions:
         if not _can_be_proposed(place):
             return []
         return [
-            FieldAction(f"Ask {agent.name}", _address(post, place.key, place.module_id, agent.id))
+            FieldAction(
+                _("Ask %(agent)s") % {"agent": agent.name},
+                _address(post, place.key, place.module_id, agent.id),
+            )
             for agent in agents
             if _serves(agent, place.kind, place.key)
         ]
@@ -99,7 +113,7 @@ def ask_field(request: HttpRequest) -> HttpResponse:
         messages.error(request, error.message)
         return HttpResponseRedirect(post_url("change", request.GET["post"]))
     refused = None
-    if request.method == "POST":
+    if begins(request):
         answer = begin(lambda: _begun(request, asked))
         if isinstance(answer, HttpResponse):
             return answer
@@ -113,9 +127,9 @@ def _asked(request: HttpRequest) -> _Asked:
     try:
         post_id = UUID(request.GET.get("post", ""))
     except ValueError:
-        raise Http404("No such post.") from None
+        raise Http404(_("No such post.")) from None
     if len(key) > FIELD_KEY_MAX:
-        raise Http404("No such field.")
+        raise Http404(_("No such field."))
     post, layers = read(post_id)
     target = find_field(layers.ai_review.document, key, module or None)
     agents = only_enabled(agents_for(Scope.FIELD, target.field_type, key))
@@ -142,6 +156,9 @@ def _page(request: HttpRequest, asked: _Asked, refused: Refused | None) -> HttpR
     view = field_view(asked.target, document, [value])
     context = {
         **choice_context(request, asked.agents, refused),
+        **estimate_context(
+            chosen_of(request, asked.agents), [asked.post], asked_words(request) or ""
+        ),
         "field": view,
         "is_empty": value in (None, "", [], {}),
         "piece": view.now(value),
@@ -149,16 +166,17 @@ def _page(request: HttpRequest, asked: _Asked, refused: Refused | None) -> HttpR
         "back": post_url("change", asked.post),
         "earlier": _earlier(asked),
     }
-    return post_page(
+    shown = post_page(
         request,
         "admin/agents/field.html",
         asked.post,
         asked.layers,
         context,
-        title=f"Ask about: {view.label}",
+        title=_("Ask about: %(field)s") % {"field": view.label},
         tab="",
         status=refused.status if refused else 200,
     )
+    return for_dialog(request, shown, "admin/agents/dialog/field.html")
 
 
 def _earlier(asked: _Asked) -> list[tuple[AgentRun, str]]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
 
 from agents_app.admin.wording import agent_name, is_demo, model_label
 from agents_app.definitions.files import agents_for
-from agents_app.definitions.schema import AgentDefinition, Scope
+from agents_app.definitions.schema import Scope
 from agents_app.definitions.switches import only_enabled
 from agents_app.models import AgentRun
 from content.admin.panels import (
@@ -34,26 +36,20 @@ def agent_panel(request: HttpRequest, post: Post) -> SafeString:
         return mark_safe("")
     agents = only_enabled(agents_for(Scope.DROPDOWN))
     latest = list(AgentRun.objects.filter(post=post).defer("context", "value")[:_LATEST])
+    start_url = reverse("admin:agents_app_run_start", args=[post.pk])
     context = {
-        "post": post,
-        "agents": agents,
-        "taking_words": [agent for agent in agents if agent.open_ended_context.enabled],
-        "words_max": max((_most(agent) for agent in agents), default=0),
+        "agents": [(agent, f"{start_url}?{urlencode({'agent': agent.id})}") for agent in agents],
         "latest": [(run, agent_name(run.agent_id)) for run in latest],
-        "start_url": reverse("admin:agents_app_run_start", args=[post.pk]),
+        "start_url": start_url,
+        "runs_url": reverse("admin:agents_app_agentrun_changelist") + f"?post__id__exact={post.pk}",
     }
     return SafeString(render_to_string("admin/agents/panel.html", context, request))
-
-
-def _most(agent: AgentDefinition) -> int:
-    rule = agent.open_ended_context
-    return (rule.max_chars or 2000) if rule.enabled else 0
 
 
 def agent_tabs(request: HttpRequest, post: Post) -> Iterable[Tab]:
     if may(request, "agents.view"):
         url = reverse("admin:agents_app_agentrun_changelist") + f"?post__id__exact={post.pk}"
-        yield Tab("runs", "Runs", url)
+        yield Tab("runs", _("Runs"), url)
 
 
 def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunView]:

@@ -1,4 +1,4 @@
-"""What people do with runs in the admin: begin, cancel, try again, choose an answer, take back."""
+"""What people do with runs in the admin: cancel, try again, choose an answer, take back."""
 
 from __future__ import annotations
 
@@ -7,42 +7,22 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from agents_app.admin.choosing import Refused, asked_words, begin
+from agents_app.admin.choosing import Refused, begin
+from agents_app.admin.dialog import in_dialog
 from agents_app.admin.wording import agent_name
-from agents_app.definitions.schema import Scope
 from agents_app.runs.cancelling import cancel_run
 from agents_app.runs.candidates import stage_candidate
 from agents_app.runs.finding import find_run
 from agents_app.runs.retry import retry_run
-from agents_app.runs.starting import PERMISSIONS, create_run
+from agents_app.runs.starting import PERMISSIONS
 from agents_app.runs.undo import Undone, undo_run
-from content.admin.pages import find_post, page, post_url, review_url
+from content.admin.pages import page, review_url
 from content.models import Layer
 from core.admin.rights import actor_of, answers_refusals, refusals_as_messages, require
-
-
-@require_POST
-@answers_refusals
-def start(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """Begin a run of the agent that was picked in the dropdown."""
-    require(request, "agents.dropdown")
-    post = find_post(post_id)
-    answer = begin(
-        lambda: create_run(
-            agent_id=request.POST.get("agent", ""),
-            scope=Scope.DROPDOWN,
-            actor=actor_of(request),
-            post_id=post.pk,
-            open_ended_context=asked_words(request),
-        )
-    )
-    if isinstance(answer, Refused):
-        messages.error(request, answer.problem or answer.words)
-        return HttpResponseRedirect(post_url("change", post))
-    return answer
 
 
 @require_POST
@@ -52,7 +32,7 @@ def cancel(request: HttpRequest, run_id: UUID) -> HttpResponse:
     require(request, *PERMISSIONS.values())
     with refusals_as_messages(request):
         cancel_run(run_id=run_id, actor=actor_of(request))
-        messages.success(request, "The run is cancelled; it stages nothing any more.")
+        messages.success(request, _("The run is cancelled; it stages nothing any more."))
     return _to(run_id)
 
 
@@ -77,10 +57,11 @@ def use(request: HttpRequest, run_id: UUID) -> HttpResponse:
     with refusals_as_messages(request):
         staged = stage_candidate(run_id=run_id, actor=actor_of(request)).staged
         if not staged:
-            messages.info(request, "It is what stands there already.")
+            messages.info(request, _("It is what stands there already."))
         elif run.post is not None:
-            messages.success(request, "It waits in AI Review now. The live text is as it was.")
-            return HttpResponseRedirect(review_url(run.post, Layer.AI_REVIEW))
+            messages.success(request, _("It waits in AI Review now. The live text is as it was."))
+            if not in_dialog(request):
+                return HttpResponseRedirect(review_url(run.post, Layer.AI_REVIEW))
     return _to(run_id)
 
 
@@ -99,7 +80,8 @@ def revert(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "agent": agent_name(run.agent_id),
         "back": reverse("admin:agents_app_agentrun_change", args=[run.pk]),
     }
-    return page(request, "admin/agents/revert.html", context, title="Take back what a run brought")
+    title = _("Take back what a run brought")
+    return page(request, "admin/agents/revert.html", context, title=title)
 
 
 def sentence_of(done: Undone) -> str:
@@ -110,14 +92,36 @@ def sentence_of(done: Undone) -> str:
 
 def sentence_of_numbers(reverted: int, unstaged: int, kept: int, made: int = 0) -> str:
     """How many changes went, how many people's later changes kept, and how many posts were only its own."""
-    counted = (
-        (reverted, "{n} live change is taken back", "{n} live changes are taken back"),
-        (unstaged, "{n} proposal is gone", "{n} proposals are gone"),
-        (made, "{n} post that it made is in the trash", "{n} posts that it made are in the trash"),
-        (kept, "{n} stays, since people changed it", "{n} stay, since people changed them"),
-    )
-    parts = [ngettext(one, many, n).format(n=n) for n, one, many in counted if n]
-    return f"{'; '.join(parts) or 'Nothing was left to take back'}."
+    parts = [
+        sentence % {"n": n}
+        for n, sentence in (
+            (
+                reverted,
+                ngettext(
+                    "%(n)d live change is taken back", "%(n)d live changes are taken back", reverted
+                ),
+            ),
+            (unstaged, ngettext("%(n)d proposal is gone", "%(n)d proposals are gone", unstaged)),
+            (
+                made,
+                ngettext(
+                    "%(n)d post that it made is in the trash",
+                    "%(n)d posts that it made are in the trash",
+                    made,
+                ),
+            ),
+            (
+                kept,
+                ngettext(
+                    "%(n)d stays, since people changed it",
+                    "%(n)d stay, since people changed them",
+                    kept,
+                ),
+            ),
+        )
+        if n
+    ]
+    return f"{'; '.join(parts) or _('Nothing was left to take back')}."
 
 
 def _to(run_id: UUID) -> HttpResponse:

@@ -7,22 +7,25 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from agents_app.admin.candidates import candidates_context
+from agents_app.admin.dialog import for_dialog
+from agents_app.admin.outcome import hint_context, proposed_context
 from agents_app.admin.story import story_context
 from agents_app.admin.wording import agent_name, duration, is_demo, model_label, money, tokens
-from agents_app.models import AgentRun, RunStatus, RunStep
+from agents_app.models import AgentRun
+from agents_app.progress.reading import lines, progress
+from agents_app.progress.words import doing_of
 from agents_app.runs.finding import find_run
 from agents_app.runs.starting import PERMISSIONS
-from content.admin.pages import page, post_page, review_url
-from content.admin.rejections import rejections_of_run
-from content.layers import Layers, open_layers
-from content.models import Layer, Post
-from content.review.labels import label_of, module_names
+from content.admin.pages import page, post_page
+from content.layers import open_layers
 from core.admin.rights import actor_of, answers_refusals, may, require
 
 _TEMPLATE: Final = "admin/agents/run.html"
+_DIALOG: Final = "admin/agents/dialog/run.html"
 
 
 @answers_refusals
@@ -37,38 +40,41 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
         **_figures(run),
         **_actions(request, run),
         **story_context(request, run),
+        **hint_context(request, run),
     }
-    # While it goes on the page follows it, and the heading would stay behind.
-    title = f"{name}: {run.get_status_display().lower()}" if run.is_finished else name
     if run.post is None or run.post.deleted_at is not None:
-        return page(request, _TEMPLATE, context, title=title)
+        shown = page(request, _TEMPLATE, context, title=_title(run, name))
+        return for_dialog(request, shown, _DIALOG)
     layers = open_layers(run.post)
-    context |= _proposed(run, run.post, layers)
+    context |= proposed_context(run, run.post, layers)
     context |= candidates_context(run, layers)
-    return post_page(request, _TEMPLATE, run.post, layers, context, title=title, tab="runs")
+    title = _title(run, name)
+    shown = post_page(request, _TEMPLATE, run.post, layers, context, title=title, tab="runs")
+    return for_dialog(request, shown, _DIALOG)
 
 
-def _proposed(run: AgentRun, post: Post, layers: Layers) -> dict[str, Any]:
-    document = layers.ai_review.document
-    names = module_names(document, layers.live)
-    return {
-        "staged": [label_of(str(path), document, names) for path in run.staged],
-        "review_url": review_url(post, Layer.AI_REVIEW),
-        "waiting": len(layers.ai_review.changes),
-        "rejections": rejections_of_run(post, layers, str(run.pk), run.staged, run.created_at),
-    }
+def _title(run: AgentRun, name: str) -> str:
+    """While it goes on the page follows it, and a heading with its status would stay behind."""
+    if not run.is_finished:
+        return name
+    said = {"agent": name, "status": str(run.get_status_display()).lower()}
+    return _("%(agent)s: %(status)s") % said
 
 
 def _figures(run: AgentRun) -> dict[str, Any]:
     used = run.input_tokens + run.output_tokens
+    steps = list(run.steps.all())
     return {
-        "steps": list(run.steps.all()),
+        "steps": lines(steps),
+        "doing": doing_of(run),
         "model": model_label(run),
         "took": duration(run),
         "is_demo": is_demo(run),
         "used": tokens(used) if used else "",
         "price": money(run.cost),
         "status_url": _url("run_status", run),
+        "run_url": _url("agentrun_change", run),
+        "socket_url": f"/ws/runs/{run.pk}/",
     }
 
 
@@ -99,28 +105,9 @@ def status(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """How far a run is, for the page that shows it. Small: it is asked for every second."""
     require(request, "agents.view")
     run = find_run(run_id=run_id, actor=actor_of(request))
-    return JsonResponse(
-        {
-            "status": run.status,
-            "label": run.get_status_display(),
-            "isFinished": run.is_finished,
-            "succeeded": run.status == RunStatus.SUCCEEDED,
-            "doing": run.doing,
-            "tokens": tokens(run.input_tokens + run.output_tokens),
-            "steps": [_step(step) for step in run.steps.all()],
-        }
-    )
-
-
-def _step(step: RunStep) -> dict[str, Any]:
-    return {
-        "n": step.number,
-        "kind": step.kind,
-        "name": step.name,
-        "ok": step.ok,
-        "ms": step.milliseconds,
-        "summary": step.summary,
-    }
+    answer = JsonResponse(progress(run, run.steps.all()))
+    answer["Cache-Control"] = "no-store"
+    return answer
 
 
 def _url(name: str, run: AgentRun) -> str:

@@ -11,8 +11,9 @@ from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from agents_app.admin.run_actions import cancel, retry, revert, start, use
+from agents_app.admin.run_actions import cancel, retry, revert, use
 from agents_app.admin.run_page import show, status
+from agents_app.admin.start import start
 from agents_app.admin.story import transcript
 from agents_app.admin.wording import agent_name, is_demo, money
 from agents_app.models import AgentRun

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from agents_app.batches.events import record_batch
 from agents_app.batches.finding import find_batch
@@ -28,7 +29,7 @@ def cancel_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
     lock_posts(*unfinished.filter(status=RunStatus.RUNNING))
     rows = list(unfinished.select_for_update(no_key=True, of=("self",)).order_by("pk"))
     if not rows:
-        raise Conflict("All runs of this batch are finished.", code="batch_finished")
+        raise Conflict(_("All runs of this batch are finished."), code="batch_finished")
     unfinished.filter(pk__in=[run.pk for run in rows]).update(
         status=RunStatus.CANCELLED, finished_at=now, doing=""
     )

@@ -9,6 +9,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from agents_app.models import UNFINISHED, AgentBatch, AgentRun
 from core.actor import Actor
@@ -83,7 +84,7 @@ def find_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
     except ValueError:
         batch = None
     if batch is None:
-        raise NotFound(f"No batch has the id {batch_id}.")
+        raise NotFound(_("No batch has the id %(batch_id)s.") % {"batch_id": batch_id})
     return batch
 
 

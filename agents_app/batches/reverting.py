@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from agents_app.batches.events import record_batch
 from agents_app.batches.finding import find_batch
@@ -33,7 +34,7 @@ def revert_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
     batch = find_batch(batch_id=batch_id, actor=actor)
     batch = AgentBatch.objects.select_for_update(no_key=True).get(pk=batch.pk)
     if AgentRun.objects.filter(batch=batch, status__in=UNFINISHED).exists():
-        raise Conflict("Runs of this batch go on; cancel them first.", code="batch_unfinished")
+        raise Conflict(_("Runs of this batch go on; cancel them first."), code="batch_unfinished")
     if batch.revert_asked_at is not None and batch.reverted_at is None:
         return batch
     batch.revert_asked_at, batch.reverted_at = timezone.now(), None
@@ -103,7 +104,7 @@ def _why(run_id: UUID, error: CmsError) -> str:
     if error.code != "nothing_to_revert":
         return error.message
     is_in_trash = AgentRun.objects.filter(pk=run_id, post__deleted_at__isnull=False).exists()
-    return "Its post is in the trash; restore it first." if is_in_trash else ""
+    return _("Its post is in the trash; restore it first.") if is_in_trash else ""
 
 
 def wake_waiting() -> int:

@@ -8,6 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from agents_app.batches.events import record_batch
 from agents_app.batches.expecting import expected_of
@@ -74,7 +75,7 @@ def agent_for(
     check_scope(agent, Scope.BULK)
     check_words(agent, None, open_ended_context)
     if not 1 <= len(post_ids) <= MOST:
-        raise invalid("ids", f"ids names from 1 to {MOST} posts.")
+        raise invalid("ids", _("ids names from 1 to %(most)s posts.") % {"most": MOST})
     return agent
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from decimal import Decimal
 
+from django.utils.translation import gettext as _
+
 from agents_app.budgets.limits import ALL, Limit, Unit
 from agents_app.providers.port import ProviderError
 
@@ -23,12 +25,18 @@ class BudgetExceeded(ProviderError):
 def _sentence(refused: BudgetExceeded) -> str:
     limit = refused.limit
     whose = "all agents together" if limit.agent_id == ALL else f"the agent {limit.agent_id}"
-    return (
-        f"The budget of {whose} for this {limit.period} does not allow it: "
-        f"{amount_text(refused.used, limit.unit)} of {amount_text(limit.most, limit.unit)} are used or reserved, "
-        f"and the request may need up to {amount_text(refused.asked, limit.unit)}. "
-        f"It starts anew on {refused.renews_at:%Y-%m-%d} at 00:00 UTC."
-    )
+    return _(
+        "The budget of %(whose)s for this %(period)s does not allow it: %(amount_text)s of "
+        "%(amount_text_2)s are used or reserved, and the request may need up to "
+        "%(amount_text_3)s. It starts anew on %(renews_at)s at 00:00 UTC."
+    ) % {
+        "whose": whose,
+        "period": limit.period,
+        "amount_text": amount_text(refused.used, limit.unit),
+        "amount_text_2": amount_text(limit.most, limit.unit),
+        "amount_text_3": amount_text(refused.asked, limit.unit),
+        "renews_at": f"{refused.renews_at:%Y-%m-%d}",
+    }
 
 
 def short_text(amount: Decimal, unit: Unit) -> str:

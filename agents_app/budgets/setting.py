@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Final, TypedDict
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from agents_app.budgets.limits import ALL, DEFAULT, lock_budgets
 from agents_app.definitions.files import get_agent
@@ -139,11 +140,21 @@ def _check(limits: Limits) -> None:
             continue
         if isinstance(value, Decimal):
             if not value.is_finite() or not 0 <= value <= COST_MOST:
-                raise invalid(wire, f"{wire} is an amount from 0 to {COST_MOST:,} US dollars.")
+                raise invalid(
+                    wire,
+                    _("%(wire)s is an amount from 0 to %(cost_most)s US dollars.")
+                    % {"wire": wire, "cost_most": f"{COST_MOST:,}"},
+                )
             if value != value.quantize(_MICRO):
-                raise invalid(wire, f"{wire} has at most six digits after the point.")
+                raise invalid(
+                    wire, _("%(wire)s has at most six digits after the point.") % {"wire": wire}
+                )
         elif not 0 <= value <= TOKENS_MOST:
-            raise invalid(wire, f"{wire} is a whole number from 0 to {TOKENS_MOST:,}.")
+            raise invalid(
+                wire,
+                _("%(wire)s is a whole number from 0 to %(tokens_most)s.")
+                % {"wire": wire, "tokens_most": f"{TOKENS_MOST:,}"},
+            )
 
 
 def _key_of(name: str) -> str:

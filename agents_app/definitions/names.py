@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, get_args
 
+from django.utils.translation import gettext
+
 from agents_app.definitions.schema import AgentDefinition
 from content.definitions import FieldType, modules, post_types, props_of
 from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX
@@ -32,7 +34,7 @@ def unknown_names(agent: AgentDefinition) -> Iterator[UnknownName]:
         where = f"scopes.{number}"
         for name in entry.field_types:
             if name not in _FIELD_TYPES:
-                sentence = f"there is no field type {name!r}"
+                sentence = gettext("there is no field type %(name)r") % {"name": name}
                 yield UnknownName(f"{where}.fieldTypes", sentence, _FIELD_TYPES)
         for key in entry.field_keys:
             doubt = _about_field(f"{where}.fieldKeys", key)
@@ -46,7 +48,7 @@ def unknown_forms(agent: AgentDefinition, known: Iterable[str]) -> Iterator[Unkn
     for number, entry in enumerate(agent.scopes):
         for slug in entry.form_slugs:
             if slug not in slugs:
-                sentence = f"there is no form {slug!r}"
+                sentence = gettext("there is no form %(slug)r") % {"slug": slug}
                 yield UnknownName(f"scopes.{number}.formSlugs", sentence, slugs)
 
 
@@ -62,7 +64,9 @@ def _tools(agent: AgentDefinition) -> Iterator[UnknownName]:
     listed = agent.llm_config.allowed_mcp_tools
     for field, name in named:
         if listed and name in known and name not in listed:
-            sentence = f"{name!r} is not on allowedMCPTools, so every call of it would be refused"
+            sentence = gettext(
+                "%(name)r is not on allowedMCPTools, so every call of it would be refused"
+            ) % {"name": name}
             yield UnknownName(field, sentence, listed, is_error=True)
 
 
@@ -73,7 +77,9 @@ def _about_field(where: str, key: str) -> UnknownName | None:
     type_name, _, path = rest.partition(".")
     definition = modules.get(type_name) if kind == "module" else None
     if definition is None:
-        sentence = f"{key!r} is no field: it is post.<field> or module.<type>.<prop>"
+        sentence = gettext("%(key)r is no field: it is post.<field> or module.<type>.<prop>") % {
+            "key": key
+        }
         return UnknownName(where, sentence, tuple(modules.names()))
     props = tuple(props_of(definition.Props))
     if path.partition(".")[0] in props:

@@ -6,6 +6,7 @@ import logging
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext
 
 from accounts.models import User
 from accounts.services import (
@@ -26,7 +27,10 @@ logger = logging.getLogger(__name__)
 
 
 def unknown_agent(agent_id: str) -> NotFound:
-    return NotFound(f"No agent is named {agent_id[:80]!r}.", code="unknown_agent")
+    return NotFound(
+        gettext("No agent is named %(agent_id)r.") % {"agent_id": agent_id[:80]},
+        code="unknown_agent",
+    )
 
 
 def switched() -> dict[str, bool]:

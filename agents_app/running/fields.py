@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
+from django.utils.translation import gettext
+
 from content.definitions import modules, post_types, props_of
 from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, ModuleDocument, PostDocument
 from core.errors import RuleViolation, invalid
@@ -53,7 +55,11 @@ class FieldTarget:
                 return document.with_fields({".".join(self.path): value})
             module = document.module(self.module_id)
             if module is None:
-                raise invalid("fieldKey", f"This post has no module {self.module_id} any more.")
+                raise invalid(
+                    "fieldKey",
+                    gettext("This post has no module %(module_id)s any more.")
+                    % {"module_id": self.module_id},
+                )
             name, *rest = self.path
             part = "props" if module.scope == "local" else "overrides"
             values: Mapping[str, Json] = getattr(module, part)
@@ -77,7 +83,9 @@ def find_field(document: PostDocument, key: str, post_module_id: str | None = No
     type_name, _, path = rest.partition(".")
     if kind != "module" or not type_name or not path:
         raise invalid(
-            "fieldKey", f"{key!r} is no field; write post.<field> or module.<type>.<prop>."
+            "fieldKey",
+            gettext("%(key)r is no field; write post.<field> or module.<type>.<prop>.")
+            % {"key": key},
         )
     module = _module(document, type_name, post_module_id)
     definition = modules.get(type_name)
@@ -85,7 +93,11 @@ def find_field(document: PostDocument, key: str, post_module_id: str | None = No
     name = path.split(".")[0]
     if name not in props:
         known = ", ".join(props) or "none"
-        raise invalid("fieldKey", f"{type_name} has no prop {name!r}; it has: {known}.")
+        raise invalid(
+            "fieldKey",
+            gettext("%(type_name)s has no prop %(name)r; it has: %(known)s.")
+            % {"type_name": type_name, "name": name, "known": known},
+        )
     return FieldTarget(key, _prop_type(path, type_name), module.id, tuple(path.split(".")))
 
 
@@ -119,19 +131,28 @@ def _post_field(document: PostDocument, key: str, name: str) -> FieldTarget:
     elif name in AGENT_FIELD_NAMES:
         return FieldTarget(key, _POST_TYPES.get(name, "text"), None, (name,))
     known = ", ".join(f"post.{field}" for field in sorted(AGENT_FIELD_NAMES))
-    raise invalid("fieldKey", f"{key!r} is no field that agents serve; these are: {known}.")
+    raise invalid(
+        "fieldKey",
+        gettext("%(key)r is no field that agents serve; these are: %(known)s.")
+        % {"key": key, "known": known},
+    )
 
 
 def _module(document: PostDocument, type_name: str, post_module_id: str | None) -> ModuleDocument:
     if post_module_id:
         module = document.module(post_module_id.lower())
         if module is None or module.type != type_name:
-            message = f"This post has no {type_name} module with the id {post_module_id}."
+            message = gettext(
+                "This post has no %(type_name)s module with the id %(post_module_id)s."
+            ) % {"type_name": type_name, "post_module_id": post_module_id}
             raise invalid("postModuleId", message)
         return module
     module = next((module for module in document.modules if module.type == type_name), None)
     if module is None:
-        raise invalid("fieldKey", f"This post has no module of type {type_name!r}.")
+        raise invalid(
+            "fieldKey",
+            gettext("This post has no module of type %(type_name)r.") % {"type_name": type_name},
+        )
     return module
 
 
@@ -182,7 +203,9 @@ def _put(current: Json, path: Sequence[str], value: Json) -> Json:
 
 
 def _missing(part: str) -> RuleViolation:
-    return invalid("fieldKey", f"There is nothing at {part!r} in this field.")
+    return invalid(
+        "fieldKey", gettext("There is nothing at %(part)r in this field.") % {"part": part}
+    )
 
 
 def fields_json(document: PostDocument) -> JsonObject:

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from agents_app.models import UNFINISHED, AgentRun, RunStatus
 from agents_app.running.ending import lock_posts
@@ -25,14 +26,16 @@ def cancel_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
     if actor.is_person:
         actor.require(PERMISSIONS.get(run.scope, "agents.edit"))
     elif run.by_id != actor.user.pk:
-        raise NotAllowed("Only whoever began a run, or a person with the right, may cancel it.")
+        raise NotAllowed(_("Only whoever began a run, or a person with the right, may cancel it."))
     lock_posts(run)
     changed = AgentRun.objects.filter(pk=run.pk, status__in=UNFINISHED).update(
         status=RunStatus.CANCELLED, finished_at=timezone.now(), doing=""
     )
     run.refresh_from_db()
     if not changed:
-        raise Conflict(f"The run is {run.status} already.", code="run_finished")
+        raise Conflict(
+            _("The run is %(status)s already.") % {"status": run.status}, code="run_finished"
+        )
     take_back(run)
     record_run("cancelled", run, actor)
     wake_next(run)

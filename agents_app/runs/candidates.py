@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from agents_app.models import AgentRun, RunStatus
 from agents_app.running.fields import find_field
@@ -70,14 +71,18 @@ def stage_candidate(*, run_id: UUID | str, actor: Actor) -> AgentRun:
     actor.require("agents.field")
     run = find_run(run_id=run_id, actor=actor)
     if run.scope != "field":
-        raise invalid("runId", "Only a run of a field has an answer to choose.", code="no_value")
+        raise invalid("runId", _("Only a run of a field has an answer to choose."), code="no_value")
     if not run.is_finished:
-        raise Conflict(f"The run is {run.status}.", code="run_unfinished")
+        raise Conflict(_("The run is %(status)s.") % {"status": run.status}, code="run_unfinished")
     if run.status != RunStatus.SUCCEEDED:
-        raise invalid("runId", f"The run is {run.status}; it answered nothing.", code="no_value")
+        raise invalid(
+            "runId",
+            _("The run is %(status)s; it answered nothing.") % {"status": run.status},
+            code="no_value",
+        )
     post = run.post
     if post is None or post.deleted_at is not None:
-        raise NotFound(f"No post has the id {run.post_id}.")
+        raise NotFound(_("No post has the id %(post_id)s.") % {"post_id": run.post_id})
     document = open_layers(post).ai_review.document
     target = find_field(document, run.field_key, run.post_module_id or None)
     staged = stage(

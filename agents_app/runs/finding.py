@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from agents_app.models import AgentRun
 from core.actor import Actor
 from core.errors import NotFound
@@ -17,5 +19,5 @@ def find_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
     except ValueError:
         run = None
     if run is None:
-        raise NotFound(f"No run has the id {str(run_id)[:80]}.")
+        raise NotFound(_("No run has the id %(run_id)s.") % {"run_id": str(run_id)[:80]})
     return run

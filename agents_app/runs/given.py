@@ -6,6 +6,8 @@ import json
 from typing import Final
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun
 from agents_app.running.fields import find_field
@@ -27,7 +29,7 @@ def module_id_of(post_module_id: str | None) -> str | None:
     try:
         return str(UUID(post_module_id))
     except ValueError:
-        raise invalid("postModuleId", "postModuleId must be a UUID.") from None
+        raise invalid("postModuleId", _("postModuleId must be a UUID.")) from None
 
 
 def check_field(
@@ -40,12 +42,16 @@ def check_field(
     """The scope `field`, and no other, has a field, which must be there and be served by the agent."""
     if scope != Scope.FIELD:
         if field_key is not None:
-            raise invalid("fieldKey", "fieldKey belongs to the scope field.")
+            raise invalid("fieldKey", _("fieldKey belongs to the scope field."))
         return
     if not field_key or post is None:
-        raise invalid("fieldKey", "A run in the scope field needs fieldKey, such as post.title.")
+        raise invalid("fieldKey", _("A run in the scope field needs fieldKey, such as post.title."))
     if len(field_key) > FIELD_KEY_MAX:
-        raise invalid("fieldKey", f"fieldKey may have at most {FIELD_KEY_MAX} characters.")
+        raise invalid(
+            "fieldKey",
+            _("fieldKey may have at most %(field_key_max)s characters.")
+            % {"field_key_max": FIELD_KEY_MAX},
+        )
     refuse_unstorable(field_key, "fieldKey")
     target = find_field(open_layers(post).ai_review.document, field_key, post_module_id)
     if not any(
@@ -53,7 +59,9 @@ def check_field(
         for entry in agent.entries(Scope.FIELD)
     ):
         raise NotAllowed(
-            f"The agent {agent.id} does not serve the field {field_key}.", code="agent_not_in_scope"
+            _("The agent %(id)s does not serve the field %(field_key)s.")
+            % {"id": agent.id, "field_key": field_key},
+            code="agent_not_in_scope",
         )
 
 
@@ -61,16 +69,23 @@ def check_words(agent: AgentDefinition, context: JsonObject | None, open_ended: 
     """Raise `RuleViolation` on `context`, the path in it, or `openEndedContext`."""
     refuse_unstorable(context, "context")
     if context and len(json.dumps(context)) > CONTEXT_MAX:
-        raise invalid("context", f"At most {CONTEXT_MAX:,} characters of JSON are allowed.")
+        raise invalid(
+            "context",
+            _("At most %(context_max)s characters of JSON are allowed.")
+            % {"context_max": f"{CONTEXT_MAX:,}"},
+        )
     if open_ended is None:
         return
     rule = agent.open_ended_context
     if not rule.enabled:
-        raise invalid("openEndedContext", f"The agent {agent.id} takes no words of your own.")
+        raise invalid(
+            "openEndedContext", _("The agent %(id)s takes no words of your own.") % {"id": agent.id}
+        )
     refuse_unstorable(open_ended, "openEndedContext")
     most = min(rule.max_chars or OPEN_ENDED_MAX, OPEN_ENDED_MAX)
     if len(open_ended) > most:
         raise invalid(
             "openEndedContext",
-            f"It has {len(open_ended):,} characters; at most {most:,} are allowed.",
+            _("It has %(number)s characters; at most %(most)s are allowed.")
+            % {"number": f"{len(open_ended):,}", "most": f"{most:,}"},
         )

@@ -7,6 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from agents_app.models import AgentRun
 from agents_app.runs.candidates import candidates_of
@@ -35,12 +36,17 @@ def retry_run(*, run_id: UUID | str, actor: Actor, note: str = "") -> AgentRun:
     run = find_run(run_id=run_id, actor=actor)
     if not run.is_finished:
         raise Conflict(
-            f"The run is {run.status}; wait for it, or cancel it first.", code="run_unfinished"
+            _("The run is %(status)s; wait for it, or cancel it first.") % {"status": run.status},
+            code="run_unfinished",
         )
     note = note.strip()
     refuse_unstorable(note, "note")
     if len(note) > NOTE_MAX:
-        raise invalid("note", f"It has {len(note):,} characters; at most {NOTE_MAX:,} are allowed.")
+        raise invalid(
+            "note",
+            _("It has %(number)s characters; at most %(note_max)s are allowed.")
+            % {"number": f"{len(note):,}", "note_max": f"{NOTE_MAX:,}"},
+        )
     return create_run(
         agent_id=run.agent_id,
         scope=run.scope,

@@ -7,6 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from agents_app.definitions.schema import EVENT_SCOPES, AgentDefinition, Scope
@@ -59,7 +60,11 @@ def create_run(
     post that is deleted, `RuleViolation` on the argument that is wrong.
     """
     if scope not in list(Scope):
-        raise invalid("scope", f"{scope[:60]!r} is no scope; known: {', '.join(Scope)}.")
+        raise invalid(
+            "scope",
+            _("%(scope)r is no scope; known: %(scope_2)s.")
+            % {"scope": scope[:60], "scope_2": ", ".join(Scope)},
+        )
     _check_right(actor, scope, event, has_post=post_id is not None, is_again=again is not None)
     agent = enabled_agent(agent_id)
     check_scope(agent, scope)
@@ -120,7 +125,9 @@ def _check_right(
         begins_by_itself = scope in EVENT_SCOPES and not is_again
         if begins_by_itself:
             raise invalid(
-                "scope", f"Runs of the scope {scope} begin by themselves, with its event."
+                "scope",
+                _("Runs of the scope %(scope)s begin by themselves, with its event.")
+                % {"scope": scope},
             )
         actor.require(PERMISSIONS.get(scope, "agents.edit"))
         return
@@ -136,7 +143,8 @@ def check_scope(agent: AgentDefinition, scope: str) -> None:
         return
     known = ", ".join(dict.fromkeys(entry.scope for entry in agent.scopes if entry.enabled))
     raise NotAllowed(
-        f"The agent {agent.id} does not run in the scope {scope}; its scopes are: {known or 'none'}.",
+        _("The agent %(id)s does not run in the scope %(scope)s; its scopes are: %(known)s.")
+        % {"id": agent.id, "scope": scope, "known": known or "none"},
         code="agent_not_in_scope",
     )
 
@@ -144,14 +152,16 @@ def check_scope(agent: AgentDefinition, scope: str) -> None:
 def _post(post_id: UUID | str | None, scope: str) -> Post | None:
     if post_id is None:
         if scope not in (Scope.GLOBAL, Scope.FORM_SUBMIT):
-            raise invalid("postId", f"A run in the scope {scope} needs a post.")
+            raise invalid(
+                "postId", _("A run in the scope %(scope)s needs a post.") % {"scope": scope}
+            )
         return None
     try:
         found = Post.objects.filter(pk=UUID(str(post_id)), deleted_at__isnull=True).first()
     except ValueError:
         found = None
     if found is None:
-        raise NotFound(f"No post has the id {str(post_id)[:80]}.")
+        raise NotFound(_("No post has the id %(post_id)s.") % {"post_id": str(post_id)[:80]})
     return found
 
 

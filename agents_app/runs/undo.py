@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from agents_app.models import AgentRun, RunPost
 from agents_app.runs.events import record_run
@@ -54,7 +55,8 @@ def undo_run(*, run_id: UUID | str, actor: Actor) -> Undone:
         _undo(undone, post_id, str(run.pk), actor, is_made=is_made)
     if not undone.posts and not undone.deleted:
         raise RuleViolation(
-            f"The run {run.pk} has contributed nothing that stands.", code="nothing_to_revert"
+            _("The run %(pk)s has contributed nothing that stands.") % {"pk": run.pk},
+            code="nothing_to_revert",
         )
     AgentRun.objects.filter(pk=run.pk).update(reverted_at=timezone.now())
     record_run("reverted", run, actor)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, get_args
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from agents_app.definitions.schema import MediaProvider, TextProvider
 from agents_app.models import AiSettings
@@ -44,7 +45,7 @@ def update_ai_settings(
     row = _locked()
     if expected_version is not None and expected_version != row.version:
         raise Conflict(
-            "The AI settings changed since you read them.",
+            _("The AI settings changed since you read them."),
             code="stale_version",
             current=row.version,
         )
@@ -80,7 +81,8 @@ def _pair(
         shown = name[:40].encode("utf-8", "replace").decode()
         raise invalid(
             f"{kind}Provider",
-            f"There is no {kind} provider {shown!r}; known: {', '.join(known)}.",
+            _("There is no %(kind)s provider %(shown)r; known: %(known)s.")
+            % {"kind": kind, "shown": shown, "known": ", ".join(known)},
         )
     if model is None:
         return name, present[1] if name == present[0] else ""
@@ -91,9 +93,13 @@ def _model(field: str, model: str, provider: str) -> str:
     refuse_unstorable(model, field)
     model = model.strip()
     if len(model) > MODEL_MAX or not model.isprintable():
-        raise invalid(field, f"{field} is one line of at most {MODEL_MAX} characters.")
+        raise invalid(
+            field,
+            _("%(field)s is one line of at most %(model_max)s characters.")
+            % {"field": field, "model_max": MODEL_MAX},
+        )
     if model and not provider:
-        raise invalid(field, "A model needs its provider: choose that, too.")
+        raise invalid(field, _("A model needs its provider: choose that, too."))
     return model
 
 

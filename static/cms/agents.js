@@ -1,59 +1,18 @@
-// Asking an agent: the words box follows the agent that is chosen, and the menus beside fields close by themselves.
+// Asking an agent on pages of their own, the menus beside fields, and batches that go on.
 
-for (const form of document.querySelectorAll("[data-choose]")) follow(form);
+import { attach } from "./agents/choose.js";
 
-function follow(form) {
-  const words = form.querySelector("[data-choose-words]");
-  if (!words) return;
-  const box = words.querySelector("textarea");
+for (const form of document.querySelectorAll("[data-choose]")) attach(form);
 
-  function count() {
-    words.querySelector("[data-counter]").textContent = `${box.value.length} / ${box.getAttribute("maxlength")}`;
-  }
-
-  function choose() {
-    const agent = form.querySelector('input[name="agent"]:checked');
-    const takesWords = Boolean(agent?.dataset.max);
-    words.hidden = !takesWords;
-    box.disabled = !takesWords;
-    if (!takesWords) return;
-    words.querySelector("[data-words-label]").textContent = agent.dataset.label;
-    words.querySelector("[data-words-for]")?.setAttribute("hidden", "");
-    box.placeholder = agent.dataset.placeholder;
-    box.setAttribute("maxlength", agent.dataset.max);
-    count();
-  }
-
-  form.addEventListener("change", choose);
-  box.addEventListener("input", count);
-  choose();
-}
-
-const menus = [...document.querySelectorAll("details[data-menu]")];
-const close = (but) => menus.forEach((menu) => { if (menu !== but) menu.open = false; });
-if (menus.length) {
-  document.addEventListener("click", ({ target }) => close(target.closest("details[data-menu]")));
-  document.addEventListener("keydown", ({ key, target }) => {
-    const menu = target.closest("details[data-menu]");
-    if (key !== "Escape" || !menu?.open) return;
-    menu.open = false;
-    menu.querySelector("summary").focus();
-  });
-}
-
-// Another agent, another estimate.
-const bulk = document.querySelector("[data-estimate]");
-bulk?.addEventListener("change", async ({ target }) => {
-  if (target.name !== "agent") return;
-  const sent = new FormData(bulk);
-  sent.set("do", "estimate");
-  try {
-    const answer = await fetch(bulk.action, { method: "POST", body: sent });
-    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("#estimate");
-    if (fresh && target.checked) bulk.querySelector("#estimate").replaceWith(fresh);
-  } catch {
-    // The server asks again before it begins what was not estimated.
-  }
+// The menus beside fields close by themselves, those added later too.
+const menu = (target) => target.closest?.("details[data-menu]");
+document.addEventListener("click", ({ target }) => {
+  for (const open of document.querySelectorAll("details[data-menu][open]")) if (open !== menu(target)) open.open = false;
+});
+document.addEventListener("keydown", ({ key, target }) => {
+  if (key !== "Escape" || !menu(target)?.open) return;
+  menu(target).open = false;
+  menu(target).querySelector("summary").focus();
 });
 
 // A batch that goes on is read again by itself: messages tell of steps and ends, not of beginnings and of words written.

@@ -1,0 +1,97 @@
+"""What a run does, in words for people. The worker writes them down in English; here they are said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Final
+
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from agents_app.models import AgentRun, RunStep
+from agents_app.running.allowed import load_tools
+from core.tools import get_tool
+
+_SMALLEST: Final = Decimal("0.0001")
+
+
+def money(amount: Decimal | None) -> str:
+    """US dollars, with as many digits as say something; empty for an unknown price."""
+    if amount is None:
+        return ""
+    if 0 < amount < _SMALLEST:
+        return _("less than $%(amount)s") % {"amount": number_format(_SMALLEST, 4)}
+    digits = 2 if amount == 0 or amount >= 1 else 4
+    return f"${number_format(amount, digits, force_grouping=True)}"
+
+
+def tokens(number: int) -> str:
+    """How many tokens, in words."""
+    text = number_format(number, force_grouping=True)
+    return ngettext("%(n)s token", "%(n)s tokens", number) % {"n": text}
+
+
+def lasted(milliseconds: int) -> str:
+    """How long something took: "310 ms", "4.2 s", "2 min 5 s"."""
+    if milliseconds < 1000:
+        return _("%(n)d ms") % {"n": milliseconds}
+    seconds = milliseconds / 1000
+    if seconds < 60:
+        return _("%(n)s s") % {"n": number_format(round(seconds, 1), 1)}
+    return _("%(minutes)d min %(seconds)d s") % {
+        "minutes": int(seconds) // 60,
+        "seconds": int(seconds) % 60,
+    }
+
+
+def tool_label(name: str) -> str:
+    """The title of a tool; its name where there is no such tool any more."""
+    load_tools()
+    tool = get_tool(name)
+    return tool.title if tool else name
+
+
+def step_label(step: RunStep) -> str:
+    """What a step was about: the tool by its title, the model by its name."""
+    return tool_label(step.name) if step.kind == "tool" else step.name
+
+
+def step_kind(step: RunStep) -> str:
+    return _("tool") if step.kind == "tool" else _("model")
+
+
+def doing_of(run: AgentRun) -> str:
+    """What a run does at present; that it waits where it has not begun."""
+    if not run.doing:
+        return "" if run.is_finished else _("Waiting for its turn")
+    for pattern, said in _DOING:
+        found = pattern.fullmatch(run.doing)
+        if found:
+            return said(found.groups())
+    return run.doing
+
+
+def _writing(found: Sequence[str]) -> str:
+    words = int(found[0].replace(",", ""))
+    text = number_format(words, force_grouping=True)
+    return ngettext(
+        "Writing, about %(n)s word so far", "Writing, about %(n)s words so far", words
+    ) % {"n": text}
+
+
+def _calling(found: Sequence[str]) -> str:
+    return _("Using a tool: %(tool)s") % {"tool": tool_label(found[0])}
+
+
+_DOING: Final[Sequence[tuple[re.Pattern[str], Callable[[Sequence[str]], str]]]] = (
+    (re.compile(r"Waiting for the model"), lambda _found: _("Waiting for the model")),
+    (re.compile(r"Writing, about ([\d,]{1,12}) words so far"), _writing),
+    (
+        re.compile(r"Calling a tool that is not there"),
+        lambda _found: _("Calling a tool that is not there"),
+    ),
+    (re.compile(r"Calling (\w{1,120})"), _calling),
+)

@@ -1,0 +1,9 @@
+"""Websockets of agents."""
+
+from django.urls import path
+
+from agents_app.progress.consumer import RunConsumer
+
+websocket_urlpatterns = [
+    path("ws/runs/<uuid:run_id>/", RunConsumer.as_asgi(), name="ws-run"),
+]

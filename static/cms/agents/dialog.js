@@ -1,0 +1,142 @@
+// Agents in a dialog over the page at hand: chosen, begun, followed, and their answers, without leaving what one types.
+// Every link and form in it leads to a page that works without this file; here its content is asked for alone.
+
+import { attach } from "./choose.js";
+import { begin, covered, described, track, uncovered } from "./following.js";
+import { shower } from "./progress.js";
+
+const LINKS = "a[data-agent-dialog], a.ask-agent, a.field-ai, .field-ai a";
+const OF_MANY = "run_agent"; // what the list of posts calls the action
+const copy = (name) => document.querySelector(`template[data-agent-${name}]`)?.content.cloneNode(true);
+
+let dialog;
+let content;
+let asked = 0;
+let isDirty = false;
+let last = ""; // the run that was shown
+
+if (document.querySelector("template[data-agent-frame]")) start();
+
+function start() {
+  document.addEventListener("click", onClick);
+  document.addEventListener("submit", onSubmit);
+  // What somebody typed in the page behind is in no run.
+  const typed = ({ target }) => { if (target.closest?.("[data-edit]")) isDirty = true; };
+  document.addEventListener("input", typed);
+  document.addEventListener("change", typed);
+  begin(open);
+}
+
+function onClick(event) {
+  const link = event.target.closest?.(LINKS);
+  if (link && !event.defaultPrevented && !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0) {
+    event.preventDefault();
+    link.closest("details[data-menu]")?.removeAttribute("open");
+    open(link.href);
+  }
+  if (event.target.closest?.(".agent-dialog [data-close]")) dialog.close();
+}
+
+function onSubmit(event) {
+  const form = event.target;
+  const isOfMany = form.id === "changelist-form" && form.elements.namedItem("action")?.value === OF_MANY;
+  if (event.defaultPrevented || !(isOfMany || form.closest(".agent-dialog"))) return;
+  event.preventDefault();
+  const sent = new FormData(form, event.submitter);
+  const address = form.getAttribute("action") ? form.action : location.href;
+  if (event.submitter) event.submitter.disabled = true;
+  const told = form.dataset.event;
+  load(address, { method: "POST", body: sent }, { keeps: !isOfMany }).then((isDone) => {
+    if (event.submitter) event.submitter.disabled = false;
+    if (isDone && told) tell(told);
+  });
+}
+
+function tell(name) {
+  const run = content.querySelector("[data-run]");
+  if (!run) return;
+  const detail = { runId: run.dataset.id, postId: run.dataset.post || null };
+  document.dispatchEvent(new CustomEvent(name, { detail }));
+}
+
+function open(address) {
+  return load(address, {}, { keeps: false });
+}
+
+function frame() {
+  if (dialog) return;
+  document.body.append(copy("frame"));
+  dialog = document.querySelector("dialog.agent-dialog");
+  content = dialog.querySelector("[data-agent-content]");
+  dialog.addEventListener("close", () => {
+    asked += 1;
+    if (last) uncovered(last);
+    last = "";
+    content.replaceChildren();
+  });
+}
+
+// Show what an address answers. `keeps`: what stands there stays until it comes.
+async function load(address, wish, { keeps }) {
+  frame();
+  const mine = (asked += 1);
+  if (!keeps) content.replaceChildren(copy("loading"));
+  content.setAttribute("aria-busy", "true");
+  if (!dialog.open) dialog.showModal();
+  try {
+    const answer = await fetch(address, { ...wish, headers: { "X-Dialog": "1" } });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (mine !== asked) return false;
+    if (page.querySelector("#agent-dialog-title")) {
+      show([...page.body.childNodes]);
+      return answer.ok;
+    }
+    if (!answer.ok) throw new Error(String(answer.status));
+    // A page that stands in no dialog, like that of a batch.
+    location.assign(answer.url);
+  } catch {
+    if (mine === asked) fail(address, wish);
+  } finally {
+    if (mine === asked) content.removeAttribute("aria-busy");
+  }
+  return false;
+}
+
+function fail(address, wish) {
+  const failing = copy("failing");
+  const again = failing.querySelector("[data-again]");
+  again.addEventListener("click", () => load(address, wish, { keeps: false }));
+  const asPage = failing.querySelector("[data-as-page]");
+  if (wish.method) asPage.remove();
+  else asPage.href = address;
+  show([failing]);
+}
+
+function show(nodes) {
+  content.replaceChildren(...nodes);
+  dialog.scrollTop = 0;
+  for (const form of content.querySelectorAll("[data-choose]")) attach(form);
+  for (const notice of content.querySelectorAll("[data-unsaved]")) notice.hidden = !isDirty;
+  if (isDirty) stay();
+  const run = content.querySelector("[data-run]");
+  if (last && last !== run?.dataset.id) uncovered(last);
+  last = run?.dataset.id ?? "";
+  if (run) followed(run);
+  content.querySelector("[data-choose] textarea:enabled, #agent-dialog-title")?.focus();
+  document.dispatchEvent(new CustomEvent("cms:added", { bubbles: true, detail: { root: content } }));
+}
+
+function followed(run) {
+  const known = described(run);
+  covered(known.id);
+  if ("finished" in run.dataset) return;
+  track(known, { changed: shower(run), ended: () => load(known.page, {}, { keeps: true }) });
+}
+
+// Links that lead away open beside the page that somebody has typed in.
+function stay() {
+  for (const link of content.querySelectorAll("a[href]:not([data-agent-dialog])")) {
+    link.target = "_blank";
+    link.rel = "noopener";
+  }
+}
