@@ -23,13 +23,19 @@ class Tab:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """What a review says of the run that proposed a change."""
+    """What a review says of the run that proposed a change.
+
+    `cost` is in words; `problem` says why a run that ended early did.
+    """
 
     url: str
     agent: str
     model: str
     by: str
     is_demo: bool = False
+    cost: str = ""
+    problem: str = ""
+    has_read_untrusted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +49,11 @@ class FieldPlace:
 
 @dataclass(frozen=True, slots=True)
 class FieldAction:
-    """What may be done with one field, as a link beside it."""
+    """What may be done with one field, as a link beside it. `agent_id` is the agent that does it, if one does."""
 
     label: str
     url: str
+    agent_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,18 +2,20 @@
 
 With the button Submit (AI Review) or Approve (Review), what is marked accept is taken and what is marked reject is
 rejected; what is left stays staged. With the button Reject, what is marked reject is rejected, and nothing is taken.
-The one note says why: of the rejection where something is rejected, else of what is taken. Everything is judged
-against the digest of what the reviewer saw: if anything marked has moved since, `Conflict` (`stale_review`) is raised
-and nothing is written.
+The one note says why: of the rejection where something is rejected, else of what is taken. A rejected path may have a
+note of its own; each note is then a rejection of its own, kept and shown with just what it speaks of. Everything is
+judged against the digest of what the reviewer saw: if anything marked has moved since, `Conflict` (`stale_review`) is
+raised and nothing is written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from content.layers.approve import approve
 from content.layers.digest import read_digest, was_seen
@@ -44,28 +46,37 @@ def decide(
     accept: Collection[str],
     refuse: Collection[str],
     note: str = "",
+    notes: Mapping[str, str] | None = None,
 ) -> Decided:
-    """Take `accept` out of the layer into the one below it, and drop `refuse`, in one transaction."""
+    """Take `accept` out of the layer into the one below it, and drop `refuse`, in one transaction.
+
+    `notes` are those of single paths of `refuse`; the others have `note`.
+    """
     require_seen(open_layers(lock_post(post_id)).view(layer), digest, [*accept, *refuse])
     taken: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
-    why = "" if refuse else note
+    of_taken = "" if refuse else note
     if accept and layer == Layer.REVIEW:
-        approve(post_id=post_id, actor=actor, digest=digest, paths=accept, note=why)
+        approve(post_id=post_id, actor=actor, digest=digest, paths=accept, note=of_taken)
         taken = tuple(accept)
     elif accept:
-        submitted = submit(post_id=post_id, actor=actor, paths=accept, note=why)
+        submitted = submit(post_id=post_id, actor=actor, paths=accept, note=of_taken)
         taken = submitted.submitted
         conflicts = tuple(conflict.path for conflict in submitted.conflicts)
-    rejected: tuple[str, ...] = ()
-    if refuse:
+    for why, paths in _by_note(refuse, note, notes or {}).items():
         # Taking can settle what was to be refused: a module's place among the others, for one.
         left = set(open_layers(lock_post(post_id)).view(layer).changes.paths)
-        remaining = [path for path in refuse if path in left]
+        remaining = [path for path in paths if path in left]
         if remaining:
-            reject(post_id=post_id, layer=layer, actor=actor, paths=remaining, note=note)
-        rejected = tuple(refuse)
-    return Decided(taken, rejected, conflicts)
+            reject(post_id=post_id, layer=layer, actor=actor, paths=remaining, note=why)
+    return Decided(taken, tuple(refuse), conflicts)
+
+
+def _by_note(refuse: Collection[str], note: str, notes: Mapping[str, str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for path in refuse:
+        found.setdefault(notes.get(path) or note, []).append(path)
+    return found
 
 
 def require_seen(view: LayerView, digest: str, paths: Collection[str]) -> None:
@@ -75,7 +86,10 @@ def require_seen(view: LayerView, digest: str, paths: Collection[str]) -> None:
     moved = [path for path in paths if path not in changes or not was_seen(seen, changes[path])]
     if moved:
         raise Conflict(
-            "Something moved since you opened this review. Nothing was changed; look again and decide.",
+            _(
+                "Something moved since you opened this review. Nothing was changed; look again and "
+                "decide."
+            ),
             code="stale_review",
             details={path: ["changed since you saw it"] for path in moved},
         )

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import groupby
 from typing import Final, Literal, cast
+
+from django.utils.translation import gettext as _
 
 from content.review.diff import Segment, diff_text
 from content.richtext.markdown import to_markdown
@@ -18,6 +21,7 @@ _DEEPEST: Final = 12
 _MOST_BLOCKS: Final = 2_000
 _ALIKE: Final = 0.35
 _LONG: Final = 4_000
+_FOLDED: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,30 @@ class BlockDiff:
     is_formatting: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Blocks that follow one another; `is_folded` where they are unchanged and far from what changed."""
+
+    blocks: tuple[BlockDiff, ...]
+    is_folded: bool
+
+
+def stretches(blocks: Sequence[BlockDiff]) -> list[Stretch]:
+    """The blocks with long unchanged runs folded, but for the one beside each change."""
+    found: list[Stretch] = []
+    for is_same, run in groupby(blocks, lambda block: block.status == "same"):
+        listed = tuple(run)
+        if not is_same or len(listed) < _FOLDED:
+            found.append(Stretch(listed, is_folded=False))
+            continue
+        found += [
+            Stretch(listed[:1], is_folded=False),
+            Stretch(listed[1:-1], is_folded=True),
+            Stretch(listed[-1:], is_folded=False),
+        ]
+    return found
+
+
 def blocks_of(document: object) -> list[Block]:
     """The blocks of a rich-text document in reading order."""
     nodes = children(document) if isinstance(document, dict) else []
@@ -50,10 +78,12 @@ def _blocks(node: Node, role: str, depth: int) -> Iterator[Block]:
     inner = children(node)
     if depth < _DEEPEST and name in ("bulletList", "orderedList", "table"):
         for item in inner:
-            yield from _blocks(item, {"table": "Table row"}.get(name, "List item"), depth + 1)
+            yield from _blocks(
+                item, _("Table row") if name == "table" else _("List item"), depth + 1
+            )
     elif depth < _DEEPEST and name == "blockquote":
         for item in inner:
-            yield from _blocks(item, "Quote", depth + 1)
+            yield from _blocks(item, _("Quote"), depth + 1)
     elif depth < _DEEPEST and name == "listItem":
         for item in inner:
             yield from _blocks(item, role, depth + 1)
@@ -65,11 +95,12 @@ def _block(node: Node, name: str, role: str) -> Block:
     whole: Node = {"type": "table", "content": [cast("Json", node)]} if name == "tableRow" else node
     document = _document([whole])
     if name == "heading":
-        role = f"Heading {integer(attributes(node).get('level'), default=2, least=1, most=6)}"
+        level = integer(attributes(node).get("level"), default=2, least=1, most=6)
+        role = _("Heading %(level)s") % {"level": level}
     elif name == "codeBlock":
-        role = "Code"
+        role = _("Code")
     elif name == "horizontalRule":
-        return Block("Line", "———", "---")
+        return Block(_("Line"), "———", "---")
     return Block(role, to_text(document), to_markdown(document).strip())
 
 
@@ -121,7 +152,9 @@ def _alike(one: Block, other: Block) -> bool:
 
 
 def _pair(old: Block, new: Block) -> BlockDiff:
-    role = new.role if new.role == old.role else f"{old.role or 'Text'} → {new.role or 'Text'}"
+    role = (
+        new.role if new.role == old.role else f"{old.role or _('Text')} → {new.role or _('Text')}"
+    )
     if old.text != new.text:
         return BlockDiff("changed", role, tuple(diff_text(old.text, new.text)))
     return BlockDiff(

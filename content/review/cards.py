@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from content.changes import ABSENT, Change, Changes, value_at
-from content.definitions import modules
+from content.definitions import modules, props_of
 from content.definitions.words import words_of
 from content.document import ModuleDocument, PostDocument
 from content.layers import LayerView
 from content.layers.marks import Mark, mark_of
-from content.review.labels import POST_GROUP, label_of, module_label, module_names
-from content.review.pieces import Piece, piece_of, rows_of
+from content.review.labels import POST_GROUP, label_of, module_names
+from content.review.pieces import Piece, piece_of
 from content.review.references import References, kind_at
+from content.review.structure import moved, whole_module
 from content.review.summary import Fact, Text, addresses, facts, summary
 from content.richtext.text import to_text
 
@@ -42,7 +48,15 @@ class Card:
     @property
     def is_flagged(self) -> bool:
         """Whether a careful reader looks twice: a fact, link or image changed, or somebody else was here too."""
-        return bool(self.flags) or any(fact.is_loud for fact in self.facts)
+        return bool(self.flags) or self.has_loud_facts
+
+    @property
+    def has_loud_facts(self) -> bool:
+        return any(fact.is_loud for fact in self.facts)
+
+    @property
+    def module_id(self) -> str:
+        return self.path.split(".", 2)[1] if self.path.startswith("modules.") else ""
 
 
 @dataclass(slots=True)
@@ -81,7 +95,7 @@ def _grouped(
     groups: dict[str, Group] = {}
     for change in changes:
         module_id = change.module_id
-        name = names.get(module_id, "Module") if module_id else POST_GROUP
+        name = names.get(module_id, _("Module")) if module_id else str(POST_GROUP)
         module = (after.module(module_id) or before.module(module_id)) if module_id else None
         group = groups.setdefault(
             module_id or "", Group(name, is_locked=bool(module and module.locked))
@@ -108,22 +122,31 @@ def _card(
     words = ""
     chips: tuple[Fact, ...] = ()
     if change.kind == "moved":
-        piece = Piece("words", after=_moved(change, after, names))
+        piece = Piece("words", after=moved(change, after, names))
     elif isinstance(change.after, ModuleDocument) or isinstance(change.before, ModuleDocument):
-        piece = _module(change, after, names, references)
-        label = f"{_VERBS[change.kind]}: {label}"
+        piece = whole_module(change, after, names, references)
+        chips = _module_facts(change, after.locale)
+        label = str(_HEADINGS[change.kind]) % {"module": label}
     else:
         was = _effective(change, before)
         kind, nested = kind_at(change.path, where)
         piece = piece_of(kind, nested, was, change.after, references)
         if change.path != "post.slug":  # part of an address: its digits are no facts
             old, new = text_of(kind, was), text_of(kind, change.after)
-            words, chips = summary(old, new), facts(change.path, old, new)
+            words = summary(old, new, after.locale)
+            chips = (
+                *facts(change.path, old, new, after.locale),
+                *_of_kind(kind, was, change.after),
+            )
     flags = tuple(_flags(mark, is_drifted, layer))
     return Card(change.path, change.kind, label, piece, words, chips, flags, mark)
 
 
-_VERBS = {"added": "New module", "removed": "Module removed", "replaced": "Module replaced"}
+_HEADINGS: Final[Mapping[str, Promise]] = {
+    "added": gettext_lazy("New module: %(module)s"),
+    "removed": gettext_lazy("Module removed: %(module)s"),
+    "replaced": gettext_lazy("Module replaced: %(module)s"),
+}
 
 
 def _effective(change: Change, document: PostDocument) -> object:
@@ -149,62 +172,70 @@ def text_of(kind: str, value: object) -> Text:
     return Text("")
 
 
-def _moved(change: Change, after: PostDocument, names: Mapping[str, str]) -> str:
-    before, now = change.before, change.after
-    if not isinstance(before, int) or not isinstance(now, int):
-        return "Moved"
-    places = abs(now - before)
-    text = f"Moved {'down' if now > before else 'up'} {places} place{'' if places == 1 else 's'}"
-    if before == now:
-        text = "Changed its place among the others"
-    return f"{text}; now {_place(after, now, names)}"
+_FIGURES: Final = frozenset({"number", "date", "moment"})
 
 
-def _place(document: PostDocument, at: int, names: Mapping[str, str]) -> str:
-    return f"after {names[document.order[at - 1]]}" if 0 < at <= len(document.order) else "first"
+def _of_kind(kind: str, before: object, after: object) -> tuple[Fact, ...]:
+    """What a change of such a field is as a whole."""
+    old, new = (_shown(value) for value in (before, after))
+    if old == new:
+        return ()
+    if kind == "media":
+        return (Fact("image", _("Image changed")),)
+    if kind == "json":
+        return (Fact("setting", _("Setting changed")),)
+    if kind in _FIGURES:
+        words = _("%(old)s → %(new)s") % {"old": old or "–", "new": new or "–"}
+        return (Fact("number" if kind == "number" else "date", words),)
+    return ()
 
 
-def _module(
-    change: Change, after: PostDocument, names: Mapping[str, str], references: References
-) -> Piece:
-    old, new = _values(change.before), _values(change.after)
-    module = change.after if isinstance(change.after, ModuleDocument) else change.before
-    assert isinstance(module, ModuleDocument)  # noqa: S101  # the caller looked
+def _shown(value: object) -> str:
+    return "" if value is None or value is ABSENT else str(value)
+
+
+def _module_facts(change: Change, language: str) -> tuple[Fact, ...]:
+    """A module that goes is never a small thing; one that comes has the facts of its words."""
+    if change.kind != "added":
+        return (Fact("structure", _("A whole module goes")),)
+    new = change.after
+    return facts(
+        "", Text(""), _text_in(new) if isinstance(new, ModuleDocument) else Text(""), language
+    )
+
+
+def _text_in(module: ModuleDocument) -> Text:
     definition = modules.get(module.type)
-    note = ""
-    if change.kind == "added":
-        note = f"{module_label(module.type)}, {_place(after, after.order.index(module.id), names)}"
-    if module.scope == "global":
-        note += (
-            f". Shared module “{module.global_slug}”; only its overrides for this post are listed."
-        )
-    if definition is None:
-        return piece_of("json", None, old, new, references)
-    rows = rows_of(definition.Props, old, new, references)
-    return Piece("rows", rows=tuple(rows), note=note)
-
-
-def _values(value: object) -> dict[str, object] | None:
-    return {**value.props, **value.overrides} if isinstance(value, ModuleDocument) else None
+    values = {**module.props, **module.overrides}
+    props = props_of(definition.Props).values() if definition else ()
+    texts = [text_of(prop.kind, values.get(prop.name)) for prop in props]
+    return Text(
+        "\n".join(text.words for text in texts),
+        tuple(link for text in texts for link in text.links),
+        tuple(image for text in texts for image in text.images),
+    )
 
 
 def _flags(mark: Mark | None, is_drifted: bool, layer: str) -> list[Flag]:
     flags = []
     if mark is not None and mark.conflict:
-        flags.append(
-            Flag(
-                "conflict",
-                "A person staged another value here in Review. That one stays unless you reject it there; "
-                "this one waits.",
-            )
+        text = _(
+            "A person staged another value here in Review. That one stays unless you reject it there; "
+            "this one waits."
         )
+        flags.append(Flag("conflict", text))
     if is_drifted or (mark is not None and mark.drifted):
-        below = "Review" if layer == "ai-review" else "the live text"
-        flags.append(
-            Flag(
-                "drift",
-                f"Since this was proposed, {below} changed here too. Accepting replaces that newer value; "
-                "the left side below is what stands now.",
-            )
-        )
+        flags.append(Flag("drift", _drift(layer)))
     return flags
+
+
+def _drift(layer: str) -> str:
+    if layer == "ai-review":
+        return _(
+            "Since this was proposed, Review changed here too. Accepting replaces that newer value; "
+            "the left side below is what stands now."
+        )
+    return _(
+        "Since this was proposed, the live text changed here too. Accepting replaces that newer value; "
+        "the left side below is what stands now."
+    )

@@ -19,6 +19,9 @@ _MOST_PAIRS: Final = 120_000
 """Equal pairs of tokens that the matcher may have to look at; beyond it whole lines are compared."""
 _OFTEN: Final = 30
 """A token that comes more often never starts a match, only extends one: repetitive texts would take minutes."""
+_FOLDED: Final = 900
+_EDGE: Final = 240
+"""Of an unchanged stretch longer than `_FOLDED`, so much is shown at each end."""
 _LEAST_ALIKE: Final = 0.2
 """Below this a mixture of old and new words reads worse than the one after the other."""
 
@@ -29,6 +32,27 @@ class Segment:
 
     kind: SegmentKind
     text: str
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether it is so long, and unchanged, that its middle is shown on request."""
+        return self.kind == "same" and len(self.text) > _FOLDED
+
+    @property
+    def head(self) -> str:
+        return self.text[:_EDGE].rsplit(" ", 1)[0]
+
+    @property
+    def tail(self) -> str:
+        return self.text[-_EDGE:].split(" ", 1)[-1]
+
+    @property
+    def middle(self) -> str:
+        return self.text[len(self.head) : len(self.text) - len(self.tail)]
+
+    @property
+    def hidden_words(self) -> int:
+        return len(self.middle.split())
 
 
 def words(text: str) -> list[str]:

@@ -6,25 +6,28 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext, gettext_lazy
+
 from content.definitions import modules, post_types, props_of
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 
-FIELD_LABELS: Final[Mapping[str, str]] = {
-    "title": "Title",
-    "slug": "Slug",
-    "excerpt": "Excerpt",
-    "metaTitle": "Meta title",
-    "metaDescription": "Meta description",
-    "canonicalUrl": "Canonical address",
-    "robotsJson": "Robots",
-    "jsonldOverrides": "Structured data",
-    "featuredMediaId": "Featured image",
-    "parentId": "Parent",
-    "orderIndex": "Order",
-    "publishAt": "Publish at",
-    "taxonomyTermIds": "Terms",
+FIELD_LABELS: Final[Mapping[str, Promise]] = {
+    "title": gettext_lazy("Title"),
+    "slug": gettext_lazy("Slug"),
+    "excerpt": gettext_lazy("Excerpt"),
+    "metaTitle": gettext_lazy("Meta title"),
+    "metaDescription": gettext_lazy("Meta description"),
+    "canonicalUrl": gettext_lazy("Canonical address"),
+    "robotsJson": gettext_lazy("Robots"),
+    "jsonldOverrides": gettext_lazy("Structured data"),
+    "featuredMediaId": gettext_lazy("Featured image"),
+    "parentId": gettext_lazy("Parent"),
+    "orderIndex": gettext_lazy("Order"),
+    "publishAt": gettext_lazy("Publish at"),
+    "taxonomyTermIds": gettext_lazy("Terms"),
 }
-POST_GROUP: Final = "Post"
+POST_GROUP: Final = gettext_lazy("Post")
 
 
 def module_label(type_name: str) -> str:
@@ -52,7 +55,7 @@ def module_names(*documents: PostDocument) -> dict[str, str]:
 def field_label(post_type: str, name: str) -> str:
     """The label of a post field by its name in a document."""
     if not name.startswith(CUSTOM_PREFIX):
-        return FIELD_LABELS.get(name, name)
+        return str(FIELD_LABELS.get(name, name))
     definition = post_types.get(post_type)
     key = name.removeprefix(CUSTOM_PREFIX)
     prop = props_of(definition.CustomFields).get(key) if definition else None
@@ -70,11 +73,11 @@ def label_of(path: str, document: PostDocument, names: Mapping[str, str]) -> str
     if not path.startswith("modules."):
         return field_label(document.type, path.removeprefix("post."))
     _, module_id, *rest = path.split(".", 3)
-    name = names.get(module_id, "Module")
+    name = names.get(module_id, gettext("Module"))
     if not rest:
         return name
     if rest == ["position"]:
-        return f"{name} › Position"
+        return f"{name} › {gettext('Position')}"
     module = document.module(module_id)
     label = prop_label(module.type, rest[1]) if module and len(rest) > 1 else rest[-1]
     return f"{name} › {label}"

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Final, cast
 
+from django.utils.translation import gettext as _
+
 from content.changes import ABSENT
 from content.definitions import ModuleProps, props_of
-from content.review.blocks import BlockDiff, diff_blocks
+from content.review.blocks import BlockDiff, Stretch, diff_blocks, stretches
 from content.review.diff import Segment, diff_text
 from content.review.references import MediaView, References
 
@@ -21,7 +23,8 @@ _MOST_ITEMS: Final = 200
 @dataclass(frozen=True, slots=True)
 class Piece:
     """`kind` says which of the others is filled: `text` segments, `blocks`, `chips` before and after, `media`
-    before and after, `list` removed/added/kept, `items` of a repeater, `rows` of an object or module."""
+    before and after with the difference of their `alt` texts, `list` removed/added/kept, `items` of a repeater,
+    `rows` of an object or module."""
 
     kind: str
     segments: tuple[Segment, ...] = ()
@@ -35,6 +38,16 @@ class Piece:
     kept: tuple[str, ...] = ()
     rows: tuple[Row, ...] = ()
     note: str = ""
+    alt: tuple[Segment, ...] = ()
+
+    @property
+    def stretches(self) -> list[Stretch]:
+        return stretches(self.blocks)
+
+    @property
+    def has_two_images(self) -> bool:
+        """Whether one picture can be laid over the other."""
+        return all(side and side.url for side in (self.media_before, self.media_after))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +75,7 @@ def piece_of(
     if kind == "richtext" and _is_document(old) and _is_document(new):
         return Piece("blocks", blocks=tuple(diff_blocks(old, new)))
     if kind == "media":
-        return Piece(
-            "media", media_before=_media(old, references), media_after=_media(new, references)
-        )
+        return _pictures(_media(old, references), _media(new, references))
     if kind in ("post-reference", "taxonomy-reference", "multiselect"):
         return _listed(kind, old, new, references)
     if kind == "repeater" and nested is not None:
@@ -76,11 +87,17 @@ def piece_of(
     return _text(_pretty(old), _pretty(new))
 
 
+def _pictures(old: MediaView | None, new: MediaView | None) -> Piece:
+    one, other = old.alt if old else "", new.alt if new else ""
+    alt = tuple(diff_text(one, other)) if one != other else ()
+    return Piece("media", media_before=old, media_after=new, alt=alt)
+
+
 def _text(old: str, new: str) -> Piece:
     segments = tuple(diff_text(old, new))
     blank = old != new and all(segment.kind == "same" for segment in segments)
     return Piece(
-        "text", segments=segments, note="Only spaces or line breaks differ." if blank else ""
+        "text", segments=segments, note=_("Only spaces or line breaks differ.") if blank else ""
     )
 
 
@@ -122,7 +139,7 @@ def _items(
             number = (c + at if other is not None else a + at) + 1
             rows.append(
                 Row(
-                    f"Item {number}",
+                    _("Item %(number)s") % {"number": number},
                     Piece("rows", rows=tuple(rows_of(nested, one, other, references))),
                     status,
                 )
@@ -141,7 +158,7 @@ def _listed(kind: str, old: object, new: object, references: References) -> Piec
         removed=tuple(name for name in one if name not in other),
         added=tuple(name for name in other if name not in one),
         kept=tuple(name for name in other if name in one),
-        note="The order changed." if sorted(one) == sorted(other) and one != other else "",
+        note=_("The order changed.") if sorted(one) == sorted(other) and one != other else "",
     )
 
 
@@ -152,20 +169,24 @@ def _names(kind: str, value: object, references: References) -> list[str]:
     titles = references.posts if kind == "post-reference" else references.terms
     if kind == "multiselect":
         return [str(id_) for id_ in ids]
-    return [titles.get(str(id_), f"(missing {str(id_)[:8]})") for id_ in ids]
+    return [titles.get(str(id_), _missing(id_)) for id_ in ids]
 
 
 def _media(value: object, references: References) -> MediaView | None:
     if not value:
         return None
-    return references.media.get(str(value)) or MediaView(f"(missing {str(value)[:8]})", "", "")
+    return references.media.get(str(value)) or MediaView(_missing(value), "", "")
+
+
+def _missing(id_: object) -> str:
+    return _("(missing %(id)s)") % {"id": str(id_)[:8]}
 
 
 def _chip(value: object) -> str | None:
     if value is None or value == "":
         return None
     if isinstance(value, bool):
-        return "Yes" if value else "No"
+        return _("Yes") if value else _("No")
     return str(value)
 
 

@@ -38,6 +38,10 @@ class MediaView:
     width: int | None = None
     height: int | None = None
 
+    @property
+    def size(self) -> str:
+        return f"{self.width} × {self.height}" if self.width and self.height else ""
+
 
 @dataclass(frozen=True, slots=True)
 class References:
