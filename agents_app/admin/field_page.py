@@ -72,6 +72,7 @@ def field_actions(request: HttpRequest, post: Post) -> FieldActions:
             FieldAction(
                 _("Ask %(agent)s") % {"agent": agent.name},
                 _address(post, place.key, place.module_id, agent.id),
+                agent.id,
             )
             for agent in agents
             if _serves(agent, place.kind, place.key)

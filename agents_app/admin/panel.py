@@ -12,11 +12,11 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from agents_app.admin.wording import agent_name, is_demo, model_label
+from agents_app.admin.wording import agent_name, is_demo, model_label, money
 from agents_app.definitions.files import agents_for
 from agents_app.definitions.schema import Scope
 from agents_app.definitions.switches import only_enabled
-from agents_app.models import AgentRun
+from agents_app.models import AgentRun, RunStatus
 from content.admin.panels import (
     RunView,
     Tab,
@@ -57,7 +57,8 @@ def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunV
     wanted = [id_ for id_ in ids if _is_uuid(id_)]
     may_open = may(request, "agents.view")
     rows = AgentRun.objects.filter(pk__in=wanted).only(
-        "pk", "agent_id", "provider", "model", "by_name"
+        *("pk", "agent_id", "provider", "model", "by_name", "cost", "status", "error"),
+        "has_read_untrusted",
     )
     return {
         str(run.pk): RunView(
@@ -66,9 +67,19 @@ def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunV
             model=model_label(run),
             by=run.by_name,
             is_demo=is_demo(run),
+            cost=money(run.cost),
+            problem=_problem(run),
+            has_read_untrusted=run.has_read_untrusted,
         )
         for run in rows
     }
+
+
+def _problem(run: AgentRun) -> str:
+    """Why a run ended before its time, in a sentence; empty for one that did not."""
+    if not run.is_finished or run.status == RunStatus.SUCCEEDED:
+        return ""
+    return run.error or str(run.get_status_display())
 
 
 def _is_uuid(text: str) -> bool:
