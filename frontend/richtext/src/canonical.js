@@ -1,0 +1,71 @@
+// A document as the server writes it (content/richtext/markdown_reader.py): no attribute that says nothing.
+
+import { safeHref, safeSrc } from "./links.js";
+
+const MARKS = ["link", "bold", "italic", "strike", "code"];
+const LANGUAGE = /^[A-Za-z0-9_+#.-]{1,40}$/;
+const ALIGNMENTS = ["left", "center", "right"];
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const LONGEST_WORDS = 2000;
+
+function words(value) {
+  return value ? String(value).replace(/\n/g, " ").replace(CONTROLS, " ").slice(0, LONGEST_WORDS) : "";
+}
+
+function cell(attrs) {
+  const kept = {};
+  for (const name of ["colspan", "rowspan"]) {
+    if (attrs[name] > 1) kept[name] = Math.min(Math.trunc(attrs[name]), 100);
+  }
+  if (attrs.colwidth) kept.colwidth = attrs.colwidth;
+  if (ALIGNMENTS.includes(attrs.align)) kept.align = attrs.align;
+  return kept;
+}
+
+function image(attrs) {
+  const kept = { src: safeSrc(attrs.src), alt: words(attrs.alt) };
+  if (attrs.title) kept.title = words(attrs.title);
+  return kept;
+}
+
+function ordered(attrs) {
+  return attrs.type ? { start: attrs.start, type: attrs.type } : { start: attrs.start };
+}
+
+function link(attrs) {
+  const kept = { href: safeHref(attrs.href) };
+  if (attrs.title) kept.title = words(attrs.title);
+  for (const name of ["target", "rel"]) if (attrs[name]) kept[name] = attrs[name];
+  return kept;
+}
+
+const ATTRIBUTES = {
+  heading: (attrs) => ({ level: attrs.level }),
+  orderedList: ordered,
+  codeBlock: (attrs) => ({ language: LANGUAGE.test(attrs.language || "") ? attrs.language : null }),
+  image,
+  tableHeader: cell,
+  tableCell: cell,
+  link,
+};
+
+function withAttributes(node) {
+  const attrs = ATTRIBUTES[node.type]?.(node.attrs || {});
+  return attrs && Object.keys(attrs).length ? { type: node.type, attrs } : { type: node.type };
+}
+
+function marksOf(node) {
+  const found = (node.marks || []).filter((mark) => MARKS.includes(mark.type)).map(withAttributes);
+  return found.sort((one, other) => MARKS.indexOf(one.type) - MARKS.indexOf(other.type));
+}
+
+/** The node as it is stored. What is equal for a reader is equal here. */
+export function canonical(node) {
+  const kept = withAttributes(node);
+  if (node.type === "text") kept.text = node.text.replace(CONTROLS, " ");
+  const marks = marksOf(node).filter((mark) => mark.type !== "link" || mark.attrs.href);
+  if (marks.length) kept.marks = marks;
+  const content = (node.content || []).filter((child) => child.type !== "image" || safeSrc(child.attrs?.src));
+  if (content.length) kept.content = content.map(canonical);
+  return kept;
+}

@@ -1,0 +1,32 @@
+// The rich-text editor of the admin, as one file: static/cms/vendor/richtext.js.
+
+import { Editor } from "@tiptap/core";
+
+import { canonical } from "./canonical.js";
+import { cleaned } from "./paste.js";
+import { extensions } from "./schema.js";
+
+export { safeHref } from "./links.js";
+
+/**
+ * An editor in `element` over a stored document. Throws for a document that the schema does not know.
+ * `attributes` go to the editable element; `onChange` hears of every change, `onMove` also of the cursor.
+ */
+export function createEditor({ element, content, attributes, onChange, onMove }) {
+  const editor = new Editor({
+    element,
+    extensions,
+    content,
+    injectCSS: false,
+    enableContentCheck: true,
+    editorProps: { attributes, transformPastedHTML: cleaned },
+    onUpdate: ({ editor: changed }) => onChange(changed),
+    onTransaction: ({ editor: moved }) => onMove(moved),
+  });
+  return editor;
+}
+
+/** What would be stored of the editor's document. */
+export function documentOf(editor) {
+  return canonical(editor.getJSON());
+}

@@ -1,0 +1,105 @@
+// What word processors put on the clipboard, as plain HTML that the schema understands.
+
+const LEVEL = /level(\d+)/i;
+
+function isWordItem(element) {
+  return /mso-list\s*:(?!\s*none)/i.test(element.getAttribute("style") || "");
+}
+
+function levelOf(element) {
+  return Number(LEVEL.exec(element.getAttribute("style"))?.[1] || 1);
+}
+
+/** Take the bullet or number off the item. Answers whether it was a number. */
+function withoutMarker(element) {
+  const marker = element.querySelector("[style*='mso-list:Ignore'], [style*='mso-list: Ignore']");
+  const text = (marker || element).textContent.trim();
+  if (marker) marker.remove();
+  else if (element.firstChild?.nodeType === 3) {
+    element.firstChild.data = element.firstChild.data.replace(/^\s*(?:[·•◦▪o§]|\w{1,3}[.)])\s+/u, "");
+  }
+  return /^\w{1,3}[.)]/.test(text);
+}
+
+function lastItem(list) {
+  return list.lastElementChild || list.appendChild(list.ownerDocument.createElement("li"));
+}
+
+function asItem(element, open) {
+  const made = element.ownerDocument;
+  const level = Math.min(levelOf(element), open.length + 1, 9);
+  const tag = withoutMarker(element) ? "ol" : "ul";
+  open.length = Math.min(open.length, level);
+  if (open.length < level) {
+    const list = made.createElement(tag);
+    if (open.length) lastItem(open.at(-1)).append(list);
+    else element.before(list);
+    open.push(list);
+  }
+  const item = made.createElement("li");
+  const paragraph = made.createElement("p");
+  paragraph.append(...element.childNodes);
+  item.append(paragraph);
+  open.at(-1).append(item);
+  element.remove();
+}
+
+function wordLists(root) {
+  for (const first of root.querySelectorAll("p, div")) {
+    if (!first.isConnected || !isWordItem(first)) continue;
+    const open = [];
+    let item = first;
+    while (item && isWordItem(item)) {
+      const next = item.nextElementSibling;
+      asItem(item, open);
+      item = next;
+    }
+  }
+}
+
+function comments(root) {
+  const walk = root.ownerDocument.createTreeWalker(root, NodeFilter.SHOW_COMMENT);
+  const found = [];
+  while (walk.nextNode()) found.push(walk.currentNode);
+  for (const comment of found) comment.remove();
+}
+
+// Marks that a word processor gives by style alone; the styles themselves go.
+const STYLES = [
+  ["strong", /font-weight\s*:\s*(?:bold|[6-9]00)/i],
+  ["em", /font-style\s*:\s*italic/i],
+  ["s", /text-decoration[^;]*:\s*[^;]*line-through/i],
+];
+
+function stylesToMarks(root) {
+  for (const element of root.querySelectorAll("[style]")) {
+    const style = element.getAttribute("style");
+    if (/^(b|strong)$/i.test(element.tagName) && /font-weight\s*:\s*(?:normal|400)/i.test(style)) {
+      element.replaceWith(...element.childNodes);
+      continue;
+    }
+    element.removeAttribute("style");
+    if (element.tagName !== "SPAN") continue;
+    for (const [tag, rule] of STYLES) {
+      if (!rule.test(style)) continue;
+      const mark = root.ownerDocument.createElement(tag);
+      mark.append(...element.childNodes);
+      element.append(mark);
+    }
+  }
+}
+
+/** Clean HTML of the clipboard. The editor's own is left as it is. */
+export function cleaned(html) {
+  if (html.includes("data-pm-slice")) return html;
+  const page = new DOMParser().parseFromString(html.replace(/<!\[(?:if|endif)[^>]*>/gi, ""), "text/html");
+  page.querySelectorAll("script, style, meta, link, title, object, iframe, template, o\\:p").forEach((one) => one.remove());
+  comments(page.body);
+  wordLists(page.body);
+  stylesToMarks(page.body);
+  for (const cell of page.querySelectorAll("[colwidth], colgroup")) {
+    if (cell.tagName === "COLGROUP") cell.remove();
+    else cell.removeAttribute("colwidth");
+  }
+  return page.body.innerHTML;
+}

@@ -1,0 +1,97 @@
+// The nodes and marks of content/richtext/schema.py, no more and no less.
+
+import { Code } from "@tiptap/extension-code";
+import { Image } from "@tiptap/extension-image";
+import { Link } from "@tiptap/extension-link";
+import { Table, TableCell, TableHeader, TableRow } from "@tiptap/extension-table";
+import { StarterKit } from "@tiptap/starter-kit";
+
+import { safeHref, safeSrc } from "./links.js";
+
+const address = (rule) => ({ default: null, parseHTML: (element) => rule(element.getAttribute(rule === safeSrc ? "src" : "href")) });
+const written = (name) => ({ default: null, parseHTML: (element) => element.getAttribute(name) });
+
+function isOurs(src) {
+  return !/^https?:/i.test(src) || src.startsWith(`${location.origin}/`);
+}
+
+// An image of another site is not loaded while somebody edits: its address may tell who reads.
+const OwnImage = Image.extend({
+  inline: true,
+  group: "inline",
+  addOptions() {
+    return { ...this.parent?.(), inline: true };
+  },
+  addAttributes() {
+    return { src: address(safeSrc), alt: written("alt"), title: written("title") };
+  },
+  parseHTML() {
+    return [{ tag: "img[src]", getAttrs: (element) => (safeSrc(element.getAttribute("src")) === null ? false : null) }];
+  },
+  renderHTML({ HTMLAttributes }) {
+    return ["img", HTMLAttributes];
+  },
+  addNodeView() {
+    return ({ node }) => {
+      const shown = isOurs(node.attrs.src || "");
+      const dom = document.createElement(shown ? "img" : "span");
+      dom.className = shown ? "rt-image" : "rt-foreign";
+      if (shown) dom.src = node.attrs.src;
+      if (shown) dom.alt = node.attrs.alt || "";
+      else dom.textContent = `${node.attrs.alt || ""} (${node.attrs.src})`.trim();
+      if (node.attrs.title) dom.title = node.attrs.title;
+      return { dom };
+    };
+  },
+});
+
+const SafeLink = Link.extend({
+  inclusive: false,
+  addAttributes() {
+    const only = (name, allowed) => ({
+      default: null,
+      parseHTML: (element) => (allowed.includes(element.getAttribute(name)) ? element.getAttribute(name) : null),
+    });
+    return { href: address(safeHref), title: written("title"), target: only("target", ["_blank", "_self"]), rel: { default: null, parseHTML: () => null } };
+  },
+});
+
+const span = (name) => ({
+  default: 1,
+  parseHTML: (element) => Math.min(Math.max(Number.parseInt(element.getAttribute(name), 10) || 1, 1), 100),
+  renderHTML: (attrs) => (attrs[name] > 1 ? { [name]: attrs[name] } : {}),
+});
+const CELL = {
+  colspan: span("colspan"),
+  rowspan: span("rowspan"),
+  colwidth: { default: null, parseHTML: () => null, renderHTML: () => ({}) },
+  align: {
+    default: null,
+    parseHTML: (element) => {
+      const found = (element.getAttribute("data-align") || element.getAttribute("align") || "").toLowerCase();
+      return ["left", "center", "right"].includes(found) ? found : null;
+    },
+    renderHTML: (attrs) => (attrs.align ? { "data-align": attrs.align } : {}),
+  },
+};
+
+const PlainTable = Table.extend({
+  addNodeView: () => null,
+  renderHTML: () => ["table", ["tbody", 0]],
+});
+
+export const extensions = [
+  StarterKit.configure({ code: false, link: false, underline: false, trailingNode: false, heading: { levels: [1, 2, 3, 4, 5, 6] } }),
+  Code.extend({ excludes: "" }),
+  SafeLink.configure({
+    openOnClick: false,
+    autolink: true,
+    HTMLAttributes: { target: null, rel: null, class: null },
+    isAllowedUri: (href) => safeHref(href) !== null,
+  }),
+  OwnImage,
+  PlainTable.configure({ resizable: false }),
+  TableRow.extend({ content: "(tableCell | tableHeader)+" }),
+  TableHeader.extend({ addAttributes: () => CELL }),
+  TableCell.extend({ addAttributes: () => CELL }),
+];
