@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import AccountToken, ApiToken, User
 from core.actor import Actor
@@ -22,7 +23,9 @@ def find_user(user_id: str) -> User:
     """The account with that id. Raises `NotFound`, also for what is no id."""
     found = User.objects.filter(pk=whole_id(user_id)).first()
     if found is None:
-        raise NotFound(f"No account has the id {user_id}.", code="unknown_user")
+        raise NotFound(
+            _("No account has the id %(user_id)s.") % {"user_id": user_id}, code="unknown_user"
+        )
     return found
 
 
@@ -37,7 +40,9 @@ def token_id(text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError:
-        raise NotFound(f"No token has the id {text}.", code="unknown_token") from None
+        raise NotFound(
+            _("No token has the id %(text)s.") % {"text": text}, code="unknown_token"
+        ) from None
 
 
 def users(

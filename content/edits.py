@@ -10,6 +10,8 @@ from dataclasses import replace
 from typing import Final, Protocol, cast
 from uuid import uuid4
 
+from django.utils.translation import gettext
+
 from content.definitions import (
     GroupModule,
     coerce_markdown,
@@ -68,18 +70,22 @@ def patch_fields(document: PostDocument, patch: Mapping[str, Json]) -> PostDocum
             document = document.with_terms(_ids(name, value))
         elif name == "customFields":
             if not isinstance(value, Mapping):
-                raise invalid(name, "customFields must be an object.")
+                raise invalid(name, gettext("customFields must be an object."))
             fields[name] = value
         elif name in FIELD_NAMES:
             fields[name] = value
         elif name not in READ_ONLY:
-            raise invalid(name, f"There is no post field named {name!r}.", code="unknown_field")
+            raise invalid(
+                name,
+                gettext("There is no post field named %(name)r.") % {"name": name},
+                code="unknown_field",
+            )
     return document.with_fields(fields)
 
 
 def _ids(name: str, value: Json) -> list[str]:
     if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
-        raise invalid(name, f"{name} must be a list of ids.")
+        raise invalid(name, gettext("%(name)s must be a list of ids.") % {"name": name})
     return [str(item).lower() for item in value]
 
 
@@ -152,7 +158,7 @@ def remove_module(document: PostDocument, module_id: str) -> PostDocument:
 def reorder(document: PostDocument, order: Sequence[str]) -> PostDocument:
     """The document with its modules in that order; each must be named once."""
     if sorted(order) != sorted(document.order):
-        message = "The order must name every module of the post once."
+        message = gettext("The order must name every module of the post once.")
         raise RuleViolation(message, details={"order": [message]})
     modules = {module.id: module for module in document.modules}
     return replace(document, modules=tuple(modules[id_] for id_ in order))
@@ -161,7 +167,10 @@ def reorder(document: PostDocument, order: Sequence[str]) -> PostDocument:
 def require_module(document: PostDocument, module_id: str) -> ModuleDocument:
     module = document.module(str(module_id).lower())
     if module is None:
-        raise NotFound(f"This post has no module {module_id} in this layer.")
+        raise NotFound(
+            gettext("This post has no module %(module_id)s in this layer.")
+            % {"module_id": module_id}
+        )
     return module
 
 
@@ -172,16 +181,24 @@ def patch_modules(document: PostDocument, entries: Sequence[Mapping[str, Json]])
         where = f"modules.{number}"
         if unknown:
             key = sorted(unknown)[0]
-            raise invalid(f"{where}.{key}", f"There is no key {key!r} here.", code="unknown_field")
+            raise invalid(
+                f"{where}.{key}",
+                gettext("There is no key %(key)r here.") % {"key": key},
+                code="unknown_field",
+            )
         position = entry.get("position")
         if position is not None and not _is_position(position):
-            raise invalid(f"{where}.position", "position must be a whole number from 0.")
+            raise invalid(f"{where}.position", gettext("position must be a whole number from 0."))
         for part in ("props", "overrides"):
             if entry.get(part) is not None and not isinstance(entry[part], Mapping):
-                raise invalid(f"{where}.{part}", f"{part} must be an object.")
+                raise invalid(
+                    f"{where}.{part}", gettext("%(part)s must be an object.") % {"part": part}
+                )
         id_ = str(entry.get("postModuleId") or "")
         if document.module(id_.lower()) is None:
-            message = "This must be the postModuleId of a module of this post, in this layer."
+            message = gettext(
+                "This must be the postModuleId of a module of this post, in this layer."
+            )
             raise invalid(f"{where}.postModuleId", message, code="unknown_module")
         document = update_module(
             document,
@@ -212,7 +229,11 @@ def seed_group(
     if isinstance(group, str):
         group = find_module_group(group)
     if group.post_type != document.type:
-        raise invalid("moduleGroup", f"{group.name} is for {group.post_type}, not {document.type}.")
+        raise invalid(
+            "moduleGroup",
+            gettext("%(name)s is for %(post_type)s, not %(type)s.")
+            % {"name": group.name, "post_type": group.post_type, "type": document.type},
+        )
     for place in group.modules:
         if place.global_slug is not None and place.global_slug not in shared:
             continue

@@ -18,6 +18,7 @@ from django.db.models import (
     When,
 )
 from django.db.models.functions import Cast
+from django.utils.translation import gettext as _
 
 from content.models import Draft, Layer, ModuleInstance, Post, PostModule
 from core.errors import NotFound
@@ -66,7 +67,7 @@ def find_global(slug: str, *, locked: bool = False) -> ModuleInstance:
     # PostgreSQL would refuse to look for a text with NUL.
     found = rows.filter(global_slug=slug).first() if "\x00" not in slug else None
     if found is None:
-        raise NotFound(f"There is no global module {slug[:100]!r}.")
+        raise NotFound(_("There is no global module %(slug)r.") % {"slug": slug[:100]})
     return found
 
 

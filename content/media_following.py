@@ -8,6 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db.models import Q
+from django.utils.translation import gettext
 
 from content import store
 from content.changes import diff
@@ -34,7 +35,10 @@ def follow_live(rewrites: Iterable[Rewrite]) -> None:
     for _post, _before, after in rewrites if missing else ():
         featured = after.fields.get("featuredMediaId")
         if featured is not None and UUID(str(featured)) in missing:
-            raise invalid("featuredMediaId", f"No media has the id {featured}.")
+            raise invalid(
+                "featuredMediaId",
+                gettext("No media has the id %(featured)s.") % {"featured": featured},
+            )
 
 
 def staged_places(draft: Draft) -> Uses:

@@ -10,6 +10,7 @@ from typing import Final
 from uuid import UUID
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from content.definitions import post_types
 from content.models import Post, UrlPattern
@@ -87,7 +88,11 @@ def path_by(pattern: str, post: Post, slugs: Sequence[str]) -> str:
         pattern = pattern.removeprefix("/{locale}")
     path = _VARIABLE.sub(lambda found: values.get(found[1], found[0]), pattern)
     if len(path) > _LONGEST:
-        raise invalid("slug", f"The address would be longer than {_LONGEST:,} characters.")
+        raise invalid(
+            "slug",
+            _("The address would be longer than %(longest)s characters.")
+            % {"longest": f"{_LONGEST:,}"},
+        )
     prefix = "" if post.locale == settings.CMS_ENV.default_locale else f"/{post.locale}"
     if path == f"/{HOME_SLUG}" and post.parent_id is None:
         return f"{prefix}/"
@@ -167,7 +172,8 @@ def refuse_reserved(field: str, post: Post) -> None:
     if first in others:
         raise invalid(
             field,
-            f"Addresses below /{first} are not for pages: {post.path} would never be shown.",
+            _("Addresses below /%(first)s are not for pages: %(path)s would never be shown.")
+            % {"first": first, "path": post.path},
             code="path_reserved",
         )
 
@@ -183,6 +189,7 @@ def holders(paths: Iterable[str]) -> Iterator[Post]:
 def path_taken(field: str, other: Post) -> RuleViolation:
     return invalid(
         field,
-        f"The {other.type} {other.title!r} ({other.pk}) has the address {other.path} already.",
+        _("The %(type)s %(title)r (%(pk)s) has the address %(path)s already.")
+        % {"type": other.type, "title": other.title, "pk": other.pk, "path": other.path},
         code="path_taken",
     )

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db.models import Count, Exists, OuterRef, QuerySet, TextField
 from django.db.models.functions import Cast
+from django.utils.translation import gettext
 
 from accounts.models import User
 from content.models import (
@@ -240,11 +241,12 @@ def shared_module(slug: str | None, scope: str | None) -> tuple[str, str] | None
     """The slug and instance id of a global module. Raises `RuleViolation` where there is none."""
     if slug is None:
         if scope == "global":
-            raise invalid("globalSlug", "A global module is placed by its globalSlug.")
+            raise invalid("globalSlug", gettext("A global module is placed by its globalSlug."))
         return None
     row = ModuleInstance.objects.filter(scope="global", global_slug=slug).first()
     if row is None:
-        raise invalid("globalSlug", f"There is no global module {slug!r}.", code="unknown_global")
+        sentence = gettext("There is no global module %(slug)r.") % {"slug": slug}
+        raise invalid("globalSlug", sentence, code="unknown_global")
     if scope not in (None, "global"):
-        raise invalid("scope", "A globalSlug places a global module; leave scope out.")
+        raise invalid("scope", gettext("A globalSlug places a global module; leave scope out."))
     return slug, str(row.pk)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from content.changes import Value, diff
 from content.document import PostDocument
@@ -37,7 +38,9 @@ def find_revision(post: Post, revision_id: UUID | str) -> Revision:
     except ValueError:
         found = None
     if found is None:
-        raise NotFound(f"This post has no revision {revision_id}.")
+        raise NotFound(
+            _("This post has no revision %(revision_id)s.") % {"revision_id": revision_id}
+        )
     return found
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from core.errors import NotAllowed
 
 Via = Literal["admin", "api", "mcp", "agent", "command", "system", "site"]
@@ -102,7 +104,8 @@ class Actor:
         if not self.can(permission):
             whose = "this token" if self.token_id else self.user.role
             raise NotAllowed(
-                f"This needs the permission {permission!r}, which {whose} does not have.",
+                _("This needs the permission %(permission)r, which %(whose)s does not have.")
+                % {"permission": permission, "whose": whose},
                 details={"permission": [permission]},
             )
 
@@ -115,8 +118,11 @@ class Actor:
         """Keep agents and AI clients out of Review and live content, whatever their user may do."""
         if not self.is_person:
             raise NotAllowed(
-                f"Only a person may {what}. Agents and AI clients propose into AI Review; "
-                "a person reviews and approves in the admin.",
+                _(
+                    "Only a person may %(what)s. Agents and AI clients propose into AI Review; a person "
+                    "reviews and approves in the admin."
+                )
+                % {"what": what},
                 code="person_required",
             )
 
@@ -125,7 +131,8 @@ class Actor:
         self.require_person(what)
         if not self.is_session:
             raise NotAllowed(
-                f"Only a person who is logged in may {what}; an API token may not.",
+                _("Only a person who is logged in may %(what)s; an API token may not.")
+                % {"what": what},
                 code="session_required",
             )
 
@@ -133,7 +140,9 @@ class Actor:
         """Keep a run that works on a post from proposing anything for another; None is a post that is to be made."""
         if self.confined_to is not None and translation_group != self.confined_to:
             raise NotAllowed(
-                "This run works on one post and its translations; it may propose nothing elsewhere.",
+                _(
+                    "This run works on one post and its translations; it may propose nothing elsewhere."
+                ),
                 code="outside_of_run",
             )
 

@@ -8,6 +8,7 @@ from typing import Annotated, Final
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
 from pydantic import Field as Bounds
 from pydantic.alias_generators import to_camel
@@ -96,7 +97,9 @@ def checked_slug(slug: object) -> str:
     if not isinstance(slug, str) or len(slug) > 100 or not _SLUG.match(slug):
         raise invalid(
             "slug",
-            "A slug is made of the letters a to z and digits, in words joined by single hyphens.",
+            _(
+                "A slug is made of the letters a to z and digits, in words joined by single hyphens."
+            ),
         )
     return slug
 
@@ -106,7 +109,11 @@ def checked_locale(locale: object) -> str:
     if locale is None:
         return str(settings.CMS_ENV.default_locale)
     if not isinstance(locale, str) or locale not in settings.CMS_ENV.locales:
-        raise invalid("locale", f"locale must be one of: {', '.join(settings.CMS_ENV.locales)}.")
+        raise invalid(
+            "locale",
+            _("locale must be one of: %(locales)s.")
+            % {"locales": ", ".join(settings.CMS_ENV.locales)},
+        )
     return locale
 
 
@@ -115,7 +122,7 @@ def is_slug(text: str) -> bool:
 
 
 def form_not_found(slug: str) -> NotFound:
-    return NotFound(f"There is no form {slug[:100]!r}.")
+    return NotFound(_("There is no form %(slug)r.") % {"slug": slug[:100]})
 
 
 def _violation(error: ValidationError) -> RuleViolation:
@@ -123,10 +130,12 @@ def _violation(error: ValidationError) -> RuleViolation:
     for item in error.errors(include_url=False, include_input=False)[:50]:
         path = ".".join(str(part)[:80] for part in item["loc"]) or "body"
         if item["type"] == "extra_forbidden":
-            sentence = f"There is no key {path.rpartition('.')[2]!r} here."
+            sentence = _("There is no key %(rpartition)r here.") % {
+                "rpartition": path.rpartition(".")[2]
+            }
         else:
             said = item["msg"].removeprefix("Value error, ").rstrip(".")
-            sentence = _SENTENCES.get(item["type"]) or f"This {said}."
+            sentence = _SENTENCES.get(item["type"]) or (_("This %(said)s.") % {"said": said})
             if said.startswith(("String", "List", "Input")):
                 sentence = _SENTENCES.get(item["type"]) or f"{said}."
         details.setdefault(path, []).append(sentence)

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from core.errors import invalid
 from media.models import Asset
@@ -46,7 +47,9 @@ def clean_alt_texts(values: Mapping[str, str], before: Mapping[str, str]) -> dic
     known = [locale for locale in env.locales if locale != env.default_locale]
     for locale in values:
         if locale not in known:
-            raise invalid("alt_texts", f"There is no language {locale[:20]!r} here.")
+            raise invalid(
+                "alt_texts", _("There is no language %(locale)r here.") % {"locale": locale[:20]}
+            )
     texts = {**before, **{locale: clean_alt_text(text) for locale, text in values.items()}}
     return {locale: text for locale, text in texts.items() if text}
 
@@ -71,7 +74,11 @@ def clean_categories(values: Sequence[str]) -> list[str]:
     if len(words) > CATEGORIES_MAX or any(len(word) > CATEGORY_MAX for word in words):
         raise invalid(
             "categories",
-            f"At most {CATEGORIES_MAX} categories of {CATEGORY_MAX} characters each are allowed.",
+            _(
+                "At most %(categories_max)s categories of %(category_max)s characters each are "
+                "allowed."
+            )
+            % {"categories_max": CATEGORIES_MAX, "category_max": CATEGORY_MAX},
         )
     return words
 
@@ -79,7 +86,7 @@ def clean_categories(values: Sequence[str]) -> list[str]:
 def clean_focal_point(value: FocalPoint) -> FocalPoint:
     """Fractions of width and height, from the left and the top."""
     if not all(isfinite(part) and 0 <= part <= 1 for part in value):
-        raise invalid("focal_point", "The focal point is two numbers between 0 and 1.")
+        raise invalid("focal_point", _("The focal point is two numbers between 0 and 1."))
     return (round(float(value[0]), 4), round(float(value[1]), 4))
 
 
@@ -94,5 +101,9 @@ def _longest(name: str) -> int:
 def _fitting(name: str, text: str) -> str:
     longest = _longest(name)
     if len(text) > longest:
-        raise invalid(name, f"The text has {len(text)} characters; at most {longest} fit.")
+        raise invalid(
+            name,
+            _("The text has %(number)s characters; at most %(longest)s fit.")
+            % {"number": len(text), "longest": longest},
+        )
     return text

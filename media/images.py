@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import Final
 
+from django.utils.translation import gettext as _
 from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
 
 from core.errors import RuleViolation, invalid
@@ -166,20 +167,25 @@ def _is_srgb(image: Image.Image) -> bool:
 
 
 def _no_image() -> RuleViolation:
-    return invalid("file", f"This is no {_KINDS}, whatever its name says.", code="media_type")
+    return invalid(
+        "file",
+        _("This is no %(kinds)s, whatever its name says.") % {"kinds": _KINDS},
+        code="media_type",
+    )
 
 
 def _too_many_pixels(most: int) -> RuleViolation:
     return invalid(
         "file",
-        f"The image is too large: at most {most / 1e6:g} megapixels are allowed.",
+        _("The image is too large: at most %(most)s megapixels are allowed.")
+        % {"most": f"{most / 1e6:g}"},
         code="too_many_pixels",
     )
 
 
 def damaged() -> RuleViolation:
     return invalid(
-        "file", "The file is damaged: it cannot be read to its end.", code="damaged_file"
+        "file", _("The file is damaged: it cannot be read to its end."), code="damaged_file"
     )
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from content.richtext.links import safe_href
 from content.rules.url_patterns import RESERVED
@@ -21,19 +22,27 @@ _SERVED: Final = RESERVED - {"media"}
 def clean_from(value: object) -> str:
     """The path as requests come with it: decoded, in its one form. `RuleViolation` on `fromPath`."""
     if not isinstance(value, str) or not value.startswith("/"):
-        raise invalid("fromPath", "fromPath is a path of this site: it begins with /.")
+        raise invalid("fromPath", _("fromPath is a path of this site: it begins with /."))
     if len(value) > ADDRESS_MAX:
-        raise invalid("fromPath", f"fromPath has at most {ADDRESS_MAX:,} characters.")
+        raise invalid(
+            "fromPath",
+            _("fromPath has at most %(address_max)s characters.")
+            % {"address_max": f"{ADDRESS_MAX:,}"},
+        )
     if "?" in value or "#" in value:
-        raise invalid("fromPath", "fromPath is a path alone, without ? and #.")
+        raise invalid("fromPath", _("fromPath is a path alone, without ? and #."))
     try:
         path = unquote(value, errors="strict")
     except UnicodeDecodeError:
-        raise invalid("fromPath", "fromPath holds an escape that is no UTF-8.") from None
+        raise invalid("fromPath", _("fromPath holds an escape that is no UTF-8.")) from None
     if safe_href(value) is None or safe_href(path) is None:
-        raise invalid("fromPath", "fromPath is no path of this site.")
+        raise invalid("fromPath", _("fromPath is no path of this site."))
     if not is_site(path):
-        raise invalid("fromPath", f"Addresses below /{first_part(path)} are not the site's.")
+        raise invalid(
+            "fromPath",
+            _("Addresses below /%(first_part)s are not the site's.")
+            % {"first_part": first_part(path)},
+        )
     return canonical_form(path)
 
 
@@ -46,7 +55,11 @@ def clean_to(value: object) -> str:
     if address is None or safe_href(unquote(address)) is None:
         raise _no_target()
     if len(address) > ADDRESS_MAX:
-        raise invalid("toPath", f"toPath has at most {ADDRESS_MAX:,} characters.")
+        raise invalid(
+            "toPath",
+            _("toPath has at most %(address_max)s characters.")
+            % {"address_max": f"{ADDRESS_MAX:,}"},
+        )
     return address
 
 
@@ -65,7 +78,7 @@ def _absolute(address: str) -> str | None:
 
 
 def _no_target() -> RuleViolation:
-    return invalid("toPath", "toPath is a path of this site or an absolute http(s) address.")
+    return invalid("toPath", _("toPath is a path of this site or an absolute http(s) address."))
 
 
 def path_in(to_path: str) -> str:

@@ -7,6 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
 
 from content.site.addresses import canonical_form
 from core.errors import NotFound
@@ -41,7 +42,9 @@ def find_redirect(redirect_id: str) -> Redirect:
     try:
         return Redirect.objects.get(pk=UUID(redirect_id))
     except (ValueError, Redirect.DoesNotExist):
-        raise NotFound(f"No redirect has the id {redirect_id[:80]}.") from None
+        raise NotFound(
+            _("No redirect has the id %(redirect_id)s.") % {"redirect_id": redirect_id[:80]}
+        ) from None
 
 
 def redirects(

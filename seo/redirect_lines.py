@@ -9,6 +9,7 @@ from io import StringIO
 from typing import Final
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from core.csv_lines import first_line, line
 from core.errors import RuleViolation
@@ -84,7 +85,9 @@ def read(text: str) -> tuple[list[Line], list[Problem]]:
                 if is_header:
                     continue
             if len(lines) + len(problems) >= MOST_LINES:
-                sentence = f"A file has at most {MOST_LINES:,} redirects."
+                sentence = _("A file has at most %(most_lines)s redirects.") % {
+                    "most_lines": f"{MOST_LINES:,}"
+                }
                 return [], [Problem(reader.line_num, "", sentence)]
             try:
                 lines.append(_line(reader.line_num, columns, cells))
@@ -116,22 +119,28 @@ def _columns(cells: Sequence[str]) -> tuple[Sequence[str], bool]:
     for name, cell in zip(names, cells, strict=True):
         if name is None:
             known = ", ".join(COLUMNS)
-            raise RuleViolation(f"There is no column {cell.strip()[:40]!r}; known: {known}.")
+            raise RuleViolation(
+                _("There is no column %(cell)r; known: %(known)s.")
+                % {"cell": cell.strip()[:40], "known": known}
+            )
     found = [name for name in names if name is not None]
     if len(set(found)) != len(found) or not {"fromPath", "toPath"} <= set(found):
-        raise RuleViolation("The first line names the columns fromPath and toPath, each once.")
+        raise RuleViolation(_("The first line names the columns fromPath and toPath, each once."))
     return found, True
 
 
 def _line(number: int, columns: Sequence[str], cells: Sequence[str]) -> Line:
     if len(cells) > len(columns):
-        raise RuleViolation(f"The line has {len(cells)} columns, not {len(columns)}.")
+        raise RuleViolation(
+            _("The line has %(number)s columns, not %(number_2)s.")
+            % {"number": len(cells), "number_2": len(columns)}
+        )
     values = dict(zip(columns, map(_bare, cells), strict=False))
     type_, active = values.get("type", ""), values.get("active", "").lower()
     if type_ not in ("", *map(str, RedirectType.values)):
-        raise RuleViolation("type is 301 (for good) or 302 (for now).", details={"type": [""]})
+        raise RuleViolation(_("type is 301 (for good) or 302 (for now)."), details={"type": [""]})
     if active not in _YES:
-        raise RuleViolation("active is true or false.", details={"active": [""]})
+        raise RuleViolation(_("active is true or false."), details={"active": [""]})
     return Line(
         number,
         clean_from(values.get("fromPath", "")),
@@ -153,6 +162,9 @@ def _doubles(lines: Sequence[Line]) -> list[Problem]:
     for item in lines:
         first = seen.setdefault(item.from_path, item.number)
         if first != item.number:
-            sentence = f"Line {first} leads on from {item.from_path} already."
+            sentence = _("Line %(first)s leads on from %(from_path)s already.") % {
+                "first": first,
+                "from_path": item.from_path,
+            }
             problems.append(Problem(item.number, "fromPath", sentence))
     return problems

@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from django.conf import settings
 from django.urls import Resolver404, resolve
+from django.utils.translation import gettext as _
 
 from content.definitions import post_types
 from content.models import Post
@@ -79,10 +80,12 @@ def trace(path: str, actor: Actor) -> Trace:
 def _checked(path: str) -> str:
     path = path.split("#")[0].split("?")[0]
     if not path.startswith("/") or path.startswith("//"):
-        raise invalid("path", "path is a path of this site: it begins with one /.")
+        raise invalid("path", _("path is a path of this site: it begins with one /."))
     if len(path) > ADDRESS_MAX or not path.isprintable():
         raise invalid(
-            "path", f"path has at most {ADDRESS_MAX:,} characters, all of them printable."
+            "path",
+            _("path has at most %(address_max)s characters, all of them printable.")
+            % {"address_max": f"{ADDRESS_MAX:,}"},
         )
     return path
 
@@ -114,9 +117,9 @@ def _follow(found: Trace, locale: str) -> None:
 
 def _of_form(path: str, form: str) -> str:
     return (
-        f"{path} is written as the site writes it."
+        _("%(path)s is written as the site writes it.") % {"path": path}
         if form == path
-        else f"The site writes it {form}."
+        else _("The site writes it %(form)s.") % {"form": form}
     )
 
 
@@ -150,7 +153,11 @@ def _is_published(found: Trace, path: str, locale: str, outcome: Outcome, status
     if post is None:
         found.add("post", False, f"No published post stands at {path}.")
         return False
-    sentence = f"The {post.type} {post.title!r} stands at {path}."
+    sentence = _("The %(type)s %(title)r stands at %(path)s.") % {
+        "type": post.type,
+        "title": post.title,
+        "path": path,
+    }
     found.add("post", True, sentence, postId=str(post.pk), type=post.type)
     found.ends(outcome, status)
     return True
@@ -162,7 +169,7 @@ def _is_list(found: Trace, path: str, locale: str) -> bool:
         return False
     is_shown = locale in extents(listing)
     why = f"stands at {path}." if is_shown else f"would stand at {path}; none of them is published."
-    sentence = f"The list of {listing.type} posts {why}"
+    sentence = _("The list of %(type)s posts %(why)s") % {"type": listing.type, "why": why}
     found.add("list", is_shown, sentence, type=listing.type, term=listing.term or None)
     if is_shown:
         found.ends("list", 200)
@@ -217,12 +224,16 @@ def _is_live(post: Post) -> bool:
 def _why_not(post: Post) -> str:
     name = f"The {post.type} {post.title!r}"
     if post.deleted_at is not None:
-        return f"{name} is in the trash."
+        return _("%(name)s is in the trash.") % {"name": name}
     if post.is_placeholder:
-        return f"A {post.type} that an agent proposed waits for approval."
+        return _("A %(type)s that an agent proposed waits for approval.") % {"type": post.type}
     if post.status != "published":
-        return f"{name} is {post.status}; its address is {post.path}."
-    return f"{name} stands at {post.path}."
+        return _("%(name)s is %(status)s; its address is %(path)s.") % {
+            "name": name,
+            "status": post.status,
+            "path": post.path,
+        }
+    return _("%(name)s stands at %(path)s.") % {"name": name, "path": post.path}
 
 
 def _slug_in(pattern: str, path: str, locale: str) -> str | None:

@@ -8,6 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.utils.translation import gettext as _
 
 from core import events
 from core.actor import Actor
@@ -83,7 +84,9 @@ def find_delivery(delivery_id: UUID | str) -> Delivery:
     except ValueError:
         row = None
     if row is None or is_left_over(row):
-        raise NotFound(f"No delivery has the id {str(delivery_id)[:80]}.")
+        raise NotFound(
+            _("No delivery has the id %(delivery_id)s.") % {"delivery_id": str(delivery_id)[:80]}
+        )
     return row
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from core import events
 from core.errors import RuleViolation, invalid
@@ -55,7 +56,11 @@ def name_of(given: str) -> str:
     refuse_unstorable(given, "name")
     name = " ".join(given.split())
     if not 1 <= len(name) <= NAME_MAX or not name.isprintable():
-        raise invalid("name", f"name must have 1 to {NAME_MAX} characters that can be seen.")
+        raise invalid(
+            "name",
+            _("name must have 1 to %(name_max)s characters that can be seen.")
+            % {"name_max": NAME_MAX},
+        )
     return name
 
 
@@ -63,14 +68,20 @@ def url_of(given: str) -> str:
     refuse_unstorable(given, "url")
     url = given.strip()
     if not 1 <= len(url) <= URL_MAX:
-        raise invalid("url", f"url must have 1 to {URL_MAX:,} characters.")
+        raise invalid(
+            "url", _("url must have 1 to %(url_max)s characters.") % {"url_max": f"{URL_MAX:,}"}
+        )
     check_url(url, field="url")
     return url
 
 
 def events_of(given: Sequence[str]) -> list[str]:
     if not given:
-        raise invalid("events", f"Choose at least one event: {', '.join(webhook_events())}.")
+        raise invalid(
+            "events",
+            _("Choose at least one event: %(webhook_events)s.")
+            % {"webhook_events": ", ".join(webhook_events())},
+        )
     return _chosen("events", given, list(webhook_events()))
 
 
@@ -87,14 +98,21 @@ def locales_of(given: Sequence[str]) -> list[str]:
 def secret_of(given: str) -> str:
     """Empty: AGENT_SECRET signs."""
     if len(given) > SECRET_MAX or not given.isprintable():
-        raise invalid("secret", f"secret has at most {SECRET_MAX} characters, all to be seen.")
+        raise invalid(
+            "secret",
+            _("secret has at most %(secret_max)s characters, all to be seen.")
+            % {"secret_max": SECRET_MAX},
+        )
     return given
 
 
 def headers_of(given: Mapping[str, str], kept: Mapping[str, str]) -> dict[str, str]:
     """With the values of `kept` where the mask stands in their place."""
     if len(given) > HEADERS_MAX:
-        raise invalid("headers", f"headers has at most {HEADERS_MAX} entries.")
+        raise invalid(
+            "headers",
+            _("headers has at most %(headers_max)s entries.") % {"headers_max": HEADERS_MAX},
+        )
     stored = {name.lower(): value for name, value in kept.items()}
     found: dict[str, str] = {}
     for name, value in given.items():
@@ -104,7 +122,11 @@ def headers_of(given: Mapping[str, str], kept: Mapping[str, str]) -> dict[str, s
         if len(value) > HEADER_VALUE_MAX or not _VISIBLE.fullmatch(value):
             raise invalid(
                 "headers",
-                f"The value of {name} must have 1 to {HEADER_VALUE_MAX:,} characters of ASCII, without line breaks.",
+                _(
+                    "The value of %(name)s must have 1 to %(header_value_max)s characters of ASCII, "
+                    "without line breaks."
+                )
+                % {"name": name, "header_value_max": f"{HEADER_VALUE_MAX:,}"},
             )
         found[name] = value
     return found
@@ -114,7 +136,11 @@ def _kept(name: str, stored: Mapping[str, str]) -> str:
     if name.lower() not in stored:
         raise invalid(
             "headers",
-            f"Give the value of {name} anew: none is kept for it, or the address is of another host now.",
+            _(
+                "Give the value of %(name)s anew: none is kept for it, or the address is of another "
+                "host now."
+            )
+            % {"name": name},
             code="header_value_needed",
         )
     return stored[name.lower()]
@@ -124,11 +150,13 @@ def _check_header_name(name: str, before: Iterable[str]) -> None:
     low = name.lower()
     if len(name) > HEADER_NAME_MAX or not _TOKEN.fullmatch(name):
         shown = name[:80].encode("ascii", "backslashreplace").decode()
-        raise invalid("headers", f"{shown!r} is no name of a header.")
+        raise invalid("headers", _("%(shown)r is no name of a header.") % {"shown": shown})
     if low in _OURS or low.startswith(_OUR_BEGINNINGS):
-        raise invalid("headers", f"{name} is set by the sender and cannot be given.")
+        raise invalid(
+            "headers", _("%(name)s is set by the sender and cannot be given.") % {"name": name}
+        )
     if low in {other.lower() for other in before}:
-        raise invalid("headers", f"{name} is given twice.")
+        raise invalid("headers", _("%(name)s is given twice.") % {"name": name})
 
 
 def _chosen(field: str, given: Sequence[str], known: list[str]) -> list[str]:
@@ -141,4 +169,8 @@ def _chosen(field: str, given: Sequence[str], known: list[str]) -> list[str]:
 
 def _unknown(field: str, value: object, known: Iterable[str]) -> RuleViolation:
     shown = str(value)[:60].encode("utf-8", "replace").decode()
-    return invalid(field, f"{shown!r} is not known in {field}; known: {', '.join(known)}.")
+    return invalid(
+        field,
+        _("%(shown)r is not known in %(field)s; known: %(known)s.")
+        % {"shown": shown, "field": field, "known": ", ".join(known)},
+    )

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db import OperationalError, transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import AccountToken, User
 from accounts.roles import Role
@@ -42,7 +43,11 @@ def locked_owner(user_id: int, *, may_be_agent: bool = False) -> User:
     is_wrong_kind = owner is not None and owner.role == Role.AI_AGENT and not may_be_agent
     if owner is None or is_wrong_kind or not owner.is_active:
         whose = "" if may_be_agent else " of a person"
-        raise invalid("user_id", f"No active account{whose} has the id {user_id}.")
+        raise invalid(
+            "user_id",
+            _("No active account%(whose)s has the id %(user_id)s.")
+            % {"whose": whose, "user_id": user_id},
+        )
     return owner
 
 
@@ -51,9 +56,13 @@ def check_token(name: str, expires_at: datetime | None) -> str:
     refuse_unstorable(name, "name")
     name = name.strip()
     if not name or len(name) > _LONGEST_NAME:
-        raise invalid("name", f"A token needs a name of at most {_LONGEST_NAME} characters.")
+        raise invalid(
+            "name",
+            _("A token needs a name of at most %(longest_name)s characters.")
+            % {"longest_name": _LONGEST_NAME},
+        )
     if expires_at is not None and expires_at <= timezone.now():
-        raise invalid("expires_at", "The end of a token must be in the future.")
+        raise invalid("expires_at", _("The end of a token must be in the future."))
     return name
 
 
@@ -88,7 +97,9 @@ def revoke(kind: type[T], token_id: UUID) -> tuple[T, bool]:
     found = kind._default_manager.select_for_update(of=("self",)).select_related("user")
     token = found.filter(pk=token_id).first()
     if token is None:
-        raise NotFound(f"No token has the id {token_id}.", code="unknown_token")
+        raise NotFound(
+            _("No token has the id %(token_id)s.") % {"token_id": token_id}, code="unknown_token"
+        )
     if token.revoked_at is not None:
         return token, False
     token.revoked_at = timezone.now()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from accounts.roles import Role
@@ -82,8 +83,11 @@ def _taken_from_agent(user: User) -> RuleViolation:
     field = "email" if others.filter(email__iexact=user.email).exists() else "username"
     return invalid(
         f"userAccount.{field}",
-        f"The agent {user.agent_id} cannot have the {field} {getattr(user, field)!r}: another account has it. "
-        f"Give the agent another userAccount.{field}.",
+        _(
+            "The agent %(agent_id)s cannot have the %(field)s %(value)r: another account has it. "
+            "Give the agent another userAccount.%(field)s."
+        )
+        % {"agent_id": user.agent_id, "field": field, "value": getattr(user, field)},
         code=f"{field}_taken",
     )
 

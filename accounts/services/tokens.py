@@ -8,6 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import ApiToken, User
 from accounts.roles import permissions_of
@@ -67,13 +68,14 @@ def revoke_token(*, token_id: UUID, actor: Actor) -> ApiToken:
 
 def _narrowed(permissions: Collection[str], owner: User) -> list[str]:
     if not permissions:
-        raise invalid("permissions", "A token needs at least one permission.")
+        raise invalid("permissions", _("A token needs at least one permission."))
     own = permissions_of(owner.role)
     wider = sorted(set(permissions) - own)
     if wider:
         named = ", ".join(repr(name[:80]) for name in wider[:5])
         raise invalid(
             "permissions",
-            f"{owner.username} does not have {named}; known: {', '.join(sorted(own))}.",
+            _("%(username)s does not have %(named)s; known: %(own)s.")
+            % {"username": owner.username, "named": named, "own": ", ".join(sorted(own))},
         )
     return sorted(set(permissions))

@@ -8,6 +8,7 @@ from typing import Final
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from accounts.roles import GRANTS, Role
@@ -96,7 +97,9 @@ def _locked(user_id: int) -> tuple[User, set[int]]:
     ids = {admin.pk for admin in admins.order_by("pk")}
     user = User.objects.select_for_update().filter(pk=user_id).first()
     if user is None:
-        raise NotFound(f"No account has the id {user_id!r}.", code="unknown_user")
+        raise NotFound(
+            _("No account has the id %(user_id)r.") % {"user_id": user_id}, code="unknown_user"
+        )
     return user, ids
 
 
@@ -111,7 +114,11 @@ def _changes(user: User, wanted: Mapping[str, _Change | None]) -> dict[str, _Cha
 def _persons_role(role: str) -> str:
     known = [known.value for known in GRANTS if known != Role.AI_AGENT]
     if role not in known:
-        raise invalid("role", f"{role!r} is no role of a person; known: {', '.join(known)}.")
+        raise invalid(
+            "role",
+            _("%(role)r is no role of a person; known: %(known)s.")
+            % {"role": role, "known": ", ".join(known)},
+        )
     return role
 
 
@@ -121,21 +128,25 @@ def _keep_agents(user: User, changes: Mapping[str, _Change], password: str | Non
             _persons_role(str(changes["role"]))
         return
     if password is not None:
-        raise invalid("password", "An agent's account has no password: it can never log in.")
+        raise invalid("password", _("An agent's account has no password: it can never log in."))
     for name in changes:
         if name != "is_active":
-            raise invalid(name, "An agent's account can be switched off and on, and nothing else.")
+            raise invalid(
+                name, _("An agent's account can be switched off and on, and nothing else.")
+            )
 
 
 def _keep_an_admin(
     user: User, changes: Mapping[str, _Change], admins: set[int], actor: Actor
 ) -> None:
     if changes.get("is_active") is False and user.pk == actor.user.pk:
-        raise invalid("is_active", "Nobody can switch off their own account.", code="own_account")
+        raise invalid(
+            "is_active", _("Nobody can switch off their own account."), code="own_account"
+        )
     for name in ("role", "is_active"):
         if name in changes and admins == {user.pk}:
             raise invalid(
-                name, "This is the last active admin: make another one first.", code="last_admin"
+                name, _("This is the last active admin: make another one first."), code="last_admin"
             )
 
 
@@ -174,7 +185,9 @@ def _save(user: User, names: list[str] | None = None) -> None:
         others = User.objects.exclude(pk=user.pk)
         field = "email" if others.filter(email__iexact=user.email).exists() else "username"
         raise invalid(
-            field, f"Another account has this {field} already.", code=f"{field}_taken"
+            field,
+            _("Another account has this %(field)s already.") % {"field": field},
+            code=f"{field}_taken",
         ) from None
 
 

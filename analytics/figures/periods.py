@@ -10,6 +10,7 @@ from typing import Final
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext as _
 
 from analytics.models import Grain
 from core.errors import invalid
@@ -73,9 +74,16 @@ def read_period(params: Mapping[str, str], default_days: int = 30) -> Period:
     if first is None:
         first = max(_EARLIEST, last - (default_days - 1) * _DAY)
     if first > last:
-        raise invalid("from", f"from ({first}) must not be later than to ({last}).")
+        raise invalid(
+            "from",
+            _("from (%(first)s) must not be later than to (%(last)s).")
+            % {"first": first, "last": last},
+        )
     if (last - first).days >= DAYS_MOST:
-        raise invalid("from", f"from and to span {DAYS_MOST:,} days at most.")
+        raise invalid(
+            "from",
+            _("from and to span %(days_most)s days at most.") % {"days_most": f"{DAYS_MOST:,}"},
+        )
     return Period(first, last)
 
 
@@ -88,9 +96,15 @@ def _day(params: Mapping[str, str], name: str) -> date | None:
     except (ValueError, OverflowError):
         found = None
     if found is None:
-        raise invalid(name, f"{name} must be a day or a time, like 2030-01-31.")
+        raise invalid(
+            name, _("%(name)s must be a day or a time, like 2030-01-31.") % {"name": name}
+        )
     if not _EARLIEST <= found <= _LATEST:
-        raise invalid(name, f"{name} must be a day from {_EARLIEST} to {_LATEST}.")
+        raise invalid(
+            name,
+            _("%(name)s must be a day from %(earliest)s to %(latest)s.")
+            % {"name": name, "earliest": _EARLIEST, "latest": _LATEST},
+        )
     return found
 
 

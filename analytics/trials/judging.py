@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from analytics.figures import reports
 from analytics.figures.periods import Period, read_period
 from analytics.figures.shapes import ArmFigures, Goal
@@ -92,7 +94,7 @@ def _original(post_id: UUID) -> Post:
     post = Post.objects.kept().select_related("variation_of").filter(pk=post_id).first()
     found = post.variation_of or post if post else None
     if found is None or found.deleted_at is not None:
-        raise NotFound("There is no such post.")
+        raise NotFound(_("There is no such post."))
     return found
 
 

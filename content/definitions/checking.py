@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import cast
 
+from django.utils.translation import gettext as _
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
@@ -56,7 +57,11 @@ def check_partial(
 
 def unknown(kind: str, name: str, known: Sequence[str], *, code: str, field: str) -> RuleViolation:
     """The refusal of a definition's name that does not exist."""
-    message = f"no {kind} named {_readable(name)!r}; known: {', '.join(known) or 'none'}"
+    message = _("no %(kind)s named %(readable)r; known: %(known)s") % {
+        "kind": kind,
+        "readable": _readable(name),
+        "known": ", ".join(known) or "none",
+    }
     return RuleViolation(message, code=code, details={field: [message]})
 
 
@@ -70,7 +75,10 @@ def _violation(
     path, sentences = next(iter(details.items()))
     more = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
     return RuleViolation(
-        f"{what} is not valid: {path}: {sentences[0]}{more}", code="invalid_props", details=details
+        _("%(what)s is not valid: %(path)s: %(sentences)s%(more)s")
+        % {"what": what, "path": path, "sentences": sentences[0], "more": more},
+        code="invalid_props",
+        details=details,
     )
 
 
@@ -81,7 +89,11 @@ def _sentence(props: type[ModuleProps], error: ErrorDetails) -> str:
     name = _readable(error["loc"][-1])
     close = get_close_matches(name, known, 1, cutoff=0.7)
     hint = f" Did you mean {close[0]!r}?" if close else ""
-    return f"There is no property {name!r} here.{hint} Known: {', '.join(known) or 'none'}."
+    return _("There is no property %(name)r here.%(hint)s Known: %(known)s.") % {
+        "name": name,
+        "hint": hint,
+        "known": ", ".join(known) or "none",
+    }
 
 
 def _known_at(props: type[ModuleProps], location: tuple[int | str, ...]) -> list[str]:

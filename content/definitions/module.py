@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar, Literal
 
+from django.utils.translation import gettext as _
+
 from content.definitions import checking
 from content.definitions.fields import ModuleProps
 from content.definitions.in_markdown import Media, markdown_of_props
@@ -132,7 +134,9 @@ def coerce_markdown(type_name: str, markdown: str) -> tuple[str, JsonObject]:
     for prop in props_of(find_module(type_name).Props).values():
         if prop.kind == "richtext":
             return prop.name, from_markdown(markdown)
-    message = f"The module {type_name} has no rich-text prop that Markdown could fill; send props."
+    message = _(
+        "The module %(type_name)s has no rich-text prop that Markdown could fill; send props."
+    ) % {"type_name": type_name}
     raise RuleViolation(message, code="no_rich_text", details={"contentMarkdown": [message]})
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from content.changes import apply, diff
 from content.document import PostDocument
@@ -53,7 +54,7 @@ def approve(
         causes=("post.review.approve",),
     )
     if revision is None:
-        raise RuleViolation("Nothing of this is still different.", code="nothing_staged")
+        raise RuleViolation(_("Nothing of this is still different."), code="nothing_staged")
     keep_rest(layers, document, changes.paths, actor)
     settle(post, document)
     return post, revision

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext as _
 
 from content import search, store
 from content.changes import Changes, diff
@@ -64,7 +65,9 @@ def write_live(
     # Until a title is approved, what stands there is the placeholder.
     post.is_placeholder = post.is_placeholder and "post.title" not in changes.paths
     if post.is_placeholder and post.publish_at is not None:
-        raise invalid("publishAt", "Approve the title first: what an agent made has a placeholder.")
+        raise invalid(
+            "publishAt", _("Approve the title first: what an agent made has a placeholder.")
+        )
     _save(post)
     if "post.slug" in changes.paths:
         post.variations.update(slug=post.slug)

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from content.changes import apply
 from content.layers.digest import read_digest
@@ -40,7 +41,10 @@ def reject(
     view = layers.view(layer)
     check_version(expected_version, view.version, "This draft")
     if not view.exists:
-        raise RuleViolation(f"Nothing is staged in {layer} of this post.", code="nothing_staged")
+        raise RuleViolation(
+            _("Nothing is staged in %(layer)s of this post.") % {"layer": layer},
+            code="nothing_staged",
+        )
     if digest is not None:
         paths = seen_changes(view, read_digest(digest), paths).paths
     wanted = set(view.changes.paths if paths is None else require_paths(view, paths))

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext
 
 from content.changes import Changes, apply, diff, merge
 from content.document import PostDocument
@@ -47,7 +48,9 @@ def revert_to_revision(
     post = lock_post(post_id)
     revision = post.revisions.filter(pk=revision_id).first()
     if revision is None:
-        raise NotFound(f"This post has no revision {revision_id}.")
+        raise NotFound(
+            gettext("This post has no revision %(revision_id)s.") % {"revision_id": revision_id}
+        )
     live = open_layers(post).live
     target, left_out = still_possible(post, live, PostDocument.from_json(revision.document))
     target = check_changes(post=post, before=live, after=target, actor=actor)
@@ -98,7 +101,8 @@ def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
     unstaged = _unstage(post, run_id, actor)
     if not reverted and not unstaged and not kept:
         raise RuleViolation(
-            f"The run {run_id} has contributed nothing here.", code="nothing_to_revert"
+            gettext("The run %(run_id)s has contributed nothing here.") % {"run_id": run_id},
+            code="nothing_to_revert",
         )
     return Reverted(post, reverted, tuple(kept), unstaged)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from django.utils.translation import gettext as _
+
 from content.changes import Changes
 from content.layers.digest import path_was_seen, was_seen
 from content.layers.state import LayerView
@@ -16,9 +18,12 @@ def require_paths(view: LayerView, paths: Collection[str]) -> Collection[str]:
     unknown = [path for path in paths if path not in known]
     if unknown or not paths:
         message = (
-            f"Not staged in {view.layer}: {', '.join(unknown)}."
+            (
+                _("Not staged in %(layer)s: %(unknown)s.")
+                % {"layer": view.layer, "unknown": ", ".join(unknown)}
+            )
             if unknown
-            else "Name at least one path."
+            else _("Name at least one path.")
         )
         raise RuleViolation(message, code="unknown_path", details={"paths": [message]})
     return paths
@@ -31,7 +36,8 @@ def seen_changes(
     if paths is None:
         if not view.exists and not seen:
             raise RuleViolation(
-                f"Nothing is staged in {view.layer} of this post.", code="nothing_staged"
+                _("Nothing is staged in %(layer)s of this post.") % {"layer": view.layer},
+                code="nothing_staged",
             )
         if len(view.changes) != len(seen):
             raise _stale([])
@@ -53,7 +59,11 @@ def seen_changes(
 def _stale(paths: list[str]) -> Conflict:
     which = ", ".join(paths) if paths else "what is staged"
     return Conflict(
-        f"This moved since you opened the review: {which}. Nothing was changed; look again and decide.",
+        _(
+            "This moved since you opened the review: %(which)s. Nothing was changed; look again "
+            "and decide."
+        )
+        % {"which": which},
         code="stale_review",
         details={path: ["changed since you saw it"] for path in paths},
     )

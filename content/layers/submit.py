@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from content.changes import Change, Changes, Conflict, apply, diff, same, value_at
 from content.layers.live import event_payload
@@ -82,7 +83,7 @@ def submit(
 
 def _chosen(view: LayerView, paths: Collection[str] | None) -> Changes:
     if not view.exists:
-        message = "Nothing is staged in AI Review of this post."
+        message = _("Nothing is staged in AI Review of this post.")
         raise RuleViolation(message, code="nothing_staged")
     return view.changes if paths is None else view.changes.only(require_paths(view, paths))
 

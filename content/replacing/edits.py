@@ -13,6 +13,7 @@ from typing import Any, Final
 from django.db import connection
 from django.db.models import Q, QuerySet, TextField
 from django.db.models.functions import Cast
+from django.utils.translation import gettext
 
 from core.errors import invalid
 from core.json import Json
@@ -44,7 +45,11 @@ class Substitution(Edit):
             return value
         count = len(self._pattern.findall(value))
         if len(value) + count * (len(self.new) - len(self.old)) > LONGEST:
-            raise invalid(path, f"This would be longer than {LONGEST:,} characters.")
+            raise invalid(
+                path,
+                gettext("This would be longer than %(longest)s characters.")
+                % {"longest": f"{LONGEST:,}"},
+            )
         return self._pattern.sub(lambda _: self.new, value) if count else value
 
     def keys(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext as _
+
 from content.changes import Change, Changes, diff
 from content.definitions import find_module, translatable_custom_fields, translatable_paths
 from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, PostDocument
@@ -56,19 +58,20 @@ def _agents_fields_only(changes: Changes) -> None:
         if change.module_id or name == "taxonomyTermIds" or name.startswith(CUSTOM_PREFIX):
             continue
         if name not in AGENT_FIELD_NAMES:
-            message = f"Agents and AI clients cannot propose {name}."
+            message = _("Agents and AI clients cannot propose %(name)s.") % {"name": name}
             raise RuleViolation(message, code="not_stageable", details={name: [message]})
 
 
 def _translation_only(post: Post, changes: Changes, before: PostDocument) -> None:
     """Translators change translatable values of a translation, and nothing else."""
     if post.translated_from_id is None:
-        raise NotAllowed("Translators edit translations only, and this post is an original.")
+        raise NotAllowed(_("Translators edit translations only, and this post is an original."))
     for change in changes:
         if not _is_translatable(change, before):
             raise NotAllowed(
-                f"Translators edit translatable fields only; {change.path} is not one.",
-                details={change.path: ["not translatable"]},
+                _("Translators edit translatable fields only; %(path)s is not one.")
+                % {"path": change.path},
+                details={change.path: [_("not translatable")]},
             )
 
 

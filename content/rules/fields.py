@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from content.changes import ABSENT, Changes
 from content.definitions import checking, find_post_type
 from content.document import CUSTOM_PREFIX, FIELD_NAMES, PostDocument
@@ -29,7 +31,11 @@ def clean_fields(
                 continue
             custom[name.removeprefix(CUSTOM_PREFIX)] = after.fields.get(name)
         elif name not in FIELD_NAMES:
-            raise invalid(name, f"There is no post field named {name!r}.", code="unknown_field")
+            raise invalid(
+                name,
+                _("There is no post field named %(name)r.") % {"name": name},
+                code="unknown_field",
+            )
         else:
             cleaned[name] = clean_value(name, after.fields.get(name))
     if custom:
@@ -40,7 +46,7 @@ def clean_fields(
         cleaned |= {CUSTOM_PREFIX + name: value for name, value in values.items()}
     _check_variation(post, cleaned)
     if cleaned.get("publishAt") is not None and post.status != Status.DRAFT:
-        raise invalid("publishAt", "Only a draft waits for its publication.", code="not_a_draft")
+        raise invalid("publishAt", _("Only a draft waits for its publication."), code="not_a_draft")
     if "slug" in cleaned:
         _check_slug_is_free(post, str(cleaned["slug"]))
     if "parentId" in cleaned:
@@ -54,7 +60,9 @@ def _check_variation(post: Post, cleaned: JsonObject) -> None:
         cleaned["canonicalUrl"] = None  # it follows the original by itself
     for name in ("slug", "parentId", "publishAt") if post.variation_of_id else ():
         if cleaned.get(name) is not None:
-            message = "A variation has the address of its original, and is promoted, not published."
+            message = _(
+                "A variation has the address of its original, and is promoted, not published."
+            )
             raise invalid(name, message, code="is_variation")
 
 
@@ -70,19 +78,28 @@ def _check_slug_is_free(post: Post, slug: str) -> None:
 
 def slug_taken(slug: str, type_name: str, locale: str) -> RuleViolation:
     return invalid(
-        "slug", f"Another {type_name} in {locale} has the slug {slug!r}.", code="slug_taken"
+        "slug",
+        _("Another %(type_name)s in %(locale)s has the slug %(slug)r.")
+        % {"type_name": type_name, "locale": locale, "slug": slug},
+        code="slug_taken",
     )
 
 
 def translation_taken(other: Post) -> RuleViolation:
-    message = f"The post is there in {other.locale} already: {other.title!r} ({other.pk})."
+    message = _("The post is there in %(locale)s already: %(title)r (%(pk)s).") % {
+        "locale": other.locale,
+        "title": other.title,
+        "pk": other.pk,
+    }
     return invalid("locale", message, code="translation_exists")
 
 
 def taken_by_another(post: Post) -> RuleViolation:
     """Which of a post's unique constraints another post holds, after the database refused it."""
     if post.variation_of_id is not None:
-        message = f"The post already has a variation {post.variation}."
+        message = _("The post already has a variation %(variation)s.") % {
+            "variation": post.variation
+        }
         return invalid("variation", message, code="variation_exists")
     others = Post.objects.alive().exclude(pk=post.pk)
     group = others.filter(translation_group=post.translation_group, locale=post.locale)
@@ -97,15 +114,17 @@ def check_parent(post: Post, value: object) -> None:
     if value is None:
         return
     if not find_post_type(post.type).hierarchical:
-        raise invalid("parentId", f"Posts of type {post.type} have no hierarchy.")
+        raise invalid(
+            "parentId", _("Posts of type %(type)s have no hierarchy.") % {"type": post.type}
+        )
     ancestor = Post.objects.alive().filter(pk=str(value)).first()
     if ancestor is None:
-        raise invalid("parentId", f"No post has the id {value}.")
+        raise invalid("parentId", _("No post has the id %(value)s.") % {"value": value})
     if (ancestor.type, ancestor.locale) != (post.type, post.locale):
-        raise invalid("parentId", "The parent must be of the same type and locale.")
+        raise invalid("parentId", _("The parent must be of the same type and locale."))
     seen: set[UUID] = set()
     while ancestor is not None and ancestor.pk not in seen:
         if ancestor.pk == post.pk:
-            raise invalid("parentId", "A post cannot stand below itself.", code="parent_cycle")
+            raise invalid("parentId", _("A post cannot stand below itself."), code="parent_cycle")
         seen.add(ancestor.pk)
         ancestor = ancestor.parent

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 from uuid import UUID, uuid4
 
+from django.utils.translation import gettext
+
 from content.models import Post
 from content.richtext.links import safe_href
 from core.errors import RuleViolation, invalid
@@ -36,23 +38,32 @@ def clean_items(value: object, kept: frozenset[str] = frozenset()) -> list[Json]
 
 def _clean_level(value: object, path: str, depth: int, seen: set[str]) -> list[Json]:
     if not isinstance(value, list):
-        raise invalid(path, f"{path} must be a list of items.")
+        raise invalid(path, gettext("%(path)s must be a list of items.") % {"path": path})
     if value and depth > DEEPEST:
-        raise invalid(path, f"A menu is at most {DEEPEST} levels deep.")
+        raise invalid(
+            path, gettext("A menu is at most %(deepest)s levels deep.") % {"deepest": DEEPEST}
+        )
     return [_clean_item(item, f"{path}.{place}", depth, seen) for place, item in enumerate(value)]
 
 
 def _clean_item(item: object, path: str, depth: int, seen: set[str]) -> Json:
     if not isinstance(item, Mapping):
-        raise invalid(path, f"{path} must be an object.")
+        raise invalid(path, gettext("%(path)s must be an object.") % {"path": path})
     for name in item:
         if name not in _KEYS:
             known = ", ".join(sorted(_KEYS))
-            raise invalid(f"{path}.{name}"[:200], f"An item has no key {name[:80]!r}; {known}.")
+            raise invalid(
+                f"{path}.{name}"[:200],
+                gettext("An item has no key %(name)r; %(known)s.")
+                % {"name": name[:80], "known": known},
+            )
     id_ = _id_of(item.get("id"), path, seen)
     type_ = item.get("type", "custom")
     if type_ not in ITEM_TYPES:
-        raise invalid(f"{path}.type", f"type is one of: {', '.join(ITEM_TYPES)}.")
+        raise invalid(
+            f"{path}.type",
+            gettext("type is one of: %(item_types)s.") % {"item_types": ", ".join(ITEM_TYPES)},
+        )
     cleaned: JsonObject = {
         "id": id_,
         "label": _label_of(item.get("label", ""), path, required=type_ == "custom"),
@@ -73,26 +84,35 @@ def _id_of(value: object, path: str, seen: set[str]) -> str:
     id_ = str(uuid4()) if value is None else value
     if not isinstance(id_, str) or not _ID.match(id_):
         raise invalid(
-            f"{path}.id", "An id is made of letters, digits, - and _; without one, one is made."
+            f"{path}.id",
+            gettext("An id is made of letters, digits, - and _; without one, one is made."),
         )
     if id_ in seen:
-        raise invalid(f"{path}.id", f"Another item of the menu has the id {id_!r}.")
+        raise invalid(
+            f"{path}.id", gettext("Another item of the menu has the id %(id)r.") % {"id": id_}
+        )
     seen.add(id_)
     if len(seen) > MOST_ITEMS:
-        raise invalid("items", f"A menu has at most {MOST_ITEMS} items.")
+        raise invalid(
+            "items",
+            gettext("A menu has at most %(most_items)s items.") % {"most_items": MOST_ITEMS},
+        )
     return id_
 
 
 def _label_of(value: object, path: str, *, required: bool) -> str:
     if not isinstance(value, str):
-        raise invalid(f"{path}.label", "label must be text.")
+        raise invalid(f"{path}.label", gettext("label must be text."))
     label = value.strip()
     if required and not label:
-        raise invalid(f"{path}.label", "label must not be empty.")
+        raise invalid(f"{path}.label", gettext("label must not be empty."))
     if len(label) > LABEL_MAX or not label.isprintable():
         raise invalid(
             f"{path}.label",
-            f"label is one line of at most {LABEL_MAX} characters, without control characters.",
+            gettext(
+                "label is one line of at most %(label_max)s characters, without control characters."
+            )
+            % {"label_max": LABEL_MAX},
         )
     return label
 
@@ -105,8 +125,11 @@ def _url_of(value: object, path: str) -> str:
     if address is None or len(address) > ITEM_URL_MAX:
         raise invalid(
             f"{path}.url",
-            "url is a path, an http(s), mailto or tel address of at most "
-            f"{ITEM_URL_MAX:,} characters.",
+            gettext(
+                "url is a path, an http(s), mailto or tel address of at most %(item_url_max)s "
+                "characters."
+            )
+            % {"item_url_max": f"{ITEM_URL_MAX:,}"},
         )
     return address
 
@@ -119,7 +142,9 @@ def _post_id_of(value: object, path: str) -> str:
 
 
 def _no_post(path: str, value: object) -> str:
-    raise invalid(f"{path}.postId", f"No post has the id {str(value)[:80]!r}.")
+    raise invalid(
+        f"{path}.postId", gettext("No post has the id %(value)r.") % {"value": str(value)[:80]}
+    )
 
 
 def _follow_posts(items: list[Json], kept: frozenset[str]) -> None:
@@ -150,4 +175,9 @@ def _post_items(items: list[Json], path: str) -> Iterator[tuple[str, JsonObject]
 
 
 def slug_taken(slug: str, locale: str) -> RuleViolation:
-    return invalid("slug", f"There is a menu {slug!r} in {locale} already.", code="slug_taken")
+    return invalid(
+        "slug",
+        gettext("There is a menu %(slug)r in %(locale)s already.")
+        % {"slug": slug, "locale": locale},
+        code="slug_taken",
+    )

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
+from django.utils.translation import gettext
+
 from content.changes import ABSENT, Change, Changes
 from content.definitions import checking, find_module, validate_props, why_excluded
 from content.document import ModuleDocument, PostDocument
@@ -42,7 +44,11 @@ def _preceding(document: PostDocument, module_id: str, among: set[str]) -> set[s
 
 
 def _locked(module: ModuleDocument, why: str) -> RuleViolation:
-    message = f"The module {module.type} ({module.id}) is locked by the module group: it {why}."
+    message = gettext("The module %(type)s (%(id)s) is locked by the module group: it %(why)s.") % {
+        "type": module.type,
+        "id": module.id,
+        "why": why,
+    }
     return RuleViolation(message, code="locked_module", details={f"modules.{module.id}": [message]})
 
 
@@ -51,7 +57,10 @@ def clean_modules(
 ) -> PostDocument:
     """Clean what `changes` names of the modules; details are keyed by `modules.<postModuleId>.props.…`."""
     if len(after.modules) > MODULES_MAX and len(after.modules) > len(before.modules):
-        raise invalid("modules", f"A post has at most {MODULES_MAX} modules.")
+        raise invalid(
+            "modules",
+            gettext("A post has at most %(modules_max)s modules.") % {"modules_max": MODULES_MAX},
+        )
     cleaned: dict[str, ModuleDocument] = {}
     edited: dict[str, list[Change]] = {}
     for change in changes:
@@ -71,7 +80,9 @@ def clean_modules(
 
 
 def _replaced(module: ModuleDocument) -> RuleViolation:
-    message = f"The type of a module cannot change; remove {module.id} and add another."
+    message = gettext("The type of a module cannot change; remove %(id)s and add another.") % {
+        "id": module.id
+    }
     return RuleViolation(message, code="module_type", details={f"modules.{module.id}": [message]})
 
 
@@ -87,7 +98,8 @@ def _clean_new(post: Post, module: ModuleDocument) -> ModuleDocument:
         known = ", ".join(definition.allowed_scopes)
         raise invalid(
             f"modules.{module.id}.scope",
-            f"{module.type} cannot be {module.scope}; allowed: {known}.",
+            gettext("%(type)s cannot be %(scope)s; allowed: %(known)s.")
+            % {"type": module.type, "scope": module.scope, "known": known},
         )
     try:
         if module.scope == "global":
@@ -118,7 +130,9 @@ def _clean_edited(module: ModuleDocument, parts: list[Change]) -> ModuleDocument
             if where == part and change.after is not ABSENT:
                 changed[name] = values[name]
         if changed and part == "props" and module.scope != "local":
-            message = f"{module.type} is shared by other posts here; change its overrides instead."
+            message = gettext(
+                "%(type)s is shared by other posts here; change its overrides instead."
+            ) % {"type": module.type}
             raise invalid(f"modules.{module.id}.props", message, code="shared_module")
         if changed:
             try:
@@ -168,6 +182,7 @@ def _check_global(added: list[ModuleDocument]) -> None:
         if row is None or str(row.pk) != module.instance_id or row.type != module.type:
             raise invalid(
                 "globalSlug",
-                f"No global module {slug!r} of type {module.type}.",
+                gettext("No global module %(slug)r of type %(type)s.")
+                % {"slug": slug, "type": module.type},
                 code="unknown_global",
             )

@@ -6,6 +6,8 @@ import re
 from typing import Final
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from content.definitions import taxonomies
 from content.models import Term
 from core.errors import RuleViolation, invalid
@@ -22,7 +24,9 @@ _SLUG: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")
 def clean_name(value: str) -> str:
     name = value.strip()
     if not name or len(name) > NAME_MAX or not name.isprintable():
-        raise invalid("name", f"name is one line of 1 to {NAME_MAX} characters.")
+        raise invalid(
+            "name", _("name is one line of 1 to %(name_max)s characters.") % {"name_max": NAME_MAX}
+        )
     return name
 
 
@@ -30,14 +34,21 @@ def clean_slug(value: str) -> str:
     if len(value) > SLUG_MAX or not _SLUG.match(value) or value != value.lower():
         raise invalid(
             "slug",
-            f"A slug is made of at most {SLUG_MAX} lower-case letters and digits, joined by hyphens.",
+            _(
+                "A slug is made of at most %(slug_max)s lower-case letters and digits, joined by "
+                "hyphens."
+            )
+            % {"slug_max": SLUG_MAX},
         )
     return value
 
 
 def clean_order(value: int) -> int:
     if not -ORDER_MAX <= value <= ORDER_MAX:
-        raise invalid("orderIndex", f"orderIndex is at most {ORDER_MAX:,} from 0.")
+        raise invalid(
+            "orderIndex",
+            _("orderIndex is at most %(order_max)s from 0.") % {"order_max": f"{ORDER_MAX:,}"},
+        )
     return value
 
 

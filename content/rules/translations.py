@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from django.utils.translation import gettext as _
+
 from content.definitions import ModuleProps, find_module, props_of
 from content.document import ModuleDocument, PostDocument
 from core.errors import RuleViolation, invalid
@@ -23,7 +25,7 @@ def translated_modules(
     for id_, props in given.items():
         module = source.module(id_.lower())
         if module is None:
-            message = f"The post has no module {id_} to translate."
+            message = _("The post has no module %(id)s to translate.") % {"id": id_}
             raise invalid("modules", message, code="unknown_module")
         known = find_module(module.type).Props
         values = {**module.props, **module.overrides}
@@ -51,11 +53,11 @@ def _texts(
 
 
 def _not_translatable(module: ModuleDocument, name: str, translatable: list[str]) -> RuleViolation:
-    message = (
-        f"{name} of {module.type} is not translated: it is copied from the source. "
-        f"Translatable: {', '.join(translatable) or 'nothing'}. Where the translation needs another value, "
-        "change it there with update_post_module_ai_review."
-    )
+    message = _(
+        "%(name)s of %(type)s is not translated: it is copied from the source. Translatable: "
+        "%(translatable)s. Where the translation needs another value, change it there with "
+        "update_post_module_ai_review."
+    ) % {"name": name, "type": module.type, "translatable": ", ".join(translatable) or "nothing"}
     path = f"modules.{module.id}.props.{name}"
     return RuleViolation(message, code="not_translatable", details={path: [message]})
 

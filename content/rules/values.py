@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext as _
 
 from content.models.post import EXCERPT_MAX, META_MAX, SLUG_MAX, TITLE_MAX, URL_MAX
 from content.richtext.schema import safe_href
@@ -38,20 +39,27 @@ def _text(
         if value is None and not required:
             return "" if name == "excerpt" else None
         if not isinstance(value, str):
-            raise invalid(name, f"{name} must be text.")
+            raise invalid(name, _("%(name)s must be text.") % {"name": name})
         value = value.strip()
         if required and not value:
-            raise invalid(name, f"{name} must not be empty.")
+            raise invalid(name, _("%(name)s must not be empty.") % {"name": name})
         if len(value) > limit:
             raise invalid(
-                name, f"{name} has {len(value):,} characters; at most {limit:,} are allowed."
+                name,
+                _("%(name)s has %(number)s characters; at most %(limit)s are allowed.")
+                % {"name": name, "number": f"{len(value):,}", "limit": f"{limit:,}"},
             )
         if _CONTROL.search(value) or (not lines and ("\n" in value or "\r" in value)):
-            raise invalid(name, f"{name} must not hold control characters or line breaks.")
+            raise invalid(
+                name,
+                _("%(name)s must not hold control characters or line breaks.") % {"name": name},
+            )
         try:
             value.encode()
         except UnicodeEncodeError:
-            raise invalid(name, f"{name} holds half of a character (a lone surrogate).") from None
+            raise invalid(
+                name, _("%(name)s holds half of a character (a lone surrogate).") % {"name": name}
+            ) from None
         return value
 
     return check
@@ -62,7 +70,9 @@ def _slug(name: str, value: Json) -> Json:
     if not _SLUG.match(str(text)) or str(text) != str(text).lower():
         raise invalid(
             name,
-            "A slug is made of lower-case letters and digits, in words joined by single hyphens.",
+            _(
+                "A slug is made of lower-case letters and digits, in words joined by single hyphens."
+            ),
         )
     return text
 
@@ -72,7 +82,7 @@ def _address(name: str, value: Json) -> Json:
     if not text:
         return None
     if not str(text).startswith(("http://", "https://")) or safe_href(str(text)) is None:
-        raise invalid(name, f"{name} must be an absolute http(s) address.")
+        raise invalid(name, _("%(name)s must be an absolute http(s) address.") % {"name": name})
     return text
 
 
@@ -80,20 +90,24 @@ def _json_object(name: str, value: Json) -> Json:
     if value is None:
         return None
     if not isinstance(value, Mapping):
-        raise invalid(name, f"{name} must be an object or null.")
+        raise invalid(name, _("%(name)s must be an object or null.") % {"name": name})
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
         text.encode()
         _check_numbers(value)
     except (ValueError, RecursionError):
-        message = f"{name} holds a number or a character that cannot be stored."
+        message = _("%(name)s holds a number or a character that cannot be stored.") % {
+            "name": name
+        }
         raise invalid(name, message) from None
     if len(text) > _JSON_MAX:
         raise invalid(
-            name, f"{name} is too large; at most {_JSON_MAX:,} characters of JSON are allowed."
+            name,
+            _("%(name)s is too large; at most %(json_max)s characters of JSON are allowed.")
+            % {"name": name, "json_max": f"{_JSON_MAX:,}"},
         )
     if "\\u0000" in text:
-        raise invalid(name, f"{name} must not hold control characters.")
+        raise invalid(name, _("%(name)s must not hold control characters.") % {"name": name})
     return dict(value)
 
 
@@ -114,7 +128,9 @@ def _robots(name: str, value: Json) -> Json:
     if isinstance(found, Mapping):
         for key, item in found.items():
             if key in ("index", "follow") and not isinstance(item, bool):
-                raise invalid(name, f"{name}.{key} must be true or false.")
+                raise invalid(
+                    name, _("%(name)s.%(key)s must be true or false.") % {"name": name, "key": key}
+                )
     return found
 
 
@@ -124,13 +140,13 @@ def _uuid(name: str, value: Json) -> Json:
     try:
         return str(UUID(str(value)))
     except ValueError:
-        raise invalid(name, f"{name} must be a UUID.") from None
+        raise invalid(name, _("%(name)s must be a UUID.") % {"name": name}) from None
 
 
 def _media(name: str, value: Json) -> Json:
     found = _uuid(name, value)
     if found is not None and not media_exists(str(found)):
-        raise invalid(name, f"No media has the id {found}.")
+        raise invalid(name, _("No media has the id %(found)s.") % {"found": found})
     return found
 
 
@@ -138,7 +154,10 @@ def _whole_number(name: str, value: Json) -> Json:
     if value is None:
         return 0
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > 1_000_000:
-        raise invalid(name, f"{name} must be a whole number between -1,000,000 and 1,000,000.")
+        raise invalid(
+            name,
+            _("%(name)s must be a whole number between -1,000,000 and 1,000,000.") % {"name": name},
+        )
     return value
 
 
@@ -154,10 +173,12 @@ def _moment(name: str, value: Json) -> Json:
             moment = None
     if moment is None or moment.year > _LATEST_YEAR:
         raise invalid(
-            name, f"{name} must be a time in ISO 8601 with its zone, like 2030-01-31T08:00:00Z."
+            name,
+            _("%(name)s must be a time in ISO 8601 with its zone, like 2030-01-31T08:00:00Z.")
+            % {"name": name},
         )
     if moment <= timezone.now():
-        raise invalid(name, f"{name} must lie in the future.")
+        raise invalid(name, _("%(name)s must lie in the future.") % {"name": name})
     return iso(moment)
 
 

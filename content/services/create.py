@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from content import search, store
 from content.changes import diff
@@ -75,7 +76,7 @@ def create_post(
     if not (translation_of is not None and actor.can("posts.translate")):
         actor.require("posts.create")
     if status not in (Status.DRAFT, Status.PUBLISHED):
-        raise invalid("status", "A new post is a draft or published.")
+        raise invalid("status", _("A new post is a draft or published."))
     if status == Status.PUBLISHED or fields.get("publishAt") is not None:
         actor.require("posts.publish")
     post = new_row(actor, type, locale, translation_of)
@@ -89,7 +90,7 @@ def create_post(
     document = check_changes(post=post, before=empty, after=document, actor=actor)
     require_names(document)
     if status == Status.PUBLISHED and document.fields.get("publishAt") is not None:
-        raise invalid("publishAt", "Only a draft waits for its publication.", code="not_a_draft")
+        raise invalid("publishAt", _("Only a draft waits for its publication."), code="not_a_draft")
     insert(post, document, status)
     if translation_of is not None:
         source = store.load(translation_of)
@@ -102,7 +103,7 @@ def require_names(document: PostDocument) -> None:
     """A new post has a title and a slug, which no comparison with an empty one asks for."""
     for name in ("title", "slug"):
         if not document.fields.get(name):
-            raise invalid(name, f"{name} is required.")
+            raise invalid(name, _("%(name)s is required.") % {"name": name})
 
 
 def record_created(
@@ -188,7 +189,11 @@ def new_row(actor: Actor, type: str, locale: str | None, translation_of: Post | 
     locale = locale or settings.CMS_ENV.default_locale
     if locale not in settings.CMS_ENV.locales:
         known = ", ".join(settings.CMS_ENV.locales)
-        raise invalid("locale", f"{locale!r} is not a locale of this site; known: {known}.")
+        raise invalid(
+            "locale",
+            _("%(locale)r is not a locale of this site; known: %(known)s.")
+            % {"locale": locale, "known": known},
+        )
     post = Post(id=uuid4(), type=type, locale=locale, author_id=actor.user.pk)
     post.custom_fields = definition.default_custom_fields()
     post.robots_json = definition.seo()["robotsJson"]

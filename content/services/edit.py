@@ -6,6 +6,7 @@ from collections.abc import Callable
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from content import store
 from content.document import PostDocument
@@ -38,7 +39,7 @@ def edit_post(
     post = lock_post(post_id)
     check_version(expected_version, post.version, "This post")
     if not actor.can("posts.edit") and post.status != Status.DRAFT:
-        raise NotAllowed("This post is live; translators stage changes of it in Review.")
+        raise NotAllowed(_("This post is live; translators stage changes of it in Review."))
     if status == Status.DRAFT and post.status != Status.DRAFT:
         # First: what only a draft may hold comes with the same call.
         move_status(post=post, status=status, actor=actor)
@@ -57,5 +58,5 @@ def edit_post(
 def _check_not_both(before: PostDocument, after: PostDocument) -> None:
     due = after.fields.get("publishAt")
     if due is not None and due != before.fields.get("publishAt"):
-        message = "A post is published now or later, not both."
+        message = _("A post is published now or later, not both.")
         raise invalid("publishAt", message, code="not_a_draft")

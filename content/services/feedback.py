@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from content.models import Feedback, FeedbackCategory, FeedbackStatus, Post
 from core import events
@@ -73,7 +74,7 @@ def change_feedback(
     if row.category != before[1] and row.author_id != actor.user.pk:
         actor.require("feedback.resolve")
     if row.content != before[2] and row.author_id != actor.user.pk:
-        message = "Only who wrote feedback changes its words."
+        message = _("Only who wrote feedback changes its words.")
         raise NotAllowed(message, code="not_the_author", details={"content": [message]})
     if (row.status, row.category, row.content) != before:
         row.save()
@@ -111,7 +112,7 @@ def _locked(feedback_id: UUID | str) -> Feedback:
     except ValueError:
         row = None
     if row is None:
-        raise NotFound("There is no such feedback.")
+        raise NotFound(_("There is no such feedback."))
     return row
 
 
@@ -121,31 +122,42 @@ def _visible_post(post_id: str) -> Post:
     except ValueError:
         post = None
     if post is None:
-        raise invalid("postId", "No post has this id.", code="unknown_post")
+        raise invalid("postId", _("No post has this id."), code="unknown_post")
     return post
 
 
 def _one_of(name: str, value: str, known: list[str]) -> str:
     if value not in known:
-        raise invalid(name, f"{name} must be one of: {', '.join(known)}.")
+        raise invalid(
+            name,
+            _("%(name)s must be one of: %(known)s.") % {"name": name, "known": ", ".join(known)},
+        )
     return value
 
 
 def _clean_content(text: str) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
     if not text:
-        raise invalid("content", "content must not be empty.")
+        raise invalid("content", _("content must not be empty."))
     if len(text) > CONTENT_MAX:
-        raise invalid("content", f"content may have at most {CONTENT_MAX:,} characters.")
+        raise invalid(
+            "content",
+            _("content may have at most %(content_max)s characters.")
+            % {"content_max": f"{CONTENT_MAX:,}"},
+        )
     if _CONTROL.search(text):
-        raise invalid("content", "content must not hold control characters.")
+        raise invalid("content", _("content must not hold control characters."))
     return text
 
 
 def _clean_place(name: str, value: float | None) -> float | None:
     # False for NaN too.
     if value is not None and not 0 <= value <= FARTHEST:
-        raise invalid(name, f"{name} must be a number from 0 to {FARTHEST:,}.")
+        raise invalid(
+            name,
+            _("%(name)s must be a number from 0 to %(farthest)s.")
+            % {"name": name, "farthest": f"{FARTHEST:,}"},
+        )
     return value
 
 
@@ -154,7 +166,8 @@ def _clean_selector(text: str) -> str:
     if len(text) > SELECTOR_MAX or _CONTROL.search(text) or "\n" in text:
         raise invalid(
             "elementSelector",
-            f"elementSelector is one line of at most {SELECTOR_MAX} characters.",
+            _("elementSelector is one line of at most %(selector_max)s characters.")
+            % {"selector_max": SELECTOR_MAX},
         )
     return text
 

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from content.models import ReplacedPlace, Replacement
 from content.replacing.edits import Restoration, Substitution, restoration
@@ -95,7 +96,7 @@ def undo_replacement(*, actor: Actor, replacement_id: UUID | str) -> Undone:
     _allow(actor)
     row = _lock(replacement_id)
     if row.undone_at is not None:
-        raise Conflict("This was undone already.", code="already_undone")
+        raise Conflict(_("This was undone already."), code="already_undone")
     listed = row.places.values_list("table", "row", "field", "before", "after")
     edit: Restoration = restoration(listed, "find-replace undone")
     restored = _carry_out(edit, row.tables, actor)
@@ -116,12 +117,18 @@ def _carry_out(edit: Edit, tables: Collection[str], actor: Actor) -> list[Place]
         for source, keys in found:
             places += source.change(keys, edit, wanted, actor)
             if len(places) > MOST_PLACES:
-                sentence = f"There are more than {MOST_PLACES:,} places. Name fewer tables."
+                sentence = _("There are more than %(most_places)s places. Name fewer tables.") % {
+                    "most_places": f"{MOST_PLACES:,}"
+                }
                 raise invalid("tables", sentence, code="too_many")
     if edit.problems:
         path, sentences = next(iter(edit.problems.items()))
         raise RuleViolation(
-            f"Nothing was replaced, for a value would not be valid any more: {path}: {sentences[0]}",
+            _(
+                "Nothing was replaced, for a value would not be valid any more: %(path)s: "
+                "%(sentences)s"
+            )
+            % {"path": path, "sentences": sentences[0]},
             details=edit.problems,
         )
     return places
@@ -136,14 +143,22 @@ def _check(find: str, replace: str, tables: Collection[str]) -> None:
     refuse_unstorable(find, "find")
     refuse_unstorable(replace, "replace")
     if not 1 <= len(find) <= FIND_MAX:
-        raise invalid("find", f"find has from 1 to {FIND_MAX:,} characters.")
+        raise invalid(
+            "find", _("find has from 1 to %(find_max)s characters.") % {"find_max": f"{FIND_MAX:,}"}
+        )
     if len(replace) > REPLACE_MAX:
-        raise invalid("replace", f"replace has at most {REPLACE_MAX:,} characters.")
+        raise invalid(
+            "replace",
+            _("replace has at most %(replace_max)s characters.")
+            % {"replace_max": f"{REPLACE_MAX:,}"},
+        )
     known = known_tables()
     unknown = [table for table in tables if table not in known]
     if unknown or not tables:
         what = f"There is no table {unknown[0][:80]!r} here" if unknown else "No table is named"
-        raise invalid("tables", f"{what}; known: {', '.join(known)}.")
+        raise invalid(
+            "tables", _("%(what)s; known: %(known)s.") % {"what": what, "known": ", ".join(known)}
+        )
 
 
 def _keep(row: Replacement, places: Sequence[Place]) -> None:
@@ -171,7 +186,10 @@ def _lock(replacement_id: UUID | str) -> Replacement:
     rows = Replacement.objects.select_for_update(of=("self",))
     found = rows.filter(pk=id_).first() if id_ is not None else None
     if found is None:
-        raise NotFound(f"No replacement has the id {str(replacement_id)[:80]}.")
+        raise NotFound(
+            _("No replacement has the id %(replacement_id)s.")
+            % {"replacement_id": str(replacement_id)[:80]}
+        )
     return found
 
 

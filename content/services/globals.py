@@ -8,6 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from content.definitions import checking, find_module, validate_props
 from content.global_queries import find_global, placements_of
@@ -40,12 +41,15 @@ def create_global(
     definition = find_module(type)
     if "global" not in definition.allowed_scopes:
         known = ", ".join(definition.allowed_scopes)
-        raise invalid("type", f"{type} cannot be global; allowed: {known}.")
-    if len(slug) > SLUG_MAX or not _SLUG.fullmatch(slug):
-        message = (
-            f"A globalSlug is made of lower-case letters a-z and digits, in words joined by single "
-            f"hyphens, and has at most {SLUG_MAX} characters."
+        raise invalid(
+            "type",
+            _("%(type)s cannot be global; allowed: %(known)s.") % {"type": type, "known": known},
         )
+    if len(slug) > SLUG_MAX or not _SLUG.fullmatch(slug):
+        message = _(
+            "A globalSlug is made of lower-case letters a-z and digits, in words joined by "
+            "single hyphens, and has at most %(slug_max)s characters."
+        ) % {"slug_max": SLUG_MAX}
         raise invalid("globalSlug", message)
     module = ModuleInstance(
         type=type,
@@ -58,7 +62,7 @@ def create_global(
         with transaction.atomic():
             module.save(force_insert=True)
     except IntegrityError:
-        message = f"Another global module has the slug {slug!r}."
+        message = _("Another global module has the slug %(slug)r.") % {"slug": slug}
         raise invalid("globalSlug", message, code="slug_taken") from None
     follow_globals([(module, None)])
     _keep(module, "created", actor)
@@ -84,7 +88,7 @@ def edit_global(
     module = lock_global(slug)
     check_version(expected_version, module.version, "This global module")
     if type is not None and type != module.type:
-        raise invalid("type", "The type of a module cannot change.", code="module_type")
+        raise invalid("type", _("The type of a module cannot change."), code="module_type")
     merged = {**module.props, **_checked(module, props or {})}
     wanted = module.label if label is None else clean_line("label", label, LABEL_MAX)
     _write(module, wanted, merged, actor, "edited")
@@ -104,7 +108,9 @@ def revert_global(
     except ValueError:
         revision = None
     if revision is None:
-        raise NotFound(f"This global module has no revision {revision_id}.")
+        raise NotFound(
+            _("This global module has no revision %(revision_id)s.") % {"revision_id": revision_id}
+        )
     changed = {
         name: value
         for name, value in revision.props.items()
@@ -123,7 +129,8 @@ def delete_global(*, actor: Actor, slug: str) -> ModuleInstance:
     used = placements_of(module)
     if used.total:
         raise Conflict(
-            f"The global module {slug} is in use: {used.sentence}. Remove it there first.",
+            _("The global module %(slug)s is in use: %(sentence)s. Remove it there first.")
+            % {"slug": slug, "sentence": used.sentence},
             code="in_use",
             details={"globalSlug": [used.sentence]},
         )

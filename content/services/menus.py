@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from content.models import Menu
 from content.rules.menus import clean_items, slug_taken
@@ -50,7 +51,7 @@ def change_menu(
     menu = _locked(menu_id)
     if expected_version is not None and expected_version != menu.version:
         raise Conflict(
-            "This menu changed since you read it. Read it again and repeat your change.",
+            _("This menu changed since you read it. Read it again and repeat your change."),
             code="stale_version",
             current=menu.version,
         )
@@ -99,14 +100,16 @@ def _locked(menu_id: UUID | str) -> Menu:
     except ValueError:
         menu = None
     if menu is None:
-        raise NotFound(f"No menu has the id {str(menu_id)[:80]}.")
+        raise NotFound(_("No menu has the id %(menu_id)s.") % {"menu_id": str(menu_id)[:80]})
     return menu
 
 
 def _clean_name(value: str) -> str:
     name = value.strip()
     if not name or len(name) > NAME_MAX or not name.isprintable():
-        raise invalid("name", f"name is one line of 1 to {NAME_MAX} characters.")
+        raise invalid(
+            "name", _("name is one line of 1 to %(name_max)s characters.") % {"name_max": NAME_MAX}
+        )
     return name
 
 
@@ -114,7 +117,10 @@ def _clean_slug(value: str) -> str:
     if len(value) > SLUG_MAX or not _SLUG.match(value):
         raise invalid(
             "slug",
-            f"A slug is made of at most {SLUG_MAX} letters a to z and digits, joined by hyphens.",
+            _(
+                "A slug is made of at most %(slug_max)s letters a to z and digits, joined by hyphens."
+            )
+            % {"slug_max": SLUG_MAX},
         )
     return value
 
@@ -122,7 +128,11 @@ def _clean_slug(value: str) -> str:
 def _clean_locale(value: str) -> str:
     if value not in settings.CMS_ENV.locales:
         known = ", ".join(settings.CMS_ENV.locales)
-        raise invalid("locale", f"{value[:20]!r} is not a locale of this site; known: {known}.")
+        raise invalid(
+            "locale",
+            _("%(value)r is not a locale of this site; known: %(known)s.")
+            % {"value": value[:20], "known": known},
+        )
     return value
 
 

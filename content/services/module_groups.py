@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from content.definitions import (
     GroupModule,
@@ -47,11 +48,16 @@ def create_group(
     if len(name) > NAME_MAX or not _NAME.fullmatch(name):
         raise invalid(
             "name",
-            "The name is made of lower-case letters a-z and digits, in words joined by single "
-            f"hyphens, and has at most {NAME_MAX} characters.",
+            _(
+                "The name is made of lower-case letters a-z and digits, in words joined by single "
+                "hyphens, and has at most %(name_max)s characters."
+            )
+            % {"name_max": NAME_MAX},
         )
     if name in module_groups:
-        message = f"The module group {name!r} is code, and stays as it is. Choose another name."
+        message = _(
+            "The module group %(name)r is code, and stays as it is. Choose another name."
+        ) % {"name": name}
         raise invalid("name", message, code="name_taken")
     _require_post_type(post_type)
     group = ModuleGroup(
@@ -65,7 +71,7 @@ def create_group(
         with transaction.atomic():
             group.save(force_insert=True)
     except IntegrityError:
-        message = f"Another module group has the name {name!r}."
+        message = _("Another module group has the name %(name)r.") % {"name": name}
         raise invalid("name", message, code="name_taken") from None
     _tell("created", group, actor)
     return group
@@ -119,13 +125,15 @@ def _allow(actor: Actor) -> None:
 
 def _lock(name: str) -> ModuleGroup:
     if name in module_groups:
-        message = f"The module group {name!r} is code, and can only be changed there."
+        message = _("The module group %(name)r is code, and can only be changed there.") % {
+            "name": name
+        }
         raise RuleViolation(message, code="code_defined", details={"name": [message]})
     rows = ModuleGroup.objects.select_for_update()
     # PostgreSQL would refuse to look for a text with NUL.
     found = rows.filter(name=name).first() if "\x00" not in name else None
     if found is None:
-        raise NotFound(f"There is no module group {name[:100]!r}.")
+        raise NotFound(_("There is no module group %(name)r.") % {"name": name[:100]})
     return found
 
 
@@ -157,11 +165,20 @@ def _check_place(post_type: str, place: GroupModule, shared: Mapping[str, str]) 
         raise invalid("type", reason, code="module_not_allowed")
     if place.scope not in definition.allowed_scopes:
         known = ", ".join(definition.allowed_scopes)
-        raise invalid("scope", f"{place.type} cannot be {place.scope}; allowed: {known}.")
+        raise invalid(
+            "scope",
+            _("%(type)s cannot be %(scope)s; allowed: %(known)s.")
+            % {"type": place.type, "scope": place.scope, "known": known},
+        )
     if (place.scope == "global") != (place.global_slug is not None):
-        raise invalid("globalSlug", "A global module, and no other, is placed by its globalSlug.")
+        raise invalid(
+            "globalSlug", _("A global module, and no other, is placed by its globalSlug.")
+        )
     if place.global_slug is not None and shared.get(place.global_slug) != place.type:
-        message = f"There is no global module {place.global_slug!r} of type {place.type}."
+        message = _("There is no global module %(global_slug)r of type %(type)s.") % {
+            "global_slug": place.global_slug,
+            "type": place.type,
+        }
         raise invalid("globalSlug", message, code="unknown_global")
     try:
         place.full_props()

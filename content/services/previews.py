@@ -14,6 +14,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from content.document import PostDocument
 from content.layers.state import lock_post, open_layers
@@ -46,9 +47,13 @@ def create_preview_link(
     """A link to a layer of a post, and the token that opens it, which is nowhere kept."""
     actor.require("posts.preview")
     if layer not in LAYERS:
-        raise invalid("layer", f"layer must be one of: {', '.join(LAYERS)}.")
+        raise invalid(
+            "layer", gettext("layer must be one of: %(layers)s.") % {"layers": ", ".join(LAYERS)}
+        )
     if isinstance(hours, bool) or not 1 <= hours <= LONGEST_HOURS:
-        message = f"expiresInHours must be a whole number from 1 to {LONGEST_HOURS}."
+        message = gettext("expiresInHours must be a whole number from 1 to %(longest_hours)s.") % {
+            "longest_hours": LONGEST_HOURS
+        }
         raise invalid("expiresInHours", message)
     post = lock_post(post_id)
     actor.require_inside(post.translation_group)
@@ -76,7 +81,7 @@ def revoke_preview_link(*, post_id: UUID | str, link_id: UUID | str, actor: Acto
     except ValueError:
         link = None
     if link is None:
-        raise NotFound(f"This post has no preview link {link_id}.")
+        raise NotFound(gettext("This post has no preview link %(link_id)s.") % {"link_id": link_id})
     _record("revoked", link, actor)
     link.delete()
 

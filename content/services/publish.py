@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from content.layers.live import event_payload
 from content.layers.state import lock_post
@@ -66,14 +67,24 @@ def move_status(*, post: Post, status: str, actor: Actor) -> None:
 
 def _check_move(post: Post, status: str) -> None:
     if status not in Status.values:
-        raise invalid("status", f"{status!r} is no status; known: {', '.join(Status.values)}.")
+        raise invalid(
+            "status",
+            _("%(status)r is no status; known: %(values)s.")
+            % {"status": status, "values": ", ".join(Status.values)},
+        )
     if (post.status, status) not in _MOVES:
-        raise invalid("status", f"A post cannot go from {post.status} to {status}.")
+        raise invalid(
+            "status",
+            _("A post cannot go from %(status)s to %(status_2)s.")
+            % {"status": post.status, "status_2": status},
+        )
     if status == Status.PUBLISHED and post.variation_of_id is not None:
-        message = "A variation is not published; promote it, and its original has its content."
+        message = _("A variation is not published; promote it, and its original has its content.")
         raise RuleViolation(message, code="is_variation", details={"status": [message]})
     if status == Status.PUBLISHED and post.is_placeholder:
-        message = "An agent made this post and nobody approved its content yet; approve it first."
+        message = _(
+            "An agent made this post and nobody approved its content yet; approve it first."
+        )
         raise RuleViolation(message, code="not_approved", details={"status": [message]})
 
 

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Sum
+from django.utils.translation import gettext as _
 
 from content.layers.live import event_payload
 from content.layers.state import lock_post, locked
@@ -44,7 +45,10 @@ def change_variation(
     original = lock_post(post_id)
     variation = lock_variation(original, variation_id)
     if variation is None:
-        raise NotFound(f"This post has no variation with the id {str(variation_id)[:80]}.")
+        raise NotFound(
+            _("This post has no variation with the id %(variation_id)s.")
+            % {"variation_id": str(variation_id)[:80]}
+        )
     weight_before, was_running = variation.variation_weight, variation.variation_running
     variation.variation_weight = weight_before if weight is None else check_weight(weight)
     variation.variation_running = was_running if running is None else running
@@ -81,7 +85,7 @@ def lock_variation(original: Post, variation_id: UUID | str) -> Post | None:
 
 def check_weight(weight: int) -> int:
     if isinstance(weight, bool) or weight not in WEIGHTS:
-        raise invalid("weight", "weight must be a whole number from 1 to 100.")
+        raise invalid("weight", _("weight must be a whole number from 1 to 100."))
     return weight
 
 
@@ -93,22 +97,24 @@ def _check(original: Post, variation: Post, *, starts: bool) -> None:
     others = original.variations.filter(variation_running=True).exclude(pk=variation.pk)
     taken = others.aggregate(total=Sum("variation_weight"))["total"] or 0
     if taken + (variation.variation_weight or 0) > _ALL:
-        message = (
-            f"The other running variations have {taken} of 100 percent of the visitors; "
-            f"{variation.variation} can have at most {_ALL - taken}."
-        )
+        message = _(
+            "The other running variations have %(taken)s of 100 percent of the visitors; "
+            "%(variation)s can have at most %(all)s."
+        ) % {"taken": taken, "variation": variation.variation, "all": _ALL - taken}
         raise invalid("weight", message, code="too_many_visitors")
 
 
 def _check_can_start(original: Post, variation: Post) -> None:
     message = code = ""
     if original.status != Status.PUBLISHED:
-        message = "Publish the original first: variations are shown in its place."
+        message = _("Publish the original first: variations are shown in its place.")
         code = "original_not_published"
     elif variation.status == Status.ARCHIVED:
         message, code = "This variation is archived; make it a draft again first.", "archived"
     elif variation.is_placeholder or original.is_placeholder:
-        message = "An agent made this post and nobody approved its content yet; approve it first."
+        message = _(
+            "An agent made this post and nobody approved its content yet; approve it first."
+        )
         code = "not_approved"
     if message:
         raise RuleViolation(message, code=code, details={"running": [message]})

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from content.definitions import find_taxonomy
 from content.models import Term
@@ -74,6 +75,41 @@ def change_term(
 
 
 @transaction.atomic
+def place_term(
+    *,
+    term_id: UUID | str,
+    actor: Actor,
+    parent_id: UUID | str | None,
+    before_id: UUID | str | None = None,
+) -> Term:
+    """Put a term below another, at the top for None, right before a term there; at the end without one.
+
+    Those around it are numbered anew. `Conflict` (`moved`) where `before_id` stands somewhere else by now.
+    """
+    _allow(actor)
+    term = _locked(term_id)
+    # First, as above: whoever moves another one waits until this one stands.
+    _record(term, actor, "changed")
+    term.parent = parent_of(term, parent_id)
+    rows = list(
+        Term.objects.filter(taxonomy=term.taxonomy, locale=term.locale, parent=term.parent).exclude(
+            pk=term.pk
+        )
+    )
+    places = {str(row.pk): place for place, row in enumerate(rows)}
+    place = len(rows) if before_id is None else places.get(str(before_id))
+    if place is None:
+        raise Conflict(
+            "The terms around this one changed since you read them. Read them again.", code="moved"
+        )
+    rows.insert(place, term)
+    for number, row in enumerate(rows):
+        row.order_index = number
+    Term.objects.bulk_update(rows, ["order_index", "parent"])
+    return term
+
+
+@transaction.atomic
 def delete_term(*, term_id: UUID | str, actor: Actor, force: bool = False) -> UUID:
     """Delete a term; those below it move up to its parent. Answers the id that is gone.
 
@@ -115,7 +151,8 @@ def _save(term: Term) -> None:
     except IntegrityError:
         raise invalid(
             "slug",
-            f"Another term of {term.taxonomy} has the slug {term.slug!r} in this language.",
+            _("Another term of %(taxonomy)s has the slug %(slug)r in this language.")
+            % {"taxonomy": term.taxonomy, "slug": term.slug},
             code="slug_taken",
         ) from None
 
@@ -125,7 +162,11 @@ def _clean_locale(value: str | None) -> str:
     locale: str = settings.CMS_ENV.default_locale if value is None else value
     if locale and locale not in settings.CMS_ENV.locales:
         known = ", ".join(settings.CMS_ENV.locales)
-        raise invalid("locale", f"{locale[:20]!r} is not a locale of this site; known: {known}.")
+        raise invalid(
+            "locale",
+            _("%(locale)r is not a locale of this site; known: %(known)s.")
+            % {"locale": locale[:20], "known": known},
+        )
     return locale
 
 
@@ -136,14 +177,17 @@ def _locked(term_id: UUID | str) -> Term:
     except ValueError:
         term = None
     if term is None:
-        raise NotFound(f"No taxonomy term has the id {str(term_id)[:80]}.")
+        raise NotFound(
+            _("No taxonomy term has the id %(term_id)s.") % {"term_id": str(term_id)[:80]}
+        )
     return term
 
 
 def _in_use(term: Term, number: int, what_to_do: str) -> Conflict:
     posts = "1 post carries or proposes" if number == 1 else f"{number} posts carry or propose"
     return Conflict(
-        f"{posts} the term {term.name!r}. {what_to_do}",
+        _("%(posts)s the term %(name)r. %(what_to_do)s")
+        % {"posts": posts, "name": term.name, "what_to_do": what_to_do},
         code="in_use",
         details={"posts": [str(number)]},
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from content import edits, store
 from content.copying import copied_fields, copy_modules, terms_in
@@ -128,24 +129,29 @@ def propose_translation(
 def require_translatable(source: Post, layer: Layer | None = None) -> None:
     """Raise `RuleViolation` where a post, as a layer has it (None is live), cannot be translated."""
     if source.variation_of_id is not None:
-        message = "A variation has no translations; translate its original."
+        message = _("A variation has no translations; translate its original.")
         raise RuleViolation(message, code="is_variation")
     if not find_post_type(source.type).localized:
-        message = f"Posts of type {source.type} are not translated."
+        message = _("Posts of type %(type)s are not translated.") % {"type": source.type}
         raise RuleViolation(message, code="not_localized")
     if not source.is_placeholder:
         return
     if layer is None or not open_layers(source).view(layer).exists:
-        message = "An agent made this post and nobody approved its content yet; approve it first."
+        message = _(
+            "An agent made this post and nobody approved its content yet; approve it first."
+        )
         raise RuleViolation(message, code="not_approved")
 
 
 def _row(actor: Actor, source: Post, locale: str) -> Post:
     """The translation, unsaved, where the source stands: below the translation of its parent."""
     if not locale:
-        raise invalid("locale", "locale must be a language of this site.")
+        raise invalid("locale", _("locale must be a language of this site."))
     if locale == source.locale:
-        message = f"{locale} is the language of the post itself ({source.pk}); name another one."
+        message = _("%(locale)s is the language of the post itself (%(pk)s); name another one.") % {
+            "locale": locale,
+            "pk": source.pk,
+        }
         raise invalid("locale", message, code="translation_exists")
     post = new_row(actor, source.type, locale, source)
     post.order_index = source.order_index
@@ -182,7 +188,7 @@ def mark_up_to_date(
     post = lock_post(post_id)
     origin = CopyOrigin.objects.filter(post=post).first()
     if post.translated_from is None or origin is None:
-        raise NotFound("This post is no translation whose source is known.")
+        raise NotFound(_("This post is no translation whose source is known."))
     source = store.load(post.translated_from)
     now = source_hashes(source, origin.modules)
     state = states_of([post]).get(post.pk, TranslationState())
@@ -190,9 +196,9 @@ def mark_up_to_date(
     removed = {f"modules.{own}": of for own, of in state.removed_modules}
     unknown = [path for path in paths if path not in now and path not in new | removed]
     if unknown:
-        message = (
-            f"Nothing of this translation is compared with its source at {unknown[0][:300]!r}."
-        )
+        message = _("Nothing of this translation is compared with its source at %(unknown)r.") % {
+            "unknown": unknown[0][:300]
+        }
         raise invalid("paths", message, code="unknown_path")
     origin.hashes |= {path: now[path] for path in paths if path in now}
     origin.modules |= {new[path]: None for path in paths if path in new}

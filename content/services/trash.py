@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from content.layers.live import event_payload
 from content.layers.state import lock_post, locked, open_layers, post_not_found
@@ -52,7 +53,7 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
     if post is None:
         raise post_not_found(post_id)
     if post.variation_of is not None and post.variation_of.deleted_at is not None:
-        message = "The original of this variation is in the trash; restore it first."
+        message = _("The original of this variation is in the trash; restore it first.")
         raise RuleViolation(message, code="original_deleted")
     post.deleted_at = None
     if post.publish_at is not None and post.publish_at <= timezone.now():

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from content.definitions import find_post_type
 from content.models import Post, UrlPattern
@@ -49,11 +50,15 @@ def change_pattern(
     row = _locked(pattern_id)
     for name, given in (("type", type), ("locale", locale)):
         if given is not None and given != getattr(row, name):
-            raise invalid(name, f"The {name} of a pattern cannot change; make another pattern.")
+            raise invalid(
+                name,
+                _("The %(name)s of a pattern cannot change; make another pattern.")
+                % {"name": name},
+            )
     _require_known(row.type, row.locale)
     if expected_version is not None and expected_version != row.version:
         raise Conflict(
-            "This pattern changed since you read it.", code="stale_version", current=row.version
+            _("This pattern changed since you read it."), code="stale_version", current=row.version
         )
     text = clean_pattern(pattern)
     if text == row.pattern:
@@ -114,17 +119,24 @@ def _require_known(type_name: str, locale: str) -> None:
     find_post_type(type_name)
     if locale not in settings.CMS_ENV.locales:
         known = ", ".join(settings.CMS_ENV.locales)
-        raise invalid("locale", f"{locale[:20]!r} is not a locale of this site; known: {known}.")
+        raise invalid(
+            "locale",
+            _("%(locale)r is not a locale of this site; known: %(known)s.")
+            % {"locale": locale[:20], "known": known},
+        )
 
 
 def _not_found(pattern_id: object) -> NotFound:
-    return NotFound(f"No URL pattern has the id {str(pattern_id)[:80]}.")
+    return NotFound(
+        _("No URL pattern has the id %(pattern_id)s.") % {"pattern_id": str(pattern_id)[:80]}
+    )
 
 
 def _taken(type_name: str, locale: str) -> RuleViolation:
     return invalid(
         "type",
-        f"There is a pattern for {type_name} in {locale} already; change that one.",
+        _("There is a pattern for %(type_name)s in %(locale)s already; change that one.")
+        % {"type_name": type_name, "locale": locale},
         code="pattern_exists",
     )
 

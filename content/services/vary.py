@@ -8,6 +8,7 @@ from typing import Final
 from uuid import UUID, uuid4
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from content import store
 from content.copying import COPIED_FIELDS, copied_fields, copy_modules
@@ -62,26 +63,36 @@ def create_variation(
 
 def _check(original: Post, variation: str, weight: int) -> None:
     if original.variation_of_id is not None:
-        message = "A variation has no variations of its own; make another one of its original."
+        message = _("A variation has no variations of its own; make another one of its original.")
         raise RuleViolation(message, code="is_variation")
     if original.is_placeholder:
-        message = "An agent made this post and nobody approved its content yet; approve it first."
+        message = _(
+            "An agent made this post and nobody approved its content yet; approve it first."
+        )
         raise RuleViolation(message, code="not_approved")
     if not _NAME.fullmatch(variation):
-        message = f"A variation is named by up to {VARIATION_MAX} letters, digits, - and _, like B."
+        message = _(
+            "A variation is named by up to %(variation_max)s letters, digits, - and _, like B."
+        ) % {"variation_max": VARIATION_MAX}
         raise invalid("variation", message)
     if variation == ORIGINAL:
-        message = f"{ORIGINAL} is the original itself; name the variation B, or like it."
+        message = _("%(original)s is the original itself; name the variation B, or like it.") % {
+            "original": ORIGINAL
+        }
         raise invalid("variation", message, code="variation_exists")
     check_weight(weight)
     names = list(
         Post.objects.kept().filter(variation_of=original).values_list("variation", flat=True)
     )
     if variation in names:
-        message = f"The post already has a variation {variation}."
+        message = _("The post already has a variation %(variation)s.") % {"variation": variation}
         raise invalid("variation", message, code="variation_exists")
     if len(names) >= MOST_VARIATIONS:
-        raise invalid("variation", f"A post has at most {MOST_VARIATIONS} variations.")
+        raise invalid(
+            "variation",
+            _("A post has at most %(most_variations)s variations.")
+            % {"most_variations": MOST_VARIATIONS},
+        )
 
 
 @transaction.atomic
@@ -110,7 +121,9 @@ def promote_variation(*, post_id: UUID | str, variation_id: UUID | str, actor: A
 def _variation_of(original: Post, variation_id: UUID | str) -> Post:
     winner = lock_variation(original, variation_id)
     if winner is None:
-        message = f"This post has no variation with the id {str(variation_id)[:80]}."
+        message = _("This post has no variation with the id %(variation_id)s.") % {
+            "variation_id": str(variation_id)[:80]
+        }
         raise invalid("variationId", message, code="unknown_variation")
     return winner
 

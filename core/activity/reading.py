@@ -9,6 +9,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
 
 from core.errors import NotFound
 from core.events.kinds import all_kinds
@@ -97,7 +98,7 @@ def find_entry(entry_id: int) -> Event:
     """Raises `NotFound`."""
     found = entries().filter(pk=entry_id).first()
     if found is None:
-        raise NotFound(f"The activity log has no entry {entry_id}.")
+        raise NotFound(_("The activity log has no entry %(entry_id)s.") % {"entry_id": entry_id})
     return found
 
 

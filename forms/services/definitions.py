@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from core import events
 from core.actor import Actor
@@ -54,14 +55,17 @@ def update_form(
     form = _locked(slug, checked_locale(locale))
     if expected_version is not None and expected_version != form.version:
         raise Conflict(
-            f"The form is at version {form.version}, not {expected_version}; read it again.",
+            _("The form is at version %(version)s, not %(expected_version)s; read it again.")
+            % {"version": form.version, "expected_version": expected_version},
             code="stale_version",
             current=form.version,
         )
     now = presenters.definition(form)
     for name in ("slug", "locale"):
         if values.get(name, now[name]) != now[name]:
-            raise invalid(name, f"The {name} of a form stays; make another form.")
+            raise invalid(
+                name, _("The %(name)s of a form stays; make another form.") % {"name": name}
+            )
     given = {name: value for name, value in values.items() if name not in ("slug", "locale")}
     before = {name: now[name] for name in _NAMES}
     _fill(form, read_definition({**before, **given}))
@@ -107,7 +111,10 @@ def _fill(form: FormDefinition, definition: Definition) -> None:
 
 def _taken(form: FormDefinition) -> RuleViolation:
     return invalid(
-        "slug", f"There is a form {form.slug!r} in {form.locale} already.", code="slug_taken"
+        "slug",
+        _("There is a form %(slug)r in %(locale)s already.")
+        % {"slug": form.slug, "locale": form.locale},
+        code="slug_taken",
     )
 
 

@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 
 from django.db import transaction
 from django.utils import timezone, translation
+from django.utils.translation import gettext as _
 
 from core import events
 from core.actor import Actor
@@ -108,7 +109,7 @@ def find_submission(
     except ValueError:
         row = None
     if row is None or row.form_slug != slug:
-        raise NotFound(f"The form {slug[:100]!r} has no such submission.")
+        raise NotFound(_("The form %(slug)r has no such submission.") % {"slug": slug[:100]})
     return row
 
 

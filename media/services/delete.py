@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from core import events
 from core.actor import Actor
@@ -30,7 +31,7 @@ def delete_asset(*, asset_id: UUID | str, actor: Actor, force: bool = False) -> 
     if places.total and not force:
         times = "one place" if places.total == 1 else f"{places.total} places"
         raise Conflict(
-            f"The file is in use in {times}.",
+            _("The file is in use in %(times)s.") % {"times": times},
             code="media_in_use",
             details={"usedIn": [place.sentence for place in places.named]},
         )

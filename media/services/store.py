@@ -101,7 +101,7 @@ def read_file(file: Readable, *, is_new_only: bool = False) -> Cleaned:
             details={"file": ["too large"]},
         )
     if not content:
-        raise invalid("file", "The file is empty.")
+        raise invalid("file", _("The file is empty."))
     digest = sha256(content).hexdigest()
     there = Asset.objects.filter(digest=digest).order_by("-created_at") if is_new_only else None
     if there is not None and (same := there.first()) is not None:

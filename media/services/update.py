@@ -7,6 +7,7 @@ from types import EllipsisType
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from core import events
 from core.actor import Actor
@@ -102,7 +103,10 @@ def find_asset(asset_id: UUID | str) -> Asset:
 
 
 def _unknown(asset_id: UUID | str) -> NotFound:
-    return NotFound(f"No file has the id {str(asset_id)[:40]!r}.", code="unknown_media")
+    return NotFound(
+        _("No file has the id %(asset_id)r.") % {"asset_id": str(asset_id)[:40]},
+        code="unknown_media",
+    )
 
 
 def _uuid(asset_id: UUID | str) -> UUID:

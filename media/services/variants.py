@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from core import events
 from core.actor import Actor
@@ -25,10 +26,12 @@ def request_variants(*, asset_id: UUID | str, theme: str, actor: Actor) -> Asset
     actor.require_person("make variants")
     actor.require("media.edit")
     if theme not in Theme.values:
-        raise invalid("theme", f"The theme is one of {', '.join(Theme.values)}.")
+        raise invalid(
+            "theme", _("The theme is one of %(values)s.") % {"values": ", ".join(Theme.values)}
+        )
     asset = locked_asset(asset_id)
     if not asset.mime.startswith("image/"):
-        raise invalid("theme", "Only images have variants.", code="no_image")
+        raise invalid("theme", _("Only images have variants."), code="no_image")
     if VariantWork.objects.filter(asset=asset, theme=theme, is_given_up=False).exists():
         return asset
     queue_variants(asset, theme)

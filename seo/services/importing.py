@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from content.queries import published_posts
 from core import events
@@ -92,7 +93,9 @@ def _plan(lines: Sequence[Line], problems: Sequence[Problem]) -> _Plan:
         before = standing.get(row.from_key)
         try:
             if item.is_active and item.from_path in shown:
-                sentence = f"A published post stands at {item.from_path}."
+                sentence = gettext("A published post stands at %(from_path)s.") % {
+                    "from_path": item.from_path
+                }
                 raise RuleViolation(sentence, details={"fromPath": [sentence]})
             aim(row, row.from_path, ends.of(row))
         except RuleViolation as error:
@@ -188,7 +191,10 @@ def _refused(problems: Sequence[Problem]) -> RuleViolation:
         details.setdefault(name, []).append(problem.sentence)
     first = problems[0]
     return RuleViolation(
-        f"Nothing is imported: {len(problems)} of the lines do not fit. Line {first.line}: {first.sentence}",
+        gettext(
+            "Nothing is imported: %(number)s of the lines do not fit. Line %(line)s: %(sentence)s"
+        )
+        % {"number": len(problems), "line": first.line, "sentence": first.sentence},
         code="invalid_lines",
         details=details,
     )

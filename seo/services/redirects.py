@@ -6,6 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext
 
 from content.queries import published_posts
 from content.site.addresses import locale_of
@@ -88,7 +89,8 @@ def _keep(row: Redirect, actor: Actor) -> Redirect:
     if row.is_active and published_posts().filter(path=row.from_path).exists():
         raise invalid(
             "fromPath",
-            f"A published post stands at {row.from_path}; visitors would never be led on.",
+            gettext("A published post stands at %(from_path)s; visitors would never be led on.")
+            % {"from_path": row.from_path},
             code="path_in_use",
         )
     _save(row)
@@ -113,7 +115,8 @@ def _save(row: Redirect) -> None:
     except IntegrityError:
         raise invalid(
             "fromPath",
-            f"There is a redirect from {row.from_path} already; change that one.",
+            gettext("There is a redirect from %(from_path)s already; change that one.")
+            % {"from_path": row.from_path},
             code="redirect_exists",
         ) from None
     if not row.is_active:
@@ -146,14 +149,15 @@ def loop_of(row: Redirect) -> RuleViolation:
     """The refusal of a redirect that leads back to itself."""
     return invalid(
         "toPath",
-        f"From {row.to_path} visitors would be led back to {row.from_path}.",
+        gettext("From %(to_path)s visitors would be led back to %(from_path)s.")
+        % {"to_path": row.to_path, "from_path": row.from_path},
         code="redirect_loop",
     )
 
 
 def _known(type_: int) -> int:
     if type_ not in RedirectType.values:
-        raise invalid("type", "type is 301 (for good) or 302 (for now).")
+        raise invalid("type", gettext("type is 301 (for good) or 302 (for now)."))
     return type_
 
 
@@ -172,7 +176,9 @@ def _locked(redirect_id: UUID | str) -> Redirect:
 
 
 def _not_found(redirect_id: object) -> NotFound:
-    return NotFound(f"No redirect has the id {str(redirect_id)[:80]}.")
+    return NotFound(
+        gettext("No redirect has the id %(redirect_id)s.") % {"redirect_id": str(redirect_id)[:80]}
+    )
 
 
 def _record(row: Redirect, actor: Actor, did: str) -> None:

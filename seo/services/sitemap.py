@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext as _
+
 from core import events
 from core.actor import Actor
 from core.errors import Conflict
@@ -16,7 +18,7 @@ def rebuild_sitemap(*, origin: str, actor: Actor) -> Build:
     try:
         build = rebuilt(origin)
     except NotReady:
-        message = "The sitemap is being made already, or cannot be kept; try again in a minute."
+        message = _("The sitemap is being made already, or cannot be kept; try again in a minute.")
         raise Conflict(message, code="sitemap_busy") from None
     payload: JsonObject = {"urls": build.urls, "parts": build.parts}
     events.record("sitemap.rebuilt", actor=actor, payload=payload)

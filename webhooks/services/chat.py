@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from core import events
 from core.actor import Actor
@@ -19,7 +20,7 @@ def test_chat(*, actor: Actor) -> Delivery:
     """Send a notice that says that it works. Raises `RuleViolation` (`no_chat`) where no chat is set up."""
     allow(actor)
     if not chat_host():
-        raise RuleViolation("No chat is set up: CHAT_WEBHOOK_URL is not set.", code="no_chat")
+        raise RuleViolation(_("No chat is set up: CHAT_WEBHOOK_URL is not set."), code="no_chat")
     event = events.record(TEST, actor=actor, payload={})
     delivery = new_delivery(event, LANE)
     queue_all([delivery])

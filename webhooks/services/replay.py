@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Max, Min
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from core import events
 from core.actor import Actor
@@ -32,10 +33,11 @@ def replay_delivery(*, delivery_id: UUID | str, actor: Actor) -> Delivery:
     allow(actor)
     row = _locked(delivery_id)
     if row.next_attempt_at is not None and not waits_for_a_try(row):
-        raise Conflict("This delivery is not finished yet.", code="delivery_unfinished")
+        raise Conflict(_("This delivery is not finished yet."), code="delivery_unfinished")
     if row.event.forgotten_at is not None:
         raise Conflict(
-            "The words of this event were deleted; it cannot be sent again.", code="event_forgotten"
+            _("The words of this event were deleted; it cannot be sent again."),
+            code="event_forgotten",
         )
     if row.next_attempt_at is None:
         row.attempts = 0
@@ -72,9 +74,9 @@ def replay_since(*, webhook_id: UUID | str, since: datetime, actor: Actor) -> We
     allow(actor)
     row = find_webhook(webhook_id, locked=True)
     if since.tzinfo is None or since > timezone.now():
-        raise invalid("since", "since must be a time in the past, with its zone.")
+        raise invalid("since", _("since must be a time in the past, with its zone."))
     if row.replay_until is not None:
-        raise Conflict("This webhook is being replayed already.", code="replay_running")
+        raise Conflict(_("This webhook is being replayed already."), code="replay_running")
     found = Event.objects.filter(created_at__gte=since, name__in=row.events).aggregate(
         first=Min("id"), last=Max("id")
     )
@@ -116,7 +118,9 @@ def _locked(delivery_id: UUID | str) -> Delivery:
     except ValueError:
         row = None
     if row is None or is_left_over(row):
-        raise NotFound(f"No delivery has the id {str(delivery_id)[:80]}.")
+        raise NotFound(
+            _("No delivery has the id %(delivery_id)s.") % {"delivery_id": str(delivery_id)[:80]}
+        )
     return row
 
 

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from core import events
 from core.actor import Actor
@@ -52,7 +53,11 @@ def simulate_event(
     actor.require_diagnosis("webhooks.manage")
     if event not in webhook_events():
         known = ", ".join(webhook_events())
-        raise invalid("event", f"{event[:60]!r} is no event of webhooks; known: {known}.")
+        raise invalid(
+            "event",
+            _("%(event)r is no event of webhooks; known: %(known)s.")
+            % {"event": event[:60], "known": known},
+        )
     data = sample(event, Webhook()) if payload is None else _checked(payload)
     with transaction.atomic():
         made = _event(event, data, actor, is_kept=send)
@@ -66,7 +71,10 @@ def simulate_event(
 def _checked(payload: JsonObject) -> JsonObject:
     refuse_unstorable(payload, "payload")
     if len(encoded(payload)) > LARGEST:
-        raise invalid("payload", f"payload may have at most {LARGEST:,} bytes.")
+        raise invalid(
+            "payload",
+            _("payload may have at most %(largest)s bytes.") % {"largest": f"{LARGEST:,}"},
+        )
     return payload
 
 

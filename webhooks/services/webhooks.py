@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from core import events
 from core.actor import Actor
@@ -133,7 +134,9 @@ def find_webhook(webhook_id: UUID | str, *, locked: bool = False) -> Webhook:
     except ValueError:
         row = None
     if row is None:
-        raise NotFound(f"No webhook has the id {str(webhook_id)[:80]}.")
+        raise NotFound(
+            _("No webhook has the id %(webhook_id)s.") % {"webhook_id": str(webhook_id)[:80]}
+        )
     return row
 
 
@@ -146,7 +149,7 @@ def allow(actor: Actor) -> None:
 def _require_version(row: Webhook, expected: int | None) -> None:
     if expected is not None and expected != row.version:
         raise Conflict(
-            "This webhook changed since you read it.", code="stale_version", current=row.version
+            _("This webhook changed since you read it."), code="stale_version", current=row.version
         )
 
 

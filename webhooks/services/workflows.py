@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from core import events
 from core.actor import Actor
@@ -23,7 +24,10 @@ def find_workflow(workflow_id: str) -> WorkflowDefinition:
     """Raises `NotFound`."""
     found = get_workflow(workflow_id)
     if found is None:
-        raise NotFound(f"No workflow is named {workflow_id[:80]!r}.", code="unknown_workflow")
+        raise NotFound(
+            _("No workflow is named %(workflow_id)r.") % {"workflow_id": workflow_id[:80]},
+            code="unknown_workflow",
+        )
     return found
 
 
