@@ -35,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _mcp(options)
         if options.part == "analytics":
             return _analytics(options, url)
+        if options.part == "admin":
+            return _admin(options)
         bad = [] if options.part == "webhooks" else _reading(options, url, Path(folder))
         if options.part != "reading":
             _webhooks(options)
@@ -59,7 +61,17 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument(
         "part",
         nargs="?",
-        choices=("all", "reading", "webhooks", "sitemap", "uploads", "agents", "mcp", "analytics"),
+        choices=(
+            "all",
+            "reading",
+            "webhooks",
+            "sitemap",
+            "uploads",
+            "agents",
+            "mcp",
+            "analytics",
+            "admin",
+        ),
         default="all",
     )
     parser.add_argument("--events", type=int, default=10_000, help="how many webhooks are sent")
@@ -216,6 +228,16 @@ def _mcp(options: argparse.Namespace) -> int:
             )
     tokens, how = mcp_tokens.count(shown)
     print(f"tools/list: {count} tools, {len(shown.encode()):,} bytes, {tokens:,} tokens ({how}).")
+    return 0
+
+
+def _admin(options: argparse.Namespace) -> int:
+    from benchmarks import admin_pages, measuring
+
+    seeded = _seeded(options.posts)
+    found = admin_pages.measure(seeded.published, seeded.editor_id, options.rounds)
+    print(f"\n{measuring.machine()}; {options.rounds} rounds.")
+    admin_pages.show(found)
     return 0
 
 

@@ -1,0 +1,126 @@
+"""Pages of the admin: what the server takes for each, and how that grows with modules and with what waits."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import User
+from content import edits
+from content.document import PostDocument
+from content.layers import stage
+from content.models import Layer
+from content.services.edit import edit_post
+from core.actor import Actor
+
+FLOOR: Final = "/admin/password_change/"
+"""A page of Django's own in the frame of this admin: session, account, navigation, a small form."""
+MODULES: Final = (10, 100)
+CHANGES: Final = (20, 200)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One page: milliseconds (median), SQL statements, and the size of what was answered."""
+
+    name: str
+    milliseconds: float
+    statements: int
+    kilobytes: float
+
+
+def measure(post_ids: Sequence[str], editor_id: int, rounds: int) -> list[Shown]:
+    """The floor first. Pages take turns, so that what disturbs the machine disturbs all of them."""
+    user = User.objects.get(pk=editor_id)
+    client = Client(headers={"host": "127.0.0.1"})
+    client.force_login(user)
+    pages = _pages(post_ids, Actor(user=user, via="admin"))
+    statements = {name: _statements(client, path) for name, path in pages.items()}
+    taken: dict[str, list[float]] = {name: [] for name in pages}
+    sizes: dict[str, int] = {}
+    for _ in range(rounds):
+        for name, path in pages.items():
+            begin = time.perf_counter()
+            sizes[name] = len(_get(client, path))
+            taken[name].append(1000 * (time.perf_counter() - begin))
+    return [
+        Shown(name, median(taken[name]), statements[name], sizes[name] / 1024) for name in pages
+    ]
+
+
+def _statements(client: Client, path: str) -> int:
+    _get(client, path)  # what is kept for good is there then
+    with CaptureQueriesContext(connection) as captured:
+        _get(client, path)
+    return len(captured)
+
+
+def _get(client: Client, path: str) -> bytes:
+    answer = client.get(path)
+    assert answer.status_code == 200, (path, answer.status_code)
+    return answer.content
+
+
+def _pages(post_ids: Sequence[str], actor: Actor) -> dict[str, str]:
+    found = {
+        "floor: a page of Django's": FLOOR,
+        "home": "/admin/",
+        "inbox": "/admin/inbox/",
+        "posts": "/admin/content/post/",
+        "translations": "/admin/content/translations/",
+        "media": "/admin/media/asset/",
+    }
+    ids = iter(post_ids)
+    for count in MODULES:
+        post_id = next(ids)
+        _fill(post_id, actor, count)
+        found[f"editor, {count} modules"] = f"/admin/content/post/{post_id}/change/"
+    for count in CHANGES:
+        post_id = next(ids)
+        _fill(post_id, actor, count)
+        _stage(post_id, actor, count)
+        found[f"review, {count} changes"] = (
+            f"/admin/content/post/{post_id}/review/?layer={Layer.REVIEW}"
+        )
+    return found
+
+
+def _fill(post_id: str, actor: Actor, count: int) -> None:
+    """Give the post that many modules with words in them."""
+
+    def edit(document: PostDocument) -> PostDocument:
+        for number in range(count - len(document.modules)):
+            props = {"title": f"Advice {number}"}
+            document, _ = edits.add_module(document, type="callout", props={**props})
+        return document
+
+    edit_post(post_id=post_id, actor=actor, edit=edit)
+
+
+def _stage(post_id: str, actor: Actor, count: int) -> None:
+    """Propose other words in as many places."""
+
+    def edit(document: PostDocument) -> PostDocument:
+        for module in [one for one in document.modules if one.type == "callout"]:
+            props = {"title": f"{module.props['title']}, at 94 °C and in 10 minutes"}
+            document = edits.update_module(document, module.id, props={**props})
+        return document
+
+    stage(post_id=post_id, layer=Layer.REVIEW, actor=actor, edit=edit)
+
+
+def show(found: Sequence[Shown]) -> None:
+    floor = found[0].milliseconds
+    print("\n| page | ms | of the floor | SQL | HTML kB |\n|---|---:|---:|---:|---:|")
+    for one in found:
+        print(
+            f"| {one.name} | {one.milliseconds:.1f} | {one.milliseconds / floor:.1f} "
+            f"| {one.statements} | {one.kilobytes:.0f} |"
+        )
