@@ -83,6 +83,7 @@ class CmsAdminSite(admin.AdminSite):
         from analytics.admin.variations import variations
         from cms_project.help import help_image, help_page
         from content.admin.inbox import inbox
+        from content.admin.inbox_like import inbox_like
         from core.admin.language import choose_language
         from mcp_bridge.admin.connect import connect
         from seo.admin.search_engines import address_trace, search_engines
@@ -90,6 +91,7 @@ class CmsAdminSite(admin.AdminSite):
         own: list[URLPattern | URLResolver] = [
             path("language/", choose_language, name="language"),
             path("inbox/", self.admin_view(inbox), name="inbox"),
+            path("inbox/like/<slug:like>/", self.admin_view(inbox_like), name="inbox-like"),
             path("seo/search-engines/", self.admin_view(search_engines), name="seo"),
             path("seo/trace/", self.admin_view(address_trace), name="seo-trace"),
             path("agents_app/ask/", self.admin_view(ask), name="agents_app_ask"),

@@ -9,7 +9,7 @@ from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
 
 from content.layers import Layers
-from content.models import Draft, Post
+from content.models import Draft, Post, QueuedChange
 
 _STAGED: Final = Cast(KT("document__post__title"), TextField())
 
@@ -26,7 +26,7 @@ def drafts_with_titles(drafts: QuerySet[Draft]) -> QuerySet[Draft]:
     return drafts.annotate(proposed_title=Case(When(post__is_placeholder=True, then=_STAGED)))
 
 
-def title_of(post: Post, row: Post | Draft | None = None) -> str:
+def title_of(post: Post, row: Post | Draft | QueuedChange | None = None) -> str:
     """The title to show, from a row of one of the two above."""
     return str(getattr(row or post, "proposed_title", None) or post.title)
 

@@ -32,6 +32,7 @@ class Migration(migrations.Migration):
                 ('at', models.DateTimeField()),
                 ('before', models.CharField(blank=True, default='', max_length=320)),
                 ('after', models.CharField(blank=True, default='', max_length=320)),
+                ('is_whole', models.BooleanField(default=False)),
                 ('like', models.CharField(max_length=32)),
                 ('twin', models.CharField(blank=True, default='', max_length=32)),
                 ('seen', models.CharField(max_length=20)),

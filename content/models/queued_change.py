@@ -15,9 +15,9 @@ class QueuedChange(models.Model):
 
     `subject` is the place without the ids in it: `post.title`, `module.hero.title`, `module.hero`. `risk` is 1 to 3
     and `reasons` say why; what `is_outward` (address, search) weighs one more where the post is published. `before`
-    and `after` are excerpts around what differs. Rows with one `like` are the same work on other posts (who, what,
-    kind of post), rows with one `twin` put the same words in place of the same words. `seen` is the change as the
-    digest of a reviewer knows it, `state` all that the row was made from.
+    and `after` are excerpts around what differs; `is_whole` where they show all of it. Rows with one `like` are the
+    same work on other posts (who, what, kind of post), rows with one `twin` put the same words in place of the same
+    words. `seen` is the change as the digest of a reviewer knows it, `state` all that the row was made from.
     """
 
     draft = models.ForeignKey(Draft, on_delete=models.CASCADE, related_name="queued")
@@ -39,6 +39,7 @@ class QueuedChange(models.Model):
     at = models.DateTimeField()
     before = models.CharField(max_length=320, blank=True, default="")
     after = models.CharField(max_length=320, blank=True, default="")
+    is_whole = models.BooleanField(default=False)
     like = models.CharField(max_length=32)
     twin = models.CharField(max_length=32, blank=True, default="")
     seen = models.CharField(max_length=20)

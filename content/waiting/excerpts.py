@@ -15,12 +15,16 @@ _TWIN_LONGEST: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Excerpts:
-    """`gone` and `come` are only what differs, empty where it is long."""
+    """`gone` and `come` are only what differs, empty where it is long.
+
+    `is_whole`: nothing that differs is left out.
+    """
 
     before: str
     after: str
     gone: str
     come: str
+    is_whole: bool
 
 
 def excerpts(before: str, after: str) -> Excerpts:
@@ -37,6 +41,7 @@ def excerpts(before: str, after: str) -> Excerpts:
         _around(new, start, len(come), around, joint),
         words[0] if is_short else "",
         words[1] if is_short else "",
+        is_whole=is_short and bool(gone or come),
     )
 
 

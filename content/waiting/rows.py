@@ -26,6 +26,10 @@ from content.waiting.risk import is_outward, reasons_of, risk_of
 
 _MADE_BY: Final = 1
 """Grows when rows come to say something else of the same change: then all of them are made anew."""
+_PLAIN: Final = frozenset(
+    {"text", "textarea", "url", "number", "boolean", "select", "date", "moment", "icon"}
+)
+"""Kinds of fields whose words are all there is to them."""
 _NOBODY: Final = Mark(user_id=None, user="", via="", at="")
 
 
@@ -69,6 +73,7 @@ def row_of(post: Post, view: LayerView, draft: Draft, change: Change, state: str
         at=parse_datetime(mark.at) or timezone.now() if mark.at else draft.updated_at,
         before=shown.before,
         after=shown.after,
+        is_whole=shown.is_whole and change.kind == "changed" and kind in _PLAIN,
         like=_hash(
             view.layer, mark.agent_id or [mark.via, mark.user_id], change.kind, subject, post.type
         ),

@@ -1,0 +1,170 @@
+"""The queue as lists read it. Each function is one query."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+from django.db.models import Case, Count, F, IntegerField, Max, Q, QuerySet, TextField, When
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
+from django.utils import timezone
+
+from content.models import QueuedChange, Status
+
+AGES: Final = {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
+_WEIGHT: Final = Case(
+    When(is_outward=True, risk__lt=3, post__status=Status.PUBLISHED, then=F("risk") + 1),
+    default=F("risk"),
+    output_field=IntegerField(),
+)
+_PROPOSED: Final = Cast(KT("draft__document__post__title"), TextField())
+_LIKE_LEAST: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a list is to show; empty is everything. `age` is one of `AGES`, after `older-` what is older than that."""
+
+    layer: str = ""
+    risk: str = ""
+    agent: str = ""
+    author: str = ""
+    type: str = ""
+    locale: str = ""
+    age: str = ""
+    like: str = ""
+
+    @property
+    def is_narrowed(self) -> bool:
+        values = (self.risk, self.agent, self.author, self.type, self.locale, self.age)
+        return any(values)
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """What there is to choose from, each with how many."""
+
+    layer: Counter[str] = field(default_factory=Counter)
+    risk: Counter[str] = field(default_factory=Counter)
+    agent: Counter[str] = field(default_factory=Counter)
+    author: Counter[str] = field(default_factory=Counter)
+    type: Counter[str] = field(default_factory=Counter)
+    locale: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Changes that are the same work on several posts."""
+
+    like: str
+    count: int
+    weight: int
+    example: QueuedChange
+
+
+def queue() -> QuerySet[QueuedChange]:
+    """Everything that waits, of posts that are not deleted, with its `weight`."""
+    rows = QueuedChange.objects.filter(post__deleted_at__isnull=True)
+    return rows.annotate(weight=_WEIGHT)
+
+
+def chosen(asked: Asked) -> QuerySet[QueuedChange]:
+    """What was asked for, the riskiest first."""
+    rows = queue()
+    exact = {
+        "layer": asked.layer,
+        "weight": asked.risk,
+        "agent_id": asked.agent,
+        "post__type": asked.type,
+        "post__locale": asked.locale,
+    }
+    rows = rows.filter(**{name: value for name, value in exact.items() if value})
+    if asked.author:
+        rows = rows.filter(agent_id="", author_name=asked.author)
+    if asked.like:
+        rows = rows.filter(Q(like=asked.like) | Q(twin=asked.like))
+    if asked.age:
+        since = timezone.now() - AGES[asked.age.removeprefix("older-")]
+        rows = (
+            rows.filter(at__lt=since)
+            if asked.age.startswith("older-")
+            else rows.filter(at__gte=since)
+        )
+    return rows.order_by("-weight", "-at", "-pk")
+
+
+def with_posts(rows: QuerySet[QueuedChange]) -> QuerySet[QueuedChange]:
+    """With what a line says of the post, and no more of it; `proposed_title` is null but for placeholders."""
+    columns = ("type", "locale", "title", "status", "is_placeholder", "path")
+    return (
+        rows.annotate(proposed_title=Case(When(post__is_placeholder=True, then=_PROPOSED)))
+        .select_related("post")
+        .only(*_own_columns(), *(f"post__{name}" for name in columns))
+    )
+
+
+def _own_columns() -> list[str]:
+    return [column.name for column in QueuedChange._meta.concrete_fields]
+
+
+def facets() -> Facets:
+    """How much waits, by everything that a list can be narrowed by."""
+    found = Facets()
+    by = ("layer", "weight", "agent_id", "author_name", "post__type", "post__locale")
+    for row in queue().order_by().values(*by).annotate(count=Count("pk")):
+        count = row["count"]
+        found.layer[row["layer"]] += count
+        found.risk[str(row["weight"])] += count
+        found.type[row["post__type"]] += count
+        found.locale[row["post__locale"]] += count
+        if row["agent_id"]:
+            found.agent[row["agent_id"]] += count
+        elif row["author_name"]:
+            found.author[row["author_name"]] += count
+    return found
+
+
+def alike(asked: Asked, most: int) -> list[Alike]:
+    """The largest groups of like work among what was asked for. Two queries."""
+    rows = chosen(asked).order_by()
+    groups: list[Mapping[str, int]] = [
+        *rows.values("like")
+        .annotate(count=Count("pk"), top=Max("weight"), first=Max("pk"))
+        .filter(count__gte=_LIKE_LEAST)
+        .order_by("-count", "like")[:most]
+    ]
+    examples = with_posts(queue()).in_bulk([group["first"] for group in groups])
+    return [
+        Alike(str(group["like"]), group["count"], group["top"], examples[group["first"]])
+        for group in groups
+        if group["first"] in examples
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingPost:
+    """A layer of a post with something in it."""
+
+    change: QueuedChange
+    count: int
+    weight: int
+
+
+def posts_waiting(layer: str, most: int) -> list[WaitingPost]:
+    """The posts of a layer, the riskiest first, then the newest. Two queries."""
+    rows = queue().filter(layer=layer).order_by().values("draft")
+    groups = list(
+        rows.annotate(
+            count=Count("pk"), top=Max("weight"), latest=Max("at"), first=Max("pk")
+        ).order_by("-top", "-latest", "draft")[:most]
+    )
+    examples = with_posts(queue()).in_bulk([group["first"] for group in groups])
+    return [
+        WaitingPost(examples[group["first"]], group["count"], group["top"])
+        for group in groups
+        if group["first"] in examples
+    ]

@@ -1,0 +1,105 @@
+// The inbox by keyboard, with live counts. Without this file it is a form of radio groups that works as well.
+// The list may be read again at any time (live.js): nothing is kept of its elements.
+
+import { firstOf, lineOf, linesOf, move, typing } from "./moving.js";
+
+const undo = [];
+let last = "";
+const form = () => document.querySelector("[data-inbox]");
+const radio = (line, value) => line.querySelector(`input[type=radio][value=${value}]`);
+const marked = (line) => line.querySelector("input[type=radio]:checked")?.value ?? "";
+
+function say(text) {
+  document.querySelector("[data-said]").textContent = text;
+}
+
+function show() {
+  const bar = form()?.querySelector("[data-bar]");
+  if (!bar) return;
+  const counts = { submit: 0, live: 0, reject: 0 };
+  for (const line of linesOf(form())) {
+    const word = marked(line);
+    if (word === "accept") counts[line.dataset.layer === "review" ? "live" : "submit"] += 1;
+    if (word === "reject") counts.reject += 1;
+  }
+  const all = counts.submit + counts.live + counts.reject;
+  for (const [name, number] of Object.entries(counts)) {
+    const place = bar.querySelector(`[data-count=${name}]`);
+    place.textContent = number;
+    place.parentElement.toggleAttribute("data-zero", !number);
+  }
+  bar.querySelector("[data-counts]").hidden = !all;
+  bar.querySelector("[data-count=all]").textContent = all ? `(${all})` : "";
+  bar.querySelector("[data-apply]").disabled = !all;
+}
+
+function mark(line, value, { remember = true } = {}) {
+  const words = form().dataset;
+  if (value === "accept" && !radio(line, "accept")) return say(words.saidOpen);
+  const button = radio(line, value || "leave");
+  if (!button || button.disabled) return;
+  if (remember) undo.push([button.name, marked(line)]);
+  // What is left for later is not marked at all, as before: then the list may be read again.
+  button.checked = value !== "leave" && value !== "";
+  if (!button.checked) for (const other of line.querySelectorAll("input[type=radio]")) other.checked = false;
+  show();
+  say(words[{ accept: "saidAccept", reject: "saidReject" }[value] ?? "saidLeave"]);
+  if (remember && value !== "leave") move(form(), 1);
+}
+
+function takeBack() {
+  const [name, value] = undo.pop() ?? [];
+  const line = name && form().querySelector(`input[name="${CSS.escape(name)}"]`)?.closest("[data-wait]");
+  if (!line) return;
+  mark(line, value, { remember: false });
+  line.focus();
+  say(form().dataset.saidUndone);
+}
+
+function key(event) {
+  if (!form()) return;
+  if ((event.ctrlKey || event.metaKey) && event.key === "Enter") {
+    const apply = form().querySelector("[data-apply]");
+    if (!apply || apply.disabled) return;
+    event.preventDefault();
+    form().requestSubmit(apply);
+    return;
+  }
+  if (typing(event)) return;
+  const line = lineOf(form());
+  const keys = {
+    j: () => move(form(), 1),
+    k: () => move(form(), -1),
+    a: () => line && mark(line, "accept"),
+    x: () => line && mark(line, "reject"),
+    l: () => line && mark(line, "leave"),
+    u: takeBack,
+    o: () => line?.querySelector("[data-open]").click(),
+    s: () => firstOf(".alike a")?.click(),
+  };
+  if (!keys[event.key]) return;
+  event.preventDefault();
+  keys[event.key]();
+}
+
+document.addEventListener("keydown", key);
+document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-filters] select")) event.target.form.requestSubmit();
+  if (event.target.matches("[data-wait] input[value=leave]")) event.target.checked = false;
+  if (event.target.matches("[data-wait] input[type=radio]")) show();
+});
+// Enter in the note would apply: deciding must be meant.
+document.addEventListener("keydown", (event) => {
+  const isPlain = event.key === "Enter" && !event.ctrlKey && !event.metaKey;
+  if (event.target.id === "note" && isPlain) event.preventDefault();
+});
+// Whoever goes through the list by keyboard stays where they were when it is read again.
+document.addEventListener("focusin", (event) => { last = event.target.closest("[data-wait]")?.id ?? ""; });
+new MutationObserver(() => {
+  if (last && document.activeElement === document.body) document.getElementById(last)?.focus({ preventScroll: true });
+  show();
+}).observe(document.getElementById("entries"), { childList: true });
+// A page that the browser brings back shows the marks that it kept.
+window.addEventListener("pageshow", show);
+document.querySelector("[data-filters] button")?.classList.add("visually-hidden");
+show();

@@ -1,0 +1,191 @@
+"""The inbox: what waits, sorted and narrowed; marks and groups of like changes, each decided on as it was seen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from content.models import Layer, Post, QueuedChange, Revision
+from tests import make
+
+pytestmark = pytest.mark.django_db
+SignedIn = Callable[..., Client]
+INBOX = "/admin/inbox/"
+
+
+def name(row: QueuedChange) -> str:
+    return f"d.{row.pk}.{row.seen}"
+
+
+def row(post: Post, path: str) -> QueuedChange:
+    return QueuedChange.objects.get(post=post, path=path)
+
+
+def titles(html: str) -> list[str]:
+    return re.findall(r"data-open>([^<]+)</a>", html)
+
+
+def staged(count: int, by: str = "seo-specialist") -> list[Post]:
+    """Posts whose meta description an agent rewrote, each with its own number."""
+    posts = [make.post(f"Post {number}", slug=f"{by}-{number}") for number in range(count)]
+    for number, post in enumerate(posts):
+        text = f"All about post {number}."
+        make.staged(post, {"metaDescription": text}, by=make.agent_actor(by))
+    return posts
+
+
+def test_the_riskiest_come_first_and_filters_narrow(signed_in: SignedIn) -> None:
+    low, high, mine = make.post("Low", type="page"), make.post("High"), make.post("Mine")
+    make.staged(low, {"excerpt": "Some words"}, by=make.agent_actor("proofreader"))
+    make.staged(high, {"slug": "another"})
+    make.staged(mine, {"excerpt": "A person's"}, layer=Layer.REVIEW)
+    client = signed_in()
+
+    assert titles(client.get(INBOX).content.decode()) == ["High", "Mine", "Low"]
+    for query, shown in (
+        ("layer=review", ["Mine"]),
+        ("risk=3", ["High"]),
+        ("agent=proofreader", ["Low"]),
+        ("author=editor", ["Mine"]),
+        ("type=page", ["Low"]),
+        ("locale=de", []),
+        ("age=older-week", []),
+        ("age=day&type=blog", ["High", "Mine"]),
+        ("risk=nonsense&layer=nonsense&age=-1&agent=" + "x" * 200, ["High", "Mine", "Low"]),
+    ):
+        assert titles(client.get(f"{INBOX}?{query}").content.decode()) == shown, query
+
+
+def test_marks_are_applied_and_what_moved_since_is_left(signed_in: SignedIn) -> None:
+    one, two, three = make.post("One"), make.post("Two"), make.post("Three")
+    make.staged(one, {"metaTitle": "One, better"})
+    make.staged(two, {"metaTitle": "Two, better"}, layer=Layer.REVIEW)
+    make.staged(three, {"metaTitle": "Three, better"})
+    form = {
+        name(row(one, "post.metaTitle")): "accept",
+        name(row(two, "post.metaTitle")): "accept",
+        name(row(three, "post.metaTitle")): "reject",
+    }
+    make.staged(three, {"metaTitle": "Three, still better"})
+
+    page = signed_in().post(INBOX, form, follow=True).content.decode()
+
+    assert "1 change went on to Review. 1 change was approved and is live." in page
+    assert "“Three”: 1 change was left" in page
+    assert make.layers(one).review.document.fields["metaTitle"] == "One, better"
+    assert Post.objects.get(pk=two.pk).meta_title == "Two, better"
+    assert make.layers(three).ai_review.document.fields["metaTitle"] == "Three, still better"
+
+
+def test_nothing_marked_and_nonsense_change_nothing(signed_in: SignedIn) -> None:
+    post = make.post()
+    make.staged(post, {"title": "New"})
+    before = make.live_hash()
+    client = signed_in()
+
+    for form in ({}, {"d.1.x": "accept"}, {name(row(post, "post.title")): "maybe"}):
+        answer = client.post(INBOX, form)
+        assert answer.status_code == 422
+        assert "Mark changes first" in answer.content.decode()
+    gone = client.post(INBOX, {f"d.999999.{'0' * 20}": "accept"}, follow=True).content.decode()
+
+    assert "1 change did not wait any more." in gone
+    assert make.live_hash() == before
+    assert make.layers(post).ai_review.exists
+
+
+def test_who_may_not_decide_reads(signed_in: SignedIn) -> None:
+    posts = staged(4)
+    group = row(posts[0], "post.metaDescription").like
+    client = signed_in("translator")
+    form = {name(row(posts[0], "post.metaDescription")): "accept"}
+
+    for address in (INBOX, f"{INBOX}like/{group}/"):
+        page = client.get(address)
+        assert "deciding needs another role" in page.content.decode()
+        assert "data-apply" not in page.content.decode()
+        assert client.post(address, {**form, "action": "accept"}).status_code == 403
+    assert not make.layers(posts[0]).review.exists
+
+
+def test_what_is_longer_than_a_line_is_only_accepted_in_full(signed_in: SignedIn) -> None:
+    post = make.post()
+    make.staged(post, {"excerpt": "Quite other words. " * 30})
+
+    page = signed_in().get(INBOX).content.decode()
+
+    assert 'class="wait-open"' in page
+    assert 'value="accept"' not in page
+    assert 'value="reject"' in page
+
+
+def test_like_changes_are_decided_on_together_after_a_sample(signed_in: SignedIn) -> None:
+    posts = staged(5)
+    staged(1, by="proofreader")
+    client = signed_in()
+    inbox = client.get(INBOX).content.decode()
+    address = re.findall(r'href="(/admin/inbox/like/\w+/)"', inbox)
+    assert "5 times Meta description by seo-specialist, type Blog" in inbox
+    assert len(address) == 1
+
+    page = client.get(address[0]).content.decode()
+    assert page.count("like-sample") == 3
+    assert "Submit what is included <span data-count>(5)</span>" in page
+    names = re.findall(r'name="(d\.[^"]+)"', page)
+    make.staged(posts[0], {"metaDescription": "Moved meanwhile"})
+    done = client.post(
+        address[0], {**dict.fromkeys(names[1:], "accept"), "action": "accept"}, follow=True
+    )
+
+    left = [post for post in posts if make.layers(post).ai_review.exists]
+    assert len(left) == 2 - (names[0] == name(row(posts[0], "post.metaDescription")))
+    assert f"{5 - len(left)} changes went on to Review." in done.content.decode()
+    assert "“Post 0”: 1 change was left" in done.content.decode()
+
+
+def test_a_sample_speaks_for_its_kind_alone(signed_in: SignedIn) -> None:
+    posts, other = staged(3), make.post("Other")
+    make.staged(other, {"slug": "else"})
+    address = f"{INBOX}like/{row(posts[0], 'post.metaDescription').like}/"
+
+    answer = signed_in().post(
+        address, {name(row(other, "post.slug")): "accept", "action": "accept"}
+    )
+
+    assert answer.status_code == 409
+    assert not make.layers(other).review.exists
+    assert signed_in().get(f"{INBOX}like/nonsense/").status_code == 404
+
+
+def test_too_many_at_once_are_refused(signed_in: SignedIn) -> None:
+    form = {f"d.{number}.{'0' * 20}": "accept" for number in range(41)}
+
+    answer = signed_in().post(INBOX, form)
+
+    assert answer.status_code == 422
+    assert "Decide on 1 to 40 changes at a time." in answer.content.decode()
+    assert Revision.objects.filter(reason="approved").count() == 0
+
+
+def test_no_page_of_the_inbox_asks_more_with_more_lines(signed_in: SignedIn) -> None:
+    posts = staged(4)
+    client = signed_in()
+    group = f"{INBOX}like/{row(posts[0], 'post.metaDescription').like}/"
+
+    def count(address: str) -> int:
+        client.get(address)
+        with CaptureQueriesContext(connection) as caught:
+            client.get(address)
+        return len(caught)
+
+    before = count(INBOX), count(group)
+    staged(9, by="proofreader")
+    for number in range(6):
+        post = make.post(f"More {number}")
+        make.staged(post, {"metaDescription": f"More {number}"})
+    assert (count(INBOX), count(group)) == before == (7, 8)
