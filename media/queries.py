@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce
 
 from core import search
 from media.addresses import names_of_same
-from media.models import Asset, MediaReference
+from media.models import Asset, AssetStatus, MediaReference, VariantWork
 from media.search import TABLE
 
 ORDERINGS = {
@@ -158,6 +158,20 @@ def used(rows: QuerySet[Asset], is_used: bool) -> QuerySet[Asset]:
     """Those that something uses, or those that nothing does."""
     uses = Exists(MediaReference.objects.filter(asset=OuterRef("pk")))
     return rows.filter(uses if is_used else ~uses)
+
+
+def without_words(rows: QuerySet[Asset], locale: str = "") -> QuerySet[Asset]:
+    """The images that say nothing to those who cannot see them: in the default language, or in another one."""
+    images = rows.filter(mime__startswith="image/", is_decorative=False)
+    if not locale or locale == settings.CMS_ENV.default_locale:
+        return images.filter(alt_text="")
+    return images.exclude(alt_texts__has_key=locale)
+
+
+def with_problems(rows: QuerySet[Asset]) -> QuerySet[Asset]:
+    """Those whose sizes, light or dark, could not be made."""
+    given_up = Exists(VariantWork.objects.filter(asset=OuterRef("pk"), is_given_up=True))
+    return rows.filter(Q(status=AssetStatus.FAILED) | given_up)
 
 
 def with_use_counts(rows: QuerySet[Asset]) -> QuerySet[Asset]:

@@ -10,21 +10,23 @@ from django.contrib.admin import site
 from django.contrib.admin.utils import unquote
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from core.admin.forms import FormAdmin
 from core.admin.rights import actor_of, may
 from core.errors import CmsError
+from media.admin.bulk import bulk_page
 from media.admin.check_page import check_page
 from media.admin.file_forms import UploadForm
 from media.admin.file_page import address, delete_page, edit_page, replace_page, variants_page
-from media.admin.list_filters import CategoryFilter, TypeFilter, UseFilter
+from media.admin.library import LibraryList, library_context
+from media.admin.list_filters import FILTERS
 from media.admin.picker import pick_page
 from media.admin.uploads import describe, states, upload
-from media.models import Asset, AssetStatus
-from media.presenters import site_image
+from media.models import Asset
 from media.queries import with_use_counts, with_words
 from media.services.store import store_image
 
@@ -32,24 +34,16 @@ from media.services.store import store_image
 @admin.register(Asset)
 class AssetAdmin(FormAdmin[Asset]):
     view_permission = "media.view"
-    list_title = "Media"
+    list_title = gettext_lazy("Media")
     add_permission = "media.upload"
-    add_title = "New files"
-    add_button = "Upload"
+    add_title = gettext_lazy("New files")
+    add_button = gettext_lazy("Upload")
     add_form = UploadForm
-    list_display = (
-        "thumbnail",
-        "filename",
-        "alt_text",
-        "extent",
-        "uses",
-        "state",
-        "uploaded",
-    )
-    list_display_links = ("filename",)
-    list_filter = (CategoryFilter, TypeFilter, "status", UseFilter)
+    list_display = ("alt_text", "filename", "mime", "size", "uses", "status", "created_at")
+    list_filter = FILTERS
     search_fields = ("filename",)  # what is found, `get_search_results` says
-    list_per_page = 50
+    list_select_related = ("uploaded_by",)
+    list_per_page = 48
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         actor = actor_of(request)
@@ -60,15 +54,19 @@ class AssetAdmin(FormAdmin[Asset]):
             asset = store_image(
                 **form.cleaned_data, file=files[0], filename=files[0].name, actor=actor
             )
-            messages.success(request, f"The file {asset} is there.")
+            messages.success(request, _("The file %(name)s is there.") % {"name": asset})
             return HttpResponseRedirect(address(asset))
         for file in files:
             # One that is refused keeps no other one out.
             try:
                 asset = store_image(**form.cleaned_data, file=file, filename=file.name, actor=actor)
-                messages.success(request, f"The file {asset} is there.")
+                messages.success(request, _("The file %(name)s is there.") % {"name": asset})
             except CmsError as error:
-                messages.error(request, f"The file {file.name}: {error.message}")
+                messages.error(
+                    request,
+                    _("The file %(name)s: %(reason)s")
+                    % {"name": file.name, "reason": error.message},
+                )
         return HttpResponseRedirect(reverse("admin:media_asset_changelist"))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Asset]:
@@ -83,42 +81,29 @@ class AssetAdmin(FormAdmin[Asset]):
     def has_change_permission(self, request: HttpRequest, obj: Asset | None = None) -> bool:
         return may(request, "media.edit")
 
-    @admin.display(description="Image")
-    def thumbnail(self, asset: Asset) -> SafeString | str:
-        image = site_image(asset)
-        if image is None:
-            return "—"
-        source = image["srcset"].partition(" ")[0] or image["url"]
-        # The name beside it is the link and says what it is.
-        return format_html('<img class="thumbnail" src="{}" alt="" loading="lazy">', source)
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[LibraryList]:
+        return LibraryList
 
-    @admin.display(description="Used in", ordering="uses")
-    def uses(self, asset: Asset) -> SafeString | str:
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        answer = super().changelist_view(request, extra_context)
+        if isinstance(answer, TemplateResponse) and answer.context_data:
+            listed = answer.context_data.get("cl")
+            if isinstance(listed, LibraryList):
+                answer.context_data.update(library_context(request, listed))
+        return answer
+
+    # What a table is ordered by; the page shows more than these.
+    @admin.display(ordering="uses")
+    def uses(self, asset: Asset) -> int:
         number: int = asset.uses  # type: ignore[attr-defined]  # of the list's query
-        if not number:
-            return "—"
-        text = "1 place" if number == 1 else f"{number} places"
-        return format_html('<a href="{}#used">{}</a>', address(asset), text)
-
-    @admin.display(description="State", ordering="status")
-    def state(self, asset: Asset) -> str:
-        return "" if asset.status == AssetStatus.READY else asset.get_status_display()
-
-    @admin.display(description="Size", ordering="size")
-    def extent(self, asset: Asset) -> str:
-        # One column for both leaves the alternative text room to be read.
-        kilobytes = f"{max(1, round(asset.size / 1000)):,}\u00a0kB"
-        if not (asset.width and asset.height):
-            return kilobytes
-        return f"{asset.width}\u00a0×\u00a0{asset.height} {kilobytes}"
-
-    @admin.display(description="Uploaded", ordering="created_at")
-    def uploaded(self, asset: Asset) -> str:
-        return f"{asset.created_at:%Y-%m-%d}"
+        return number
 
     def get_urls(self) -> list[URLPattern]:
         """The pages of one file beside those that every admin has."""
         pages = [
+            path("bulk/", site.admin_view(bulk_page), name="media_asset_bulk"),
             path("check/", site.admin_view(check_page), name="media_asset_check"),
             path("pick/", site.admin_view(pick_page), name="media_asset_pick"),
             path("upload/", site.admin_view(upload), name="media_asset_upload"),

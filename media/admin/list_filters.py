@@ -1,58 +1,163 @@
-"""What the list of media can be narrowed to in the admin."""
+"""What the library can be narrowed to."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any, Final
 
-from django.contrib import admin
-from django.db.models import QuerySet
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.db.models import F, QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from media.models import Asset
-from media.queries import category_counts, in_category, of_type, used
+from core.admin.long_lists import ValueFilter
+from media.admin.languages import language_name, other_languages
+from media.models import Asset, AssetStatus
+from media.queries import category_counts, in_category, of_type, used, with_problems, without_words
 
+Choices = list[tuple[str, str]]
 _MOST: Final = 50
+_KINDS: Final = ("jpeg", "png", "webp", "gif", "avif")
+_MEGABYTE: Final = 1_000_000
 
 
-class CategoryFilter(admin.SimpleListFilter):
-    title = "category"
+class CategoryFilter(ValueFilter):
+    title = gettext_lazy("Category")
     parameter_name = "category"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        found, _ = category_counts(0, _MOST)
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        found, _total = category_counts(0, _MOST)
         return [(name, f"{name} ({number})") for name, number in found]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Asset]) -> QuerySet[Asset]:
-        return in_category(queryset, self.value() or "")
-
-    def has_output(self) -> bool:
-        return bool(self.lookup_choices)
+    def narrowed(self, rows: QuerySet[Asset], value: str) -> QuerySet[Asset]:
+        return in_category(rows, value)
 
 
-class TypeFilter(admin.SimpleListFilter):
-    title = "type"
+class TypeFilter(ValueFilter):
+    title = gettext_lazy("Type")
     parameter_name = "type"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        return [
-            ("image", "Images"),
-            ("application/pdf", "PDF"),
-            ("image/gif", "GIF"),
-        ]
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        each = [(f"image/{kind}", kind.upper()) for kind in _KINDS]
+        return [("image", _("Images")), ("application/pdf", "PDF"), *each]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Asset]) -> QuerySet[Asset]:
-        return of_type(queryset, self.value() or "")
+    def narrowed(self, rows: QuerySet[Asset], value: str) -> QuerySet[Asset]:
+        return of_type(rows, value)
 
 
-class UseFilter(admin.SimpleListFilter):
-    title = "use"
+class UseFilter(ValueFilter):
+    title = gettext_lazy("Use")
     parameter_name = "used"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        return [("true", "In use"), ("false", "Unused")]
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [("true", _("In use")), ("false", _("Unused"))]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Asset]) -> QuerySet[Asset]:
-        if self.value() not in ("true", "false"):
-            return queryset
-        return used(queryset, self.value() == "true")
+    def narrowed(self, rows: QuerySet[Asset], value: str) -> QuerySet[Asset]:
+        return used(rows, value == "true") if value in ("true", "false") else rows
+
+
+class WordsFilter(ValueFilter):
+    title = gettext_lazy("Alternative text")
+    parameter_name = "words"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        default = settings.CMS_ENV.default_locale
+        languages = [(default, language_name(default)), *other_languages()]
+        lacking = [
+            (locale, _("Missing in %(language)s") % {"language": name})
+            for locale, name in languages
+        ]
+        return [*lacking, ("decoration", _("Decoration"))]
+
+    def narrowed(self, rows: QuerySet[Asset], value: str) -> QuerySet[Asset]:
+        if value == "decoration":
+            return rows.filter(is_decorative=True)
+        return without_words(rows, value) if value in settings.CMS_ENV.locales else rows.none()
+
+
+class StateFilter(ValueFilter):
+    title = gettext_lazy("State")
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [("problem", _("With problems")), ("processing", _("Sizes are being made"))]
+
+    def narrowed(self, rows: QuerySet[Asset], value: str) -> QuerySet[Asset]:
+        if value == "problem":
+            return with_problems(rows)
+        return rows.filter(status=AssetStatus.PROCESSING) if value == "processing" else rows.none()
+
+
+class ShapeFilter(ValueFilter):
+    title = gettext_lazy("Shape")
+    parameter_name = "shape"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [("wide", _("Landscape")), ("tall", _("Portrait")), ("square", _("Square"))]
+
+    def narrowed(self, rows: QuerySet[Asset], value: str) -> QuerySet[Asset]:
+        shapes: dict[str, dict[str, object]] = {
+            "wide": {"width__gt": F("height")},
+            "tall": {"width__lt": F("height")},
+            "square": {"width": F("height")},
+        }
+        return rows.filter(**shapes[value]) if value in shapes else rows.none()
+
+
+class SizeFilter(ValueFilter):
+    title = gettext_lazy("Size")
+    parameter_name = "size"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [
+            ("large", _("More than 5 MB")),
+            ("medium", _("1 to 5 MB")),
+            ("small", _("Less than 1 MB")),
+            ("narrow", _("Less than 800 pixels wide")),
+        ]
+
+    def narrowed(self, rows: QuerySet[Asset], value: str) -> QuerySet[Asset]:
+        sizes: dict[str, dict[str, int]] = {
+            "large": {"size__gt": 5 * _MEGABYTE},
+            "medium": {"size__gte": _MEGABYTE, "size__lte": 5 * _MEGABYTE},
+            "small": {"size__lt": _MEGABYTE},
+            "narrow": {"width__lt": 800},
+        }
+        return rows.filter(**sizes[value]) if value in sizes else rows.none()
+
+
+class UploaderFilter(ValueFilter):
+    title = gettext_lazy("Uploaded by")
+    parameter_name = "by"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        who = Asset.objects.order_by().values("uploaded_by").distinct()
+        users = get_user_model().objects.filter(pk__in=who).order_by("username")[:_MOST]
+        return [(str(user.pk), user.get_username()) for user in users]
+
+    def narrowed(self, rows: QuerySet[Asset], value: str) -> QuerySet[Asset]:
+        is_number = value.isascii() and value.isdigit() and len(value) < 19
+        return rows.filter(uploaded_by=int(value)) if is_number else rows.none()
+
+
+class DateFilter(ValueFilter):
+    title = gettext_lazy("Uploaded")
+    parameter_name = "since"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        days = [("1", _("Last day")), ("7", _("Last 7 days")), ("30", _("Last 30 days"))]
+        return [*days, ("365", _("Last year"))]
+
+    def narrowed(self, rows: QuerySet[Asset], value: str) -> QuerySet[Asset]:
+        if value not in ("1", "7", "30", "365"):
+            return rows.none()
+        return rows.filter(created_at__gte=timezone.now() - timedelta(days=int(value)))
+
+
+FILTERS: Final = (
+    TypeFilter, CategoryFilter, WordsFilter, UseFilter, StateFilter, ShapeFilter, SizeFilter,
+    UploaderFilter, DateFilter,
+)  # fmt: skip

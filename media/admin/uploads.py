@@ -38,8 +38,9 @@ def _answers_json(view: Callable[..., JsonResponse]) -> Callable[..., HttpRespon
         try:
             return view(*args, **kwargs)
         except AlreadyThere as error:
+            # No failure: somebody is to say what they want.
             there = choice_of(error.asset).as_json()
-            return JsonResponse({"message": error.message, "there": there}, status=error.status)
+            return JsonResponse({"message": error.message, "there": there})
         except CmsError as error:
             return JsonResponse({"message": error.message}, status=error.status)
 

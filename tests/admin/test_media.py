@@ -95,13 +95,16 @@ def test_the_list_shows_size_and_shape(signed_in: SignedIn) -> None:
     made = asset()
     Asset.objects.update(size=1_234_567)
 
-    page = signed_in("translator").get(LIST).content.decode()
+    client = signed_in("translator")
+    for look in ("", "?view=table"):
+        page = client.get(f"{LIST}{look}").content.decode()
 
-    assert "<h1>Media</h1>" in page
-    assert "1200\u00a0×\u00a0600" in page
-    assert "1,235\u00a0kB" in page
-    assert f'<img class="thumbnail" src="/media/{made.variants["small"]}"' in page
-    assert f'href="{LIST}add/"' not in page
+        assert "<h1>Media</h1>" in page
+        assert "1200\u00a0×\u00a0600" in page
+        assert "1.2\u00a0MB" in page
+        assert f'<img src="/media/{made.variants["small"]}" alt="" loading="lazy"' in page
+        assert f'href="{LIST}add/"' not in page.partition('id="content"')[2]
+        assert 'class="bulk-bar"' not in page
 
 
 def test_the_description_is_edited_and_caches_turn(signed_in: SignedIn) -> None:
@@ -205,7 +208,7 @@ def test_a_document_has_no_picture(signed_in: SignedIn) -> None:
 
     assert "<h1>File</h1>" in page
     assert "<img" not in page.partition('id="content"')[2]
-    assert 'class="thumbnail"' not in client.get(LIST).content.decode()
+    assert "<img" not in client.get(LIST).content.decode().partition('id="content"')[2]
 
 
 @pytest.mark.parametrize("bad", ["x", NOBODY, "_00"])

@@ -40,12 +40,106 @@ def test_the_list_is_searched_and_narrowed(signed_in: SignedIn) -> None:
     assert listed(client, "?category=floors") == ["floor.png"]
     assert listed(client, "?type=image") == ["floor.png", "wall.png"]
     assert listed(client, "?type=application/pdf") == []
-    assert listed(client, "?status__exact=failed") == ["wall.png"]
+    assert listed(client, "?state=problem") == ["wall.png"]
     assert listed(client, "?used=true") == ["wall.png"]
     assert listed(client, "?used=false") == ["floor.png"]
     page = client.get(LIST).content.decode()
-    assert f'<a href="{LIST}{wall.pk}/change/#used">1 place</a>' in page
+    assert '<span class="badge badge-published">1 place</span>' in page
+    table = client.get(f"{LIST}?view=table").content.decode()
+    assert f'<a href="{LIST}{wall.pk}/change/#used">1 place</a>' in table
     assert client.get(f"{LIST}?category=%00&q=%00&used=x&type=%00").status_code == 400
+
+
+def test_the_list_is_narrowed_to_what_needs_somebody(signed_in: SignedIn) -> None:
+    tall = make.image("tall.png", alt_text="A tower")
+    Asset.objects.filter(pk=tall.pk).update(width=100, height=200, size=6_000_000)
+    mute = make.image("mute.png")
+    actor = make.actor()
+    update_asset(asset_id=tall.pk, actor=actor, alt_texts={"de": "Ein Turm"})
+    line = make.image("line.png")
+    update_asset(asset_id=line.pk, actor=actor, is_decorative=True)
+    client = signed_in()
+    uploader = make.user("admin").pk
+
+    assert listed(client, "?words=en") == ["mute.png"]
+    assert listed(client, "?words=de") == ["mute.png"]
+    assert listed(client, "?words=decoration") == ["line.png"]
+    assert listed(client, "?shape=tall") == ["tall.png"]
+    assert listed(client, "?size=large") == ["tall.png"]
+    assert listed(client, f"?by={uploader}&since=1") == ["line.png", "mute.png", "tall.png"]
+    assert (
+        listed(client, "?by=-1") == listed(client, "?since=2") == listed(client, "?words=fr") == []
+    )
+    assert listed(client, "?o=-4&view=table")[0] == "tall.png"
+    page = client.get(f"{LIST}?words=en&view=table").content.decode()
+    assert (
+        '<a class="chip-link" href="?view=table">Alternative text: <bdi>Missing in English' in page
+    )
+    assert Asset.objects.get(pk=mute.pk).alt_text == ""
+
+
+def bulk(client: Client, do: str, *assets: Asset, **more: str) -> Any:
+    ids = [str(asset.pk) for asset in assets]
+    return client.post(f"{LIST}bulk/", {"do": do, "ids": ids, **more})
+
+
+def test_several_are_deleted_after_a_question_and_what_is_in_use_is_kept(
+    signed_in: SignedIn,
+) -> None:
+    used, free, other = (make.image(name) for name in ("used.png", "free.png", "other.png"))
+    make.post(featuredMediaId=str(used.pk))
+    client = signed_in()
+
+    asked = bulk(client, "delete", used, free).content.decode()
+    assert "Delete 2 files" in asked
+    assert "1 of these files is in use." in asked
+    assert Asset.objects.count() == 3
+    done = bulk(client, "delete", used, free, confirmed="1", back=f"{LIST}?view=table")
+
+    assert done["Location"] == f"{LIST}?view=table"
+    told = [str(message) for message in client.get(LIST).context["messages"]]
+    assert told == [
+        "used.png is kept. The file is in use in one place.",
+        "1 file is deleted.",
+    ]
+    assert set(Asset.objects.values_list("filename", flat=True)) == {"used.png", "other.png"}
+    bulk(client, "delete", used, other, confirmed="1", force="on")
+    assert not Asset.objects.exists()
+
+
+def test_several_get_categories(signed_in: SignedIn) -> None:
+    first, second = make.image("a.png", categories=["old", "kept"]), make.image("b.png")
+    client = signed_in()
+
+    assert "They have now: kept, old" in bulk(client, "categories", first, second).content.decode()
+    answer = bulk(client, "categories", first, second, confirmed="1", add="new", remove="old")
+    refused = bulk(client, "categories", first, second, confirmed="1", add="x" * 61)
+
+    assert (answer["Location"], refused.status_code) == (LIST, 422)
+    first.refresh_from_db()
+    second.refresh_from_db()
+    assert (first.categories, second.categories) == (["kept", "new"], ["new"])
+
+
+@pytest.mark.parametrize("do", ["delete", "categories"])
+def test_several_stay_as_they_are_where_somebody_may_not_or_chose_none(
+    signed_in: SignedIn, do: str
+) -> None:
+    asset, client = make.image("a.png", categories=["old"]), signed_in("translator")
+
+    sent = {"confirmed": "1", "force": "on", "remove": "old"}
+    assert bulk(client, do, asset, **sent).status_code == 403
+    editor = signed_in("editor")
+    for hostile in (
+        {"ids": []},
+        {"ids": ["x", "\u202e"]},
+        {"ids": [str(asset.pk)] * 3, "do": "burn"},
+    ):
+        answer = editor.post(f"{LIST}bulk/", {"do": do, "back": "//example.com", **sent, **hostile})
+        assert (answer.status_code, answer["Location"]) == (302, LIST)
+
+    asset.refresh_from_db()
+    assert asset.categories == ["old"]
 
 
 def test_a_longer_list_takes_no_more_statements(signed_in: SignedIn) -> None:

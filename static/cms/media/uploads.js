@@ -38,17 +38,15 @@ export function uploads(section, { onStored = () => {}, onUse, more = () => ({})
     part("again").addEventListener("click", () => retry(item));
     part("anyway").addEventListener("click", () => { item.again = true; retry(item); });
     part("use-there").addEventListener("click", () => onUse?.(item.there));
-    if (file.type.startsWith("image/") && file.size < 8e6) picture(part("picture"), URL.createObjectURL(file), true);
     list.append(row);
     show(item, "waiting", words.waiting);
     if (file.size > Number(words.most)) show(item, "failed", words.tooLarge);
     return item;
   }
 
-  function picture(place, address, isOurs = false) {
+  function picture(place, address) {
     const image = new Image();
     image.alt = "";
-    image.addEventListener("load", () => isOurs && URL.revokeObjectURL(address), { once: true });
     image.addEventListener("error", () => image.remove(), { once: true });
     image.src = address;
     place.replaceChildren(image);
@@ -125,7 +123,7 @@ export function uploads(section, { onStored = () => {}, onUse, more = () => ({})
       again: (state === "failed" && item.file.size <= Number(words.most)) || state === "cancelled",
       anyway: state === "there",
       "use-there": state === "there" && Boolean(onUse),
-      open: state === "done" || (state === "there" && !onUse),
+      open: !onUse && (state === "done" || state === "there"),
       progress: state === "waiting" || state === "sending",
     };
     if (state === "there") item.row.querySelector("[data-open]").href = item.there.address;

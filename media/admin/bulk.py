@@ -1,0 +1,149 @@
+"""Several files at once: deleted, or given other categories, after a page that says what will happen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from core.admin.forms import form_page, saved
+from core.admin.rights import actor_of, answers_refusals, require
+from core.errors import CmsError
+from media.admin.choices import choice_of
+from media.admin.file_forms import CategoriesField
+from media.admin.library import Tile
+from media.models import Asset
+from media.queries import with_use_counts
+from media.services.categorize import categorize
+from media.services.delete import delete_asset
+
+MOST: Final = 100
+
+
+class DeleteManyForm(forms.Form):
+    force = forms.BooleanField(
+        label=gettext_lazy("Delete those in use too. The places that use them then show no image."),
+        required=False,
+    )
+
+    def __init__(self, *args: Any, is_used: bool, **more: Any) -> None:
+        super().__init__(*args, **more)
+        if not is_used:
+            del self.fields["force"]
+
+
+class CategorizeForm(forms.Form):
+    add = CategoriesField(
+        label=gettext_lazy("Add categories"),
+        required=False,
+        help_text=gettext_lazy("Separated by commas."),
+    )
+    remove = CategoriesField(
+        label=gettext_lazy("Take categories away"),
+        required=False,
+        help_text=gettext_lazy("Separated by commas."),
+    )
+
+
+@answers_refusals
+def bulk_page(request: HttpRequest) -> HttpResponse:
+    """`do` is `delete` or `categories`, `ids` the files; with `confirmed` it is done."""
+    require(request, "media.edit", "media.delete")
+    doing = request.POST.get("do", "")
+    ids = _uuids(request.POST.getlist("ids"))
+    back = _back(request)
+    if doing not in ("delete", "categories") or not ids:
+        if request.method == "POST":
+            messages.warning(request, _("Choose files first, then what is to happen to them."))
+        return HttpResponseRedirect(back)
+    if len(ids) > MOST:
+        messages.error(request, _("At most %(number)s files at once.") % {"number": MOST})
+        return HttpResponseRedirect(back)
+    rows = with_use_counts(Asset.objects.filter(pk__in=ids)).order_by("filename", "pk")
+    tiles = [Tile(choice_of(asset), asset.uses) for asset in rows]  # type: ignore[attr-defined]
+    page = _delete if doing == "delete" else _categories
+    return page(request, tiles, back)
+
+
+def _delete(request: HttpRequest, tiles: Sequence[Tile], back: str) -> HttpResponse:
+    require(request, "media.delete")
+    used = [tile for tile in tiles if tile.uses]
+    is_confirmed = "confirmed" in request.POST
+    form = DeleteManyForm(request.POST if is_confirmed else None, is_used=bool(used))
+    if is_confirmed and form.is_valid():
+        _delete_each(request, tiles, force=bool(form.cleaned_data.get("force")))
+        return HttpResponseRedirect(back)
+    title = ngettext("Delete %(n)s file", "Delete %(n)s files", len(tiles)) % {"n": len(tiles)}
+    return _page(request, tiles, back, form, title, {"doing": "delete", "used": len(used)})
+
+
+def _delete_each(request: HttpRequest, tiles: Sequence[Tile], *, force: bool) -> None:
+    deleted = 0
+    for tile in tiles:
+        try:
+            delete_asset(asset_id=tile.asset.pk, actor=actor_of(request), force=force)
+            deleted += 1
+        except CmsError as error:
+            # One that is kept keeps no other one.
+            named = {"name": tile.asset.filename, "reason": error.message}
+            messages.warning(request, _("%(name)s is kept. %(reason)s") % named)
+    if deleted:
+        said = ngettext("%(n)s file is deleted.", "%(n)s files are deleted.", deleted)
+        messages.success(request, said % {"n": deleted})
+
+
+def _categories(request: HttpRequest, tiles: Sequence[Tile], back: str) -> HttpResponse:
+    require(request, "media.edit")
+    form = CategorizeForm(request.POST if "confirmed" in request.POST else None)
+
+    def save() -> object:
+        ids = [tile.asset.pk for tile in tiles]
+        return categorize(asset_ids=ids, actor=actor_of(request), **form.cleaned_data)
+
+    if form.is_bound and saved(form, save):
+        said = ngettext("%(n)s file is saved.", "%(n)s files are saved.", len(tiles))
+        messages.success(request, said % {"n": len(tiles)})
+        return HttpResponseRedirect(back)
+    title = ngettext(
+        "Categories of %(n)s file", "Categories of %(n)s files", len(tiles)
+    ) % {"n": len(tiles)}  # fmt: skip
+    present = sorted({word for tile in tiles for word in tile.asset.categories})
+    return _page(request, tiles, back, form, title, {"doing": "categories", "present": present})
+
+
+def _page(
+    request: HttpRequest,
+    tiles: Sequence[Tile],
+    back: str,
+    form: forms.Form,
+    title: str,
+    more: dict[str, Any],
+) -> HttpResponse:
+    context = {"tiles": tiles, "back": back, **more}
+    return form_page(request, "admin/media/bulk.html", Asset, context, title=title, form=form)
+
+
+def _uuids(given: Sequence[str]) -> list[UUID]:
+    found: dict[UUID, None] = {}
+    for text in given:
+        try:
+            found[UUID(text)] = None
+        except ValueError:
+            continue
+    return list(found)
+
+
+def _back(request: HttpRequest) -> str:
+    """The list as it was, where the form says so; never another site."""
+    given = request.POST.get("back", "")
+    home = reverse("admin:media_asset_changelist")
+    is_ours = url_has_allowed_host_and_scheme(given, allowed_hosts=None)
+    return given if is_ours and given.startswith(home) else home

@@ -1,0 +1,109 @@
+"""The library: files as tiles or as a table, in the list of the admin with its search, filters and pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+
+from core.admin.rights import may
+from media.admin.choices import MediaChoice, choice_of
+from media.admin.file_forms import KINDS
+from media.admin.uploads import upload_limits
+from media.models import Asset, AssetStatus
+
+VIEW: Final = "view"
+GRID, TABLE = "grid", "table"
+
+
+class LibraryList(ChangeList):
+    """The list of the admin, which knows in addition how it is looked at: the address remembers."""
+
+    def get_filters_params(self, params: Any = None) -> Any:
+        found = super().get_filters_params(params)
+        found.pop(VIEW, None)
+        return found
+
+    @property
+    def look(self) -> str:
+        return TABLE if self.params.get(VIEW) == TABLE else GRID
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A file of the list with all that its tile or its row says."""
+
+    choice: MediaChoice
+    uses: int
+
+    @property
+    def asset(self) -> Asset:
+        return self.choice.asset
+
+    @property
+    def is_failed(self) -> bool:
+        return self.asset.status == AssetStatus.FAILED
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.asset.status == AssetStatus.PROCESSING
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A filter that is set, and the list without it."""
+
+    title: str
+    label: str
+    address: str
+
+
+def library_context(request: HttpRequest, listed: LibraryList) -> dict[str, Any]:
+    """What the page shows beside what Django's list does. No query of its own."""
+    rows: QuerySet[Any] = listed.result_list  # type: ignore[assignment]
+    orders = _orders()
+    ordering = str(listed.params.get("o", ""))
+    return {
+        "tiles": [Tile(choice_of(asset), asset.uses) for asset in rows],
+        "look": listed.look,
+        "looks": [
+            (look, label, listed.get_query_string({VIEW: look}))
+            for look, label in ((GRID, _("Tiles")), (TABLE, _("Table")))
+        ],
+        "orders": orders,
+        "ordering": ordering if ordering in dict(orders) else "",
+        "chips": _chips(listed),
+        "may_upload": may(request, "media.upload"),
+        "may_edit": may(request, "media.edit"),
+        "may_delete": may(request, "media.delete"),
+        "accept": KINDS,
+        **upload_limits(),
+    }
+
+
+def _orders() -> list[tuple[str, str]]:
+    """By the numbers that Django's list knows its columns by."""
+    return [
+        ("", _("Newest first")),
+        ("7", _("Oldest first")),
+        ("2", _("By name")),
+        ("-4", _("Largest first")),
+        ("-5", _("Most used first")),
+    ]
+
+
+def _chips(listed: LibraryList) -> list[Chip]:
+    found = []
+    for spec in listed.filter_specs:
+        name: str = spec.parameter_name  # type: ignore[attr-defined]
+        value = spec.value()  # type: ignore[attr-defined]
+        if not value:
+            continue
+        labels = dict(spec.lookup_choices)  # type: ignore[attr-defined]
+        label = str(labels.get(value, value))
+        found.append(Chip(str(spec.title), label, listed.get_query_string(remove=[name])))
+    return found

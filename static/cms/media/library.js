@@ -1,0 +1,108 @@
+// The library: files dropped anywhere are uploaded, several are chosen at once, and keys lead from file to file.
+// Without it the same page has links, a form for filters, and buttons beneath the list.
+
+import { dropping, uploads } from "./uploads.js";
+
+const page = document.querySelector("[data-library]");
+const results = document.getElementById("media-results");
+page.classList.add("has-script");
+narrowing(page.querySelector("[data-narrow]"));
+const open = uploading();
+choosing();
+document.addEventListener("keydown", onKey);
+
+// A filter applies as soon as it is set; what says nothing is kept out of the address.
+function narrowing(form) {
+  form.addEventListener("change", ({ target }) => { if (target.matches("select")) form.requestSubmit(); });
+  form.addEventListener("submit", () => {
+    for (const field of form.elements) if (field.name && !field.value) field.disabled = true;
+  });
+  // Whoever comes back finds the fields as they were.
+  window.addEventListener("pageshow", () => { for (const field of form.elements) field.disabled = false; });
+}
+
+function uploading() {
+  const section = page.querySelector("[data-uploads]");
+  if (!section) return () => {};
+  const input = page.querySelector("[data-upload-input]");
+  let isFresh = false;
+  const list = uploads(section, {
+    onStored: () => { isFresh = true; },
+    onIdle: () => { if (isFresh) refresh(); isFresh = false; },
+  });
+  input.addEventListener("change", () => { list.add([...input.files]); input.value = ""; });
+  page.addEventListener("click", (event) => {
+    if (!event.target.closest("[data-upload]")) return;
+    event.preventDefault();
+    input.click();
+  });
+  dropping(document, page.querySelector("[data-drop-veil]"), (files) => {
+    if (!document.querySelector("dialog[open]")) list.add(files);
+  });
+  return () => input.click();
+}
+
+async function refresh() {
+  const answer = await fetch(location.href, { headers: { "X-Live": "1" } }).catch(() => null);
+  if (!answer?.ok || results.querySelector("[data-choose]:checked")) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const list = fresh.getElementById("media-results");
+  if (!list) return;
+  results.replaceChildren(...list.childNodes);
+  count();
+}
+
+function choosing() {
+  let last = null;
+  results.addEventListener("click", (event) => {
+    const box = event.target.closest("[data-choose]");
+    if (event.target.closest("[data-bulk-all], [data-bulk-none]")) {
+      const isAll = event.target.matches("[data-bulk-all]");
+      for (const each of boxes()) each.checked = isAll;
+    } else if (box) {
+      if (event.shiftKey && last?.isConnected) upTo(last, box);
+      last = box;
+    } else return;
+    count();
+  });
+  results.addEventListener("change", count);
+  new MutationObserver(count).observe(results, { childList: true });
+  window.addEventListener("pageshow", count);
+  count();
+}
+
+function upTo(first, box) {
+  const all = boxes();
+  const [from, to] = [all.indexOf(first), all.indexOf(box)].sort((a, b) => a - b);
+  for (const each of all.slice(from, to + 1)) each.checked = box.checked;
+}
+
+function boxes() {
+  return [...results.querySelectorAll("[data-choose]")];
+}
+
+function count() {
+  const bar = results.querySelector("[data-bulk]");
+  if (!bar) return;
+  const [all, chosen] = [boxes().length, boxes().filter((box) => box.checked).length];
+  bar.hidden = chosen === 0;
+  bar.querySelector("[data-bulk-count]").textContent = bar.dataset.chosenWords.replace("%(n)s", chosen);
+  bar.querySelector("[data-bulk-all]").hidden = chosen === all;
+  bar.querySelector("[data-bulk-none]").hidden = chosen === 0;
+}
+
+function onKey(event) {
+  const isTyping = event.target.closest?.("input:not([type=checkbox]), textarea, select, [contenteditable]");
+  if (isTyping || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  const links = [...results.querySelectorAll(".tile-link, .row-link")];
+  const tile = document.activeElement.closest("[data-tile]");
+  const at = tile ? links.indexOf(tile.querySelector("a")) : -1;
+  const moves = { j: 1, k: -1 };
+  const key = event.key.toLowerCase();
+  if (key in moves && links.length) links[Math.min(Math.max(at + moves[key], 0), links.length - 1)].focus();
+  else if (key === "x" && tile) tile.querySelector("[data-choose]")?.dispatchEvent(new MouseEvent("click", { bubbles: true, shiftKey: event.shiftKey }));
+  else if (key === "v") page.querySelector("[data-look]:not([aria-current])")?.click();
+  else if (key === "u") open();
+  else return;
+  event.preventDefault();
+}
