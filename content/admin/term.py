@@ -10,9 +10,11 @@ from django.conf import settings
 from django.contrib import admin
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from content.definitions import taxonomies
+from content.admin.term_page import Shown, tree_page
+from content.definitions import find_taxonomy, taxonomies
 from content.models import Term
 from content.rules.taxonomy import NAME_MAX, ORDER_MAX, SLUG_MAX
 from content.services.taxonomy import change_term, create_term, delete_term
@@ -20,32 +22,36 @@ from core.admin.edits import EditAdmin
 from core.admin.rights import actor_of
 from core.errors import invalid
 
-_ABOVE = "Slug of the term that this one stands below, of the same taxonomy and language; empty for none."
+_ABOVE = gettext_lazy(
+    "Slug of the term that this one stands below, of the same taxonomy and language; empty for none."
+)
 
 
 class TermForm(forms.Form):
     """Named as on the wire, as the refusals of the service are."""
 
-    name = forms.CharField(label="Name", max_length=NAME_MAX)
-    slug = forms.CharField(label="Slug", max_length=SLUG_MAX)
-    parentId = forms.CharField(label="Below", max_length=SLUG_MAX, required=False, help_text=_ABOVE)
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=NAME_MAX)
+    slug = forms.CharField(label=gettext_lazy("Slug"), max_length=SLUG_MAX)
+    parentId = forms.CharField(
+        label=gettext_lazy("Below"), max_length=SLUG_MAX, required=False, help_text=_ABOVE
+    )
     orderIndex = forms.IntegerField(
-        label="Place", min_value=-ORDER_MAX, max_value=ORDER_MAX, initial=0
+        label=gettext_lazy("Place"), min_value=-ORDER_MAX, max_value=ORDER_MAX, initial=0
     )
 
 
 class NewTermForm(TermForm):
-    taxonomy = forms.ChoiceField(label="Taxonomy")
-    locale = forms.ChoiceField(label="Language", required=False)
+    taxonomy = forms.ChoiceField(label=gettext_lazy("Taxonomy"))
+    locale = forms.ChoiceField(label=gettext_lazy("Language"), required=False)
     field_order = ("taxonomy", "locale")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         slug = self.fields["slug"]
-        slug.required, slug.help_text = False, "Empty: made from the name."
+        slug.required, slug.help_text = False, gettext_lazy("Empty: made from the name.")
         _choose(self, "taxonomy", [(found.name, found.label) for found in taxonomies])
         locales = [(locale, locale) for locale in settings.CMS_ENV.locales]
-        _choose(self, "locale", [*locales, ("", "Every language")])
+        _choose(self, "locale", [*locales, ("", _("Every language"))])
 
 
 def _choose(form: forms.Form, name: str, choices: list[tuple[str, str]]) -> None:
@@ -60,25 +66,28 @@ def _parent(taxonomy: str, locale: str, slug: str) -> str | None:
         return None
     found = Term.objects.filter(taxonomy=taxonomy, locale=locale, slug=slug).first()
     if found is None:
-        raise invalid("parentId", f"No term of {taxonomy} has the slug {slug!r} in this language.")
+        said = _("No term of %(taxonomy)s has the slug %(slug)r in this language.")
+        raise invalid("parentId", said % {"taxonomy": taxonomy, "slug": slug})
     return str(found.pk)
 
 
 class DeleteTermForm(forms.Form):
     force = forms.BooleanField(
-        label="Also where posts carry it",
+        label=gettext_lazy("Also where posts carry it"),
         required=False,
-        help_text="It is taken off them, and out of what waits in a layer.",
+        help_text=gettext_lazy("It is taken off them, and out of what waits in a layer."),
     )
 
 
 @admin.register(Term)
 class TermAdmin(EditAdmin[Term]):
     view_permission = add_permission = "taxonomies.edit"
-    list_title = "Terms"
-    add_title, add_button, add_form = "New term", "Add the term", NewTermForm
+    list_title = gettext_lazy("Terms")
+    add_title = gettext_lazy("New term")
+    add_button = gettext_lazy("Add the term")
+    add_form = NewTermForm
     change_form, delete_form = TermForm, DeleteTermForm
-    delete_sentence = "The term goes for good. Terms below it move up to its parent."
+    delete_sentence = gettext_lazy("The term goes for good. Terms below it move up to its parent.")
     list_display = ("name", "taxonomy", "slug", "locale", "parent", "uses")
     list_filter = ("taxonomy", "locale")
     list_select_related = ("parent",)
@@ -88,9 +97,17 @@ class TermAdmin(EditAdmin[Term]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Term]:
         return super().get_queryset(request).annotate(number=Count("post_terms"))
 
-    @admin.display(description="Posts", ordering="number")
+    @admin.display(description=gettext_lazy("Posts"), ordering="number")
     def uses(self, term: Term) -> int:
         return int(getattr(term, "number", 0))
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The tree of a taxonomy; the list of all of them where somebody searches or filters it."""
+        if set(request.GET) <= {"taxonomy", "locale"}:
+            return tree_page(request)
+        return super().changelist_view(request, extra_context)
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         values = form.cleaned_data
@@ -103,7 +120,9 @@ class TermAdmin(EditAdmin[Term]):
             parent_id=_parent(values["taxonomy"], values["locale"], values["parentId"]),
             order_index=values["orderIndex"],
         )
-        return HttpResponseRedirect(reverse("admin:content_term_changelist"))
+        return HttpResponseRedirect(
+            Shown(find_taxonomy(values["taxonomy"]), values["locale"] or "").url
+        )
 
     def initial(self, row: Term) -> Mapping[str, object]:
         return {

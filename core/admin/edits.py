@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from uuid import UUID
 
 from django.contrib import messages
@@ -11,9 +11,13 @@ from django.db.models import Model
 from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from core.admin.forms import FormAdmin, form_page, refusals_at_fields, saved
 from core.admin.rights import require
+
+if TYPE_CHECKING:
+    from core.admin.forms import Words
 
 M = TypeVar("M", bound=Model)
 
@@ -27,7 +31,7 @@ class EditAdmin(FormAdmin[M]):
     change_form: ClassVar[type[Form]]
     change_template: ClassVar[str] = "admin/forms/edit.html"
     delete_form: ClassVar[type[Form]] = Form
-    delete_sentence: ClassVar[str]
+    delete_sentence: ClassVar[Words]
 
     def initial(self, row: M) -> Mapping[str, object]:
         """What the form starts with."""
@@ -60,7 +64,7 @@ class EditAdmin(FormAdmin[M]):
         posted = request.POST if request.method == "POST" else None
         form = self.change_form(posted, initial=dict(self.initial(row)))
         if posted is not None and saved(form, lambda: self.change(request, row, form)):
-            messages.success(request, "Saved.")
+            messages.success(request, _("Saved."))
             return HttpResponseRedirect(request.path)
         return self.change_page(request, row, form)
 
@@ -87,7 +91,7 @@ class EditAdmin(FormAdmin[M]):
             with refusals_at_fields(form):
                 self.remove(request, row, form)
             if not form.errors:
-                messages.success(request, f"{name} is deleted.")
+                messages.success(request, _("%(name)s is deleted.") % {"name": name})
                 return HttpResponseRedirect(reverse(self._list))
         context = {"sentence": self.delete_sentence, "back": self._address("change", row)}
         return form_page(
@@ -95,7 +99,7 @@ class EditAdmin(FormAdmin[M]):
             "admin/forms/delete.html",
             self.model,
             context,
-            title=f"Delete: {name}",
+            title=_("Delete: %(name)s") % {"name": name},
             form=form,
         )
 
@@ -112,5 +116,5 @@ class EditAdmin(FormAdmin[M]):
         except ValueError:
             row = None
         if row is None:
-            raise Http404("There is no such thing.")
+            raise Http404(_("There is no such thing."))
         return row

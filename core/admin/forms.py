@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
@@ -15,6 +15,11 @@ from django.template.response import TemplateResponse
 
 from core.admin.rights import PermittedAdmin, may, require
 from core.errors import CmsError, NotAllowed, NotFound
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
+
+    Words = str | _StrPromise
 
 M = TypeVar("M", bound=Model)
 
@@ -60,7 +65,7 @@ def form_page(
     model: type[Model],
     context: dict[str, Any],
     *,
-    title: str,
+    title: Words,
     form: Form | None = None,
 ) -> TemplateResponse:
     """A page in the frame of the admin; 422 where the form was refused."""
@@ -81,10 +86,10 @@ class FormAdmin(PermittedAdmin[M]):
     Only whoever has `add_permission` adds; `add` calls the service and says where to go.
     """
 
-    list_title: ClassVar[str]
+    list_title: ClassVar[Words]
     add_permission: ClassVar[str]
-    add_title: ClassVar[str]
-    add_button: ClassVar[str]
+    add_title: ClassVar[Words]
+    add_button: ClassVar[Words]
     add_form: ClassVar[type[Form]]
 
     def add(self, request: HttpRequest, form: Form) -> HttpResponse:
@@ -103,7 +108,10 @@ class FormAdmin(PermittedAdmin[M]):
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         require(request, self.add_permission)
-        form = self.add_form(*(request.POST, request.FILES) if request.method == "POST" else ())
+        if request.method == "POST":
+            form = self.add_form(request.POST, request.FILES)
+        else:
+            form = self.add_form(initial=request.GET.dict())
         done = answered(form, lambda: self.add(request, form)) if form.is_bound else None
         if done is not None:
             return done

@@ -57,28 +57,142 @@ def test_a_term_is_added_moved_and_deleted(signed_in: SignedIn) -> None:
 
 def test_a_menu_is_made_changed_and_deleted(signed_in: SignedIn) -> None:
     client, list_ = signed_in(), "/admin/content/menu/"
-    sent = {**fields(client.get(f"{list_}add/"), "items"), "name": "Main", "slug": "main"}
+    sent = {**fields(client.get(f"{list_}add/"), "copied"), "name": "Main", "slug": "main"}
 
-    wrong: Any = client.post(f"{list_}add/", {**sent, "items": '[{"label": ""}]'})
-    no_json = client.post(f"{list_}add/", {**sent, "items": "[" * 100_000})
     made = client.post(f"{list_}add/", sent)
 
-    assert (wrong.status_code, no_json.status_code, made.status_code) == (422, 422, 302)
-    assert "0.label: label must not be empty." in text(wrong)
     menu = Menu.objects.get()
-    assert [item["label"] for item in menu.items] == ["Home"]
     page = f"{list_}{menu.pk}/change/"
-    assert ">Version:<" not in text(client.get(page))
-    form = fields(client.get(page), "items")
-    items = json.dumps([*menu.items, {"label": "Blog", "url": "/blog"}])
+    assert (made.status_code, made["Location"]) == (302, page)
+    form = fields(client.get(page), "version")
+    wrong: Any = client.post(page, {**form, "items": '[{"label": ""}]'})
+    no_json: Any = client.post(page, {**form, "items": "[" * 100_000})
+    lone: Any = client.post(page, {**form, "do": "preview", "items": '[{"label": "\\ud800"}]'})
+    assert (wrong.status_code, no_json.status_code, lone.status_code) == (422, 422, 200)
+    assert "label must not be empty." in text(wrong)
+    items = json.dumps([{"label": "Home", "url": "/"}, {"label": "Blog", "url": "/blog"}])
     assert client.post(page, {**form, "items": items}).status_code == 302
     stale = client.post(page, {**form, "items": "[]"})
     assert stale.status_code == 422
     assert "changed since you read it" in text(stale)
     menu.refresh_from_db()
     assert [item["label"] for item in menu.items] == ["Home", "Blog"]
+    copy = {**sent, "locale": "de", "copied": str(menu.pk)}
+    assert client.post(f"{list_}add/", copy).status_code == 302
+    assert len(Menu.objects.get(locale="de").items) == 2
     assert client.post(f"{list_}{menu.pk}/delete/").status_code == 302
-    assert Menu.objects.count() == 0
+    assert Menu.objects.count() == 1
+
+
+def test_the_rows_of_a_menu_move_by_their_buttons_and_nothing_is_written(
+    signed_in: SignedIn,
+) -> None:
+    labels = ["a", "b", "c"]
+    menu = create_menu(
+        actor=make.actor(),
+        name="Main",
+        slug="main",
+        locale="en",
+        items=[{"id": name, "label": name, "children": []} for name in labels],
+    )
+    client, page = signed_in(), f"/admin/content/menu/{menu.pk}/change/"
+    sent: Any = fields(client.get(page))
+
+    def after(*buttons: str) -> list[tuple[str, str]]:
+        rows: Any = sent
+        for button in buttons:
+            rows = fields(client.post(page, {**rows, "do": button}))
+        return [(id_, rows[f"depth-{id_}"][0]) for id_ in rows.get("row", [])]
+
+    assert after("up:b") == [("b", "0"), ("a", "0"), ("c", "0")]
+    assert after("down:a") == [("b", "0"), ("a", "0"), ("c", "0")]
+    assert after("in:b", "in:c") == [("a", "0"), ("b", "1"), ("c", "1")]
+    assert after("in:b", "in:c", "up:c") == [("a", "0"), ("c", "1"), ("b", "1")]
+    assert after("in:b", "in:c", "out:b") == [("a", "0"), ("c", "1"), ("b", "0")]
+    assert after("in:b", "down:a") == [("c", "0"), ("a", "0"), ("b", "1")]
+    assert after("in:b", "remove:a") == [("b", "0"), ("c", "0")]
+    assert after("in:a", "out:a", "up:a", "down:c", "up:x", "nonsense", "add:post:x") == [
+        (name, "0") for name in labels
+    ]
+    menu.refresh_from_db()
+    assert (menu.version, [item["label"] for item in menu.items]) == (1, labels)
+
+
+def test_what_a_menu_may_lead_to_is_found_and_added(signed_in: SignedIn) -> None:
+    post, term = make.post(title="Green tea", slug="green"), make.term("Green things")
+    menu = create_menu(actor=make.actor(), name="Main", slug="main", locale="en")
+    client, page = signed_in(), f"/admin/content/menu/{menu.pk}/change/"
+    sent: Any = fields(client.get(page))
+
+    found = text(client.post(page, {**sent, "do": "search", "find": "green"}))
+    rows: Any = fields(client.post(page, {**sent, "do": f"add:post:{post.pk}"}))
+    rows = fields(client.post(page, {**rows, "do": f"add:term:blog:{term.pk}"}))
+    rows = fields(client.post(page, {**rows, "do": "add:list:blog"}))
+    assert f"add:post:{post.pk}" in found
+    assert f"add:term:blog:{term.pk}" in found
+    assert client.post(page, rows).status_code == 302
+
+    menu.refresh_from_db()
+    assert [(item["type"], item["label"], item["url"]) for item in menu.items] == [
+        ("post", "", "/blog/green"),
+        ("custom", "Green things", "/blog/topics/green-things"),
+        ("custom", "Blog", "/blog"),
+    ]
+
+
+@pytest.mark.parametrize("number", [1, 40])
+def test_a_menu_opens_in_the_same_number_of_queries(
+    signed_in: SignedIn, number: int, django_assert_num_queries: Any
+) -> None:
+    posts = [make.post(title=f"Tea {at}", slug=f"tea-{at}") for at in range(number)]
+    items: Any = [{"type": "post", "postId": str(post.pk)} for post in posts]
+    menu = create_menu(actor=make.actor(), name="M", slug="main", locale="en", items=items)
+    client = signed_in()
+
+    with django_assert_num_queries(7):
+        assert client.get(f"/admin/content/menu/{menu.pk}/change/").status_code == 200
+
+
+def tree(parent: Term | None = None) -> list[Any]:
+    """Names, each with those below it."""
+    return [(row.name, tree(row)) for row in Term.objects.filter(parent=parent)]
+
+
+def test_terms_move_by_buttons_and_by_place_and_only_where_they_fit(signed_in: SignedIn) -> None:
+    coffee, tea, cake = (make.term(name) for name in ("Coffee", "Tea", "Cake"))
+    client, page = signed_in(), "/admin/content/term/?taxonomy=topics&locale="
+
+    def does(do: str, **values: object) -> int:
+        answer = client.post(page, {"do": do, **values}, headers={"Accept": "application/json"})
+        return answer.status_code
+
+    assert [name for name, _ in tree()] == ["Cake", "Coffee", "Tea"]
+    assert does(f"move:{tea.pk}", before_id=cake.pk) == 200
+    assert [name for name, _ in tree()] == ["Tea", "Cake", "Coffee"]
+    assert does(f"move:{coffee.pk}", parent_id=tea.pk) == 200
+    assert does(f"move:{tea.pk}", parent_id=coffee.pk) == 422
+    assert does(f"move:{cake.pk}", before_id=coffee.pk) == 409
+    assert does("move:nothing") == 404
+    assert does(f"rename:{tea.pk}", name="Teas") == 200
+    assert does(f"rename:{tea.pk}", name=" ") == 422
+    assert tree() == [("Teas", [("Coffee", [])]), ("Cake", [])]
+    for do in (f"out:{coffee.pk}", f"up:{coffee.pk}", f"in:{tea.pk}", f"down:{tea.pk}"):
+        assert client.post(page, {"do": do}).status_code == 302
+    assert tree() == [("Coffee", [("Teas", [])]), ("Cake", [])]
+    refused: Any = client.post(page, {"do": "up:nothing"}, follow=True)
+    assert "There is no such term." in text(refused)
+
+
+@pytest.mark.parametrize("number", [1, 60])
+def test_a_tree_of_terms_opens_in_the_same_number_of_queries(
+    signed_in: SignedIn, number: int, django_assert_num_queries: Any
+) -> None:
+    for place in range(number):
+        make.term(f"Topic {place}")
+    client = signed_in()
+
+    with django_assert_num_queries(4):
+        assert client.get("/admin/content/term/?taxonomy=topics").status_code == 200
 
 
 def test_a_pattern_is_used_changed_and_deleted(signed_in: SignedIn) -> None:

@@ -1,0 +1,149 @@
+// A form whose rows are added, moved and taken out. Every button asks the server, which answers with the page as it is
+// then: only its parts (data-swap) are swapped in, so that what a row looks like is said in one place. Each state is
+// kept until the page is left, and is what Undo goes back to. Without this, the same buttons show the page anew.
+//
+//   rows(form, { name, read, attach, parts })
+//
+// `name` is the field that the rows are sent in, `read()` makes its text, `parts` are those that follow the rows;
+// `attach({ changed })` runs for each new list, and whoever moves rows by himself calls `changed()`. Fields with
+// data-part belong to rows and are not sent by their own names.
+
+export function rows(form, { name, read, attach, parts = ["preview"] }) {
+  const undo = form.querySelector("[data-undo]");
+  const unsaved = form.querySelector("[data-unsaved]");
+  const before = [];
+  let isDirty = unsaved.textContent.trim() !== "";
+  let now;
+  let looking; // a question that only looks, which the next one overtakes
+  let acting = Promise.resolve(); // buttons are answered one after the other
+  let acts = 0;
+  let wantsUndo = false;
+  let timer;
+
+  function mark() {
+    undo.disabled = before.length === 0 || acts > 0;
+    unsaved.textContent = isDirty ? unsaved.dataset.words : "";
+  }
+
+  /** Keep the state before this one. */
+  function keep() {
+    const next = read();
+    if (next === now) return;
+    before.push(now);
+    now = next;
+    isDirty = true;
+    mark();
+  }
+
+  /** Ask what the page is after `action`, and swap these parts in. False where it was overtaken. */
+  async function ask(action, swapped, text = read(), signal = undefined) {
+    const body = new FormData(form);
+    body.set(name, text);
+    body.set("do", action);
+    try {
+      const answer = await fetch(form.action, { method: "POST", body, signal, headers: { "X-Live": "1" } });
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      // Logged out, or gone: saving shows what is the matter.
+      if (!page.querySelector("[data-rows]")) { form.requestSubmit(form.querySelector("[value=save]")); return false; }
+      for (const part of swapped) {
+        const [old, next] = [form, page].map((place) => place.querySelector(`[data-swap=${part}]`));
+        old.replaceChildren(...next.childNodes);
+      }
+      if (swapped.includes("tree")) attached();
+      return true;
+    } catch (error) {
+      if (error.name === "AbortError") return false;
+      form.requestSubmit(form.querySelector("[value=save]"));
+      return false;
+    }
+  }
+
+  function later(action, swapped) {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      looking?.abort();
+      looking = new AbortController();
+      if (acts === 0) ask(action, swapped, read(), looking.signal);
+    }, 200);
+  }
+
+  function attached() {
+    attach({ changed: () => { keep(); later("preview", parts); } });
+    const tree = form.querySelector("[data-swap=tree]");
+    document.dispatchEvent(new CustomEvent("cms:added", { bubbles: true, detail: { root: tree } }));
+  }
+
+  /** Let a button do its work, after those before it. */
+  function act(work) {
+    clearTimeout(timer);
+    looking?.abort();
+    acts += 1;
+    form.setAttribute("aria-busy", "true");
+    mark();
+    acting = acting.then(work).finally(() => {
+      acts -= 1;
+      if (acts === 0) form.removeAttribute("aria-busy");
+      mark();
+      // What removed a row took its button with it.
+      if (wantsUndo && !undo.disabled) undo.focus();
+      wantsUndo = false;
+    });
+  }
+
+  async function press(action) {
+    keep();
+    if (!(await ask(action, ["tree", ...parts]))) return;
+    keep();
+    form.querySelector("#rows-say").textContent = form.querySelector("[data-said]")?.textContent ?? "";
+    wantsUndo = action.startsWith("remove");
+    if (!action.startsWith("add") && !action.startsWith("copy")) return;
+    for (const field of form.querySelectorAll("[data-cleared]")) field.value = "";
+    const opened = form.querySelector("[data-new] .tree-edit[open] :is(input, select, textarea):not([type=hidden])");
+    opened?.focus();
+    form.querySelector("[data-new]")?.scrollIntoView({ block: "nearest" });
+  }
+
+  async function goBack() {
+    const last = before.pop();
+    if (last === undefined || !(await ask("preview", ["tree", ...parts], last))) return;
+    now = read();
+    if (before.length === 0) form.querySelector("[data-handle]")?.focus();
+  }
+
+  form.addEventListener("formdata", ({ formData }) => {
+    for (const field of form.querySelectorAll("[data-part]")) formData.delete(field.name);
+    formData.delete("row");
+    formData.set(name, read());
+  });
+  form.addEventListener("submit", (event) => {
+    const action = event.submitter?.value ?? "save";
+    if (action === "save") { isDirty = false; return; }
+    event.preventDefault();
+    act(() => press(action));
+  });
+  form.addEventListener("keydown", (event) => {
+    // Enter in the field of a row must not save.
+    if (event.key !== "Enter" || !event.target.matches("input[data-part], input[data-adds]")) return;
+    event.preventDefault();
+    const adds = event.target.dataset.adds;
+    if (adds) act(() => press(adds));
+    else event.target.blur();
+  });
+  form.addEventListener("input", ({ target }) => {
+    if (target.dataset.search) { later("search", [target.dataset.search]); return; }
+    if (target.dataset.part) later("preview", parts);
+    isDirty = true;
+    mark();
+  });
+  form.addEventListener("change", ({ target }) => {
+    if (target.dataset.shapes) act(() => press("preview"));
+    // A word that was typed is one state, not one for each letter.
+    else if (target.dataset.part) keep();
+  });
+  undo.addEventListener("click", () => act(goBack));
+  window.addEventListener("beforeunload", (event) => { if (isDirty) event.preventDefault(); });
+
+  undo.hidden = false;
+  attached();
+  now = read();
+}

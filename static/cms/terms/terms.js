@@ -1,0 +1,97 @@
+// The tree of a taxonomy: each move and each new name is written at once. One that is refused is taken back.
+
+import { itemsOf, listOf, open, tree } from "../tree/tree.js";
+
+const form = document.querySelector("[data-terms]");
+const root = form.querySelector("[data-tree]");
+const problem = document.querySelector("[data-problem]");
+const find = document.querySelector("[data-find]");
+const openAll = document.querySelector("[data-open-all]");
+
+/** Post it; false, and the reason on the page, where it was refused. */
+async function write(item, values) {
+  const body = new FormData();
+  body.set("csrfmiddlewaretoken", form.elements.csrfmiddlewaretoken.value);
+  for (const [name, value] of Object.entries(values)) body.set(name, value);
+  item.toggleAttribute("data-saving", true);
+  let said = problem.dataset.words;
+  let isDone = false;
+  try {
+    const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" } });
+    isDone = answer.ok;
+    said = (await answer.json()).message ?? said;
+  } catch {
+    // What the page says then is said below.
+  }
+  item.toggleAttribute("data-saving", false);
+  problem.hidden = isDone;
+  problem.textContent = isDone ? "" : said;
+  return isDone;
+}
+
+// One after the other, or the last would overtake the one before it.
+let writing = Promise.resolve();
+function moved({ item, takeBack }) {
+  const values = {
+    do: `move:${item.dataset.item}`,
+    parent_id: item.parentElement.closest("[data-item]")?.dataset.item ?? "",
+    before_id: item.nextElementSibling?.dataset.item ?? "",
+  };
+  writing = writing.then(async () => { if (!(await write(item, values))) takeBack(); });
+}
+
+function rename(item) {
+  const name = item.querySelector(":scope > .tree-row [data-name]");
+  const handle = item.querySelector(":scope > .tree-row [data-handle]");
+  if (name.nextElementSibling?.matches(".terms-rename")) return;
+  const box = document.querySelector("template[data-rename]").content.firstElementChild.cloneNode(true);
+  const [input, button] = box.children;
+  input.value = item.dataset.label;
+  const close = () => { box.remove(); handle.focus(); };
+  const save = async () => {
+    const next = input.value.trim();
+    if (next && next !== item.dataset.label) {
+      if (!(await write(item, { do: `rename:${item.dataset.item}`, name: next }))) { input.focus(); return; }
+      item.dataset.label = name.textContent = next;
+      document.getElementById("terms-says").textContent = root.dataset.renamed.replace("{label}", next);
+    }
+    close();
+  };
+  button.addEventListener("click", save);
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") save();
+    else if (event.key === "Escape") close();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  name.after(box);
+  input.select();
+}
+
+root.addEventListener("click", ({ target }) => {
+  if (target.closest("[data-rename]")) rename(target.closest("[data-item]"));
+});
+root.addEventListener("keydown", (event) => {
+  if (event.key !== "F2" || !event.target.matches("[data-handle]")) return;
+  event.preventDefault();
+  rename(event.target.closest("[data-item]"));
+});
+
+/** Show what holds the words, and what it stands below. Answers whether anything does. */
+function filter(list, words) {
+  let any = false;
+  for (const item of itemsOf(list)) {
+    const below = filter(listOf(item), words);
+    const isFound = below || item.dataset.label.toLowerCase().includes(words);
+    item.toggleAttribute("data-missed", words !== "" && !isFound);
+    if (words && below) open(item);
+    any ||= isFound;
+  }
+  return any;
+}
+
+find?.addEventListener("input", () => filter(root, find.value.trim().toLowerCase()));
+openAll?.addEventListener("click", () => { for (const item of root.querySelectorAll("[data-item]")) open(item); });
+for (const part of [find, openAll, ...root.querySelectorAll("[data-rename]")]) if (part) part.hidden = false;
+tree(root, { onMove: moved });

@@ -1,0 +1,139 @@
+// Trees that are put in order: items are dragged with a pointer through SortableJS, or moved with arrows on the handle.
+//
+//   import { tree } from "../tree/tree.js";
+//   tree(root, { onMove: ({ item, takeBack }) => … });
+//
+// `root` is an <ol data-tree>; an item is an <li data-item data-label> with a <button data-handle> and an
+// <ol data-children> of its own. Up and Down move among its neighbours, Right puts it below the one before it, Left puts
+// it after the one above it, Home and End to the ends, Escape takes back what was moved since the handle was focused.
+// The tree says in data-deepest how many levels it may have, and in data-said-top ("{label}", "{number}", "{count}"),
+// data-said-below (also "{parent}"), data-said-back and data-said-deep what is read out. A move dispatches "input" on
+// the root. The style is tree/tree.css; an item with data-closed hides what is below it, [data-toggle] shows it.
+
+import Sortable from "../vendor/sortable/sortable.esm.js";
+
+const watched = new WeakSet();
+let groups = 0;
+
+export const itemsOf = (list) => [...list.children].filter((child) => child.matches("[data-item]"));
+export const listOf = (item) => [...item.children].find((child) => child.matches("[data-children]"));
+const aboveOf = (item) => item.parentElement.closest("[data-item]");
+
+function heightOf(item) {
+  const below = itemsOf(listOf(item));
+  return 1 + Math.max(0, ...below.map(heightOf));
+}
+
+function levelOf(list, root) {
+  let level = 0;
+  for (let item = list.closest("[data-item]"); item && root.contains(item); item = aboveOf(item)) level += 1;
+  return level;
+}
+
+export function open(item, isOpen = true) {
+  item.toggleAttribute("data-closed", !isOpen);
+  item.querySelector(":scope > .tree-row [data-toggle]")?.setAttribute("aria-expanded", String(isOpen));
+}
+
+/** Show a toggle where something is below, and only there. */
+function mark(item) {
+  const toggle = item?.querySelector(":scope > .tree-row [data-toggle]");
+  if (toggle) toggle.hidden = itemsOf(listOf(item)).length === 0;
+}
+
+export function tree(root, { onMove = () => {} } = {}) {
+  if (!root || watched.has(root)) return;
+  watched.add(root);
+  const deepest = Number(root.dataset.deepest) || 1;
+  const group = `tree-${(groups += 1)}`;
+  const fits = (item, list) => levelOf(list, root) + heightOf(item) <= deepest;
+
+  function say(words, item) {
+    const above = aboveOf(item);
+    const all = itemsOf(item.parentElement);
+    const parts = {
+      label: item.dataset.label, parent: above?.dataset.label ?? "",
+      number: all.indexOf(item) + 1, count: all.length,
+    };
+    const text = (root.dataset[words] ?? "").replace(/\{(\w+)\}/g, (whole, name) => parts[name] ?? whole);
+    document.getElementById(root.dataset.says).textContent = text;
+  }
+
+  function put(item, list, next) {
+    const focused = item.contains(document.activeElement) ? document.activeElement : null;
+    list.insertBefore(item, next);
+    focused?.focus({ preventScroll: true });
+  }
+
+  /** Tell everybody that an item moved from where it stood. */
+  function told(item, from, words = aboveOf(item) ? "saidBelow" : "saidTop") {
+    const above = aboveOf(item);
+    mark(from.list.closest("[data-item]"));
+    mark(above);
+    if (above) open(above);
+    say(words, item);
+    root.dispatchEvent(new Event("input", { bubbles: true }));
+    onMove({ item, takeBack: () => { put(item, from.list, from.next); mark(above); mark(aboveOf(item)); } });
+  }
+
+  const placeOf = (item) => ({ list: item.parentElement, next: item.nextElementSibling });
+
+  function go(item, list, next) {
+    if (!list || next === item) return;
+    if (!fits(item, list)) { say("saidDeep", item); return; }
+    const from = placeOf(item);
+    put(item, list, next);
+    item.scrollIntoView({ block: "nearest" });
+    told(item, from);
+  }
+
+  const WAYS = {
+    ArrowUp: (item) => item.previousElementSibling && go(item, item.parentElement, item.previousElementSibling),
+    ArrowDown: (item) => item.nextElementSibling && go(item, item.parentElement, item.nextElementSibling.nextElementSibling),
+    ArrowLeft: (item) => aboveOf(item) && go(item, aboveOf(item).parentElement, aboveOf(item).nextElementSibling),
+    ArrowRight: (item) => item.previousElementSibling && go(item, listOf(item.previousElementSibling), null),
+    Home: (item) => item.previousElementSibling && go(item, item.parentElement, item.parentElement.firstElementChild),
+    End: (item) => item.nextElementSibling && go(item, item.parentElement, null),
+  };
+
+  let held; // the item whose handle has the focus, and where it stood
+  const handled = (target) => target.closest("[data-handle]")?.closest("[data-item]");
+  root.addEventListener("focusin", ({ target }) => {
+    const item = handled(target);
+    if (held?.item !== item) held = item ? { item, ...placeOf(item) } : undefined;
+  });
+  root.addEventListener("keydown", (event) => {
+    const item = handled(event.target);
+    if (!item || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key in WAYS) WAYS[event.key](item);
+    else if (event.key === "Escape" && held?.item === item && (held.list !== item.parentElement || held.next !== item.nextElementSibling)) {
+      const from = placeOf(item);
+      put(item, held.list, held.next);
+      told(item, from, "saidBack");
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  root.addEventListener("click", ({ target }) => {
+    const item = target.closest("[data-toggle]")?.closest("[data-item]");
+    if (item) open(item, item.hasAttribute("data-closed"));
+  });
+
+  let start;
+  function attach(list) {
+    Sortable.create(list, {
+      group, handle: "[data-handle]", draggable: "[data-item]", forceFallback: true, fallbackOnBody: true,
+      swapThreshold: 0.6, emptyInsertThreshold: 12, ghostClass: "tree-ghost", fallbackClass: "tree-dragged",
+      animation: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 140,
+      onStart: ({ item }) => { start = placeOf(item); document.body.classList.add("tree-moving"); },
+      onMove: ({ dragged, to }) => fits(dragged, to),
+      onEnd: ({ item }) => {
+        document.body.classList.remove("tree-moving");
+        if (start.list !== item.parentElement || start.next !== item.nextElementSibling) told(item, start);
+      },
+    });
+  }
+  for (const list of [root, ...root.querySelectorAll("[data-children]")]) attach(list);
+  for (const part of root.querySelectorAll("[data-handle]")) part.hidden = false;
+  for (const item of root.querySelectorAll("[data-item]")) mark(item);
+}

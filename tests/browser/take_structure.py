@@ -1,0 +1,64 @@
+"""Takes the pictures of `docs/admin/structure.md`: `python -m pytest tests/browser/take_structure.py -m browser`.
+
+`SCREENSHOTS` names another folder, to look at each in light, dark and narrow.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from content.models import Term
+from content.services.menus import create_menu
+from tests import make
+from tests.browser.take_pictures import IMAGES, keep
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+_MOST_BYTES = 200_000
+
+
+def a_menu() -> str:
+    brew = make.post(title="How to brew filter coffee", slug="brew")
+    make.post(title="What water does", slug="water")
+    below: Any = [
+        {"type": "post", "postId": str(brew.pk)},
+        {"label": "Every article", "url": "/blog"},
+    ]
+    items: Any = [
+        {"label": "Home", "url": "/"},
+        {"label": "Learn", "children": below},
+        {"label": "Topics", "url": "/blog/topics/coffee"},
+        {"label": "Contact", "url": "/contact"},
+    ]
+    menu = create_menu(actor=make.actor(), name="Main", slug="main", locale="en", items=items)
+    return f"/admin/content/menu/{menu.pk}/change/"
+
+
+def terms() -> str:
+    top = {name: make.term(name) for name in ("Coffee", "Tea", "Kitchen")}
+    for name, above in (("Filter", "Coffee"), ("Espresso", "Coffee"), ("Green tea", "Tea")):
+        Term.objects.create(
+            taxonomy="topics", name=name, slug=name.lower().replace(" ", "-"),
+            parent=top[above],
+        )  # fmt: skip
+    make.post(taxonomyTermIds=[str(top["Coffee"].pk)])
+    return "/admin/content/term/?taxonomy=topics"
+
+
+SCREENS: dict[str, Callable[[], str]] = {"menu": a_menu, "terms": terms}
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_the_picture_of_a_screen(open_page: Any, name: str) -> None:
+    folder, address = os.environ.get("SCREENSHOTS"), SCREENS[name]()
+    looks = {"light": 1280, "dark": 1280, "narrow": 360} if folder else {"light": 1280}
+    for look, width in looks.items():
+        page = open_page("admin", dark=look == "dark", width=width, height=860)
+        page.goto(address)
+        path = Path(folder) / f"{name}-{look}.png" if folder else IMAGES / f"{name}.png"
+        keep(page, path, whole=bool(folder))
+        assert path.stat().st_size < _MOST_BYTES
