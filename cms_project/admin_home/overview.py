@@ -1,47 +1,117 @@
-"""What the home page shows: what waits in AI Review and Review, runs and calls that failed, posts that changed."""
+"""What the home page shows: what waits for whoever looks, what failed, what changed, and how the system is."""
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from agents_app.admin.wording import agent_name
 from agents_app.budgets.limits import ALL, today
 from agents_app.budgets.notices import told_now
-from agents_app.models import AgentRun, BudgetNotice, RunStatus
-from content.admin.inbox import entry, waiting
-from content.models import Layer, Post
+from agents_app.models import AgentRun, BudgetNotice
+from cms_project.admin_home.counts import BROKEN_RUNS, LATELY, scheduled, tiles
+from cms_project.admin_home.figures import views
+from cms_project.admin_home.lights import lights
+from content.admin.inbox_words import risk_word, type_label
+from content.admin.lookups import media_view
+from content.admin.pages import review_url
+from content.admin.titles import title_of, with_proposed_titles
+from content.models import Feedback, FeedbackStatus, Layer, Post
+from content.waiting.queries import WaitingPost, posts_waiting
+from core.admin.charts import HEIGHT
 from core.admin.rights import may
 from webhooks.queries import failed_since, switched_off
 
-_SHOWN = 6
-_TOGETHER = "All agents together"
+_SHOWN: Final = 6
+_FEW: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """A post that changed lately; `picture` is empty where it has none."""
+
+    post: Post
+    title: str
+    type: str
+    picture: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A post with something in a layer."""
+
+    title: str
+    url: str
+    count: int
+    risk: int
+    risk_word: str
+    type: str
+    of: WaitingPost
 
 
 def overview(request: HttpRequest) -> dict[str, Any]:
-    """The lists that the user may see, each at most a handful. Twelve queries."""
+    """The parts that the user may see, each at most a handful. A fixed number of queries."""
     if not may(request, "posts.view"):
         return {}
-    posts = Post.objects.alive().only("pk", "title", "status", "updated_at", "type")
+    recent = _recent()
     return {
-        "ai_review": [entry(draft) for draft in waiting(Layer.AI_REVIEW)[:_SHOWN]],
-        "ai_review_count": waiting(Layer.AI_REVIEW).count(),
-        "review": [entry(draft) for draft in waiting(Layer.REVIEW)[:_SHOWN]],
-        "review_count": waiting(Layer.REVIEW).count(),
-        "recent_posts": posts.order_by("-updated_at")[:_SHOWN],
+        "tiles": tiles(request),
+        "ai_review": _waiting(Layer.AI_REVIEW),
+        "review": _waiting(Layer.REVIEW),
+        "recent_posts": recent,
+        "is_new": not recent,
+        "scheduled": scheduled()[:_FEW] if may(request, "posts.publish") else [],
+        "feedback": _feedback() if may(request, "feedback.view") else [],
         "failed_runs": _failed() if may(request, "agents.view") else [],
         "budgets": _budgets() if may(request, "agents.edit") else [],
         "may_create": may(request, "posts.create"),
+        "views": views() if may(request, "analytics.view") else None,
+        "chart_height": HEIGHT,
+        "lights": lights() if may(request, "settings.manage") else [],
         **(_calls() if may(request, "webhooks.manage") else {}),
     }
 
 
+def _waiting(layer: Layer) -> list[Waiting]:
+    return [
+        Waiting(
+            title=title_of(each.change.post, each.change),
+            url=review_url(each.change.post, layer),
+            count=each.count,
+            risk=each.weight,
+            risk_word=risk_word(each.weight),
+            type=type_label(each.change.post.type),
+            of=each,
+        )
+        for each in posts_waiting(layer, _SHOWN)
+    ]
+
+
+def _recent() -> list[Recent]:
+    posts = with_proposed_titles(Post.objects.alive()).select_related("featured_media")
+    return [
+        Recent(
+            post,
+            title_of(post),
+            type_label(post.type),
+            media_view(post.featured_media).url if post.featured_media else "",
+        )
+        for post in posts.order_by("-updated_at")[:_SHOWN]
+    ]
+
+
+def _feedback() -> list[Feedback]:
+    rows = Feedback.objects.filter(status=FeedbackStatus.PENDING, post__deleted_at__isnull=True)
+    return list(rows.select_related("post", "author").order_by("-created_at", "-pk")[:_FEW])
+
+
 def _calls() -> dict[str, Any]:
     """Calls to other systems that failed in the last day, and webhooks that were switched off for it."""
-    failed = failed_since(timezone.now() - timedelta(days=1))
+    failed = failed_since(timezone.now() - LATELY)
     return {
         "failed_deliveries": list(failed[:_SHOWN]),
         "failed_delivery_count": failed.count(),
@@ -52,11 +122,15 @@ def _calls() -> dict[str, Any]:
 def _budgets() -> list[tuple[str, BudgetNotice]]:
     """Budgets that are used up, or nearly."""
     found = told_now(today())[:_SHOWN]
+    together = _("All agents together")
     return [
-        (_TOGETHER if item.agent_id == ALL else agent_name(item.agent_id), item) for item in found
+        (together if item.agent_id == ALL else agent_name(item.agent_id), item) for item in found
     ]
 
 
-def _failed() -> list[AgentRun]:
-    failed = AgentRun.objects.filter(status__in=[RunStatus.FAILED, RunStatus.TIMED_OUT])
-    return list(failed.select_related("post").defer("context", "value")[:_SHOWN])
+def _failed() -> list[tuple[str, AgentRun]]:
+    failed = AgentRun.objects.filter(
+        status__in=BROKEN_RUNS, created_at__gte=timezone.now() - LATELY
+    )
+    rows = failed.select_related("post").defer("context", "value").order_by("-created_at")
+    return [(agent_name(run.agent_id), run) for run in rows[:_FEW]]

@@ -1,0 +1,46 @@
+"""Views of the last 30 days, beside those of the 30 days before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from analytics.admin.charts import Chart, Stretch, chart
+from analytics.figures.periods import read_period
+from analytics.figures.shapes import Totals
+from analytics.figures.summaries import over_time
+
+
+@dataclass(frozen=True, slots=True)
+class Views:
+    """`percent` is what came on top of the period before, None where there was nothing then."""
+
+    chart: Chart
+    total: int
+    before: int
+    percent: int | None
+
+    @property
+    def is_down(self) -> bool:
+        return self.total < self.before
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.total or self.before)
+
+
+def views() -> Views:
+    """Two queries."""
+    period = read_period({})
+    now, then = over_time(period, None), over_time(period.before(), None)
+    stretches = [
+        Stretch(
+            moment.date,
+            moment.date,
+            Totals(moment.views, moment.clicks, moment.conversions),
+            Totals(then[place].views) if place < len(then) else None,
+        )
+        for place, moment in enumerate(now)
+    ]
+    total, before = sum(one.views for one in now), sum(one.views for one in then)
+    percent = round(abs(total - before) * 100 / before) if before else None
+    return Views(chart("views", stretches), total, before, percent)

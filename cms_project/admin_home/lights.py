@@ -1,0 +1,67 @@
+"""Whether the system is well, as lights with words: those checks of the doctor that only ask the database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from analytics.health import figures
+from content.waiting.health import queue
+from core.doctor import Finding, Level, activity_log, folders, providers
+from media.models import FileCheck
+
+_WORST: Final[dict[Level, int]] = {"ok": 0, "warn": 1, "fail": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Light:
+    """One part of the system. `found` and `advice` are the doctor's, in English like its commands."""
+
+    label: str
+    level: Level
+    word: str
+    found: str = ""
+    advice: str = ""
+
+
+def files() -> Iterator[Finding]:
+    """What the last check of the media found."""
+    last = FileCheck.objects.exclude(finished_at=None).first()
+    if last is None:
+        yield Finding("ok", "media", "no check was made yet")
+    elif last.missing_count:
+        advice = "open the integrity report of the media"
+        yield Finding("fail", "media", f"{last.missing_count:,} files are missing", advice)
+    else:
+        yield Finding("ok", "media", f"all {last.checked:,} files are there")
+
+
+_CHECKS: Final[tuple[tuple[Promise, Callable[[], Iterator[Finding]]], ...]] = (
+    (gettext_lazy("Worker and scheduler"), activity_log),
+    (gettext_lazy("AI providers"), providers),
+    (gettext_lazy("Folders"), folders),
+    (gettext_lazy("Media files"), files),
+    (gettext_lazy("Figures of visits"), figures),
+    (gettext_lazy("List of what waits"), queue),
+)
+
+
+def lights() -> list[Light]:
+    """One for each part, as the worst of what was found. A check that breaks is a red light, never a broken page."""
+    return [_light(str(label), check) for label, check in _CHECKS]
+
+
+def _light(label: str, check: Callable[[], Iterator[Finding]]) -> Light:
+    words: dict[Level, str] = {"ok": _("well"), "warn": _("look at it"), "fail": _("broken")}
+    try:
+        found = list(check())
+    except Exception as error:
+        # Its text may hold an address with a password in it; its kind does not.
+        return Light(label, "fail", words["fail"], type(error).__name__)
+    worst = max(found, key=lambda finding: _WORST[finding.level])
+    return Light(label, worst.level, words[worst.level], worst.found, worst.advice)

@@ -1,0 +1,54 @@
+"""What agents and people left for others to decide on, as the inbox, home and the matrix show it."""
+
+from __future__ import annotations
+
+from content import edits
+from content.models import Layer, Post
+from content.services.translate import create_translation, propose_translation
+from tests import make
+
+_TITLES = (
+    "How to brew filter coffee",
+    "Espresso at home",
+    "Cold brew in ten minutes",
+    "What a grinder does",
+    "Water, the other ingredient",
+)
+
+
+def full() -> list[Post]:
+    """Five posts: an agent describes each for search engines, others change a number, a slug and a module."""
+    seo, writer = make.agent_actor(), make.agent_actor("proofreader")
+    posts = [
+        make.post(
+            title,
+            metaDescription=f"{title}: what you need, and how it is done.",
+            excerpt="Use 60 g of coffee for a litre of water, and take your time.",
+        )
+        for title in _TITLES
+    ]
+    for post in posts:
+        text = f"{post.title} in plain steps: what you need, how long it takes, what goes wrong."
+        make.staged(post, {"metaDescription": text}, by=seo)
+    first, second, third, fourth, _ = posts
+    make.staged(first, {"excerpt": "Use 65 g of coffee for a litre of water."}, by=writer)
+    make.staged(second, {"slug": "espresso-without-a-cafe"}, by=seo)
+    make.staged(third, {"title": "Cold brew in ten hours"}, layer=Layer.REVIEW)
+    make.staged(
+        fourth,
+        edit=lambda document: edits.add_module(
+            document, type="prose", content_markdown="Burrs cut evenly; blades do not."
+        )[0],
+        by=writer,
+    )
+    return posts
+
+
+def translated() -> list[Post]:
+    """The same, in German: one up to date, one whose source moved on, one that is only proposed."""
+    posts = full()
+    for post in posts[:2]:
+        create_translation(post_id=post.pk, locale="de", actor=make.actor("admin"))
+    make.edited(posts[1], {"title": "Espresso at home, without noise"})
+    propose_translation(post_id=posts[2].pk, locale="de", actor=make.agent_actor("translator"))
+    return posts
