@@ -58,12 +58,11 @@ def _begun(request: HttpRequest) -> AgentRun:
 
 
 def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
-    chosen = request.POST.get("post", "") or request.GET.get("post", "")
     latest = AgentRun.objects.filter(scope=Scope.GLOBAL).only(
         "agent_id", "status", "created_at", "open_ended_context"
     )
     agents = only_enabled(agents_for(Scope.GLOBAL))
-    own = _own(chosen)
+    own = chosen_post(request)
     context = {
         **choice_context(request, agents, refused),
         **estimate_context(
@@ -71,7 +70,7 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
         ),
         "action": reverse("admin:agents_app_ask"),
         "own_post": own,
-        "posts": _posts(own),
+        "posts": posts_to_choose(own),
         "earlier": [(run, agent_name(run.agent_id)) for run in latest[:_EARLIER]],
         "hides_ask": True,
     }
@@ -80,15 +79,16 @@ def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
     return for_dialog(request, shown, "admin/agents/dialog/ask.html")
 
 
-def _own(chosen: str) -> Post | None:
-    """The post that was chosen beforehand, if there is one."""
+def chosen_post(request: HttpRequest) -> Post | None:
+    """The post that was chosen, or that the address names, if there is one."""
+    chosen = request.POST.get("post", "") or request.GET.get("post", "")
     try:
         return Post.objects.alive().filter(pk=UUID(chosen)).first() if chosen else None
     except ValueError:
         return None
 
 
-def _posts(own: Post | None) -> list[tuple[str, str, bool]]:
+def posts_to_choose(own: Post | None) -> list[tuple[str, str, bool]]:
     """The posts that changed last, and the chosen one."""
     alive = Post.objects.alive().order_by("-updated_at")
     rows = list(alive.values_list("pk", "title", "locale")[:_POSTS])

@@ -11,9 +11,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from agents_app.admin.candidates import candidates_context
+from agents_app.admin.compare import others_context
 from agents_app.admin.dialog import for_dialog
 from agents_app.admin.outcome import hint_context, proposed_context
+from agents_app.admin.rehearsed import rehearsed_context
 from agents_app.admin.story import story_context
+from agents_app.admin.waterfall import waterfall
 from agents_app.admin.wording import agent_name, duration, is_demo, model_label, money, tokens
 from agents_app.models import AgentRun
 from agents_app.progress.reading import lines, progress
@@ -41,6 +44,7 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
         **_actions(request, run),
         **story_context(request, run),
         **hint_context(request, run),
+        **others_context(run),
     }
     if run.post is None or run.post.deleted_at is not None:
         shown = page(request, _TEMPLATE, context, title=_title(run, name))
@@ -48,6 +52,7 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
     layers = open_layers(run.post)
     context |= proposed_context(run, run.post, layers)
     context |= candidates_context(run, layers)
+    context |= rehearsed_context(run, layers)
     title = _title(run, name)
     shown = post_page(request, _TEMPLATE, run.post, layers, context, title=title, tab="runs")
     return for_dialog(request, shown, _DIALOG)
@@ -66,6 +71,7 @@ def _figures(run: AgentRun) -> dict[str, Any]:
     steps = list(run.steps.all())
     return {
         "steps": lines(steps),
+        "waterfall": waterfall(run, steps) if run.is_finished else None,
         "doing": doing_of(run),
         "model": model_label(run),
         "took": duration(run),
@@ -96,6 +102,8 @@ def _has_brought(run: AgentRun) -> bool:
 
 
 def _can_be_repeated(run: AgentRun) -> bool:
+    if run.is_dry:
+        return False
     return run.post is None or run.post.deleted_at is None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.contrib import admin
@@ -10,12 +11,16 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
+from agents_app.admin.compare import compare
 from agents_app.admin.run_actions import cancel, retry, revert, use
+from agents_app.admin.run_filters import AgentFilter, OutcomeFilter, ScopeFilter
 from agents_app.admin.run_page import show, status
 from agents_app.admin.start import start
 from agents_app.admin.story import transcript
-from agents_app.admin.wording import agent_name, is_demo, money
+from agents_app.admin.wording import agent_name, duration, is_demo, money, state_badge
 from agents_app.models import AgentRun
 from core.admin.rights import PermittedAdmin
 
@@ -25,9 +30,9 @@ _LOOKUPS = frozenset({"post__id__exact", "batch__id__exact"})
 @admin.register(AgentRun)
 class AgentRunAdmin(PermittedAdmin[AgentRun]):
     view_permission = "agents.view"
-    list_display = ("agent", "about", "state", "group", "begun_by", "created_at", "price")
+    list_display = ("agent", "about", "state", "proposed", "begun_by", "begun", "took", "price")
     list_display_links = ("agent",)
-    list_filter = ("status", "scope", "agent_id")
+    list_filter = ("status", AgentFilter, ScopeFilter, OutcomeFilter, "created_at")
     list_select_related = ("post", "batch")
     search_fields = ("agent_id", "by_name", "post__title")
     list_per_page = 50
@@ -42,37 +47,50 @@ class AgentRunAdmin(PermittedAdmin[AgentRun]):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        return super().changelist_view(request, {"title": "Runs", **(extra_context or {})})
+        return super().changelist_view(request, {"title": _("Runs"), **(extra_context or {})})
 
-    @admin.display(description="Agent", ordering="agent_id")
+    @admin.display(description=gettext_lazy("Agent"), ordering="agent_id")
     def agent(self, run: AgentRun) -> str:
         return agent_name(run.agent_id)
 
-    @admin.display(description="About", ordering="post__title")
-    def about(self, run: AgentRun) -> str:
-        where = f" › {run.field_key}" if run.field_key else ""
-        return f"{run.post.title}{where}" if run.post else "—"
-
-    @admin.display(description="Status", ordering="status")
-    def state(self, run: AgentRun) -> SafeString:
-        return format_html(
-            '<span class="badge badge-{}">{}</span>', run.status, run.get_status_display()
-        )
-
-    @admin.display(description="Batch")
-    def group(self, run: AgentRun) -> SafeString | str:
-        if run.batch is None:
+    @admin.display(description=gettext_lazy("About"), ordering="post__title")
+    def about(self, run: AgentRun) -> SafeString | str:
+        if run.post is None:
             return "—"
+        where = f" › {run.field_key}" if run.field_key else ""
+        text = f"{run.post.title}{where}"
+        if run.batch is None:
+            return text
         url = reverse("admin:agents_app_agentbatch_change", args=[run.batch.pk])
-        return format_html('<a href="{}">{}</a>', url, "batch")
+        return format_html('{} <a class="badge" href="{}">{}</a>', text, url, _("batch"))
 
-    @admin.display(description="By", ordering="by_name")
+    @admin.display(description=gettext_lazy("Status"), ordering="status")
+    def state(self, run: AgentRun) -> SafeString:
+        return state_badge(run)
+
+    @admin.display(description=gettext_lazy("Proposed"))
+    def proposed(self, run: AgentRun) -> str:
+        if run.reverted_at is not None:
+            return _("taken back")
+        number = len(run.staged)
+        said = ngettext("%(n)d change", "%(n)d changes", number) % {"n": number}
+        return said if number else "—"
+
+    @admin.display(description=gettext_lazy("By"), ordering="by_name")
     def begun_by(self, run: AgentRun) -> str:
         return run.by_name
 
-    @admin.display(description="Cost", ordering="cost")
+    @admin.display(description=gettext_lazy("Begun"), ordering="created_at")
+    def begun(self, run: AgentRun) -> datetime:
+        return run.created_at
+
+    @admin.display(description=gettext_lazy("Took"))
+    def took(self, run: AgentRun) -> str:
+        return duration(run) or "—"
+
+    @admin.display(description=gettext_lazy("Cost"), ordering="cost")
     def price(self, run: AgentRun) -> str:
-        return "demo" if is_demo(run) else money(run.cost) or "—"
+        return _("demo") if is_demo(run) else money(run.cost) or "—"
 
     def get_urls(self) -> list[URLPattern]:
         def wrap(view: Any) -> Any:
@@ -87,6 +105,7 @@ class AgentRunAdmin(PermittedAdmin[AgentRun]):
             path("<uuid:run_id>/retry/", wrap(retry), name="agents_app_run_retry"),
             path("<uuid:run_id>/use/", wrap(use), name="agents_app_run_use"),
             path("<uuid:run_id>/revert/", wrap(revert), name="agents_app_run_revert"),
+            path("<uuid:run_id>/compare/", wrap(compare), name="agents_app_run_compare"),
         ]
         listed = [url for url in super().get_urls() if url.name == "agents_app_agentrun_changelist"]
         return own + listed

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from typing import Final
 
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from agents_app.definitions.files import get_agent
 from agents_app.models import AgentRun
 from agents_app.progress.words import lasted, money, tokens
 
-__all__ = ["agent_name", "duration", "is_demo", "model_label", "money", "tokens"]
+__all__ = ["agent_name", "duration", "is_demo", "model_label", "money", "state_badge", "tokens"]
 _DEMO: Final = "demo"
+_SIGNS: Final = {
+    "queued": "…",
+    "running": "▸",
+    "succeeded": "✓",
+    "failed": "✕",
+    "cancelled": "⊘",
+    "timed_out": "⧖",
+}
 
 
 def agent_name(agent_id: str) -> str:
@@ -37,3 +47,13 @@ def duration(run: AgentRun) -> str:
         return ""
     seconds = max((run.finished_at - run.started_at).total_seconds(), 0.0)
     return lasted(int(seconds * 1000))
+
+
+def state_badge(run: AgentRun) -> SafeString:
+    """The status of a run as a sign and a word."""
+    return format_html(
+        '<span class="badge badge-{} run-state"><span aria-hidden="true">{}</span> {}</span>',
+        run.status,
+        _SIGNS.get(run.status, ""),
+        run.get_status_display(),
+    )

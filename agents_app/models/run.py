@@ -48,6 +48,9 @@ class AgentRun(models.Model):
     field_key = models.CharField(max_length=300, blank=True, default="")
     post_module_id = models.CharField(max_length=40, blank=True, default="")
     stages_value = models.BooleanField(default=True)
+    is_dry = models.BooleanField(
+        default=False, help_text="Its answer is kept in `value`, and proposed nowhere."
+    )
     context = models.JSONField(default=dict)
     open_ended_context = models.TextField(blank=True, default="")
 

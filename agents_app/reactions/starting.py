@@ -45,7 +45,12 @@ def react(event: Event) -> None:
     agent = get_agent(run.agent_id) if run is not None else None
     if run is None or agent is None or not agent.reactions:
         return
-    if run.status not in _ENDS or is_forgotten(event, run) or not only_enabled([agent]):
+    if (
+        run.is_dry
+        or run.status not in _ENDS
+        or is_forgotten(event, run)
+        or not only_enabled([agent])
+    ):
         return
     begun = set(RunReaction.objects.filter(run=run).values_list("number", flat=True))
     wanted = [

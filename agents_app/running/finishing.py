@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import cast
 
 from django.db import transaction
@@ -35,6 +36,9 @@ def finish(task: Task, output: BaseModel, hiding: Hiding) -> None:
     answer = cast("Suggestion | FieldSuggestion", output)
     refuse_new_links(task.run, task.agent, task.layers, answer)
     value: Json = answer.value if isinstance(answer, FieldSuggestion) else None
+    if task.run.is_dry:
+        _rehearse(task, answer)
+        value = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
     lock_posts(task.run)
     taken = own(task.run).update(
         status=RunStatus.SUCCEEDED,
@@ -52,6 +56,19 @@ def finish(task: Task, output: BaseModel, hiding: Hiding) -> None:
     task.run.status = RunStatus.SUCCEEDED
     record_run_end(task.run, task.actor)
     wake_next(task.run)
+
+
+class _Rehearsed(Exception):
+    """Rolls back what was staged to see whether it can be."""
+
+
+def _rehearse(task: Task, answer: Suggestion | FieldSuggestion) -> None:
+    """Raises `RuleViolation` where the answer could not be staged; nothing of it stays."""
+    if proposes_nothing(answer):
+        return
+    with suppress(_Rehearsed), transaction.atomic():
+        _stage(task, answer)
+        raise _Rehearsed
 
 
 def _stage(task: Task, answer: Suggestion | FieldSuggestion) -> tuple[str, ...]:

@@ -60,7 +60,7 @@ def _waits(view: LayerView, path: str, run: AgentRun) -> bool:
 
 def _accepted(run: AgentRun) -> dict[str, bool]:
     """The paths that went live, and whether a person changed the words before."""
-    rows = Provenance.objects.filter(run_id=str(run.pk), post_id=run.post_id).order_by("pk")
+    rows = Provenance.objects.filter(run_id=str(run.pk), post=run.post).order_by("pk")
     return {path: bool(by) for path, by in rows.values_list("path", "edited_by_name")}
 
 

@@ -39,6 +39,8 @@ def retry_run(*, run_id: UUID | str, actor: Actor, note: str = "") -> AgentRun:
             _("The run is %(status)s; wait for it, or cancel it first.") % {"status": run.status},
             code="run_unfinished",
         )
+    if run.is_dry:
+        raise invalid("runId", "A dry run is begun anew on its agent's page.", code="dry_run")
     note = note.strip()
     refuse_unstorable(note, "note")
     if len(note) > NOTE_MAX:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 
 from content.models import Post
@@ -61,7 +62,7 @@ class ListAction:
     """What may be done with the posts that are marked in the list. `run` answers with a page about their ids."""
 
     name: str
-    label: str
+    label: str | Promise
     permission: str
     run: Callable[[HttpRequest, Sequence[str]], HttpResponse]
 

@@ -40,7 +40,7 @@ def test_a_run_tells_its_steps_its_chain_its_reactions_and_its_cost(signed_in: S
     reactions = html.index(">Reactions<")
     assert steps < chain < reactions
     assert "No media has the id 1." in html[steps:chain]
-    assert html[steps:chain].count("<li") == 4
+    assert html[steps:chain].count("<tr class") == 4
     assert html[chain:reactions].count("<li") == 4
     assert html[chain:reactions].index("Proofreader") < html[chain:reactions].index("this run")
     assert "hooks.example.com" in html[reactions:]

@@ -1,0 +1,139 @@
+"""Two runs of one agent side by side: what they were given, took, cost, and proposed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from agents_app.admin.values import Shown, field_view
+from agents_app.admin.wording import agent_name, duration, model_label, money, tokens
+from agents_app.models import AgentRun
+from agents_app.running.fields import find_field
+from agents_app.runs.finding import find_run
+from content.admin.pages import page
+from content.layers import open_layers
+from content.review.diff import Segment, diff_text
+from content.review.labels import label_of, module_names
+from core.admin.rights import actor_of, answers_refusals, require
+from core.errors import RuleViolation
+
+_MOST: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One thing of both runs, in words."""
+
+    name: str
+    first: str
+    second: str
+
+    @property
+    def is_same(self) -> bool:
+        return self.first == self.second
+
+
+def others_of(run: AgentRun) -> QuerySet[AgentRun]:
+    """The other runs of its agent about the same thing, latest first."""
+    same = AgentRun.objects.filter(
+        Q(agent_id=run.agent_id, post_id=run.post_id, scope=run.scope),
+        field_key=run.field_key,
+        post_module_id=run.post_module_id,
+    )
+    return same.exclude(pk=run.pk).order_by("-created_at", "pk")
+
+
+def others_context(run: AgentRun) -> dict[str, Any]:
+    """What the page of a run offers to compare it with. One query."""
+    rows = others_of(run).only("status", "created_at", "by_name", "note")[:_MOST]
+    url = reverse("admin:agents_app_run_compare", args=[run.pk])
+    return {"others": list(rows) if run.is_finished else [], "compare_url": url}
+
+
+@require_GET
+@answers_refusals
+def compare(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """`?with=` names the other run."""
+    require(request, "agents.view")
+    run = find_run(run_id=run_id, actor=actor_of(request))
+    try:
+        other = others_of(run).filter(pk=UUID(request.GET.get("with", ""))).first()
+    except ValueError:
+        other = None
+    if other is None:
+        raise Http404(_("There is no such other run of this agent here."))
+    first, second = sorted((other, run), key=lambda one: one.created_at)
+    context = {
+        "agent": agent_name(run.agent_id),
+        "first": first,
+        "second": second,
+        "rows": _rows(first, second),
+        "summary": _words(first.summary, second.summary),
+        **_proposed(first, second),
+        "back": reverse("admin:agents_app_agentrun_change", args=[run.pk]),
+        "first_url": reverse("admin:agents_app_agentrun_change", args=[first.pk]),
+        "second_url": reverse("admin:agents_app_agentrun_change", args=[second.pk]),
+    }
+    return page(request, "admin/agents/compare.html", context, title=_("Compare two runs"))
+
+
+def _rows(first: AgentRun, second: AgentRun) -> list[Row]:
+    def row(name: str, of: Any) -> Row:
+        return Row(name, of(first) or "—", of(second) or "—")
+
+    return [
+        row(_("Status"), lambda run: str(run.get_status_display())),
+        row(_("Started by"), lambda run: run.by_name),
+        row(_("Answered by"), model_label),
+        row(_("Took"), duration),
+        row(_("Used"), lambda run: tokens(run.input_tokens + run.output_tokens)),
+        row(_("Cost"), lambda run: money(run.cost)),
+        row(_("In your own words"), lambda run: run.open_ended_context),
+        row(_("Note to this try"), lambda run: run.note),
+        row(_("Why it failed"), lambda run: run.error),
+    ]
+
+
+def _words(first: str, second: str) -> Sequence[Segment]:
+    return diff_text(first, second) if first or second else ()
+
+
+def _proposed(first: AgentRun, second: AgentRun) -> dict[str, Any]:
+    """The changes of both, of the first only and of the second only; of a field what the answers differ in."""
+    if first.post is None or first.post.deleted_at is not None:
+        return {}
+    layers = open_layers(first.post)
+    document = layers.ai_review.document
+    names = module_names(document, layers.live)
+    own, others = dict.fromkeys(map(str, first.staged)), dict.fromkeys(map(str, second.staged))
+    parts = {
+        "both": [path for path in own if path in others],
+        "only_first": [path for path in own if path not in others],
+        "only_second": [path for path in others if path not in own],
+    }
+    found: dict[str, Any] = {
+        name: [label_of(path, document, names) for path in paths] for name, paths in parts.items()
+    }
+    if first.scope == "field":
+        found["answer"] = _answer(first, second)
+    return found
+
+
+def _answer(first: AgentRun, second: AgentRun) -> Shown | None:
+    if first.post is None:
+        return None
+    document = open_layers(first.post).ai_review.document
+    try:
+        target = find_field(document, first.field_key, first.post_module_id or None)
+    except RuleViolation:
+        return None
+    view = field_view(target, document, [first.value, second.value])
+    return view.change(first.value, second.value)

@@ -1,0 +1,143 @@
+"""Pages that show a run are told over a websocket how far it is, in their language, as long as they may know of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from decimal import Decimal
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.sessions.models import Session
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from agents_app.models import AgentRun
+from agents_app.progress import hub
+from agents_app.progress.reading import progress
+from agents_app.providers.port import Step
+from agents_app.running.steps import add_step
+from core.models import Event
+from tests import make
+from tests.browser.agents_scene import run
+from tests.core.sockets import Page, asked, in_a_loop, session_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def quick(settings: Any) -> None:
+    settings.LIVE_POLL_SECONDS = 0.01
+
+
+@asynccontextmanager
+async def following(
+    run_id: Any, role: str = "editor", query: str = "lang=en"
+) -> AsyncIterator[Page]:
+    session = await sync_to_async(session_of)(role)
+    page = asked(query, session=session, path=f"/ws/runs/{run_id}/")
+    assert await page.connect() == 0
+    try:
+        yield page
+    finally:
+        await page.leave()
+
+
+def begun(**values: Any) -> AgentRun:
+    return run(make.post(), "running", input_tokens=0, output_tokens=0, cost=None, **values)
+
+
+@sync_to_async
+def change(of: AgentRun, **values: Any) -> None:
+    AgentRun.objects.filter(pk=of.pk).update(**values)
+
+
+@in_a_loop
+async def test_a_page_is_told_of_words_steps_tokens_and_the_end() -> None:
+    own = await sync_to_async(begun)()
+    async with following(own.pk) as page:
+        first = await page.hears()
+        assert (first["status"], first["steps"], first["tokens"]) == ("running", [], "0 tokens")
+        events = await sync_to_async(Event.objects.count)()
+
+        await change(own, doing="Writing, about 1,200 words so far")
+        assert (await page.hears())["doing"] == "Writing, about 1,200 words so far"
+        await change(own, doing="Calling get_post_context")
+        assert (await page.hears())["doing"] == "Using a tool: Post with its layers"
+        assert await sync_to_async(Event.objects.count)() == events, "no event for words"
+
+        await sync_to_async(add_step)(
+            own, Step("tool", "get_post_context", True, 1310, "41 characters")
+        )
+        await change(own, input_tokens=4210, cost=Decimal("0.0134"), doing="Waiting for the model")
+        told = await page.hears()
+        assert (told["tokens"], told["cost"]) == ("4,210 tokens", "$0.0134")
+        assert told["steps"] == [
+            {
+                "n": 1,
+                "kind": "tool",
+                "kindLabel": "tool",
+                "name": "Post with its layers",
+                "ok": True,
+                "ms": 1310,
+                "took": "1.3 s",
+                "summary": "41 characters",
+            }
+        ]
+
+        await change(own, status="succeeded", doing="")
+        last = await page.hears()
+        assert (last["isFinished"], last["succeeded"], last["doing"]) == (True, True, "")
+        assert await page.is_closed_with() == 1000
+
+
+@in_a_loop
+async def test_who_may_not_see_agents_and_who_asks_for_nothing_is_not_let_in() -> None:
+    own = await sync_to_async(begun)()
+    path = f"/ws/runs/{own.pk}/"
+
+    assert await asked(path=path).connect() == 4401
+    translator = await sync_to_async(session_of)("translator")
+    assert await asked(session=translator, path=path).connect() == 4401
+    editor = await sync_to_async(session_of)("editor")
+    assert await asked(session=editor, path=path, origin=b"http://evil.example").connect() != 0
+    async with following(uuid4()) as page:
+        assert await page.is_closed_with() == 4404
+    async with following(own.pk, query="lang=%00%ff..") as page:
+        assert (await page.hears())["label"] == "Running"
+
+
+@in_a_loop
+async def test_who_speaks_or_is_logged_out_is_disconnected() -> None:
+    own = await sync_to_async(begun)()
+    async with following(own.pk) as page:
+        await page.hears()
+        await page.send_input({"type": "websocket.receive", "text": "x" * 1_000_000})
+        assert await page.is_closed_with() == 4400
+    async with following(own.pk) as page:
+        await page.hears()
+        await sync_to_async(Session.objects.all().delete)()
+        await change(own, doing="Waiting for the model")
+        assert await page.is_closed_with() == 4401
+
+
+def test_however_many_pages_follow_one_look_takes_four_queries() -> None:
+    counts = []
+    for number in (1, 5):
+        post = make.post(slug=f"post-{number}")
+        runs = [run(post, "running") for _ in range(number)]
+        ticket = hub.Ticket(make.user("editor").pk, "none", "", "agents.view")
+        watchers = [hub.Watcher(ticket, one.pk, "en") for one in runs]
+        with CaptureQueriesContext(connection) as queries:
+            found = hub.look(watchers, is_due=False)
+        hub.tell(watchers, found)
+        counts.append(len(queries))
+        assert all(watcher.has_ended for watcher in watchers), "their session is not there"
+    assert counts == [3, 3]
+
+
+def test_a_word_of_the_worker_that_nobody_knows_is_shown_as_it_is() -> None:
+    own = begun(doing="Counting beans")
+    assert progress(own, ())["doing"] == "Counting beans"
