@@ -23,6 +23,7 @@ class ContentConfig(AppConfig):
             tree_moves,
         )
         from content.definitions import post_types
+        from content.editing import editing_of
         from content.layers.after import subscribe_after
         from content.live import posts_that_one_may_see
         from content.media_following import GLOBAL, POST
@@ -45,6 +46,7 @@ class ContentConfig(AppConfig):
         events.subscribe([tree_moves.MOVED], tree_moves.follow_tree, apart=True)
         events.subscribe([search_following.STALE], search_following.follow, apart=True)
         live.register(posts_that_one_may_see)
+        live.register_presence(editing_of)
         subscribe_after(follow)
         doctor.register("inbox", queue, "run ./run migrate first")
         # Drafts from before there was a queue, at the one moment when the tables are sure to be there.

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
-from content.admin.forms import REFERENCES, FormField, Typed
+from content.admin.first_words import item_label
+from content.admin.forms import ITEMS_MAX, REFERENCES, FormField, Typed, typed_of
 from content.admin.panels import FieldAction
 from content.admin.sheet import Unit
 
+BLANK: Final = "__n__"
 Choice = tuple[str, str]
 Choices = Callable[[FormField], Sequence[tuple[str, Sequence[Choice]]]]
 """Answers the choices of a reference, grouped."""
@@ -16,7 +19,10 @@ Choices = Callable[[FormField], Sequence[tuple[str, Sequence[Choice]]]]
 
 @dataclass(slots=True)
 class Control:
-    """`kind` chooses the widget. `items` are the controls of a repeater's items, `parts` those of an object."""
+    """`kind` chooses the widget. `items` are the controls of a repeater's items, `parts` those of an object.
+
+    `labels` are the items' first words, `blank` is a new item, with `BLANK` in place of its number.
+    """
 
     name: str
     label: str
@@ -28,6 +34,10 @@ class Control:
     groups: list[tuple[str, list[tuple[str, str, bool]]]] = field(default_factory=list)
     items: list[list[Control]] = field(default_factory=list)
     parts: list[Control] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    blank: list[Control] = field(default_factory=list)
+    min_items: int = 0
+    max_items: int = ITEMS_MAX
     errors: list[str] = field(default_factory=list)
     origin: str = ""
     is_ai: bool = False
@@ -37,6 +47,14 @@ class Control:
     @property
     def id(self) -> str:
         return "f-" + self.name.replace(".", "-")
+
+    @property
+    def labelled(self) -> list[tuple[str, list[Control], bool]]:
+        """The items with their first words, and whether something is wrong in them."""
+        return [
+            (label, item, any(part.has_errors for part in item))
+            for label, item in zip(self.labels, self.items, strict=True)
+        ]
 
     @property
     def described_by(self) -> str:
@@ -84,11 +102,20 @@ def _control(
             _parts(form_field, f"{name}.{at}", item, errors, choices)
             for at, item in enumerate(typed)
         ]
+        control.labels = [item_label(form_field, item) for item in typed]
+        control.blank = _blank(form_field, name, choices)
+        control.min_items = form_field.min_items
+        control.max_items = form_field.max_items or ITEMS_MAX
     elif form_field.kind == "object":
         control.parts = _parts(form_field, name, typed, errors, choices)
     elif form_field.choices or form_field.kind in REFERENCES or form_field.kind == "terms":
         control.groups = _groups(form_field, typed, choices)
     return control
+
+
+def _blank(form_field: FormField, name: str, choices: Choices) -> list[Control]:
+    values = {inner.name: typed_of(inner, None) for inner in form_field.nested}
+    return _parts(form_field, f"{name}.{BLANK}", values, {}, choices)
 
 
 def _parts(

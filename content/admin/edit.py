@@ -5,12 +5,15 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
 
 from content.admin.choices import shared_modules
+from content.admin.edit_choices import choices_of
 from content.admin.edit_page import Frame, show, version_sent
 from content.admin.pages import post_url, read, review_url
 from content.admin.rearrange import rearrange
+from content.admin.saving import answered, in_place, settled
 from content.admin.typed import Sheet, edit_of, open_sheet, read_sheet, refresh
 from content.changes import diff, same, value_at
 from content.document import PostDocument
@@ -36,6 +39,8 @@ def edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
     require(request, "posts.edit", "posts.translate", "posts.review.save")
     sheet = read_sheet(document, shared_modules(), request.POST)
     do = request.POST.get("do", "")
+    if do in ("restore", "compare"):
+        return _restored(frame, sheet, is_open=do == "compare")
     if do not in ("save", "save-review"):
         rearrange(sheet, do, request.POST)
         return show(frame, sheet, sent=True)
@@ -43,7 +48,7 @@ def edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
 
 
 def _save(frame: Frame, sheet: Sheet, *, to_review: bool) -> HttpResponse:
-    request, post = frame.request, frame.post
+    status = frame.post.status
     try:
         saved = _stage(frame, sheet) if to_review else _write_live(frame, sheet)
     except Conflict as error:
@@ -54,23 +59,52 @@ def _save(frame: Frame, sheet: Sheet, *, to_review: bool) -> HttpResponse:
         errors = _by_name(error, sheet)
         more = {"problem": error.message}
         return show(frame, sheet, errors=errors, more=more, sent=True, status=error.status)
+    is_elsewhere = frame.post.status != status or (to_review and frame.layer is None)
+    may_stay = in_place(frame.request) and not is_elsewhere and not sheet.created
+    if may_stay and (answer := settled(frame, sheet)) is not None:
+        return answer
+    return answered(frame, _told(frame, saved, to_review=to_review))
+
+
+def _told(frame: Frame, saved: str, *, to_review: bool) -> str:
+    """Say what was done with the next page; answers where that is."""
+    request, post = frame.request, frame.post
     if not saved:
-        messages.info(request, "Nothing was changed.")
-        return HttpResponseRedirect(request.get_full_path())
+        messages.info(request, _("Nothing was changed."))
+        return request.get_full_path()
     if to_review:
-        messages.success(request, f"Saved to Review: {saved}. The live text is as it was.")
-        return HttpResponseRedirect(review_url(post, Layer.REVIEW))
+        text = _("Saved to Review: %(paths)s. The live text is as it was.")
+        messages.success(request, text % {"paths": saved})
+        return review_url(post, Layer.REVIEW)
     is_live = post.status == Status.PUBLISHED
-    messages.success(request, "Saved. The change is live." if is_live else "Saved.")
-    return HttpResponseRedirect(post_url("change", post))
+    messages.success(request, _("Saved. The change is live.") if is_live else _("Saved."))
+    return post_url("change", post)
 
 
 def _stale(frame: Frame, sheet: Sheet, error: Conflict) -> HttpResponse:
-    """The form over what stands now, with what was typed kept and what others changed named."""
+    """The form over what stands now, with what was typed kept, and each field that both changed to choose."""
     names = module_names(frame.layers.live, frame.layers.review.document)
-    moved = [label_of(path, sheet.document, names) for path in refresh(sheet)]
-    more = {"problem": error.message, "moved": moved, "is_stale": True}
+    paths = refresh(sheet)
+    more = {
+        "problem": error.message,
+        "moved": [label_of(path, sheet.document, names) for path in paths],
+        "is_stale": True,
+        "choices": choices_of(sheet, paths),
+    }
     return show(frame, sheet, more=more, status=409)
+
+
+def _restored(frame: Frame, sheet: Sheet, *, is_open: bool) -> HttpResponse:
+    """What a browser kept of a form that was never saved, over what stands now."""
+    names = module_names(frame.layers.live, frame.layers.review.document)
+    paths = refresh(sheet)
+    more = {
+        "moved": [label_of(path, sheet.document, names) for path in paths],
+        "is_restored": True,
+        "is_compared": is_open,
+        "choices": choices_of(sheet, paths),
+    }
+    return show(frame, sheet, more=more)
 
 
 def _write_live(frame: Frame, sheet: Sheet) -> str:
@@ -125,9 +159,12 @@ def _check_unseen(frame: Frame, sheet: Sheet, review: PostDocument) -> None:
     if unseen:
         names = module_names(review, live)
         labels = ", ".join(label_of(path, review, names) for path in unseen)
+        text = _(
+            "Review already holds other words for: %(labels)s. Nothing was saved. "
+            "Open the post in Review and change them there."
+        )
         raise Conflict(
-            f"Review already holds other words for: {labels}. Nothing was saved. "
-            "Open the post in Review and change them there.",
+            text % {"labels": labels},
             code="stale_review",
             details={path: ["staged by somebody already"] for path in unseen},
         )

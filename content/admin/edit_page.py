@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 
 from content.admin.choices import PostChoices, addable, origins
 from content.admin.controls import Control, control_of
 from content.admin.field_actions import offer
-from content.admin.pages import post_page, post_url
+from content.admin.module_cards import cards_of
+from content.admin.pages import post_page, post_url, review_url
 from content.admin.panels import field_actions, panels
+from content.admin.search_preview import search_preview
 from content.admin.sheet import ModuleSection, Unit
 from content.admin.typed import Sheet
 from content.layers import Layers
@@ -25,8 +28,6 @@ _STATUSES: Final[Mapping[str, Sequence[Status]]] = {
     Status.PUBLISHED: (Status.PUBLISHED, Status.DRAFT, Status.ARCHIVED),
     Status.ARCHIVED: (Status.ARCHIVED, Status.DRAFT),
 }
-_OPEN_UNTIL: Final = 8
-"""A post with more modules shows them closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,10 @@ def show(
         "layer": layer or "",
         "version": version_sent(frame.request) if sent else now,
         "review_count": len(frame.layers.review.changes),
+        "ai_review_count": len(frame.layers.ai_review.changes),
         "review_edit_url": post_url("change", post, "?layer=review"),
+        "ai_review_url": review_url(post, Layer.AI_REVIEW),
+        "search": search_preview(frame.request, post, frame.layers.document(layer)),
         "delete_url": post_url("delete", post),
         "panels": panels(frame.request, post),
         **_form(frame, sheet, errors or {}),
@@ -82,18 +86,41 @@ def show(
 
 def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     found = _Controls(frame, sheet, errors)
+    sent = frame.request.POST
+    verb, _, opened = sent.get("do", "").partition(":")
+    cards = cards_of(
+        sheet,
+        found.of,
+        errors,
+        wanted={name.split(".")[1] for name in sent if name.startswith("modules.")},
+        opened={opened} if verb == "open" else (),
+    )
+    own = {unit.path for section in sheet.sections for unit in section.units}
+    touched = {unit.path for unit in sheet.touched()}
     return {
-        "sections": [(section, found.of(section.units)) for section in sheet.sections],
-        "modules": [
-            (module, found.of(module.units, module), errors.get(f"modules.{module.id}", []))
-            for module in sheet.modules
+        "sections": [
+            (section, found.of(section.units), any(unit.path in touched for unit in section.units))
+            for section in sheet.sections
         ],
-        "open_modules": len(sheet.modules) <= _OPEN_UNTIL,
+        "cards": cards,
+        "touched": json.dumps(sorted(touched)),
+        "is_rearranged": sheet.order != sheet.was_order,
         "unplaced": found.unplaced(),
-        "was": json.dumps(sheet.was),
+        "was": json.dumps({path: sheet.was[path] for path in sorted(own)}),
         "was_order": sheet.was_order,
         "addable": addable(frame.post, sheet.shared),
     }
+
+
+def part(frame: Frame, sheet: Sheet, module_id: str) -> HttpResponse:
+    """One module of the form, to be put into the page of somebody who has it open."""
+    module = next((one for one in sheet.modules if one.id == module_id), None)
+    if module is None:
+        raise Http404("No such module.")
+    alone = replace(sheet, modules=[module])
+    (card,) = cards_of(alone, _Controls(frame, alone, {}).of, {}, opened=[module_id])
+    context = {"card": card, "layer": frame.layer or "", **_rights(frame)}
+    return render(frame.request, "admin/posts/module.html", context)
 
 
 def _rights(frame: Frame) -> dict[str, Any]:

@@ -18,8 +18,11 @@ from content import search
 from content.admin.add import add
 from content.admin.copies import VIEWS as COPIES
 from content.admin.edit import edit
+from content.admin.editing import editing
 from content.admin.pages import post_url, review_url
 from content.admin.panels import ListAction, list_actions
+from content.admin.part import module_part
+from content.admin.picker import picker
 from content.admin.preview import preview, preview_frame
 from content.admin.review import review
 from content.admin.revisions import compare, restore, revisions
@@ -143,6 +146,9 @@ class PostAdmin(PermittedAdmin[Post]):
             path("add/", wrap(add), name="content_post_add"),
             path("trash/", wrap(trash), name="content_post_trash"),
             path("<uuid:post_id>/change/", wrap(edit), name="content_post_change"),
+            path("<uuid:post_id>/change/module/", wrap(module_part), name="content_post_module"),
+            path("<uuid:post_id>/change/editing/", wrap(editing), name="content_post_editing"),
+            path("<uuid:post_id>/change/picker/", wrap(picker), name="content_post_picker"),
             path("<uuid:post_id>/review/", wrap(review), name="content_post_review"),
             path("<uuid:post_id>/preview/", wrap(preview), name="content_post_preview"),
             path(

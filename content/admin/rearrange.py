@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import cast
 
 from django.http import QueryDict
 
 from content.admin.forms import FormField, Typed, stamp, typed_of
-from content.admin.sheet import NEW_PREFIX, new_module
+from content.admin.sheet import NEW_PREFIX, ModuleSection, new_module
 from content.admin.typed import Sheet
 
 
 def rearrange(sheet: Sheet, do: str, data: QueryDict) -> None:
     """Do what the button `do` says to what is typed; an unknown one changes nothing.
 
-    `add`, `up:<module>`, `down:<module>`, `remove:<module>`, `item-add:<path>`, `item-up:<path>.<n>`,
-    `item-down:…`, `item-remove:…`.
+    `add`, `duplicate:<module>`, `up:<module>`, `down:<module>`, `remove:<module>`, `item-add:<path>`,
+    `item-up:<path>.<n>`, `item-down:…`, `item-remove:…`, `item-duplicate:…`.
     """
     verb, _, target = do.partition(":")
     if verb == "add":
-        _add(sheet, data.get("add", ""))
+        _add(sheet, data.get("add", ""), data.get("number", ""))
+    elif verb == "duplicate":
+        _duplicate(sheet, target, data.get("number", ""))
     elif verb in ("up", "down", "remove"):
         _module(sheet, verb, target)
     elif verb == "item-add":
@@ -30,17 +33,38 @@ def rearrange(sheet: Sheet, do: str, data: QueryDict) -> None:
             _item(sheet, verb.removeprefix("item-"), path, int(number))
 
 
-def _add(sheet: Sheet, kind: str) -> None:
+def _add(sheet: Sheet, kind: str, number: str) -> ModuleSection | None:
+    """Put a new module last, under the number that the page asks for, or the first that is free."""
     taken = {module.id for module in sheet.modules}
-    number = next(n for n in range(1, 10_000) if f"{NEW_PREFIX}{n}" not in taken)
-    module = new_module(f"{NEW_PREFIX}{number}:{kind}", sheet.shared)
+    wanted = f"{NEW_PREFIX}{number}" if number.isdecimal() and len(number) < 5 else ""
+    free = (name for n in range(1, 10_000) if (name := f"{NEW_PREFIX}{n}") not in taken)
+    name = wanted if wanted and wanted not in taken else next(free)
+    module = new_module(f"{name}:{kind}", sheet.shared)
     if module is None:
-        return
+        return None
     sheet.modules.append(module)
     for unit in module.units:
         sheet.typed[unit.path] = typed_of(unit.field, unit.value)
         # Values count as typed only where they differ from the defaults, or a shared module's own.
         sheet.was[unit.path] = stamp(sheet.typed[unit.path])
+    return module
+
+
+def _duplicate(sheet: Sheet, module_id: str, number: str) -> None:
+    """A copy right behind the module, with what is typed in it."""
+    at = next((n for n, module in enumerate(sheet.modules) if module.id == module_id), None)
+    if at is None:
+        return
+    source = sheet.modules[at]
+    slug = source.shared_slug
+    copy = _add(sheet, f"{source.type}@{slug}" if slug else source.type, number)
+    if copy is None:
+        return
+    sheet.modules.remove(copy)
+    sheet.modules.insert(at + 1, copy)
+    typed = {unit.field.name: deepcopy(sheet.typed[unit.path]) for unit in source.units}
+    for unit in copy.units:
+        sheet.typed[unit.path] = typed.get(unit.field.name, sheet.typed[unit.path])
 
 
 def _module(sheet: Sheet, verb: str, module_id: str) -> None:
@@ -102,5 +126,7 @@ def _item(sheet: Sheet, verb: str, path: str, at: int) -> None:
         items.insert(max(0, at - 1), item)
     elif verb == "down":
         items.insert(at + 1, item)
+    elif verb == "duplicate":
+        items[at:at] = [item, deepcopy(item)]
     elif verb != "remove":
         items.insert(at, item)

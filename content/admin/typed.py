@@ -85,14 +85,18 @@ def open_sheet(document: PostDocument, shared: Shared) -> Sheet:
 def read_sheet(document: PostDocument, shared: Shared, data: QueryDict) -> Sheet:
     """The form as it was sent, over the document as it stands now."""
     sheet = _empty(document, shared)
-    sheet.was = _stamps(data.get("was", ""))
+    # Modules that were shown later brought stamps of their own.
+    sheet.was = {path: was for text in data.getlist("was") for path, was in _stamps(text).items()}
     sheet.was_order = data.getlist("was_order")
     sheet.modules = _modules(sheet, data.getlist("order"))
     for unit in sheet.units():
         typed = read(unit.field, data, unit.path)
         is_known = unit.path in sheet.was or _is_new(unit.path)
         current = typed_of(unit.field, unit.value)
-        if not is_known:
+        if data.get(f"take.{unit.path}") == "theirs":
+            # Asked after others had changed it too, somebody kept the others' words.
+            sheet.was[unit.path], typed = stamp(current), current
+        elif not is_known:
             # A value that came after the form was shown.
             sheet.was[unit.path], typed = stamp(current), current
         sheet.typed[unit.path] = typed

@@ -1,6 +1,7 @@
 """The rows of content."""
 
 from content.models.draft import Draft, Layer
+from content.models.editing import EditingMark
 from content.models.feedback import Feedback, FeedbackCategory, FeedbackStatus
 from content.models.menu import Menu
 from content.models.module import ModuleInstance, ModuleRevision, PostModule
@@ -20,6 +21,7 @@ from content.models.url_pattern import UrlPattern
 __all__ = [
     "CopyOrigin",
     "Draft",
+    "EditingMark",
     "Feedback",
     "FeedbackCategory",
     "FeedbackStatus",

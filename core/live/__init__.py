@@ -7,7 +7,8 @@ so with `register`.
 
 from __future__ import annotations
 
+from core.live.presence import Here, register_presence
 from core.live.rights import MayHear, Rule, register
 from core.live.told import Told
 
-__all__ = ["MayHear", "Rule", "Told", "register"]
+__all__ = ["Here", "MayHear", "Rule", "Told", "register", "register_presence"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
+from uuid import UUID
 
 from channels.db import database_sync_to_async
 from django.conf import settings
@@ -16,6 +17,7 @@ from core.actor import Person
 from core.json import JsonObject
 from core.live.holders import Ticket, holders
 from core.live.listener import NOT_LET_IN, Listener
+from core.live.presence import Here, here, told_to
 from core.live.rights import MayHear, may_hear_of
 from core.live.tail import Tail
 from core.live.told import Told, message
@@ -40,6 +42,7 @@ class _Round:
     missed: dict[Listener, list[Told] | None]
     holders: dict[Ticket, Person]
     may_hear: MayHear
+    here: Mapping[UUID, Sequence[Here]]
 
 
 class Hub:
@@ -96,10 +99,12 @@ class Hub:
         self._listeners -= {listener for listener in listeners if listener.has_ended}
 
     def _look(self, listeners: Collection[Listener], is_due: bool) -> _Round | None:
-        """One query; where there is something to tell, three more for the rights of all."""
+        """One query, one more where pages of posts are open; to tell something, three more for the rights of all."""
         new = self._tail.read()
         missed = {one: self._tail.behind(one.after) for one in listeners if not one.has_begun}
-        if not new and not missed and not is_due:
+        at_posts = here({one.post_id for one in listeners if one.post_id is not None})
+        is_news = any(_others(one, at_posts) != one.told_here for one in listeners)
+        if not new and not missed and not is_due and not is_news:
             return None
         events = {event.uid: event for event in new}
         for some in missed.values():
@@ -109,6 +114,7 @@ class Hub:
             missed,
             holders({one.ticket for one in listeners}),
             may_hear_of(list(events.values())),
+            at_posts,
         )
 
     def _tell(self, listeners: Collection[Listener], found: _Round) -> None:
@@ -123,6 +129,9 @@ class Hub:
                 listener.say(self._signal("hello") | {"version": VERSION})
                 events = found.missed[listener]
             self._pass_on(listener, person, events, found.may_hear)
+            if (pages := _others(listener, found.here)) != listener.told_here:
+                listener.told_here = pages
+                listener.say({"editing": [*told_to(person.pk, pages)]})
 
     def _pass_on(
         self,
@@ -146,6 +155,11 @@ class Hub:
         """With the last event there is, which a page that comes again asks for what followed."""
         last = self._tail.last
         return {name: True, "last": str(last) if last else None}
+
+
+def _others(listener: Listener, at_posts: Mapping[UUID, Sequence[Here]]) -> Sequence[Here]:
+    """Who is at the post of a page; nobody for a page that follows no post."""
+    return tuple(at_posts.get(listener.post_id, ())) if listener.post_id else ()
 
 
 _hubs: dict[asyncio.AbstractEventLoop, tuple[Hub, asyncio.Task[None]]] = {}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
 from core.json import JsonObject
 from core.live.holders import Ticket
+from core.live.presence import Here
 from core.live.tail import After
 
 MOST_WAITING: Final = 100
@@ -27,6 +29,7 @@ class Listener:
         self.after = after
         self.has_begun = False
         self.has_ended = False
+        self.told_here: Sequence[Here] = ()
         self.queue: asyncio.Queue[JsonObject | int] = asyncio.Queue(MOST_WAITING)
 
     def say(self, message: JsonObject) -> None:

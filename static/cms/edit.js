@@ -1,12 +1,4 @@
-// The page of a post: the words box of the picked agent, and a warning before typed text is lost.
-
-const form = document.querySelector("[data-edit]");
-if (form) {
-  let dirty = Boolean(document.querySelector(".notice-problem"));
-  form.addEventListener("input", () => { dirty = true; });
-  form.addEventListener("submit", () => { dirty = false; });
-  window.addEventListener("beforeunload", (event) => { if (dirty) event.preventDefault(); });
-}
+// The page of a post: the words box of the picked agent.
 
 const agent = document.querySelector("#agent");
 const words = document.querySelector("[data-words]");

@@ -59,6 +59,7 @@ function start() {
     if (message.hello) { failures = 0; wasOpen = true; show(true); }
     if (message.hello || message.ping || message.reload) after = message.last ?? after;
     if (message.reload) return away();
+    if (message.editing) return document.dispatchEvent(new CustomEvent("live:editing", { detail: message.editing }));
     if (!message.event || heard.has(message.id)) return;
     if (heard.size > 1000) heard.clear();
     heard.add(message.id);

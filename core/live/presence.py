@@ -1,0 +1,54 @@
+"""Who else is at the post of an open page. An app that knows says so with `register_presence`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from core.json import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """An open page of somebody. `key` is its own name for itself, by which it knows itself in the list."""
+
+    key: str
+    user_id: int
+    name: str
+    layer: str
+    since: str
+
+
+Presence = Callable[[Collection[UUID]], Mapping[UUID, Sequence[Here]]]
+_readers: list[Presence] = []
+
+
+def register_presence(reader: Presence) -> None:
+    """Have `reader(post_ids)` asked while pages of posts are open. At most one query, however many posts."""
+    if reader not in _readers:
+        _readers.append(reader)
+
+
+def here(post_ids: Collection[UUID]) -> dict[UUID, list[Here]]:
+    """Who is at these posts."""
+    found: dict[UUID, list[Here]] = {}
+    if post_ids:
+        for reader in _readers:
+            for post_id, pages in reader(post_ids).items():
+                found.setdefault(post_id, []).extend(pages)
+    return found
+
+
+def told_to(user_id: int, pages: Sequence[Here]) -> list[JsonObject]:
+    """The pages on the wire, for one person."""
+    return [
+        {
+            "key": page.key,
+            "name": page.name,
+            "layer": page.layer,
+            "since": page.since,
+            "mine": page.user_id == user_id,
+        }
+        for page in pages
+    ]

@@ -1,0 +1,196 @@
+// Modules as cards: opened when they are wanted, added, duplicated, moved, removed and taken back without a reload.
+
+import { sortable } from "../sorting/sorting.js";
+
+const REMEMBERED = 300; // cards of posts, in this browser
+
+export function startModules(form, changes) {
+  const list = form.querySelector("[data-modules]");
+  if (!list) return undefined;
+  const part = new URL(list.dataset.part, location.href);
+  const status = document.createElement("p");
+  status.className = "visually-hidden";
+  status.setAttribute("role", "status");
+  list.after(status);
+  const cards = () => [...list.children].filter((one) => one.matches("[data-module]"));
+  const here = () => cards().filter((card) => !card.hasAttribute("data-removed"));
+  const foldOf = (card) => card.querySelector(":scope > details");
+  const say = (words, card) => { status.textContent = words.replace("{label}", card?.dataset.label ?? ""); };
+
+  function changed() {
+    const count = form.querySelector("[data-modules-count]");
+    if (count) count.textContent = String(here().length);
+    const none = form.querySelector("[data-no-modules]");
+    if (none) none.hidden = here().length > 0;
+    changes.plan();
+  }
+
+  async function fetched(url, options) {
+    const answer = await fetch(url, options);
+    if (!answer.ok || answer.redirected) throw new Error(String(answer.status));
+    const holder = document.createElement("template");
+    holder.innerHTML = await answer.text();
+    return holder.content.querySelector("[data-module]");
+  }
+
+  const added = (root) =>
+    document.dispatchEvent(new CustomEvent("cms:added", { bubbles: true, detail: { root } }));
+
+  // A closed card of a long post has no fields until somebody opens it.
+  async function load(card) {
+    const place = card.querySelector("[data-closed]");
+    if (!place || card.dataset.loading) return;
+    card.dataset.loading = "true";
+    const url = new URL(part);
+    url.searchParams.set("module", card.dataset.module);
+    try {
+      const fresh = await fetched(url);
+      const controls = fresh.querySelector("[data-controls]");
+      card.querySelector("[data-controls]").replaceWith(controls);
+      changes.known(card.dataset.module);
+      added(controls);
+    } catch {
+      say(list.dataset.failed);
+    } finally {
+      delete card.dataset.loading;
+    }
+  }
+
+  async function make(verb, target, after) {
+    const body = new FormData();
+    const own = [...new FormData(form)];
+    for (const [name, value] of own) {
+      if (name === "csrfmiddlewaretoken" || name === "order" || (target && name.startsWith(`modules.${target}.`))) body.append(name, value);
+    }
+    for (const input of target ? find(target).querySelectorAll('input[name="was"]') : []) body.append("was", input.value);
+    const taken = cards().map((card) => Number(/^new-(\d+)$/.exec(card.dataset.module)?.[1] ?? 0));
+    body.append("number", String(Math.max(0, ...taken) + 1));
+    body.append("do", target ? `duplicate:${target}` : "add");
+    if (!target) body.append("add", verb);
+    try {
+      const card = await fetched(part, { method: "POST", body });
+      const place = after ?? cards().at(-1);
+      if (place) place.after(card);
+      else list.prepend(card);
+      added(card);
+      changed();
+      foldOf(card).open = true;
+      card.scrollIntoView({ block: "nearest" });
+      (card.querySelector("[data-controls] :is(input:not([type=hidden]), textarea, select, [contenteditable=true])") ??
+        foldOf(card).querySelector("summary")).focus();
+      say(list.dataset.added, card);
+      return card;
+    } catch {
+      say(list.dataset.failed);
+      return undefined;
+    }
+  }
+
+  const find = (id) => cards().find((card) => card.dataset.module === id);
+
+  function remove(card) {
+    if (card.hasAttribute("data-fixed")) return;
+    card.setAttribute("data-removed", "");
+    const inputs = [...card.querySelectorAll("input, textarea, select")].filter((one) => !one.disabled);
+    for (const input of inputs) input.disabled = true;
+    const line = form.querySelector("[data-undo]").content.firstElementChild.cloneNode(true);
+    line.querySelector("[data-said]").textContent = list.dataset.removed.replace("{label}", card.dataset.label);
+    const button = line.querySelector("button");
+    button.addEventListener("click", () => {
+      for (const input of inputs) input.disabled = false;
+      card.removeAttribute("data-removed");
+      line.remove();
+      changed();
+      foldOf(card).querySelector("summary").focus();
+    });
+    card.prepend(line);
+    button.focus();
+    changed();
+  }
+
+  function step(card, by) {
+    const all = cards();
+    list.sortTo(card, all.indexOf(card) + by);
+  }
+
+  form.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    const [verb, id] = (button?.name === "do" ? button.value : "").split(":");
+    const card = id && find(id);
+    if (!card) return;
+    const acts = {
+      up: () => step(card, -1),
+      down: () => step(card, 1),
+      duplicate: () => make("", id, card),
+      remove: () => remove(card),
+      open: () => load(card),
+    };
+    if (!acts[verb]) return;
+    event.preventDefault();
+    acts[verb]();
+    if (verb === "up" || verb === "down") button.focus({ preventScroll: true });
+  });
+
+  // Which cards are open, remembered for this browser; the order of the store is the order of use.
+  const key = `cms:open:${form.dataset.post}`;
+  let remembered = {};
+  try { remembered = JSON.parse(localStorage.getItem(key) ?? "{}"); } catch { /* nothing kept */ }
+  const remember = (card) => {
+    const id = card.dataset.module;
+    if (id.startsWith("new-")) return;
+    remembered = { ...Object.fromEntries(Object.entries(remembered).slice(-REMEMBERED)), [id]: foldOf(card).open };
+    try { localStorage.setItem(key, JSON.stringify(remembered)); } catch { /* no room: it is a comfort */ }
+  };
+  list.addEventListener("toggle", ({ target }) => {
+    const card = target.closest("[data-module]");
+    if (!card || foldOf(card) !== target) return;
+    remember(card);
+    if (target.open) load(card);
+  }, true);
+  for (const card of cards()) {
+    const wish = remembered[card.dataset.module];
+    const fold = foldOf(card);
+    if (wish !== undefined && wish !== fold.open && !card.querySelector(".badge-failed")) fold.open = wish;
+    if (fold.open) load(card);
+  }
+
+  // A link to a module or to a field in it opens the card.
+  async function follow() {
+    const found = /^#(?:m-|f-modules-)((?:new-\d+)|[0-9a-f-]{36})/.exec(location.hash);
+    const card = found && find(found[1]);
+    if (!card) return;
+    foldOf(card).open = true;
+    await load(card);
+    const target = document.getElementById(location.hash.slice(1)) ?? card;
+    target.scrollIntoView({ block: "center" });
+    if (target !== card) target.focus();
+  }
+  window.addEventListener("hashchange", follow);
+  follow();
+
+  for (const [name, open] of [["open", true], ["close", false]]) {
+    form.querySelector(`[data-${name}-all]`)?.addEventListener("click", () => {
+      for (const card of here()) foldOf(card).open = open;
+    });
+  }
+
+  // The line of a closed card says what is typed, not what was.
+  form.addEventListener("input", ({ target }) => {
+    const card = target.closest?.("[data-module]");
+    const first = card?.querySelector("[data-controls] :is(input[type=text], textarea)");
+    if (card && target === first) card.querySelector("[data-summary]").textContent = first.value.slice(0, 90);
+  });
+  changes.listen((found) => {
+    for (const card of cards()) {
+      const id = card.dataset.module;
+      card.classList.toggle("is-changed", [...found].some((path) => path === `modules.${id}` || path.startsWith(`modules.${id}.`)));
+    }
+    for (const section of form.querySelectorAll("[data-section]")) {
+      const names = [...section.querySelectorAll("[name^='post.']")].map((one) => one.name.split(".").slice(0, 2).join("."));
+      section.classList.toggle("is-changed", names.some((name) => found.has(name)));
+    }
+  });
+
+  sortable(list, { item: "[data-module]", handle: "[data-handle]", onChange: changed });
+  return { cards: here, foldOf, add: (kind, after) => make(kind, "", after), remove, duplicate: (card) => make("", card.dataset.module, card) };
+}

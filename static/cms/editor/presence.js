@@ -1,0 +1,59 @@
+// Who else has this post open. The page says every now and then that it is here, and hears of others over the
+// websocket; where there is none, the answers to what it says tell it.
+
+const BEAT = 20_000;
+const WITHOUT = 6_000; // between beats where there are no websockets
+
+export function startPresence(form) {
+  const box = document.querySelector("[data-editing]");
+  if (!box) return;
+  const key = crypto.randomUUID ? crypto.randomUUID() : String(Math.random()).slice(2).padEnd(36, "0").slice(0, 36);
+  const token = () => form.elements.csrfmiddlewaretoken.value;
+  let timer;
+  let shown = "";
+
+  function body(isLeaving) {
+    const data = new FormData();
+    data.append("csrfmiddlewaretoken", token());
+    data.append("key", key);
+    data.append("layer", form.dataset.layer || "source");
+    if (isLeaving) data.append("leave", "1");
+    return data;
+  }
+
+  function show(all) {
+    const others = all.filter((one) => one.key !== key);
+    const words = JSON.stringify(others);
+    if (words === shown) return;
+    shown = words;
+    const lines = others.map((one) => {
+      const line = box.querySelector(`template[data-${one.mine ? "mine" : "other"}]`).content.firstElementChild.cloneNode(true);
+      const name = line.querySelector("[data-name]");
+      if (name) name.textContent = one.name;
+      const since = new Date(one.since);
+      line.querySelector("[data-since]").textContent = since.toLocaleTimeString(document.documentElement.lang || undefined, { hour: "2-digit", minute: "2-digit", timeZone: "UTC" });
+      line.querySelector("[data-review]").hidden = one.layer !== "review";
+      return line;
+    });
+    box.querySelector("[data-people]").replaceChildren(...lines);
+    box.classList.toggle("has-people", lines.length > 0);
+  }
+
+  async function beat() {
+    clearTimeout(timer);
+    try {
+      const answer = await fetch(box.dataset.editing, { method: "POST", body: body(false) });
+      if (answer.ok && !answer.redirected) show((await answer.json()).editing);
+    } catch { /* the next beat tries again */ }
+    const isConnected = document.documentElement.hasAttribute("data-connected");
+    timer = setTimeout(beat, isConnected ? BEAT : WITHOUT);
+  }
+
+  document.addEventListener("live:editing", ({ detail }) => show(detail));
+  window.addEventListener("pagehide", () => {
+    clearTimeout(timer);
+    navigator.sendBeacon(box.dataset.editing, body(true));
+  });
+  window.addEventListener("pageshow", (event) => { if (event.persisted) beat(); });
+  beat();
+}

@@ -1,0 +1,149 @@
+// Lists inside a module: items are added, duplicated, moved and removed without a reload, nested ones too. The names
+// of fields carry the item's number, so whatever moves is renamed.
+
+import { sortable } from "../sorting/sorting.js";
+
+const dashed = (name) => name.replaceAll(".", "-");
+
+/** Every attribute below `root` that names `from` names `to`. Links to what is stored keep their place. */
+function rename(root, from, to) {
+  const [id, wanted] = [`f-${dashed(from)}`, `f-${dashed(to)}`];
+  const next = (text) =>
+    text.split(/(\s+)/).map((word) => {
+      for (const [old, fresh] of [[from, to], [id, wanted]]) {
+        const at = word.indexOf(old);
+        const end = word[at + old.length];
+        if (at >= 0 && (end === undefined || end === "." || end === "-")) return word.slice(0, at) + fresh + word.slice(at + old.length);
+      }
+      return word;
+    }).join("");
+  const within = (part) => {
+    for (const element of [part, ...part.querySelectorAll("*")].filter((one) => one.attributes)) {
+      for (const { name, value } of [...element.attributes]) {
+        if (name === "href" || name === "src" || (name === "value" && element.name !== "do")) continue;
+        if (value.includes(from) || value.includes(id)) element.setAttribute(name, next(value));
+      }
+      if (element instanceof HTMLTemplateElement) within(element.content);
+    }
+  };
+  within(root);
+}
+
+export function startRepeaters(form, changes) {
+  const added = (root) =>
+    document.dispatchEvent(new CustomEvent("cms:added", { bubbles: true, detail: { root } }));
+  const itemsOf = (list) => [...list.querySelector(":scope > [data-items]").children].filter((one) => one.matches("[data-item]"));
+
+  function number(list) {
+    const items = itemsOf(list);
+    const name = list.dataset.repeater;
+    // In two steps: no name may be had twice meanwhile.
+    items.forEach((item, at) => { if (item.dataset.item !== `${name}.${at}`) rename(item, item.dataset.item, `${name}.~${at}`); });
+    items.forEach((item, at) => { if (item.dataset.item === `${name}.~${at}`) rename(item, `${name}.~${at}`, `${name}.${at}`); });
+    items.forEach((item, at) => {
+      for (const place of item.querySelectorAll("[data-item-number]")) {
+        if (place.closest("[data-item]") === item) place.textContent = String(at + 1);
+      }
+      const label = list.querySelector(":scope > legend").firstChild.textContent.trim();
+      item.dataset.label = `${label} ${at + 1}`;
+      button(item, "item-up").disabled = at === 0;
+      button(item, "item-down").disabled = at === items.length - 1;
+      button(item, "item-remove").disabled = items.length <= Number(list.dataset.least);
+      button(item, "item-duplicate").disabled = items.length >= Number(list.dataset.most);
+    });
+    list.querySelector(":scope > legend [data-number]").textContent = String(items.length);
+    list.querySelector(":scope > [data-count]").value = String(items.length);
+    list.querySelector(':scope > p > button[value^="item-add"]').disabled = items.length >= Number(list.dataset.most);
+    changes.plan();
+  }
+
+  const button = (item, verb) =>
+    [...item.querySelectorAll(`button[value^="${verb}:"]`)].find((one) => one.closest("[data-item]") === item);
+
+  function put(list, item, before) {
+    list.querySelector(":scope > [data-items]").insertBefore(item, before);
+    number(list);
+    attach(item);
+    added(item);
+    item.querySelector(":scope > details").open = true;
+    item.querySelector(".item-body :is(input:not([type=hidden]), textarea, select, [contenteditable=true])")?.focus();
+  }
+
+  function blank(list) {
+    const item = list.querySelector(":scope > template[data-blank]").content.firstElementChild.cloneNode(true);
+    const at = itemsOf(list).length;
+    rename(item, `${list.dataset.repeater}.__n__`, `${list.dataset.repeater}.${at}`);
+    return document.importNode(item, true);
+  }
+
+  // A blank one takes over what is typed: parts that scripts have put into the old one are made anew in the new.
+  function copy(list, item) {
+    const [from, to] = [item.dataset.item, `${list.dataset.repeater}.${itemsOf(list).length}`];
+    const fresh = blank(list);
+    const values = new Map();
+    for (const field of fieldsIn(item)) {
+      const name = to + field.name.slice(from.length);
+      values.set(name, [...(values.get(name) ?? []), field]);
+    }
+    const deep = [...item.querySelectorAll("[data-repeater]")];
+    for (const inner of deep) {
+      const own = [...fresh.querySelectorAll("[data-repeater]")].find((one) => one.dataset.repeater === to + inner.dataset.repeater.slice(from.length));
+      for (let count = itemsOf(inner).length; own && count > 0; count -= 1) own.querySelector(":scope > [data-items]").append(blank(own));
+      if (own) number(own);
+    }
+    for (const field of fieldsIn(fresh)) {
+      const typed = values.get(field.name)?.find((one) => one.type !== "checkbox" || one.value === field.value);
+      if (!typed) continue;
+      if (field.type === "checkbox" || field.type === "radio") field.checked = typed.checked;
+      else if (field instanceof HTMLSelectElement) choose(field, typed);
+      else if (!field.hasAttribute("data-count")) field.value = typed.value;
+    }
+    return fresh;
+  }
+
+  const fieldsIn = (root) => [...root.querySelectorAll("input[name], textarea[name], select[name]")];
+
+  function choose(field, typed) {
+    const has = [...field.options].some((option) => option.value === typed.value);
+    if (!has && typed.selectedOptions[0]) field.append(typed.selectedOptions[0].cloneNode(true));
+    field.value = typed.value;
+  }
+
+  form.addEventListener("click", (event) => {
+    const pressed = event.target.closest('button[name="do"][value^="item-"]');
+    const list = pressed?.closest("[data-repeater]");
+    if (!list) return;
+    event.preventDefault();
+    const verb = pressed.value.split(":")[0];
+    if (verb === "item-add") return put(list, blank(list), null);
+    const item = pressed.closest("[data-item]");
+    const items = itemsOf(list);
+    const at = items.indexOf(item);
+    const holder = list.querySelector(":scope > [data-items]");
+    if (verb === "item-duplicate") return put(list, copy(list, item), item.nextElementSibling);
+    if (verb === "item-remove") {
+      item.remove();
+      number(list);
+      const near = itemsOf(list)[Math.min(at, items.length - 2)];
+      return (near?.querySelector("summary") ?? list.querySelector(':scope > p > button[value^="item-add"]')).focus();
+    }
+    holder.sortTo(item, at + (verb === "item-up" ? -1 : 1));
+    if (!pressed.disabled) pressed.focus({ preventScroll: true });
+    else button(item, verb === "item-up" ? "item-down" : "item-up").focus({ preventScroll: true });
+  });
+
+  form.addEventListener("input", ({ target }) => {
+    const item = target.closest?.("[data-item]");
+    const first = item && [...item.querySelectorAll(".item-body :is(input[type=text], textarea)")].find((one) => one.closest("[data-item]") === item);
+    if (first && first === target) item.querySelector("[data-item-words]").textContent = target.value.slice(0, 90);
+  });
+
+  function attach(root) {
+    for (const list of [...(root.matches?.("[data-repeater]") ? [root] : []), ...root.querySelectorAll("[data-repeater]")]) {
+      const holder = list.querySelector(":scope > [data-items]");
+      sortable(holder, { item: "[data-item]", handle: "[data-item-handle]", onChange: () => number(list) });
+    }
+  }
+  attach(form);
+  document.addEventListener("cms:added", ({ detail }) => attach(detail.root));
+}
