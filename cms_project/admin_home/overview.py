@@ -16,7 +16,7 @@ from agents_app.models import AgentRun, BudgetNotice
 from cms_project.admin_home.counts import BROKEN_RUNS, LATELY, scheduled, tiles
 from cms_project.admin_home.figures import views
 from cms_project.admin_home.lights import lights
-from content.admin.inbox_words import risk_word, type_label
+from content.admin.inbox_words import age_of, risk_word, type_label
 from content.admin.lookups import media_view
 from content.admin.pages import review_url
 from content.admin.titles import title_of, with_proposed_titles
@@ -38,6 +38,7 @@ class Recent:
     title: str
     type: str
     picture: str
+    age: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class Waiting:
     risk: int
     risk_word: str
     type: str
+    who: str
     of: WaitingPost
 
 
@@ -85,10 +87,16 @@ def _waiting(layer: Layer) -> list[Waiting]:
             risk=each.weight,
             risk_word=risk_word(each.weight),
             type=type_label(each.change.post.type),
+            who=_who(each),
             of=each,
         )
         for each in posts_waiting(layer, _SHOWN)
     ]
+
+
+def _who(waiting: WaitingPost) -> str:
+    change = waiting.change
+    return agent_name(change.agent_id) if change.agent_id else change.author_name
 
 
 def _recent() -> list[Recent]:
@@ -99,6 +107,7 @@ def _recent() -> list[Recent]:
             title_of(post),
             type_label(post.type),
             media_view(post.featured_media).url if post.featured_media else "",
+            age_of(post.updated_at),
         )
         for post in posts.order_by("-updated_at")[:_SHOWN]
     ]

@@ -68,6 +68,7 @@ def _show(
         "most": MOST,
         "problem": problem,
         "note": request.POST.get("note", ""),
+        "hides_ask": True,  # it would stand on the buttons
     }
     return page(request, "admin/inbox.html", context, title=_("Inbox"), status=status)
 
@@ -140,12 +141,19 @@ def _groups(request: HttpRequest, asked: Asked) -> list[dict[str, Any]]:
 def group_words(group: Alike, agent: str) -> str:
     """ "12 times Meta description, by SEO Specialist, in posts of type Blog"."""
     row = group.example
+    who = agent or row.agent_id or row.author_name
+    if group.is_twin:
+        text = ngettext(
+            "%(count)d time the same words in place of the same words, the latest by %(who)s",
+            "%(count)d times the same words in place of the same words, the latest by %(who)s",
+            group.count,
+        )
+        return text % {"count": group.count, "who": who}
     text = ngettext(
         "%(count)d time %(place)s by %(who)s, type %(type)s",
         "%(count)d times %(place)s by %(who)s, type %(type)s",
         group.count,
     )
-    who = agent or row.agent_id or row.author_name
     names = {"place": place_of(row), "who": who, "type": type_label(row.post.type)}
     return text % {"count": group.count, **names}
 

@@ -57,7 +57,7 @@ def _show(request: HttpRequest, like: str, problem: str = "", status: int = 200)
     total = rows.count()
     layer = listed[0].layer
     first = lines[0]
-    group = Alike(like, total, first.risk, listed[0])
+    group = Alike(like, total, first.risk, listed[0], is_twin=listed[0].twin == like)
     rights = Rights.of(request)
     context: dict[str, Any] = {
         "samples": _samples(lines[:SAMPLE]),
@@ -72,6 +72,7 @@ def _show(request: HttpRequest, like: str, problem: str = "", status: int = 200)
         "words": group_words(group, first.run.agent if first.run else ""),
         "problem": problem,
         "note": request.POST.get("note", ""),
+        "hides_ask": True,
     }
     title = _("Like changes, together")
     return page(request, "admin/inbox_like.html", context, title=title, status=status)

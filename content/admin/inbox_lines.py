@@ -8,7 +8,7 @@ from datetime import datetime
 
 from django.http import HttpRequest
 
-from content.admin.inbox_words import place_of, reason_words, risk_word, type_label
+from content.admin.inbox_words import age_of, place_of, reason_words, risk_word, type_label
 from content.admin.pages import post_url, review_url
 from content.admin.panels import RunView, describe_runs
 from content.admin.titles import title_of
@@ -75,6 +75,10 @@ class Line:
     @property
     def at(self) -> datetime:
         return self.row.at
+
+    @property
+    def age(self) -> str:
+        return age_of(self.row.at)
 
     @property
     def must_be_opened(self) -> bool:

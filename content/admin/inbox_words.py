@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Final
 
+from django.utils import timezone
 from django.utils.functional import Promise
+from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -76,6 +79,13 @@ def place_of(row: QueuedChange) -> str:
     if row.kind == "moved":
         return _("%(name)s › Position") % {"name": name}
     return f"{name} › {prop_label(type_name, rest[0])}" if rest else name
+
+
+def age_of(moment: datetime) -> str:
+    """How long ago, in words."""
+    if timezone.now() - moment < timedelta(minutes=1):
+        return _("just now")
+    return _("%(age)s ago") % {"age": timesince(moment, depth=1)}
 
 
 def type_label(name: str) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.db.models import Case, Count, F, IntegerField, Max, Q, QuerySet, TextField, When
-from django.db.models.fields.json import KT
+from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast
 from django.utils import timezone
 
@@ -21,7 +20,9 @@ _WEIGHT: Final = Case(
     default=F("risk"),
     output_field=IntegerField(),
 )
-_PROPOSED: Final = Cast(KT("draft__document__post__title"), TextField())
+_PROPOSED: Final = Cast(
+    KeyTextTransform("title", KeyTransform("post", F("draft__document"))), TextField()
+)
 _LIKE_LEAST: Final = 3
 
 
@@ -58,12 +59,13 @@ class Facets:
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Changes that are the same work on several posts."""
+    """Changes that are the same work on several posts; `is_twin` where the same words come for the same words."""
 
     like: str
     count: int
     weight: int
     example: QueuedChange
+    is_twin: bool = False
 
 
 def queue() -> QuerySet[QueuedChange]:
@@ -129,20 +131,27 @@ def facets() -> Facets:
 
 
 def alike(asked: Asked, most: int) -> list[Alike]:
-    """The largest groups of like work among what was asked for. Two queries."""
+    """The largest groups of like work among what was asked for. Three queries."""
     rows = chosen(asked).order_by()
-    groups: list[Mapping[str, int]] = [
-        *rows.values("like")
-        .annotate(count=Count("pk"), top=Max("weight"), first=Max("pk"))
-        .filter(count__gte=_LIKE_LEAST)
-        .order_by("-count", "like")[:most]
+    kinds = _groups(rows, "like").order_by("-count", "key")[:most]
+    # Across kinds: what one kind has alone is listed as that kind.
+    twins = _groups(rows.exclude(twin=""), "twin").annotate(kinds=Count("like", distinct=True))
+    found = [
+        *((group, True) for group in twins.filter(kinds__gt=1).order_by("-count", "key")[:most]),
+        *((group, False) for group in kinds),
     ]
-    examples = with_posts(queue()).in_bulk([group["first"] for group in groups])
-    return [
-        Alike(str(group["like"]), group["count"], group["top"], examples[group["first"]])
-        for group in groups
+    examples = with_posts(queue()).in_bulk([group["first"] for group, _ in found])
+    groups = [
+        Alike(group["key"], group["count"], group["top"], examples[group["first"]], is_twin)
+        for group, is_twin in found
         if group["first"] in examples
     ]
+    return sorted(groups, key=lambda group: -group.count)[:most]
+
+
+def _groups(rows: QuerySet[QueuedChange], by: str) -> QuerySet[QueuedChange, dict[str, Any]]:
+    counted = rows.annotate(key=F(by)).values("key").annotate(count=Count("pk"))
+    return counted.annotate(top=Max("weight"), first=Max("pk")).filter(count__gte=_LIKE_LEAST)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,10 @@ def reasons_of(
     found = [*_hands(mark, drifted=drifted), *_structure(change)]
     if not _is_module(change) and change.kind != "moved":
         found += _of_place(change.path, kind)
-        found += [fact.kind for fact in facts(change.path, before, after) if fact.is_loud]
+        if (
+            change.path != "post.slug"
+        ):  # part of an address: neither its digits nor its words are facts
+            found += [fact.kind for fact in facts(change.path, before, after) if fact.is_loud]
         found += _of_length(before.words, after.words)
     heaviest = sorted(dict.fromkeys(found), key=lambda reason: -weight(reason))
     return heaviest[:MOST_REASONS]
