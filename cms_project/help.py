@@ -18,6 +18,7 @@ from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from cms_project.env_values import BASE_DIR
@@ -74,7 +75,7 @@ def help_page(request: HttpRequest, page: str = "") -> HttpResponseBase:
     all_pages = pages(DOCS)
     shown = all_pages.get(page) if page else next(iter(all_pages.values()), None)
     if shown is None:
-        raise Http404("There is no such page.")
+        raise Http404(_("There is no such page."))
     context = {
         **admin.site.each_context(request),
         "title": shown.title,
@@ -90,7 +91,7 @@ def help_image(request: HttpRequest, name: str) -> HttpResponseBase:
     """A picture of the pages. The name is looked up among the files there, never made into a path."""
     found = {path.name: path for path in (DOCS / "images").glob("*") if path.suffix in _KINDS}
     if name not in found:
-        raise Http404("There is no such picture.")
+        raise Http404(_("There is no such picture."))
     return FileResponse(found[name].open("rb"), content_type=_KINDS[found[name].suffix])
 
 

@@ -10,7 +10,8 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
 _ORDER = {
     "content": 0,
@@ -24,17 +25,17 @@ _ORDER = {
     "core": 5,
 }
 _NAMES = {
-    "AgentBatch": "Batches",
-    "AgentRun": "Runs",
-    "AgentSwitch": "Agents",
-    "Asset": "Media",
-    "Event": "Activity log",
-    "ModuleInstance": "Global modules",
-    "Replacement": "Find and replace",
-    "SiteCount": "Figures of the site",
-    "UrlPattern": "URL patterns",
-    "User": "Accounts",
-    "WorkflowSwitch": "Workflows",
+    "AgentBatch": gettext_lazy("Batches"),
+    "AgentRun": gettext_lazy("Runs"),
+    "AgentSwitch": gettext_lazy("Agents"),
+    "Asset": gettext_lazy("Media"),
+    "Event": gettext_lazy("Activity log"),
+    "ModuleInstance": gettext_lazy("Global modules"),
+    "Replacement": gettext_lazy("Find and replace"),
+    "SiteCount": gettext_lazy("Figures of the site"),
+    "UrlPattern": gettext_lazy("URL patterns"),
+    "User": gettext_lazy("Accounts"),
+    "WorkflowSwitch": gettext_lazy("Workflows"),
 }
 """What people call the lists, where the model's name is the database's."""
 
@@ -70,7 +71,7 @@ def _ai_clients() -> dict[str, Any]:
 class CmsAdminSite(admin.AdminSite):
     site_header = "CMS"
     site_title = "CMS"
-    index_title = "Home"
+    index_title = gettext_lazy("Home")
     index_template = "admin/home.html"
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
@@ -191,10 +192,10 @@ class CmsAdminSite(admin.AdminSite):
             found.append(_ai_clients())
         for app in found:
             if app["app_label"] == "seo" and request.user.has_perm("seo.manage"):
-                app["models"].insert(0, _page("Search engines", "SearchEngines", "admin:seo"))
+                app["models"].insert(0, _page(_("Search engines"), "SearchEngines", "admin:seo"))
             if app["app_label"] == "mcp_bridge" and connects:
                 app["models"].insert(
-                    0, _page("Connect an AI client", "Connect", "admin:mcp-connect")
+                    0, _page(_("Connect an AI client"), "Connect", "admin:mcp-connect")
                 )
             for model in app["models"]:
                 model["name"] = _NAMES.get(str(model["object_name"]), model["name"])

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from core import events
 from core.actor import Actor
@@ -16,10 +17,10 @@ from core.errors import NotFound
 from webhooks.models import Attempt, Delivery, Webhook
 
 RECEIVERS: Final = {
-    "webhook": "Webhook",
-    "workflow": "Workflow",
-    "chat": "Chat",
-    "reaction": "Reaction",
+    "webhook": gettext_noop("Webhook"),
+    "workflow": gettext_noop("Workflow"),
+    "chat": gettext_noop("Chat"),
+    "reaction": gettext_noop("Reaction"),
 }
 """Kinds of receivers, by the beginning of their lanes."""
 STRIP: Final = 30

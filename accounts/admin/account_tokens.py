@@ -9,6 +9,8 @@ from uuid import UUID
 from django import forms
 from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.models import AccountToken
 from core.actor import Actor
@@ -23,10 +25,10 @@ class LastDayField(forms.DateField):
 
     def __init__(self) -> None:
         super().__init__(
-            label="Last day",
+            label=_("Last day"),
             required=False,
             widget=forms.DateInput(attrs={"type": "date"}),
-            help_text="Without one it works until it is revoked.",
+            help_text=_("Without one it works until it is revoked."),
         )
 
     def clean(self, value: Any) -> datetime | None:
@@ -39,7 +41,7 @@ class AccountTokenAdmin(FormAdmin[T]):
 
     view_permission = add_permission = "tokens.manage"
     page_template: ClassVar[str]
-    add_button = "Make the token"
+    add_button = gettext_lazy("Make the token")
     list_display = ("name", "user", "ends_in", "state", "last_used_at", "expires_at")
     list_select_related = ("user",)
     search_fields = ("name", "user__username")
@@ -56,7 +58,7 @@ class AccountTokenAdmin(FormAdmin[T]):
         """What else the page of the token shows; `secret` is empty but for the first time."""
         return {}
 
-    @admin.display(description="Ends in")
+    @admin.display(description=gettext_lazy("Ends in"))
     def ends_in(self, token: T) -> str:
         return f"…{token.hint}"
 
@@ -77,7 +79,9 @@ class AccountTokenAdmin(FormAdmin[T]):
         if request.method == "POST":
             with refusals_as_messages(request):
                 self.revoke(token.pk, actor_of(request))
-                messages.success(request, f"The token {token} opens nothing any more.")
+                messages.success(
+                    request, _("The token %(token)s opens nothing any more.") % {"token": token}
+                )
             return HttpResponseRedirect(request.path)
         return self._page(request, token)
 
@@ -95,5 +99,5 @@ class AccountTokenAdmin(FormAdmin[T]):
         except ValueError:
             found = None
         if found is None:
-            raise Http404("No such token.")
+            raise Http404(_("No such token."))
         return found

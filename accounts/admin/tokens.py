@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import admin
+from django.utils.translation import gettext_lazy
 
 from accounts.admin.account_tokens import AccountTokenAdmin, LastDayField
 from accounts.models import ApiToken, User
@@ -17,26 +18,30 @@ from core.actor import Actor
 
 class NewTokenForm(forms.Form):
     name = forms.CharField(
-        label="Name", max_length=100, help_text="What uses it, such as “Website export”."
+        label=gettext_lazy("Name"),
+        max_length=100,
+        help_text=gettext_lazy("What uses it, such as “Website export”."),
     )
     user = forms.ModelChoiceField(
-        label="Account",
+        label=gettext_lazy("Account"),
         queryset=User.objects.filter(is_active=True).exclude(role=Role.AI_AGENT),
-        help_text="What the program writes is signed by this account.",
+        help_text=gettext_lazy("What the program writes is signed by this account."),
     )
     permissions = forms.MultipleChoiceField(
-        label="Permissions",
+        label=gettext_lazy("Permissions"),
         choices=[(name, name) for name in sorted(PERMISSIONS)],
         widget=forms.SelectMultiple(attrs={"size": 12}),
-        help_text="Only what the account may do itself. Choose several with Ctrl or ⌘.",
+        help_text=gettext_lazy(
+            "Only what the account may do itself. Choose several with Ctrl or ⌘."
+        ),
     )
     expires_at = LastDayField()
 
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(AccountTokenAdmin[ApiToken]):
-    list_title = "API tokens"
-    add_title = "New API token"
+    list_title = gettext_lazy("API tokens")
+    add_title = gettext_lazy("New API token")
     add_form = NewTokenForm
     page_template = "admin/accounts/api_token.html"
 

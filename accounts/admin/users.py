@@ -9,6 +9,8 @@ from django.contrib import admin, messages
 from django.contrib.auth import update_session_auth_hash
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from accounts.roles import GRANTS, Role
@@ -17,63 +19,73 @@ from core.admin.forms import FormAdmin, form_page, saved
 from core.admin.rights import actor_of, may, require
 
 _ROLES = [(role.value, role.value.capitalize()) for role in GRANTS if role != Role.AI_AGENT]
-_ACTIVE_HELP = "An account that is off can do nothing, and is logged out everywhere."
+_ACTIVE_HELP = gettext_lazy("An account that is off can do nothing, and is logged out everywhere.")
 
 
 class SwitchForm(forms.Form):
-    is_active = forms.BooleanField(label="Active", required=False, help_text=_ACTIVE_HELP)
+    is_active = forms.BooleanField(
+        label=gettext_lazy("Active"), required=False, help_text=_ACTIVE_HELP
+    )
 
 
 class UserForm(forms.Form):
-    username = forms.CharField(label="Name", max_length=150)
-    email = forms.EmailField(label="Email", max_length=254)
+    username = forms.CharField(label=gettext_lazy("Name"), max_length=150)
+    email = forms.EmailField(label=gettext_lazy("Email"), max_length=254)
     role = forms.ChoiceField(
-        label="Role", choices=_ROLES, help_text="Another role logs the account out everywhere."
+        label=gettext_lazy("Role"),
+        choices=_ROLES,
+        help_text=gettext_lazy("Another role logs the account out everywhere."),
     )
-    is_active = forms.BooleanField(label="Active", required=False, help_text=_ACTIVE_HELP)
+    is_active = forms.BooleanField(
+        label=gettext_lazy("Active"), required=False, help_text=_ACTIVE_HELP
+    )
 
 
 class PasswordForm(forms.Form):
     password = forms.CharField(
-        label="Password",
+        label=gettext_lazy("Password"),
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text="At least 8 characters, not a common one. It logs the account out everywhere.",
+        help_text=gettext_lazy(
+            "At least 8 characters, not a common one. It logs the account out everywhere."
+        ),
     )
 
 
 class NewUserForm(forms.Form):
-    username = forms.CharField(label="Name", max_length=150)
-    email = forms.EmailField(label="Email", max_length=254)
-    role = forms.ChoiceField(label="Role", choices=_ROLES, initial=Role.EDITOR.value)
+    username = forms.CharField(label=gettext_lazy("Name"), max_length=150)
+    email = forms.EmailField(label=gettext_lazy("Email"), max_length=254)
+    role = forms.ChoiceField(label=gettext_lazy("Role"), choices=_ROLES, initial=Role.EDITOR.value)
     password = forms.CharField(
-        label="Password",
+        label=gettext_lazy("Password"),
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text="At least 8 characters, not a common one.",
+        help_text=gettext_lazy("At least 8 characters, not a common one."),
     )
 
 
 @admin.register(User)
 class UserAdmin(FormAdmin[User]):
     view_permission = add_permission = "users.manage"
-    list_title = "Accounts"
-    add_title = "New account"
-    add_button = "Add the account"
+    list_title = gettext_lazy("Accounts")
+    add_title = gettext_lazy("New account")
+    add_button = gettext_lazy("Add the account")
     add_form = NewUserForm
     list_display = ("username", "email", "kind", "is_active")
     list_filter = ("role", "is_active")
     search_fields = ("username", "email")
     ordering = ("username",)
 
-    @admin.display(description="Role", ordering="role")
+    @admin.display(description=gettext_lazy("Role"), ordering="role")
     def kind(self, user: User) -> str:
         """In words. Which agent an account writes for, its page says: the list has no room for it."""
-        return "AI agent" if user.role == Role.AI_AGENT else str(user.role).replace("_", " ")
+        return _("AI agent") if user.role == Role.AI_AGENT else str(user.role).replace("_", " ")
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         create_user(**form.cleaned_data, actor=actor_of(request))
-        messages.success(request, f"{form.cleaned_data['username']} can log in now.")
+        messages.success(
+            request, _("%(username)s can log in now.") % {"username": form.cleaned_data["username"]}
+        )
         return HttpResponseRedirect(reverse("admin:accounts_user_changelist"))
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
@@ -89,15 +101,15 @@ class UserAdmin(FormAdmin[User]):
         require(request, "users.manage")
         user = User.objects.filter(pk=object_id).first() if object_id.isdecimal() else None
         if user is None:
-            raise Http404("No such account.")
+            raise Http404(_("No such account."))
         do = request.POST.get("do") if request.method == "POST" else ""
         form = _form(user, request.POST if do == "change" else None)
         password_form = PasswordForm(request.POST if do == "password" else None)
         if do == "change" and _change(request, user, form):
-            messages.success(request, f"{user} is saved.")
+            messages.success(request, _("%(user)s is saved.") % {"user": user})
             return HttpResponseRedirect(request.path)
         if do == "password" and _set_password(request, user, password_form):
-            messages.success(request, f"{user} has another password.")
+            messages.success(request, _("%(user)s has another password.") % {"user": user})
             return HttpResponseRedirect(request.path)
         context = {
             "account": user,

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analytics.figures.periods import Period, read_period
@@ -68,7 +69,7 @@ def read_asked(params: Mapping[str, str]) -> Asked:
     if len(found) == 1:
         post, found = found[0], []
     elif text and not found and post is None:
-        problems["post"] = "No post has that in its title or address."
+        problems["post"] = _("No post has that in its title or address.")
     return Asked(period, span, post, "" if post else text, found, problems)
 
 
@@ -101,7 +102,7 @@ def _post(text: str, problems: dict[str, str]) -> Post | None:
         return None
     post = Post.objects.kept().filter(pk=id_).first()
     if post is None:
-        problems["post"] = "There is no such post."
+        problems["post"] = _("There is no such post.")
     return post
 
 

@@ -10,6 +10,7 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
+from django.utils.translation import gettext as _
 
 from analytics.admin import charts
 from analytics.admin.asked import SPANS, Asked, read_asked
@@ -40,7 +41,7 @@ class SiteCountAdmin(PermittedAdmin[SiteCount]):
         found = reports.summary(asked.period, post_id)
         context = {"asked": asked, "spans": SPANS.items(), **_drawn(found, asked)}
         page = form_page(
-            request, "admin/analytics/summary.html", SiteCount, context, title="Analytics"
+            request, "admin/analytics/summary.html", SiteCount, context, title=_("Analytics")
         )
         if asked.problems:
             page.status_code = 422

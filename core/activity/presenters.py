@@ -6,12 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from django.utils.translation import gettext as _
+
 from core.activity.names import names_of
 from core.activity.sentences import door_of, sentence_of
 from core.actor import Actor
 from core.events.kinds import find_kind
 from core.json import Json, JsonObject
 from core.models import Event, Seal
+from core.words import in_words
 
 _SECRET: Final = re.compile(
     r"(?:secret|password|credential|authorization|cookie|(?:api|auth|private)[-_]?key|token)s?$",
@@ -43,13 +46,15 @@ def _entry(
         payload = {name: value for name, value in payload.items() if name in _PLAIN}
     post_id = None if event.post_id is None else str(event.post_id)
     title = None if post_id is None else posts.get(post_id)
-    post = f"‘{title}’" if title else f"the post {post_id}" if post_id else ""
-    who = event.actor_name or (event.actor.username if event.actor else "somebody")
+    post = f"‘{title}’" if title else ""
+    if post_id and not title:
+        post = _("the post %(id)s") % {"id": post_id}
+    who = event.actor_name or (event.actor.username if event.actor else _("somebody"))
     return {
         "id": event.pk,
         "uid": str(event.uid),
         "event": event.name,
-        "label": kind.label if kind else event.name,
+        "label": in_words(kind.label) if kind else event.name,
         "sentence": sentence_of(event.name, payload, who, post),
         "createdAt": event.created_at,  # type: ignore[dict-item]  # renderers write times
         "actor": {"id": event.actor_id, "username": who},

@@ -8,6 +8,8 @@ from uuid import UUID
 from django.contrib.auth import get_user_model
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from core.activity.reading import names_of
 from core.activity.sentences import DOORS
@@ -15,36 +17,37 @@ from core.admin.long_lists import ValueFilter
 from core.events import all_kinds
 from core.events.dispatching import given_up
 from core.models import Event
+from core.words import in_words
 
 _MOST = 100
 Choices = list[tuple[str, str]]
 _GROUPS = {
-    "activity": "Activity log",
-    "agent": "Agents",
-    "content": "Menus, terms, redirects and more",
-    "database": "Find and replace",
-    "events": "Events",
-    "feedback": "Notes",
-    "form": "Forms",
-    "mcp": "AI clients (MCP)",
-    "media": "Media",
-    "module-group": "Module groups",
-    "post": "Posts",
-    "token": "API tokens",
-    "urlPattern": "URL patterns",
-    "user": "Accounts",
-    "webhook": "Webhooks",
-    "workflow": "Workflows",
+    "activity": gettext_lazy("Activity log"),
+    "agent": gettext_lazy("Agents"),
+    "content": gettext_lazy("Menus, terms, redirects and more"),
+    "database": gettext_lazy("Find and replace"),
+    "events": gettext_lazy("Events"),
+    "feedback": gettext_lazy("Notes"),
+    "form": gettext_lazy("Forms"),
+    "mcp": gettext_lazy("AI clients (MCP)"),
+    "media": gettext_lazy("Media"),
+    "module-group": gettext_lazy("Module groups"),
+    "post": gettext_lazy("Posts"),
+    "token": gettext_lazy("API tokens"),
+    "urlPattern": gettext_lazy("URL patterns"),
+    "user": gettext_lazy("Accounts"),
+    "webhook": gettext_lazy("Webhooks"),
+    "workflow": gettext_lazy("Workflows"),
 }
 
 
 class GroupFilter(ValueFilter):
-    title = "kind"
+    title = gettext_lazy("kind")
     parameter_name = "kind"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
         groups = {kind.name.partition(".")[0] for kind in all_kinds() if not kind.is_internal}
-        named = [(group, _GROUPS.get(group, group.capitalize())) for group in groups]
+        named = [(group, str(_GROUPS.get(group, group.capitalize()))) for group in groups]
         return sorted(named, key=lambda item: item[1])
 
     def narrowed(self, rows: QuerySet[Event], value: str) -> QuerySet[Event]:
@@ -52,22 +55,22 @@ class GroupFilter(ValueFilter):
 
 
 class DoorFilter(ValueFilter):
-    title = "door"
+    title = gettext_lazy("door")
     parameter_name = "via"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        return list(DOORS.items())
+        return [(door, in_words(name)) for door, name in DOORS.items()]
 
     def narrowed(self, rows: QuerySet[Event], value: str) -> QuerySet[Event]:
         return rows.filter(via=value[:20])
 
 
 class StateFilter(ValueFilter):
-    title = "telling"
+    title = gettext_lazy("telling")
     parameter_name = "telling"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        return [("given-up", "Given up")]
+        return [("given-up", _("Given up"))]
 
     def narrowed(self, rows: QuerySet[Event], value: str) -> QuerySet[Event]:
         return rows.filter(pk__in=given_up().values("pk"))

@@ -15,6 +15,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_POST
 
 from core import events
@@ -39,6 +40,7 @@ from core.admin.rights import (
 )
 from core.json import JsonObject
 from core.models import Event
+from core.words import in_words
 
 _LOOKS = {"review": "review", "ai-review": "ai-review", "agent": "ai-review", "mcp": "ai-review"}
 _GONE = ("deleted", "purged", "revoked", "reject", "pruned", "disabled")
@@ -81,7 +83,9 @@ class EventAdmin(PermittedAdmin[Event]):
         PostFilter,
     )
     search_fields = ("id",)
-    search_help_text = "The number of an entry, or the id of a post, an event or a run"
+    search_help_text = gettext_lazy(
+        "The number of an entry, or the id of a post, an event or a run"
+    )
     ordering = ("-id",)
     sortable_by = ()
     list_per_page = 50
@@ -109,18 +113,18 @@ class EventAdmin(PermittedAdmin[Event]):
             f"{format_}_url": f"/api/activity/export?{urlencode({'format': format_, **asked})}"
             for format_ in ("csv", "jsonl")
         }
-        own = {"title": "Activity log", **exports}
+        own = {"title": gettext("Activity log"), **exports}
         return super().changelist_view(request, {**own, **(extra_context or {})})
 
-    @admin.display(description="Kind")
+    @admin.display(description=gettext_lazy("Kind"))
     def what(self, event: Event) -> SafeString:
         return badge_of(event)
 
-    @admin.display(description="What happened")
+    @admin.display(description=gettext_lazy("What happened"))
     def sentence(self, event: Event) -> str:
         return str(_entry(event)["sentence"])
 
-    @admin.display(description="Door")
+    @admin.display(description=gettext_lazy("Door"))
     def door(self, event: Event) -> str:
         return str(_entry(event)["door"])
 
@@ -141,7 +145,7 @@ def badge_of(event: Event) -> SafeString:
     kind = events.find_kind(event.name)
     looks = [look for part, look in _LOOKS.items() if part in event.name.split(".")]
     look = "failed" if event.name.endswith(_GONE) else (looks or ["new"])[0]
-    label = kind.label if kind else event.name
+    label = in_words(kind.label) if kind else event.name
     return format_html('<span class="badge badge-{}">{}</span>', look, label)
 
 
@@ -165,7 +169,7 @@ def show(request: HttpRequest, event_id: int) -> TemplateResponse:
         "tree": [_branch(place, one, row, event) for place, one, row in tree] if tree[1:] else [],
         "is_given_up": event.dispatched_at is None and event.attempts >= events.MAX_ATTEMPTS,
     }
-    title = f"Entry {event.pk}"
+    title = gettext("Entry %(pk)s") % {"pk": event.pk}
     return form_page(request, "admin/core/event/entry.html", Event, context, title=title)
 
 
@@ -176,9 +180,9 @@ def tell_again(request: HttpRequest, event_id: int) -> HttpResponse:
     require(request, "settings.manage")
     with refusals_as_messages(request):
         if events.tell_again(event_ids=[min(event_id, 2**63 - 1)], actor=actor_of(request)):
-            messages.success(request, "It is told again.")
+            messages.success(request, gettext("It is told again."))
         else:
-            messages.warning(request, "It is not given up, so nothing was done.")
+            messages.warning(request, gettext("It is not given up, so nothing was done."))
     return HttpResponseRedirect(reverse("admin:core_event_changelist"))
 
 

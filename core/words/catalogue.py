@@ -13,10 +13,6 @@ from django.conf import settings
 from core.words.extracting import extract, program
 
 _GAP: Final = "\n\n"
-_HEAD: Final = (
-    'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n'
-    '"Content-Transfer-Encoding: 8bit\\n"\n'
-)
 
 
 def catalogue_of(language: str) -> Path:
@@ -27,7 +23,6 @@ def current(language: str) -> str:
     """The text of the catalogue with every word that is there now, and none that is gone."""
     with TemporaryDirectory() as folder:
         found = extract(Path(folder))
-        found.write_text(_HEAD + "\n" + found.read_text())
         # xgettext writes some words twice, of templates that are read in pieces.
         found.write_bytes(_run("msguniq", "--no-wrap", str(found)))
         merged = _run(

@@ -15,7 +15,6 @@ from django.conf import settings
 from django.utils import translation
 from django.utils.translation.template import templatize
 
-from core.events.kinds import all_kinds
 from core.words.models import own_apps, words_of_models
 
 _KEYWORDS: Final = (
@@ -46,7 +45,6 @@ def extract(folder: Path) -> Path:
                 "--add-comments=Translators",
             ),
             *(
-                "--omit-header",
                 "--no-location",
                 "--no-wrap",
                 "--sort-output",
@@ -63,10 +61,9 @@ def extract(folder: Path) -> Path:
 
 
 def words_of_definitions() -> Iterator[str]:
-    """What only definitions, models and events hold; pages look these words up as they show them."""
+    """What only definitions and models hold; pages look these words up as they show them."""
     with translation.override("en"):
         yield from words_of_models()
-        yield from (kind.label for kind in all_kinds())
         for app in apps.get_app_configs():
             name = f"{app.name}.{_DEFINED}"
             if find_spec(name) is not None:

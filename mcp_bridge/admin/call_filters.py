@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from core.admin.long_lists import ValueFilter
@@ -23,7 +24,11 @@ class SpanFilter(ValueFilter):
     parameter_name = "span"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        return [("day", "Last 24 hours"), ("week", "Last 7 days"), ("month", "Last 30 days")]
+        return [
+            ("day", _("Last 24 hours")),
+            ("week", _("Last 7 days")),
+            ("month", _("Last 30 days")),
+        ]
 
     def narrowed(self, rows: QuerySet[McpCall], value: str) -> QuerySet[McpCall]:
         span = span_of(value)
@@ -35,7 +40,7 @@ class OutcomeFilter(ValueFilter):
     parameter_name = "outcome"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        return [("ok", "Went well"), ("refused", "Refused or failed")]
+        return [("ok", _("Went well")), ("refused", _("Refused or failed"))]
 
     def narrowed(self, rows: QuerySet[McpCall], value: str) -> QuerySet[McpCall]:
         return rows.filter(ok=value == "ok") if value in ("ok", "refused") else rows.none()

@@ -13,6 +13,8 @@ from django.template.defaultfilters import filesizeformat
 from django.urls import URLPattern, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from core.admin.charts import HEIGHT
 from core.admin.long_lists import BoundedPaginator
@@ -59,7 +61,9 @@ class McpCallAdmin(PermittedAdmin[McpCall]):
     list_filter = (SpanFilter, OutcomeFilter, CodeFilter, CallerFilter, ToolFilter, AgentFilter)
     list_select_related = ("user",)
     search_fields = ("tool",)
-    search_help_text = "A part of a tool’s name, a reason, an agent, or the name of a token"
+    search_help_text = gettext_lazy(
+        "A part of a tool’s name, a reason, an agent, or the name of a token"
+    )
     ordering = ("-created_at", "-pk")
     sortable_by = ()
     list_per_page = 50
@@ -79,18 +83,18 @@ class McpCallAdmin(PermittedAdmin[McpCall]):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        return super().changelist_view(request, {"title": "MCP calls", **(extra_context or {})})
+        return super().changelist_view(request, {"title": _("MCP calls"), **(extra_context or {})})
 
-    @admin.display(description="When")
+    @admin.display(description=gettext_lazy("When"))
     def when(self, call: McpCall) -> Any:
         return call.created_at
 
-    @admin.display(description="Tool")
+    @admin.display(description=gettext_lazy("Tool"))
     def called(self, call: McpCall) -> SafeString:
         query = urlencode({"tool": call.tool})
         return format_html('<a href="?{}">{}</a>', query, call.tool)
 
-    @admin.display(description="Caller")
+    @admin.display(description=gettext_lazy("Caller"))
     def caller(self, call: McpCall) -> SafeString:
         """The credential, and beneath it the account and the agent that the call was made as."""
         name: SafeString | str = call.caller_name  # type: ignore[attr-defined]  # the list sets it
@@ -101,7 +105,7 @@ class McpCallAdmin(PermittedAdmin[McpCall]):
         whose = " · ".join(filter(None, [str(call.user) if call.user else "", call.agent_id]))
         return format_html('{} <span class="quiet">{}</span>', name, whose)
 
-    @admin.display(description="Outcome")
+    @admin.display(description=gettext_lazy("Outcome"))
     def outcome(self, call: McpCall) -> SafeString:
         """How it ended, and beneath it how long it took."""
         look, text = ("succeeded", "ok") if call.ok else ("failed", call.error_code or "failed")
@@ -112,7 +116,7 @@ class McpCallAdmin(PermittedAdmin[McpCall]):
             f"{call.ms:,}",
         )
 
-    @admin.display(description="In / out")
+    @admin.display(description=gettext_lazy("In / out"))
     def sizes(self, call: McpCall) -> str:
         return f"{filesizeformat(call.request_bytes)} / {filesizeformat(call.response_bytes)}"
 

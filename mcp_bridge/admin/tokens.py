@@ -10,6 +10,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.module_loading import autodiscover_modules
+from django.utils.translation import gettext_lazy
 
 from accounts.admin.account_tokens import AccountTokenAdmin, LastDayField
 from accounts.models import User
@@ -41,35 +42,41 @@ class _AccountField(forms.ModelChoiceField):  # type: ignore[type-arg]  # it tak
 
 class NewMcpTokenForm(forms.Form):
     name = forms.CharField(
-        label="Name",
+        label=gettext_lazy("Name"),
         max_length=100,
-        help_text="Which client it is for, such as “Claude on my laptop”.",
+        help_text=gettext_lazy("Which client it is for, such as “Claude on my laptop”."),
     )
     user = _AccountField(
-        label="Account",
+        label=gettext_lazy("Account"),
         queryset=User.objects.filter(is_active=True),
-        help_text="The client may use the tools that this account may. It only ever proposes: nothing it does is "
-        "live before a person approves it.",
+        help_text=gettext_lazy(
+            "The client may use the tools that this account may. It only ever proposes: nothing "
+            "it does is live before a person approves it."
+        ),
     )
     tools = forms.MultipleChoiceField(
-        label="Tools",
+        label=gettext_lazy("Tools"),
         required=False,
         choices=_tools,
         widget=forms.SelectMultiple(attrs={"size": 14}),
-        help_text="None chosen: all that the account may use. Choose several with Ctrl or ⌘.",
+        help_text=gettext_lazy(
+            "None chosen: all that the account may use. Choose several with Ctrl or ⌘."
+        ),
     )
     diagnostics = forms.BooleanField(
-        label="Diagnostics",
+        label=gettext_lazy("Diagnostics"),
         required=False,
-        help_text="Also the tools that look into logs and into the server, whatever the account.",
+        help_text=gettext_lazy(
+            "Also the tools that look into logs and into the server, whatever the account."
+        ),
     )
     expires_at = LastDayField()
 
 
 @admin.register(McpToken)
 class McpTokenAdmin(AccountTokenAdmin[McpToken]):
-    list_title = "MCP tokens"
-    add_title = "New MCP token"
+    list_title = gettext_lazy("MCP tokens")
+    add_title = gettext_lazy("New MCP token")
     add_form = NewMcpTokenForm
     page_template = "admin/mcp_bridge/token.html"
 

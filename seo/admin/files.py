@@ -9,6 +9,9 @@ from django.contrib import messages
 from django.core.files.base import File
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from core.admin.forms import answered, form_page
 from core.admin.rights import actor_of, require
@@ -16,21 +19,24 @@ from seo.models import Redirect
 from seo.redirect_lines import MOST_CHARACTERS, MOST_LINES
 from seo.services.importing import Imported, check_import, import_redirects
 
-_HELP = (
-    "Columns from and to, and if wanted type (301 or 302) and active, parted by commas or semicolons. "
-    f"At most {MOST_LINES:,} lines."
+_HELP = format_lazy(
+    gettext_lazy(
+        "Columns from and to, and if wanted type (301 or 302) and active, parted by commas or "
+        "semicolons. At most {most} lines."
+    ),
+    most=f"{MOST_LINES:,}",
 )
 
 
 class ImportForm(forms.Form):
-    file = forms.FileField(label="File", required=False, help_text=_HELP)
+    file = forms.FileField(label=gettext_lazy("File"), required=False, help_text=_HELP)
     text = forms.CharField(
-        label="Or its lines",
+        label=gettext_lazy("Or its lines"),
         required=False,
         max_length=MOST_CHARACTERS,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false"}),
-        help_text="Such as: /old,/new",
+        help_text=gettext_lazy("Such as: /old,/new"),
     )
 
     def clean(self) -> dict[str, Any]:
@@ -39,19 +45,19 @@ class ImportForm(forms.Form):
         if file is not None:
             values["text"] = _text_of(file)
         if not values.get("text"):
-            raise forms.ValidationError("Choose a file, or write the lines.")
+            raise forms.ValidationError(_("Choose a file, or write the lines."))
         return values
 
 
 def _text_of(file: File[bytes]) -> str:
     if (file.size or 0) > 4 * MOST_CHARACTERS:
-        raise forms.ValidationError({"file": "The file is too large."})
+        raise forms.ValidationError({"file": _("The file is too large.")})
     try:
         text: str = file.read().decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise forms.ValidationError({"file": "The file is no text in UTF-8."}) from None
+        raise forms.ValidationError({"file": _("The file is no text in UTF-8.")}) from None
     if "\x00" in text:
-        raise forms.ValidationError({"file": "The file holds the character NUL."})
+        raise forms.ValidationError({"file": _("The file holds the character NUL.")})
     return text
 
 
@@ -81,9 +87,13 @@ def _page(request: HttpRequest, form: ImportForm, checked: Imported | None) -> H
         "problems": checked.problems[:100] if checked else [],
         "problem_count": len(checked.problems) if checked else 0,
     }
-    title = "Import redirects"
+    title = _("Import redirects")
     return form_page(request, "admin/seo/import.html", Redirect, context, title=title, form=form)
 
 
 def _sentence(done: Imported) -> str:
-    return f"{done.created} new, {done.changed} changed, {done.unchanged} as they were."
+    return _("%(created)s new, %(changed)s changed, %(unchanged)s as they were.") % {
+        "created": done.created,
+        "changed": done.changed,
+        "unchanged": done.unchanged,
+    }

@@ -9,6 +9,7 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext_lazy
 
 from core.admin.edits import EditAdmin
 from core.admin.rights import actor_of
@@ -16,29 +17,37 @@ from seo.admin.files import import_view
 from seo.models import ADDRESS_MAX, Redirect
 from seo.services.redirects import change_redirect, create_redirect, delete_redirect
 
-_TYPES = [("301", "301: for good"), ("302", "302: for now")]
+_TYPES = [("301", gettext_lazy("301: for good")), ("302", gettext_lazy("302: for now"))]
 
 
 class RedirectForm(forms.Form):
     """Named as on the wire, as the refusals of the service are."""
 
     fromPath = forms.CharField(
-        label="From", max_length=ADDRESS_MAX, help_text="A path of this site, like /old."
+        label=gettext_lazy("From"),
+        max_length=ADDRESS_MAX,
+        help_text=gettext_lazy("A path of this site, like /old."),
     )
     toPath = forms.CharField(
-        label="To", max_length=ADDRESS_MAX, help_text="A path of this site, or http(s)://…"
+        label=gettext_lazy("To"),
+        max_length=ADDRESS_MAX,
+        help_text=gettext_lazy("A path of this site, or http(s)://…"),
     )
-    type = forms.TypedChoiceField(label="Kind", choices=_TYPES, coerce=int)
-    active = forms.BooleanField(label="Active", required=False, initial=True)
+    type = forms.TypedChoiceField(label=gettext_lazy("Kind"), choices=_TYPES, coerce=int)
+    active = forms.BooleanField(label=gettext_lazy("Active"), required=False, initial=True)
 
 
 @admin.register(Redirect)
 class RedirectAdmin(EditAdmin[Redirect]):
     view_permission = add_permission = "redirects.edit"
-    list_title = "Redirects"
-    add_title, add_button, add_form = "New redirect", "Add the redirect", RedirectForm
+    list_title = gettext_lazy("Redirects")
+    add_title, add_button, add_form = (
+        gettext_lazy("New redirect"),
+        gettext_lazy("Add the redirect"),
+        RedirectForm,
+    )
     change_form = RedirectForm
-    delete_sentence = "Visitors of the address are no longer led on."
+    delete_sentence = gettext_lazy("Visitors of the address are no longer led on.")
     list_display = ("from_path", "to_path", "type", "is_active", "is_automatic", "hits")
     list_filter = ("type", "is_automatic", "is_active", "locale")
     search_fields = ("from_path", "to_path")

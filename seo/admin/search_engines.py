@@ -6,6 +6,8 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
 from content.models import TreeMove
@@ -25,7 +27,9 @@ _MOVES_SHOWN = 20
 
 class AddressForm(forms.Form):
     path = forms.CharField(
-        label="Address", max_length=ADDRESS_MAX, help_text="A path of this site, like /blog/tea."
+        label=gettext_lazy("Address"),
+        max_length=ADDRESS_MAX,
+        help_text=gettext_lazy("A path of this site, like /blog/tea."),
     )
 
 
@@ -50,20 +54,29 @@ def search_engines(request: HttpRequest) -> HttpResponse:
         "moves": moves[:_MOVES_SHOWN],
         "address_form": AddressForm(),
     }
-    return form_page(request, "admin/seo/overview.html", Redirect, context, title="Search engines")
+    return form_page(
+        request, "admin/seo/overview.html", Redirect, context, title=_("Search engines")
+    )
 
 
 def _done(request: HttpRequest) -> str:
     actor = actor_of(request)
     if "rebuild" in request.POST:
         build = rebuild_sitemap(origin=origin_of(request), actor=actor)
-        return f"The sitemap is made anew: {build.urls:,} addresses."
+        return _("The sitemap is made anew: %(urls)s addresses.") % {"urls": f"{build.urls:,}"}
     if "populate" in request.POST:
         number = populate_canonicals(actor=actor)
         left = posts_without_canonical().count() if number else 0
-        rest = f" {left:,} are left; press it once more." if left else ""
-        return f"{number:,} posts were given a canonical address.{rest}"
-    return "Nothing was asked for."
+        counts = {"number": f"{number:,}", "left": f"{left:,}"}
+        if left:
+            return (
+                _(
+                    "%(number)s posts were given a canonical address. %(left)s are left; press it once more."
+                )
+                % counts
+            )
+        return _("%(number)s posts were given a canonical address.") % counts
+    return _("Nothing was asked for.")
 
 
 @require_safe
@@ -77,5 +90,5 @@ def address_trace(request: HttpRequest) -> HttpResponse:
             found = trace(form.cleaned_data["path"], actor_of(request))
     context = {"trace": found}
     return form_page(
-        request, "admin/seo/trace.html", Redirect, context, title="Test an address", form=form
+        request, "admin/seo/trace.html", Redirect, context, title=_("Test an address"), form=form
     )

@@ -13,6 +13,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_POST
 
 from core import events
@@ -24,6 +25,7 @@ from core.admin.rights import (
     refusals_as_messages,
     require,
 )
+from core.words import in_words
 from webhooks import queries
 from webhooks.claims import waits_for
 from webhooks.models import Delivery, DeliveryStatus
@@ -44,7 +46,7 @@ class ReceiverFilter(admin.SimpleListFilter):
     parameter_name = "receiver"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return list(queries.RECEIVERS.items())
+        return [(kind, in_words(name)) for kind, name in queries.RECEIVERS.items()]
 
     def queryset(
         self, request: HttpRequest, queryset: QuerySet[Delivery]
@@ -89,26 +91,28 @@ class DeliveryAdmin(PermittedAdmin[Delivery]):
     def what(self, row: Delivery) -> str:
         return row.event_name
 
-    @admin.display(description="To")
+    @admin.display(description=gettext_lazy("To"))
     def to(self, row: Delivery) -> str:
         return receiver_name(row)
 
-    @admin.display(description="Status", ordering="status")
+    @admin.display(description=gettext_lazy("Status"), ordering="status")
     def state(self, row: Delivery) -> SafeString:
         return badge_of(row.status)
 
-    @admin.display(description="When", ordering="created_at")
+    @admin.display(description=gettext_lazy("When"), ordering="created_at")
     def when(self, row: Delivery) -> object:
         return row.created_at
 
-    @admin.display(description="What went wrong")
+    @admin.display(description=gettext_lazy("What went wrong"))
     def why(self, row: Delivery) -> str:
         return row.last_error or "—"
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        return super().changelist_view(request, {"title": "Deliveries", **(extra_context or {})})
+        return super().changelist_view(
+            request, {"title": gettext("Deliveries"), **(extra_context or {})}
+        )
 
     def get_urls(self) -> list[URLPattern]:
         def wrap(view: Any) -> Any:
@@ -127,11 +131,16 @@ def receiver_name(row: Delivery) -> str:
     if row.webhook is not None:
         return row.webhook.name
     if row.workflow_id:
-        return f"Workflow {row.workflow_id}"
+        return gettext("Workflow %(workflow_id)s") % {"workflow_id": row.workflow_id}
     kind, _, which = row.lane.partition(":")
-    name = queries.RECEIVERS.get(kind, kind)
+    name = in_words(queries.RECEIVERS.get(kind, kind))
     agent_id, _, number = which.rpartition(":")
-    return f"{name} {number} of {agent_id}" if agent_id else name
+    return (
+        gettext("%(name)s %(number)s of %(agent_id)s")
+        % {"name": name, "number": number, "agent_id": agent_id}
+        if agent_id
+        else name
+    )
 
 
 @answers_refusals
@@ -165,7 +174,7 @@ def replay(request: HttpRequest, delivery_id: UUID) -> HttpResponse:
     require(request, "webhooks.manage")
     with refusals_as_messages(request):
         replay_delivery(delivery_id=delivery_id, actor=actor_of(request))
-        messages.success(request, "It is sent again.")
+        messages.success(request, gettext("It is sent again."))
     return HttpResponseRedirect(reverse("admin:webhooks_delivery_change", args=[delivery_id]))
 
 

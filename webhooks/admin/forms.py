@@ -7,15 +7,18 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from core.post_kinds import post_type_labels
 from webhooks import rules
 from webhooks.models import Webhook
 from webhooks.presenters import rotates_until
 
-_KEPT_HELP = (
-    "Empty keeps it as it is. A new one signs at once; the one before signs along for a day, "
-    "while the receiver learns the new one."
+_KEPT_HELP = gettext_lazy(
+    "Empty keeps it as it is. A new one signs at once; the one before signs along for a "
+    "day, while the receiver learns the new one."
 )
 _SECRET = forms.PasswordInput(attrs={"autocomplete": "new-password", "spellcheck": "false"})
 
@@ -24,48 +27,62 @@ class WebhookForm(forms.Form):
     """Named as on the wire, as the refusals of the service are."""
 
     name = forms.CharField(
-        label="Name", max_length=rules.NAME_MAX, help_text="What is told, such as “Search index”."
+        label=gettext_lazy("Name"),
+        max_length=rules.NAME_MAX,
+        help_text=gettext_lazy("What is told, such as “Search index”."),
     )
     url = forms.CharField(
-        label="Address", max_length=rules.URL_MAX, help_text="https://… or http://…"
+        label=gettext_lazy("Address"),
+        max_length=rules.URL_MAX,
+        help_text=gettext_lazy("https://… or http://…"),
     )
-    events = forms.MultipleChoiceField(label="Events", widget=forms.CheckboxSelectMultiple)
+    events = forms.MultipleChoiceField(
+        label=gettext_lazy("Events"), widget=forms.CheckboxSelectMultiple
+    )
     types = forms.MultipleChoiceField(
-        label="Post types",
+        label=gettext_lazy("Post types"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="None chosen means all. Submissions of forms come in any case.",
+        help_text=gettext_lazy("None chosen means all. Submissions of forms come in any case."),
     )
     locales = forms.MultipleChoiceField(
-        label="Languages",
+        label=gettext_lazy("Languages"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="None chosen means all.",
+        help_text=gettext_lazy("None chosen means all."),
     )
     headers = forms.CharField(
-        label="Headers",
+        label=gettext_lazy("Headers"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 3, "class": "json", "spellcheck": "false"}),
-        help_text=f"One a line, as Name: value. A value is never shown again; {rules.MASK} keeps it.",
+        help_text=format_lazy(
+            gettext_lazy(
+                "One a line, as Name: value. A value is never shown again; {mask} keeps it."
+            ),
+            mask=rules.MASK,
+        ),
     )
     secret = forms.CharField(
-        label="Secret",
+        label=gettext_lazy("Secret"),
         required=False,
         strip=False,
         max_length=rules.SECRET_MAX,
         widget=_SECRET,
-        help_text="Up to 200 characters that sign every call, long and random best. Empty: AGENT_SECRET signs.",
+        help_text=gettext_lazy(
+            "Up to 200 characters that sign every call, long and random best. Empty: "
+            "AGENT_SECRET signs."
+        ),
     )
     generate = forms.BooleanField(
-        label="Make a secret",
+        label=gettext_lazy("Make a secret"),
         required=False,
-        help_text="It is shown once, after saving.",
+        help_text=gettext_lazy("It is shown once, after saving."),
     )
-    active = forms.BooleanField(label="Active", required=False, initial=True)
+    active = forms.BooleanField(label=gettext_lazy("Active"), required=False, initial=True)
     test = forms.BooleanField(
-        label="For tests",
+        label=gettext_lazy("For tests"),
         required=False,
-        help_text="Simulated events of diagnostics tools are sent here too.",
+        help_text=gettext_lazy("Simulated events of diagnostics tools are sent here too."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -86,9 +103,14 @@ class WebhookForm(forms.Form):
             if not name and not colon:
                 continue
             if not colon:
-                raise forms.ValidationError(f"Line {number} has no colon between name and value.")
+                raise forms.ValidationError(
+                    _("Line %(number)s has no colon between name and value.") % {"number": number}
+                )
             if name in found:
-                raise forms.ValidationError(f"Line {number} gives {name[:100]} a second time.")
+                raise forms.ValidationError(
+                    _("Line %(number)s gives %(name)s a second time.")
+                    % {"number": number, "name": name[:100]}
+                )
             found[name] = value
         return found
 
@@ -105,12 +127,14 @@ class WebhookForm(forms.Form):
 
 class ChangeWebhookForm(WebhookForm):
     shared = forms.BooleanField(
-        label="Sign with AGENT_SECRET", required=False, help_text="Its own secret is deleted."
+        label=gettext_lazy("Sign with AGENT_SECRET"),
+        required=False,
+        help_text=gettext_lazy("Its own secret is deleted."),
     )
     endRotation = forms.BooleanField(
-        label="The secret before signs no longer",
+        label=gettext_lazy("The secret before signs no longer"),
         required=False,
-        help_text="Once the receiver knows the new one.",
+        help_text=gettext_lazy("Once the receiver knows the new one."),
     )
     version = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput)
 
@@ -161,7 +185,10 @@ def _initial(row: Webhook) -> dict[str, object]:
 
 class ReplayForm(forms.Form):
     since = forms.DateTimeField(
-        label="Send again what happened since",
+        label=gettext_lazy("Send again what happened since"),
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
-        help_text="In UTC. Also what happened while the webhook was off. Receivers drop doubles by the id.",
+        help_text=gettext_lazy(
+            "In UTC. Also what happened while the webhook was off. Receivers drop doubles by the "
+            "id."
+        ),
     )

@@ -13,6 +13,8 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from core.admin.edits import EditAdmin
@@ -35,10 +37,16 @@ _CHANGE = "admin:webhooks_webhook_change"
 @admin.register(Webhook)
 class WebhookAdmin(EditAdmin[Webhook]):
     view_permission = add_permission = "webhooks.manage"
-    list_title = "Webhooks"
-    add_title, add_button, add_form = "New webhook", "Make the webhook", WebhookForm
+    list_title = gettext_lazy("Webhooks")
+    add_title, add_button, add_form = (
+        gettext_lazy("New webhook"),
+        gettext_lazy("Make the webhook"),
+        WebhookForm,
+    )
     change_form = WebhookForm
-    delete_sentence = "The address is told nothing any more. Its deliveries are deleted with it."
+    delete_sentence = gettext_lazy(
+        "The address is told nothing any more. Its deliveries are deleted with it."
+    )
     list_display = ("name", "host", "told_of", "state", "last", "failing_since")
     list_filter = ("is_active",)
     search_fields = ("name", "url")
@@ -48,23 +56,23 @@ class WebhookAdmin(EditAdmin[Webhook]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Webhook]:
         return queries.with_last_delivery(super().get_queryset(request))
 
-    @admin.display(description="Host")
+    @admin.display(description=gettext_lazy("Host"))
     def host(self, row: Webhook) -> str:
         return host_of(row.url)
 
-    @admin.display(description="Events")
+    @admin.display(description=gettext_lazy("Events"))
     def told_of(self, row: Webhook) -> str:
         labels = webhook_events()
         return ", ".join(labels.get(name, name) for name in row.events)
 
-    @admin.display(description="State")
+    @admin.display(description=gettext_lazy("State"))
     def state(self, row: Webhook) -> SafeString:
         return state_of(row)
 
-    @admin.display(description="Last delivery")
+    @admin.display(description=gettext_lazy("Last delivery"))
     def last(self, row: Webhook) -> SafeString | str:
         status = getattr(row, "last_status", None)
-        return badge_of(status) if status else "none yet"
+        return badge_of(status) if status else _("none yet")
 
     def get_urls(self) -> list[URLPattern]:
         def own(name: str, view: Callable[..., Any]) -> URLPattern:
@@ -85,7 +93,10 @@ class WebhookAdmin(EditAdmin[Webhook]):
         row = create_webhook(actor=actor_of(request), **form.values())
         if form.made:
             return _page(request, row, ChangeWebhookForm(row=row), secret=form.made)
-        messages.success(request, f"{row.name} is there. Send it a test to see whether it listens.")
+        messages.success(
+            request,
+            _("%(name)s is there. Send it a test to see whether it listens.") % {"name": row.name},
+        )
         return HttpResponseRedirect(reverse(_CHANGE, args=[row.pk]))
 
     def change_view(
@@ -108,7 +119,7 @@ class WebhookAdmin(EditAdmin[Webhook]):
             row = self._find(object_id)
             # No redirect: the secret stands in this answer and nowhere else, not even in a session.
             return _page(request, row, ChangeWebhookForm(row=row), secret=form.made)
-        messages.success(request, "Saved.")
+        messages.success(request, _("Saved."))
         return HttpResponseRedirect(request.path)
 
     def remove(self, request: HttpRequest, row: Webhook, form: forms.Form) -> None:
@@ -118,9 +129,9 @@ class WebhookAdmin(EditAdmin[Webhook]):
 def state_of(row: Webhook) -> SafeString:
     """Whether it is on, in words and colour."""
     if row.is_active:
-        look, text = ("failed", "Failing") if row.failing_since else ("succeeded", "On")
+        look, text = ("failed", _("Failing")) if row.failing_since else ("succeeded", _("On"))
     else:
-        look, text = ("failed", "Switched off") if row.disabled_at else ("archived", "Off")
+        look, text = ("failed", _("Switched off")) if row.disabled_at else ("archived", _("Off"))
     return format_html('<span class="badge badge-{}">{}</span>', look, text)
 
 
@@ -153,7 +164,7 @@ def test(request: HttpRequest, webhook_id: object) -> HttpResponse:
     """Send a sample to this webhook only, and show what becomes of it."""
     require(request, "webhooks.manage")
     row: Delivery = test_webhook(webhook_id=str(webhook_id), actor=actor_of(request))
-    messages.success(request, "A test is under way.")
+    messages.success(request, _("A test is under way."))
     return HttpResponseRedirect(reverse("admin:webhooks_delivery_change", args=[row.pk]))
 
 
@@ -164,7 +175,7 @@ def replay(request: HttpRequest, webhook_id: object) -> HttpResponse:
     require(request, "webhooks.manage")
     form = ReplayForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "Say since when: a day and a time.")
+        messages.error(request, _("Say since when: a day and a time."))
     else:
         with refusals_as_messages(request):
             replay_since(
@@ -172,7 +183,7 @@ def replay(request: HttpRequest, webhook_id: object) -> HttpResponse:
                 since=form.cleaned_data["since"],
                 actor=actor_of(request),
             )
-            messages.success(request, "It is sent again, oldest first.")
+            messages.success(request, _("It is sent again, oldest first."))
     return HttpResponseRedirect(reverse(_CHANGE, args=[webhook_id]))
 
 
@@ -182,5 +193,5 @@ def cancel(request: HttpRequest, webhook_id: object) -> HttpResponse:
     """Send no more of it again."""
     require(request, "webhooks.manage")
     cancel_replay(webhook_id=str(webhook_id), actor=actor_of(request))
-    messages.success(request, "Nothing more is sent again; what is queued already is sent.")
+    messages.success(request, _("Nothing more is sent again; what is queued already is sent."))
     return HttpResponseRedirect(reverse(_CHANGE, args=[webhook_id]))

@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from core import events
@@ -57,7 +58,7 @@ class WorkflowAdmin(PermittedAdmin[WorkflowSwitch]):
             "chat_events": [_label(name) for name in settings.CMS_ENV.chat_events],
         }
         template = "admin/webhooks/workflows.html"
-        return form_page(request, template, WorkflowSwitch, context, title="Workflows")
+        return form_page(request, template, WorkflowSwitch, context, title=_("Workflows"))
 
     def get_urls(self) -> list[URLPattern]:
         def wrap(view: Any) -> Any:
@@ -84,7 +85,7 @@ def _row(found: Workflow) -> dict[str, Any]:
 
 
 def _state(is_enabled: bool) -> SafeString:
-    look, text = ("succeeded", "On") if is_enabled else ("archived", "Off")
+    look, text = ("succeeded", _("On")) if is_enabled else ("archived", _("Off"))
     return format_html('<span class="badge badge-{}">{}</span>', look, text)
 
 
@@ -118,10 +119,10 @@ def _limits(definition: WorkflowDefinition) -> list[tuple[str, str]]:
     """The filters that there are, in words."""
     filters = definition.filters
     found = [
-        ("Post types", ", ".join(filters.types)),
-        ("Languages", ", ".join(filters.locales)),
-        ("Forms", ", ".join(filters.form_slugs)),
-        ("Conditions", "; ".join(_said(item) for item in filters.conditions)),
+        (_("Post types"), ", ".join(filters.types)),
+        (_("Languages"), ", ".join(filters.locales)),
+        (_("Forms"), ", ".join(filters.form_slugs)),
+        (_("Conditions"), "; ".join(_said(item) for item in filters.conditions)),
     ]
     return [(name, text) for name, text in found if text]
 
@@ -146,12 +147,16 @@ def switch(request: HttpRequest, workflow_id: str) -> HttpResponse:
     require(request, _PERMISSION)
     wanted = request.POST.get("enabled")
     if wanted not in ("1", "0"):
-        raise Http404("A workflow is switched on (1) or off (0).")
+        raise Http404(_("A workflow is switched on (1) or off (0)."))
     definition = switch_workflow(
         workflow_id=workflow_id, enabled=wanted == "1", actor=actor_of(request)
     )
-    said = "is on." if wanted == "1" else "is off. What still waited is cancelled."
-    messages.success(request, f"{definition.name} {said}")
+    said = (
+        _("%(name)s is on.")
+        if wanted == "1"
+        else _("%(name)s is off. What still waited is cancelled.")
+    )
+    messages.success(request, said % {"name": definition.name})
     return HttpResponseRedirect(reverse(_ONE, args=[workflow_id]))
 
 
@@ -174,5 +179,5 @@ def try_chat(request: HttpRequest) -> HttpResponse:
 
 
 def _under_way(request: HttpRequest, row: Delivery) -> HttpResponse:
-    messages.success(request, "A test is under way.")
+    messages.success(request, _("A test is under way."))
     return HttpResponseRedirect(reverse("admin:webhooks_delivery_change", args=[row.pk]))
