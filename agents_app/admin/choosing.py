@@ -18,6 +18,7 @@ from agents_app.running.allowed import tools_named_by
 from agents_app.runs.given import OPEN_ENDED_MAX
 from core.errors import CmsError
 from core.tools import Tool
+from core.words import in_words
 
 WORDS: Final = "openEndedContext"
 _SHOWN: Final = 4
@@ -62,7 +63,7 @@ def _offered(agent: AgentDefinition, chosen: str) -> Offered:
     return Offered(
         agent.id,
         agent.name,
-        agent.description,
+        in_words(agent.description),
         takes_words=rule.enabled,
         label=rule.label or _("In your own words"),
         placeholder=rule.placeholder or "",

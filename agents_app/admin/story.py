@@ -20,6 +20,7 @@ from agents_app.runs.transcript import messages_of
 from content.admin.pages import page
 from core.admin.rights import actor_of, answers_refusals, may, require
 from core.events.kinds import find_kind
+from core.words import in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ def _station(request: HttpRequest, link: Link, *, is_self: bool = False) -> Stat
     kind = find_kind(link.event.name) if link.event else None
     if link.event is None or kind is None or not may(request, kind.permission):
         return Station("Something happened", link.at)
-    return Station(kind.label, link.at, by=link.event.actor_name)
+    return Station(in_words(kind.label), link.at, by=link.event.actor_name)
 
 
 def _sent_url(request: HttpRequest, row: RunReaction) -> str:

@@ -11,6 +11,7 @@ from content.definitions import post_types
 from content.services.create import create_post
 from core.admin.rights import actor_of, answers_refusals, require
 from core.errors import CmsError
+from core.words import in_words
 
 
 @answers_refusals
@@ -36,7 +37,7 @@ def add(request: HttpRequest) -> HttpResponse:
         "typed": typed,
         "problem": problem,
         "errors": errors,
-        "types": [(definition.name, definition.label) for definition in post_types],
+        "types": [(definition.name, in_words(definition.label)) for definition in post_types],
         "locales": settings.CMS_ENV.locales,
     }
     return page(request, "admin/posts/add.html", context, title="New post", status=status)

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from content.definitions import post_types
 from content.models import QueuedChange
 from content.review.labels import field_label, module_label, prop_label
+from core.words import in_words
 
 RISKS: Final[dict[int, Promise]] = {
     3: gettext_lazy("High risk"),
@@ -91,4 +92,4 @@ def age_of(moment: datetime) -> str:
 def type_label(name: str) -> str:
     """The label of a post type; its name where there is none any more."""
     definition = post_types.get(name)
-    return definition.label if definition else name
+    return in_words(definition.label) if definition else name

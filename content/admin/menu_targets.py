@@ -12,6 +12,7 @@ from content.admin.menu_rows import Row
 from content.definitions import post_types
 from content.models import Post, Status, Term
 from content.site.list_addresses import IndexPage, list_title
+from core.words import in_words
 
 _MOST_POSTS: Final = 8
 _MOST_TERMS: Final = 6
@@ -33,7 +34,7 @@ def targets(words: str, locale: str) -> list[Target]:
     """What the words are found in, in the language first. Two queries."""
     words = words.replace("\x00", "").strip()[:_LONGEST]
     lists = [
-        Target(f"list:{found.name}", list_title(found.name), path, found.label)
+        Target(f"list:{found.name}", list_title(found.name), path, in_words(found.label))
         for found in post_types
         if (path := IndexPage(found.name, locale).path)
         and words.lower() in list_title(found.name).lower()

@@ -19,6 +19,7 @@ from content.admin.wireframe import HEIGHT, WIDTH, Shape, wireframe_of
 from content.definitions import Module, allowed_modules, modules
 from content.models import ModuleInstance
 from core.admin.rights import answers_refusals, require
+from core.words import in_words
 
 _ROLES: Final[Mapping[str, str | Promise]] = {
     "opening": _("To open a page"),
@@ -63,8 +64,8 @@ def picker(request: HttpRequest, post_id: UUID) -> HttpResponse:
 def _offer(module: type[Module], slug: str = "", label: str = "") -> Offer:
     return Offer(
         kind=f"{module.name}@{slug}" if slug else module.name,
-        label=label or module.label,
-        description=module.label if slug else module.description,
+        label=label or in_words(module.label),
+        description=in_words(module.label if slug else module.description),
         words=" ".join((module.name, slug, *module.ai.use_when)).lower(),
         icon=icon_of(module.name),
         shapes=wireframe_of(module.name),

@@ -19,6 +19,7 @@ from content.richtext.links import is_external, safe_href
 from content.site.addresses import canonical_form
 from core.admin.rights import require
 from core.json import JsonObject
+from core.words import in_words
 
 _MOST: Final = 20
 _LONGEST: Final = 200
@@ -136,7 +137,7 @@ def _post(post: Post) -> JsonObject:
 
 def _term(term: Term) -> JsonObject:
     definition = taxonomies.get(term.taxonomy)
-    label = definition.label if definition else term.taxonomy
+    label = in_words(definition.label) if definition else term.taxonomy
     locale = term.locale if len(settings.CMS_ENV.locales) > 1 else ""
     detail = " · ".join(filter(None, [label, locale]))
     return {"id": str(term.pk), "title": term.name, "detail": detail, "path": "", "state": ""}

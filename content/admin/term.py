@@ -21,6 +21,7 @@ from content.services.taxonomy import change_term, create_term, delete_term
 from core.admin.edits import EditAdmin
 from core.admin.rights import actor_of
 from core.errors import invalid
+from core.words import in_words
 
 _ABOVE = gettext_lazy(
     "Slug of the term that this one stands below, of the same taxonomy and language; empty for none."
@@ -49,7 +50,7 @@ class NewTermForm(TermForm):
         super().__init__(*args, **kwargs)
         slug = self.fields["slug"]
         slug.required, slug.help_text = False, gettext_lazy("Empty: made from the name.")
-        _choose(self, "taxonomy", [(found.name, found.label) for found in taxonomies])
+        _choose(self, "taxonomy", [(found.name, in_words(found.label)) for found in taxonomies])
         locales = [(locale, locale) for locale in settings.CMS_ENV.locales]
         _choose(self, "locale", [*locales, ("", _("Every language"))])
 

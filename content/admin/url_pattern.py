@@ -18,6 +18,7 @@ from content.models.url_pattern import PATTERN_MAX
 from content.services.url_patterns import change_pattern, create_pattern, delete_pattern
 from core.admin.edits import EditAdmin
 from core.admin.rights import actor_of
+from core.words import in_words
 
 _HELP = (
     "Like /news/{yyyy}/{slug}. Variables: {slug}, {path} with the pages above, {locale}, {yyyy}, {mm}, {dd}. "
@@ -39,7 +40,7 @@ class NewPatternForm(forms.Form):
         super().__init__(*args, **kwargs)
         types, locales = self.fields["type"], self.fields["locale"]
         if isinstance(types, forms.ChoiceField) and isinstance(locales, forms.ChoiceField):
-            types.choices = [(found.name, found.label) for found in post_types]
+            types.choices = [(found.name, in_words(found.label)) for found in post_types]
             locales.choices = [(locale, locale) for locale in settings.CMS_ENV.locales]
 
 

@@ -11,6 +11,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from content.definitions import modules, post_types, props_of
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from core.words import in_words
 
 FIELD_LABELS: Final[Mapping[str, Promise]] = {
     "title": gettext_lazy("Title"),
@@ -33,7 +34,7 @@ POST_GROUP: Final = gettext_lazy("Post")
 def module_label(type_name: str) -> str:
     """The label of a module's definition; its type where there is none any more."""
     definition = modules.get(type_name)
-    return definition.label if definition else type_name
+    return in_words(definition.label) if definition else type_name
 
 
 def module_names(*documents: PostDocument) -> dict[str, str]:
@@ -59,13 +60,13 @@ def field_label(post_type: str, name: str) -> str:
     definition = post_types.get(post_type)
     key = name.removeprefix(CUSTOM_PREFIX)
     prop = props_of(definition.CustomFields).get(key) if definition else None
-    return prop.label if prop else key
+    return in_words(prop.label) if prop else key
 
 
 def prop_label(type_name: str, name: str) -> str:
     definition = modules.get(type_name)
     prop = props_of(definition.Props).get(name) if definition else None
-    return prop.label if prop else name
+    return in_words(prop.label) if prop else name
 
 
 def label_of(path: str, document: PostDocument, names: Mapping[str, str]) -> str:

@@ -15,6 +15,7 @@ from content.definitions import ModuleProps, props_of
 from content.review.blocks import BlockDiff, Stretch, diff_blocks, stretches
 from content.review.diff import Segment, diff_text
 from content.review.references import MediaView, References
+from core.words import in_words
 
 _WORDS: Final = frozenset({"text", "textarea", "url", "link", "form-reference", "icon"})
 _MOST_ITEMS: Final = 200
@@ -113,7 +114,7 @@ def rows_of(
         if one == other or ((not old or not new) and _is_blank(one) and _is_blank(other)):
             continue
         piece = piece_of(prop.kind, prop.nested, one, other, references)
-        rows.append(Row(prop.label, piece, field_kind=prop.kind))
+        rows.append(Row(in_words(prop.label), piece, field_kind=prop.kind))
     known = set(props_of(props))
     for name in dict.fromkeys((*old, *new)):
         if name not in known and old.get(name) != new.get(name):
