@@ -1,74 +1,90 @@
-"""Forms: made, changed and deleted. Fields are written as JSON."""
+"""Forms: made, built of cards, and deleted."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from core.admin.forms import form_page, saved
+from core.admin.forms import answered, form_page, saved
 from core.admin.rights import PermittedAdmin, actor_of, answers_refusals, may, require
 from core.errors import RuleViolation
 from core.json import Json
 from forms import presenters
+from forms.admin.builder import builder_page
+from forms.admin.questions import named, questions_sent
 from forms.models import FormDefinition
 from forms.services.definitions import create_form, delete_form, update_form
 
-_EXAMPLE = [
-    {"name": "name", "label": "Name", "type": "text", "required": True},
-    {"name": "email", "label": "Email", "type": "email", "required": True},
-    {"name": "message", "label": "Message", "type": "textarea", "required": True},
-]
 _NAMES = ("title", "description", "submitLabel", "successMessage", "redirectUrl")
+_COPIED = ("description", "fields", "submitLabel", "successMessage", "redirectUrl")
 
 
-class DefinitionForm(forms.Form):
+def _example() -> list[Json]:
+    labels = {"text": ("name", _("Name")), "email": ("email", _("Email"))}
+    labels["textarea"] = ("message", _("Message"))
+    return [
+        {"name": name, "label": label, "type": type_, "required": True}
+        for type_, (name, label) in labels.items()
+    ]
+
+
+class ChangeDefinitionForm(forms.Form):
     """Named as on the wire, as the refusals of the service are; but for `fields`, which forms of Django have."""
 
-    title = forms.CharField(label="Title", max_length=200)
+    title = forms.CharField(label=gettext_lazy("Title"), max_length=200)
     description = forms.CharField(
-        label="Description", required=False, widget=forms.Textarea(attrs={"rows": 3})
+        label=gettext_lazy("Description"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
     )
-    questions = forms.CharField(
-        label="Fields",
-        widget=forms.Textarea(attrs={"rows": 16, "class": "json", "spellcheck": "false"}),
-        help_text=(
-            "A JSON list of {name, label, type, required, options, minLength, maxLength, pattern, placeholder, "
-            "help}. Types: text, email, textarea, select, checkbox, number, date, tel, url."
-        ),
+    questions = forms.Field(required=False, widget=forms.HiddenInput)
+    submitLabel = forms.CharField(
+        label=gettext_lazy("Text of the button"), max_length=100, initial=gettext_lazy("Send")
     )
-    submitLabel = forms.CharField(label="Text of the button", max_length=100, initial="Send")
     successMessage = forms.CharField(
-        label="Answer", initial="Thank you.", widget=forms.Textarea(attrs={"rows": 2})
+        label=gettext_lazy("Answer to the visitor"), widget=forms.Textarea(attrs={"rows": 2})
     )
     redirectUrl = forms.CharField(
-        label="Then go to",
+        label=gettext_lazy("Then go to"),
         required=False,
-        help_text="A path of this site or http(s)://…; empty to stay.",
+        help_text=gettext_lazy("A path of this site or http(s)://…; empty to stay."),
     )
-
-    def clean_questions(self) -> Json:
-        try:
-            found: Json = json.loads(self.cleaned_data["questions"])
-        except (ValueError, RecursionError) as error:
-            raise forms.ValidationError(f"This is no JSON: {str(error)[:100]}.") from None
-        return found
-
-
-class ChangeDefinitionForm(DefinitionForm):
     version = forms.IntegerField(widget=forms.HiddenInput, min_value=1, max_value=2**31 - 1)
+    problems: Mapping[str, Sequence[str]] = {}
+    """What was refused, by the path of the field."""
+
+    def clean(self) -> dict[str, Any]:
+        if not isinstance(self.data, QueryDict):
+            raise TypeError(self.data)
+        try:
+            self.cleaned_data["questions"] = named(questions_sent(self.data))
+        except ValueError as error:
+            said = _("This is no JSON: %(problem)s.") % {"problem": str(error)[:100]}
+            self.add_error("questions", said)
+        return self.cleaned_data
 
 
-class NewDefinitionForm(DefinitionForm):
-    slug = forms.CharField(label="Slug", max_length=100, help_text="Stays as it is.")
-    locale = forms.ChoiceField(label="Language")
-    field_order = ("slug", "locale")
+class NewDefinitionForm(forms.Form):
+    title = forms.CharField(label=gettext_lazy("Title"), max_length=200)
+    slug = forms.CharField(
+        label=gettext_lazy("Slug"), max_length=100, help_text=gettext_lazy("Stays as it is.")
+    )
+    locale = forms.ChoiceField(label=gettext_lazy("Language"))
+    copied = forms.ModelChoiceField(
+        label=gettext_lazy("Begin with"),
+        queryset=FormDefinition.objects.order_by("slug", "locale"),
+        required=False,
+        empty_label=gettext_lazy("Name, email and message"),
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -80,10 +96,14 @@ class NewDefinitionForm(DefinitionForm):
 @admin.register(FormDefinition)
 class FormDefinitionAdmin(PermittedAdmin[FormDefinition]):
     view_permission = "forms.edit"
-    list_display = ("title", "slug", "locale", "updated_at")
+    list_display = ("title", "slug", "locale", "number", "updated_at")
     list_filter = ("locale",)
     search_fields = ("title", "slug")
     ordering = ("slug", "locale")
+
+    @admin.display(description=gettext_lazy("Fields"))
+    def number(self, form: FormDefinition) -> int:
+        return len(form.fields)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return may(request, "forms.edit")
@@ -96,19 +116,20 @@ class FormDefinitionAdmin(PermittedAdmin[FormDefinition]):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        return super().changelist_view(request, {"title": "Forms", **(extra_context or {})})
+        return super().changelist_view(request, {"title": _("Forms"), **(extra_context or {})})
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         require(request, "forms.edit")
-        form = NewDefinitionForm(request.POST or None, initial={"questions": _json(_EXAMPLE)})
-        if request.method == "POST" and saved(form, lambda: _create(request, form)):
-            messages.success(request, f"The form {form.cleaned_data['title']} is there.")
-            return HttpResponseRedirect(reverse("admin:forms_formdefinition_changelist"))
-        context = {"button": "Make the form"}
+        posted = request.POST if request.method == "POST" else None
+        form = NewDefinitionForm(posted, initial=request.GET.dict())
+        made = answered(form, lambda: _create(request, form)) if posted is not None else None
+        if made is not None:
+            return made
+        context = {"button": _("Make the form")}
         return form_page(
-            request, "admin/forms/one.html", FormDefinition, context, title="New form", form=form
+            request, "admin/forms/one.html", FormDefinition, context, title=_("New form"), form=form
         )
 
     def change_view(
@@ -118,28 +139,19 @@ class FormDefinitionAdmin(PermittedAdmin[FormDefinition]):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
+        """Every button but the one that saves shows the form again, with what it did to the fields."""
         require(request, "forms.edit")
         row = _find(object_id)
-        form = ChangeDefinitionForm(request.POST or None, initial=_initial(row))
-        if request.method == "POST" and saved(form, lambda: _update(request, row, form)):
-            messages.success(request, f"{form.cleaned_data['title']} is saved.")
+        if request.method != "POST":
+            return builder_page(request, row, ChangeDefinitionForm(initial=_initial(row)))
+        if request.POST.get("do", "save") != "save":
+            return builder_page(request, row, ChangeDefinitionForm(initial=request.POST.dict()))
+        form = ChangeDefinitionForm(request.POST)
+        if saved(form, lambda: _update(request, row, form)):
+            said = _("%(title)s is saved.") % {"title": form.cleaned_data["title"]}
+            messages.success(request, said)
             return HttpResponseRedirect(request.path)
-        submissions = reverse("admin:forms_formsubmission_changelist")
-        context = {
-            "row": row,
-            "submissions_url": f"{submissions}?form_slug={row.slug}",
-            "export_url": f"/api/forms/{row.slug}/submissions/export",
-            "delete_url": reverse("admin:forms_formdefinition_delete", args=[row.pk]),
-            "may_read": may(request, "forms.submissions"),
-        }
-        return form_page(
-            request,
-            "admin/site_forms/form.html",
-            FormDefinition,
-            context,
-            title=row.title,
-            form=form,
-        )
+        return builder_page(request, row, form)
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
@@ -149,11 +161,16 @@ class FormDefinitionAdmin(PermittedAdmin[FormDefinition]):
         row = _find(object_id)
         if request.method == "POST":
             _delete(row, request)
-            messages.success(request, f"{row.title} is deleted. What was sent with it stays.")
+            messages.success(
+                request,
+                _("%(title)s is deleted. What was sent with it stays.") % {"title": row.title},
+            )
             return HttpResponseRedirect(reverse("admin:forms_formdefinition_changelist"))
         context = {
-            "sentence": "The form goes for good; pages no longer show it. What visitors sent stays.",
-            "button": "Delete the form",
+            "sentence": _(
+                "The form goes for good; pages no longer show it. What visitors sent stays."
+            ),
+            "button": _("Delete the form"),
             "back": reverse("admin:forms_formdefinition_change", args=[row.pk]),
         }
         return form_page(
@@ -161,7 +178,7 @@ class FormDefinitionAdmin(PermittedAdmin[FormDefinition]):
             "admin/forms/confirm.html",
             FormDefinition,
             context,
-            title=f"Delete: {row.title}",
+            title=_("Delete: %(name)s") % {"name": row.title},
         )
 
 
@@ -171,37 +188,33 @@ def _find(id_: str) -> FormDefinition:
     except ValueError:
         row = None
     if row is None:
-        raise Http404("No such form.")
+        raise Http404(_("No such form."))
     return row
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def _initial(row: FormDefinition) -> dict[str, object]:
     wire = presenters.definition(row)
-    values = {name: wire[name] or "" for name in _NAMES}
-    return {**values, "questions": _json(row.fields), "version": row.version}
+    return {**{name: wire[name] or "" for name in _NAMES}, "version": row.version}
 
 
-def _values(form: DefinitionForm) -> dict[str, Any]:
+def _create(request: HttpRequest, form: NewDefinitionForm) -> HttpResponse:
+    values = form.cleaned_data
+    copied = presenters.definition(values["copied"]) if values["copied"] else None
+    rest = {name: copied[name] for name in _COPIED} if copied else {"fields": _example()}
+    made = create_form(
+        slug=values["slug"],
+        locale=values["locale"],
+        values={**rest, "title": values["title"]},
+        actor=actor_of(request),
+    )
+    messages.success(request, _("The form is there. Build it here."))
+    return HttpResponseRedirect(reverse("admin:forms_formdefinition_change", args=[made.pk]))
+
+
+def _update(request: HttpRequest, row: FormDefinition, form: ChangeDefinitionForm) -> None:
     values = dict(form.cleaned_data)
-    return {"fields": values.pop("questions"), **values}
-
-
-def _create(request: HttpRequest, form: NewDefinitionForm) -> None:
-    values = _values(form)
-    slug, locale = values.pop("slug"), values.pop("locale")
-    try:
-        create_form(slug=slug, locale=locale, values=values, actor=actor_of(request))
-    except RuleViolation as error:
-        raise _at_fields(error) from None
-
-
-def _update(request: HttpRequest, row: FormDefinition, form: DefinitionForm) -> None:
-    values = _values(form)
     version = values.pop("version")
+    values["fields"] = values.pop("questions")
     try:
         update_form(
             slug=row.slug,
@@ -211,6 +224,7 @@ def _update(request: HttpRequest, row: FormDefinition, form: DefinitionForm) -> 
             expected_version=version,
         )
     except RuleViolation as error:
+        form.problems = error.details
         raise _at_fields(error) from None
 
 
@@ -221,10 +235,10 @@ def _delete(row: FormDefinition, request: HttpRequest) -> HttpResponse:
 
 
 def _at_fields(error: RuleViolation) -> RuleViolation:
-    """The refusal with what is wrong in a form's field at the one box that holds them all."""
+    """The refusal with what is wrong in a form's field above the cards; the card says it too."""
     details: dict[str, list[str]] = {}
     for path, sentences in error.details.items():
-        name, _, rest = path.partition(".")
+        name, _dot, rest = path.partition(".")
         said = [f"{rest}: {text}" if rest else text for text in sentences]
         details.setdefault("questions" if name == "fields" else name, []).extend(said)
     return RuleViolation(error.message, code=error.code, details=details)

@@ -8,9 +8,12 @@ from uuid import UUID
 from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from core.admin.forms import form_page
 from core.admin.rights import PermittedAdmin, actor_of, answers_refusals, require
+from forms.definition import is_slug
 from forms.models import FormSubmission
 from forms.queries import columns_of
 from forms.services.submissions import delete_submission
@@ -22,12 +25,13 @@ _SHORT = 100
 class FormSubmissionAdmin(PermittedAdmin[FormSubmission]):
     view_permission = "forms.submissions"
     list_display = ("created_at", "form_slug", "locale", "beginning")
-    list_filter = ("form_slug", "locale")
+    list_filter = ("form_slug", "locale", "created_at")
+    change_list_template = "admin/site_forms/submissions.html"
     ordering = ("-created_at", "-id")
     list_per_page = 50
     show_full_result_count = False
 
-    @admin.display(description="Says")
+    @admin.display(description=gettext_lazy("Says"))
     def beginning(self, row: FormSubmission) -> str:
         text = " · ".join(_said(value) for value in row.payload.values())
         return text if len(text) <= _SHORT else f"{text[:_SHORT]}…"
@@ -35,8 +39,13 @@ class FormSubmissionAdmin(PermittedAdmin[FormSubmission]):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        title = {"title": "What visitors sent"}
-        return super().changelist_view(request, {**title, **(extra_context or {})})
+        slug = request.GET.get("form_slug", "")
+        own = {
+            "title": _("What visitors sent"),
+            "export_url": f"/api/forms/{slug}/submissions/export" if is_slug(slug) else "",
+            "forms_url": reverse("admin:forms_formdefinition_changelist"),
+        }
+        return super().changelist_view(request, {**own, **(extra_context or {})})
 
     def change_view(
         self,
@@ -55,7 +64,11 @@ class FormSubmissionAdmin(PermittedAdmin[FormSubmission]):
         }
         template = "admin/site_forms/submission.html"
         return form_page(
-            request, template, FormSubmission, context, title=f"Sent with {row.form_slug}"
+            request,
+            template,
+            FormSubmission,
+            context,
+            title=_("Sent with %(form)s") % {"form": row.form_slug},
         )
 
     def delete_view(
@@ -66,21 +79,21 @@ class FormSubmissionAdmin(PermittedAdmin[FormSubmission]):
         row = _find(object_id)
         if request.method == "POST":
             _delete(row, request)
-            messages.success(request, "It is deleted.")
+            messages.success(request, _("It is deleted."))
             return HttpResponseRedirect(reverse("admin:forms_formsubmission_changelist"))
         context = {
-            "sentence": "What the visitor sent goes for good, also from the activity log.",
-            "button": "Delete it",
+            "sentence": _("What the visitor sent goes for good, also from the activity log."),
+            "button": _("Delete it"),
             "back": reverse("admin:forms_formsubmission_change", args=[row.pk]),
         }
-        title = f"Delete what was sent with {row.form_slug}"
+        title = _("Delete what was sent with %(form)s") % {"form": row.form_slug}
         return form_page(request, "admin/forms/confirm.html", FormSubmission, context, title=title)
 
 
 def _said(value: object) -> str:
     """An answer as people say it."""
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return _("yes") if value else _("no")
     return str(value)
 
 
@@ -90,7 +103,7 @@ def _find(id_: str) -> FormSubmission:
     except ValueError:
         row = None
     if row is None:
-        raise Http404("No such submission.")
+        raise Http404(_("No such submission."))
     return row
 
 

@@ -31,7 +31,7 @@ def test_a_form_is_made_changed_and_deleted(signed_in: SignedIn) -> None:
     assert [row["name"] for row in form.fields] == ["name", "email", "message"]
     page = client.get(f"{LIST}{form.pk}/change/")
     assert "/api/forms/contact/submissions/export" in page.content.decode()
-    now = {**fields(page, having="title"), "title": "Kontakt", "redirectUrl": "/danke"}
+    now: Any = {**fields(page, having="version"), "title": "Kontakt", "redirectUrl": "/danke"}
     assert client.post(f"{LIST}{form.pk}/change/", now).status_code == 302
     form.refresh_from_db()
     assert (form.title, form.redirect_url, form.version) == ("Kontakt", "/danke", 2)
@@ -64,7 +64,7 @@ def test_what_the_service_refuses_stands_at_its_field(
     form = make.form()
     client = signed_in()
     address = f"{LIST}{form.pk}/change/"
-    given = {**fields(client.get(address), having="title"), **change}
+    given: Any = {**fields(client.get(address)), **change}
     before = FormDefinition.objects.values().get()
 
     page = client.post(address, given)
@@ -72,6 +72,44 @@ def test_what_the_service_refuses_stands_at_its_field(
     assert page.status_code == 422
     assert says in page.content.decode()
     assert FormDefinition.objects.values().get() == before
+
+
+def test_the_cards_of_a_form_are_changed_by_their_buttons_and_saved(signed_in: SignedIn) -> None:
+    form = make.form()
+    client, address = signed_in(), f"{LIST}{form.pk}/change/"
+    sent: Any = fields(client.get(address))
+
+    def pressed(rows: Any, do: str, **more: str) -> Any:
+        return fields(client.post(address, {**rows, **more, "do": do}))
+
+    rows = pressed(sent, "add:select")
+    last = rows["row"][-1]
+    rows[f"label-{last}"], rows[f"options-{last}"] = "Wie geht’s?", "gut\r\n\r\nschlecht"
+    rows = pressed(rows, f"copy:{last}")
+    rows = pressed(rows, "add:consent")
+    rows = pressed(rows, "remove:0")
+    rows = pressed(rows, "down:0")
+    for nothing in ("up:0", "down:999", "up:x", "add:colour", "nonsense"):
+        rows = pressed(rows, nothing)
+    form.refresh_from_db()
+    assert form.version == 1
+    assert client.post(address, rows).status_code == 302
+
+    form.refresh_from_db()
+    first = [row["name"] for row in make.form("other").fields]
+    assert [row["name"] for row in form.fields] == [
+        "wie_geht_s", first[1], "wie_geht_s_2", "consent"
+    ]  # fmt: skip
+    assert form.fields[0]["options"] == ["gut", "schlecht"]
+    as_json = '[{"name": "a", "label": "A", "type": "text", "minLength": 3}]'
+    rows = pressed(sent, "json", json=as_json)
+    assert (rows["name-0"], rows["minLength-0"]) == (["a"], ["3"])
+    odd: Any = client.post(
+        address, {**sent, "do": "json", "json": '[{"type": [], "options": 1}, 5]'}
+    )
+    bad: Any = client.post(address, {**sent, "do": "json", "json": '{"a": "\\ud800"}'})
+    assert (odd.status_code, bad.status_code) == (200, 200)
+    assert "This is no JSON" in bad.content.decode()
 
 
 def test_a_submission_is_read_and_deleted(signed_in: SignedIn) -> None:

@@ -49,7 +49,20 @@ def terms() -> str:
     return "/admin/content/term/?taxonomy=topics"
 
 
-SCREENS: dict[str, Callable[[], str]] = {"menu": a_menu, "terms": terms}
+def a_form() -> str:
+    names: dict[str, str] = {"name": "text", "email": "email", "message": "textarea"}
+    fields: Any = [
+        {"name": name, "label": name.title(), "type": type_, "required": True}
+        for name, type_ in names.items()
+    ]
+    brew = {"name": "brew", "label": "How do you brew?", "type": "select"}
+    fields.append({**brew, "options": ["Filter", "Espresso", "Something else"]})
+    fields[2]["help"] = "Tell us which coffee it is about."
+    form = make.form(title="Write to us", fields=fields, description="We answer within a day.")
+    return f"/admin/forms/formdefinition/{form.pk}/change/"
+
+
+SCREENS: dict[str, Callable[[], str]] = {"menu": a_menu, "terms": terms, "form": a_form}
 
 
 @pytest.mark.parametrize("name", SCREENS)

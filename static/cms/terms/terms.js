@@ -18,8 +18,8 @@ async function write(item, values) {
   let isDone = false;
   try {
     const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" } });
+    said = (await answer.json()).message ?? said; // the page to log in is no JSON
     isDone = answer.ok;
-    said = (await answer.json()).message ?? said;
   } catch {
     // What the page says then is said below.
   }

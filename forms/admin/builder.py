@@ -1,0 +1,65 @@
+"""The page where a form is built: its cards, what each may be, and how visitors see it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from django.forms import Form
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+
+from core.admin.forms import form_page
+from core.admin.rights import may
+from core.json import JsonObject
+from forms.admin.questions import KINDS, acted, cards
+from forms.fields import MOST_FIELDS
+from forms.models import FormDefinition, FormSubmission
+
+_LONG: Final = 100_000
+
+
+def builder_page(request: HttpRequest, row: FormDefinition, form: Form) -> HttpResponse:
+    """The page with the fields that are stored, or as the button that was pressed leaves them."""
+    problem, said = "", ""
+    rows: list[JsonObject] = list(row.fields)
+    if request.method == "POST":
+        try:
+            rows, said = acted(request.POST)
+        except ValueError as error:
+            problem = str(error)[:200]
+    is_new = request.POST.get("do", "").partition(":")[0] == "add"
+    problems = getattr(form, "problems", {})
+    context = {
+        "row": row,
+        "cards": cards(rows, problems, len(rows) - 1 if is_new else None),
+        "json": json.dumps(rows, indent=2, ensure_ascii=False)[:_LONG],
+        "problem": problem,
+        "said": said,
+        "is_changed": request.method == "POST",
+        "kinds": list(KINDS.items()),
+        "most": MOST_FIELDS,
+        "shown": _shown(form),
+        **_around(request, row),
+    }
+    template = "admin/site_forms/form.html"
+    return form_page(request, template, FormDefinition, context, title=row.title, form=form)
+
+
+def _shown(form: Form) -> dict[str, str]:
+    """The words around the fields as they are typed."""
+    return {name: str(form[name].value() or "") for name in ("title", "description", "submitLabel")}
+
+
+def _around(request: HttpRequest, row: FormDefinition) -> dict[str, Any]:
+    submissions = reverse("admin:forms_formsubmission_changelist")
+    others = FormDefinition.objects.filter(slug=row.slug).exclude(pk=row.pk).order_by("locale")
+    may_read = may(request, "forms.submissions")
+    return {
+        "siblings": others,
+        "may_read": may_read,
+        "sent": FormSubmission.objects.filter(form_slug=row.slug).count() if may_read else 0,
+        "submissions_url": f"{submissions}?form_slug={row.slug}",
+        "export_url": f"/api/forms/{row.slug}/submissions/export",
+        "delete_url": reverse("admin:forms_formdefinition_delete", args=[row.pk]),
+    }

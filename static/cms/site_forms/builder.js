@@ -1,0 +1,48 @@
+// The cards of a form: what stands in them, as the server takes it.
+
+import { sortable } from "../sorting/sorting.js";
+import { rows } from "../structure/rows.js";
+
+const form = document.querySelector("[data-rows]");
+const NUMBERS = ["minLength", "maxLength"];
+
+function value(card, name) {
+  const field = card.querySelector(`[data-part=${name}]`);
+  if (!field) return undefined;
+  if (field.type === "checkbox") return field.checked;
+  const text = field.value.trim();
+  if (name === "options") return text.split("\n").map((line) => line.trim()).filter(Boolean);
+  if (text === "" && name !== "name" && name !== "label") return undefined;
+  return NUMBERS.includes(name) && /^\d{1,9}$/.test(text) ? Number(text) : text;
+}
+
+function read() {
+  const names = ["name", "label", "type", "required", "options", "placeholder", "help", "pattern", ...NUMBERS];
+  const cards = [...form.querySelectorAll("[data-card]")];
+  // What a type has not, its card does not show, and JSON leaves undefined out. A type just chosen may still show it.
+  return JSON.stringify(cards.map((card) => {
+    const field = Object.fromEntries(names.map((name) => [name, value(card, name)]));
+    if (field.type === "select") field.options ??= [""];
+    else delete field.options;
+    if (!["text", "email", "textarea", "tel", "url"].includes(field.type)) for (const name of NUMBERS) delete field[name];
+    if (!["text", "email", "tel", "url"].includes(field.type)) delete field.pattern;
+    return field;
+  }));
+}
+
+form.addEventListener("input", ({ target }) => {
+  if (target.dataset.part !== "label") return;
+  const card = target.closest("[data-card]");
+  card.dataset.label = card.querySelector("[data-name]").textContent = target.value || "—";
+});
+
+rows(form, {
+  name: "questions",
+  read,
+  parts: ["preview", "json"],
+  attach: ({ changed }) => {
+    const list = form.querySelector("[data-cards]");
+    for (const handle of list.querySelectorAll("[data-handle]")) handle.hidden = false;
+    sortable(list, { item: "[data-card]", handle: "[data-handle]", onChange: changed });
+  },
+});

@@ -1,0 +1,68 @@
+"""What stands around the posts: forms are built, terms are moved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests import make
+from tests.browser.test_forms import contact
+from tests.browser.test_menus import save
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_a_form_is_built_and_the_site_shows_it(open_page: Any) -> None:
+    from forms.models import FormDefinition
+
+    contact()
+    form = FormDefinition.objects.get()
+    names = [row["name"] for row in form.fields]
+    page = open_page()
+    page.goto(f"/admin/forms/formdefinition/{form.pk}/change/")
+    page.get_by_role("button", name="Choice from a list").click()
+    page.locator("[data-new] [data-part=label]").fill("How do you brew?")
+    page.get_by_label("Options, one on each line").last.fill("Filter\nEspresso")
+    page.locator(".builder-preview", has_text="Espresso").wait_for()
+    handle = page.locator("[data-new] [data-handle]")
+    handle.press("Home")
+    assert page.locator("[data-card]").first.get_attribute("data-label") == "How do you brew?"
+    page.locator("[data-card]").nth(1).get_by_role("button", name="Remove").click()
+    page.locator("[data-unsaved]", has_text="Not saved yet").wait_for()
+    page.get_by_role("button", name="Undo").click()
+    page.locator("[data-rows]:not([aria-busy])").wait_for()
+    save(page)
+
+    form.refresh_from_db()
+    assert form.fields[0] == {
+        "name": "how_do_you_brew",
+        "label": "How do you brew?",
+        "type": "select",
+        "required": False,
+        "options": ["Filter", "Espresso"],
+    }
+    assert [row["name"] for row in form.fields[1:]] == names
+    page.goto("/contact")
+    page.get_by_label("How do you brew?").select_option("Espresso")
+
+
+def test_terms_are_moved_and_renamed_and_what_is_refused_goes_back(open_page: Any) -> None:
+    coffee, tea = make.term("Coffee"), make.term("Tea")
+    page = open_page()
+    page.goto("/admin/content/term/?taxonomy=topics")
+
+    handle = page.get_by_role("button", name="Move Tea", exact=True)
+    with page.expect_response("**/admin/content/term/**"):
+        handle.press("ArrowRight")
+    assert page.locator("#terms-says").inner_text() == "Tea is now 1 of 1 below Coffee."
+    handle.press("F2")
+    page.get_by_label("New name").fill("Teas")
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="Teas").wait_for()
+    tea.refresh_from_db()
+    assert (tea.name, tea.parent_id) == ("Teas", coffee.pk)
+    page.route("**/admin/content/term/**", lambda route: route.fulfill(body="Log in"))
+    handle.press("ArrowLeft")
+    page.get_by_role("alert").get_by_text("It could not be moved.").wait_for()
+    assert page.locator("[data-tree] > [data-item]").count() == 1
