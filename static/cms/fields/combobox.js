@@ -1,0 +1,144 @@
+// An input with a list of what is found while somebody types (ARIA 1.2 combobox): arrows, Enter, Escape, Home, End.
+//
+//   combobox(input, { search: async (words) => [{ title, detail, state }], onPick: (item) => {} })
+
+import { counted, words } from "./words.js";
+
+let number = 0;
+const PAUSE = 150;
+
+class Combobox {
+  constructor(input, { search, onPick, keepsText = false }) {
+    Object.assign(this, { input, search, onPick, keepsText, items: [], at: -1, asked: 0 });
+    number += 1;
+    this.list = document.createElement("ul");
+    this.list.id = `found-${number}`;
+    this.list.className = "found";
+    this.list.hidden = true;
+    this.list.setAttribute("role", "listbox");
+    this.list.setAttribute("aria-label", words("choices"));
+    this.said = document.createElement("span");
+    this.said.className = "visually-hidden";
+    this.said.setAttribute("role", "status");
+    input.after(this.list, this.said);
+    for (const [name, value] of Object.entries({
+      role: "combobox", "aria-expanded": "false", "aria-controls": this.list.id, "aria-autocomplete": "list",
+    })) input.setAttribute(name, value);
+    input.autocomplete = "off";
+    this.listen();
+  }
+
+  listen() {
+    this.input.addEventListener("input", (event) => {
+      if (!event.isTrusted) return;
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.look(), PAUSE);
+    });
+    this.input.addEventListener("keydown", (event) => this.key(event));
+    this.input.addEventListener("blur", () => this.close());
+    if (!this.keepsText) this.input.addEventListener("focus", () => this.look());
+    // The input keeps the focus, so that a press on the list is no blur.
+    this.list.addEventListener("pointerdown", (event) => event.preventDefault());
+    this.list.addEventListener("click", (event) => {
+      const option = event.target.closest("[role=option]");
+      if (option) this.pick(Number(option.dataset.at));
+    });
+  }
+
+  async look() {
+    this.asked += 1;
+    const mine = this.asked;
+    this.list.setAttribute("aria-busy", "true");
+    let found = null;
+    try {
+      found = await this.search(this.input.value.trim());
+    } catch {
+      // Said below.
+    }
+    if (mine !== this.asked) return;
+    this.list.removeAttribute("aria-busy");
+    if (document.activeElement === this.input) this.show(found);
+  }
+
+  show(found) {
+    this.items = found ?? [];
+    this.at = -1;
+    this.list.replaceChildren(...this.items.map((item, at) => this.option(item, at)));
+    const said = found === null ? words("failed") : found.length ? counted(found.length) : words("nothing");
+    this.said.textContent = said;
+    if (!this.items.length) {
+      if (this.keepsText && found !== null) return this.close();
+      const note = document.createElement("li");
+      note.className = "found-none";
+      note.setAttribute("role", "presentation");
+      note.textContent = said;
+      this.list.append(note);
+    }
+    this.list.hidden = false;
+    this.input.setAttribute("aria-expanded", String(this.items.length > 0));
+  }
+
+  option(item, at) {
+    const option = document.createElement("li");
+    option.id = `${this.list.id}-${at}`;
+    option.dataset.at = at;
+    option.setAttribute("role", "option");
+    option.setAttribute("aria-selected", "false");
+    const title = document.createElement("span");
+    title.className = "found-title";
+    title.textContent = item.title;
+    const detail = document.createElement("span");
+    detail.className = "found-detail";
+    detail.textContent = [item.detail, item.state === "draft" ? item.status : ""].filter(Boolean).join(" · ");
+    option.append(title, detail);
+    return option;
+  }
+
+  move(to) {
+    const options = [...this.list.querySelectorAll("[role=option]")];
+    if (!options.length) return;
+    this.at = (to + options.length) % options.length;
+    options.forEach((option, at) => option.setAttribute("aria-selected", String(at === this.at)));
+    this.input.setAttribute("aria-activedescendant", options[this.at].id);
+    options[this.at].scrollIntoView({ block: "nearest" });
+  }
+
+  key(event) {
+    const isOpen = !this.list.hidden;
+    const steps = { ArrowDown: this.at + 1, ArrowUp: this.at < 0 ? -1 : this.at - 1 };
+    if (event.key in steps) {
+      event.preventDefault();
+      if (isOpen) this.move(steps[event.key]);
+      else this.look();
+    } else if (event.key === "Enter" && isOpen && this.at >= 0) {
+      event.preventDefault();
+      this.pick(this.at);
+    } else if (event.key === "Enter" && !this.keepsText) {
+      // Nothing is sent from here: the form around has its own buttons.
+      event.preventDefault();
+    } else if (event.key === "Escape" && isOpen) {
+      event.preventDefault();
+      event.stopPropagation();
+      this.close();
+    }
+  }
+
+  pick(at) {
+    const item = this.items[at];
+    this.close();
+    if (item) this.onPick(item);
+  }
+
+  close() {
+    this.asked += 1;
+    clearTimeout(this.timer);
+    this.list.hidden = true;
+    this.at = -1;
+    this.input.setAttribute("aria-expanded", "false");
+    this.input.removeAttribute("aria-activedescendant");
+  }
+}
+
+export function combobox(input, settings) {
+  return new Combobox(input, settings);
+}

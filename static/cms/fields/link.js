@@ -1,0 +1,62 @@
+// A field with the address of a link: finds pages while somebody types, and says where the address leads.
+
+import { combobox } from "./combobox.js";
+import { find, stateOf } from "./targets.js";
+import { tell, words } from "./words.js";
+
+const PAUSE = 400;
+const ADDRESS = /^([a-z][a-z0-9+.-]*:|#|\/\/)/i;
+
+function stateLine(input) {
+  const line = document.createElement("span");
+  line.className = "link-state";
+  line.setAttribute("role", "status");
+  return line;
+}
+
+/** Makes the input a link picker; it keeps what is typed. */
+export function linkField(input) {
+  const line = stateLine(input);
+  input.placeholder ||= words("findLink");
+  const isFull = input.dataset.link === "url";
+  let asked = 0;
+  let timer;
+
+  async function check() {
+    asked += 1;
+    const mine = asked;
+    const address = input.value.trim();
+    if (!address) {
+      line.textContent = "";
+      delete line.dataset.state;
+      return;
+    }
+    try {
+      const found = await stateOf(address);
+      if (mine !== asked) return;
+      line.textContent = found.sentence;
+      line.dataset.state = found.state;
+    } catch {
+      line.textContent = "";
+    }
+  }
+
+  if (!isFull) {
+    combobox(input, {
+      keepsText: true,
+      search: async (q) => (q === "" || ADDRESS.test(q) ? [] : (await find("link", q)).filter((item) => item.path)),
+      onPick: (item) => {
+        input.value = item.path;
+        tell(input);
+        check();
+      },
+    });
+  }
+  (input.parentElement.querySelector(":scope > .found + span") ?? input).after(line);
+  input.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(check, PAUSE);
+  });
+  input.addEventListener("focus", check, { once: true });
+  return { check };
+}

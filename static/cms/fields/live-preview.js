@@ -1,0 +1,164 @@
+// The page beside the form, with what is typed and not saved. Pressing a module of the page opens its card; the card
+// that is being written brings its module into sight. The page runs no scripts: this one reaches into its frame.
+
+import { token } from "./words.js";
+
+const PAUSE = 500;
+const KEY = "cms.live-preview";
+const FORM = "form[data-edit]";
+
+function remembered() {
+  try {
+    return JSON.parse(localStorage.getItem(KEY)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+class LivePreview {
+  constructor(section) {
+    this.section = section;
+    this.form = document.querySelector(FORM);
+    this.frame = section.querySelector("iframe");
+    this.box = section.querySelector("[data-frame]");
+    this.state = section.querySelector("[data-state]");
+    this.width = 1280;
+    this.asked = 0;
+    if (!this.form) return;
+    section.hidden = false;
+    section.querySelector("[data-toggle]").addEventListener("click", () => this.toggle());
+    section.querySelector("[data-widths]").addEventListener("click", (event) => {
+      if (event.target.dataset.width) this.resize(Number(event.target.dataset.width));
+    });
+    for (const name of ["input", "change", "cms:added", "cms:moved"]) document.addEventListener(name, (event) => this.touched(event));
+    this.form.addEventListener("focusin", (event) => this.follow(event.target));
+    new ResizeObserver(() => this.fit()).observe(this.box);
+    const { open, width } = remembered();
+    if (width) this.resize(width);
+    if (open) this.toggle(true);
+  }
+
+  keep() {
+    try {
+      localStorage.setItem(KEY, JSON.stringify({ open: this.isOpen, width: this.width }));
+    } catch {
+      // A browser that keeps nothing forgets it.
+    }
+  }
+
+  toggle(open = !this.isOpen) {
+    this.isOpen = open;
+    this.section.querySelector("[data-toggle]").setAttribute("aria-expanded", String(open));
+    this.section.querySelector("[data-pane]").hidden = !open;
+    this.section.querySelector("[data-widths]").hidden = !open;
+    document.documentElement.classList.toggle("has-live-preview", open);
+    this.keep();
+    if (open) this.load();
+  }
+
+  resize(width) {
+    this.width = width;
+    for (const button of this.section.querySelectorAll("[data-width]")) {
+      button.setAttribute("aria-pressed", String(Number(button.dataset.width) === width));
+    }
+    this.keep();
+    this.fit();
+  }
+
+  /** The page keeps its own width, and is shown as large as there is room. */
+  fit() {
+    const room = this.box.clientWidth;
+    if (!room) return;
+    const scale = Math.min(1, room / this.width);
+    Object.assign(this.frame.style, {
+      width: `${this.width}px`,
+      height: `${this.box.clientHeight / scale}px`,
+      transform: `scale(${scale})`,
+      marginInlineStart: `${Math.max(0, (room - this.width * scale) / 2)}px`,
+    });
+  }
+
+  touched(event) {
+    if (!this.isOpen || (event.target instanceof Element && !event.target.closest(FORM))) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.load(), PAUSE);
+  }
+
+  async load() {
+    this.asked += 1;
+    const mine = this.asked;
+    this.section.setAttribute("aria-busy", "true");
+    this.say(this.state.dataset.busy);
+    try {
+      const answer = await fetch(this.section.dataset.livePreview, {
+        method: "POST", body: new FormData(this.form), headers: { "X-CSRFToken": token() }, credentials: "same-origin",
+      });
+      if (mine !== this.asked) return;
+      if (answer.ok) await this.show(await answer.text(), mine);
+      else if (answer.headers.get("Content-Type")?.includes("json")) {
+        this.say(this.state.dataset.waits.replace("{why}", (await answer.json()).message), true);
+      } else this.say(this.state.dataset.failed, true);
+    } catch {
+      if (mine === this.asked) this.say(this.state.dataset.failed, true);
+    }
+    if (mine === this.asked) this.section.removeAttribute("aria-busy");
+  }
+
+  say(words, isProblem = false) {
+    this.state.textContent = words;
+    this.state.classList.toggle("is-problem", isProblem);
+  }
+
+  /** The first page fills the frame; later ones only replace what is in it, so that it does not flicker or jump. */
+  async show(html, mine) {
+    const page = new DOMParser().parseFromString(html, "text/html");
+    const link = page.createElement("link");
+    link.rel = "stylesheet";
+    link.href = this.frame.dataset.style;
+    page.head.append(link);
+    const shown = this.frame.contentDocument;
+    if (shown?.head && shown.head.querySelector("link") && shown.head.innerHTML.length && this.styles(shown) === this.styles(page)) {
+      shown.body.replaceChildren(...[...page.body.childNodes].map((node) => shown.importNode(node, true)));
+    } else {
+      await new Promise((resolve) => {
+        this.frame.addEventListener("load", resolve, { once: true });
+        this.frame.srcdoc = `<!doctype html>${page.documentElement.outerHTML}`;
+      });
+      this.frame.contentDocument.addEventListener("click", (event) => this.pressed(event));
+    }
+    if (mine !== this.asked) return;
+    this.say(this.state.dataset.fresh);
+    this.section.dataset.shown = String(mine);
+    this.fit();
+    this.follow(document.activeElement, "auto");
+  }
+
+  styles(page) {
+    return [...page.head.querySelectorAll("link[rel=stylesheet]")].map((one) => new URL(one.getAttribute("href"), location.href).href).join(" ");
+  }
+
+  pressed(event) {
+    event.preventDefault();
+    const id = event.target.closest("[data-post-module-id]")?.dataset.postModuleId;
+    const card = id ? document.getElementById(`m-${id}`) : null;
+    if (!card) return;
+    const details = card.matches("details") ? card : card.querySelector("details");
+    if (details) details.open = true;
+    card.scrollIntoView({ block: "start" });
+    (details?.querySelector("summary") ?? card).focus({ preventScroll: true });
+  }
+
+  follow(target, behavior = "smooth") {
+    if (!this.isOpen || !(target instanceof Element)) return;
+    const card = target.closest("[id^=m-]");
+    const shown = this.frame.contentDocument;
+    const part = card && shown?.getElementById(`module-${card.id.slice(2)}`);
+    for (const old of shown?.querySelectorAll(".live-here") ?? []) old.classList.remove("live-here");
+    if (!part) return;
+    part.classList.add("live-here");
+    const reduced = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    part.scrollIntoView({ block: "center", behavior: reduced ? "auto" : behavior });
+  }
+}
+
+for (const section of document.querySelectorAll("[data-live-preview]")) new LivePreview(section);

@@ -1,0 +1,246 @@
+// The rich-text editor over `textarea[data-richtext]`: comes when the field is near, and leaves the textarea beneath.
+//
+// The textarea keeps a Markdown of the text. What the form sends is the document in `<name>~doc`, once somebody wrote
+// something: it says more than Markdown can. Without scripts, or where a text cannot be read, the textarea is it.
+
+import { each, words } from "../fields/words.js";
+import { run, setBlock, show } from "./commands.js";
+import { documentFrom, markdownFrom, toolsOf } from "./server.js";
+import { shortMarkdown } from "./markdown.js";
+
+const NEAR = "300px";
+const EMPTY = { type: "doc", content: [{ type: "paragraph" }] };
+const bundled = () => import("../vendor/richtext.js");
+
+class RichField {
+  constructor(area) {
+    this.area = area;
+    this.address = area.dataset.richtext;
+    // A copy of a field that had an editor is a field without one.
+    if (area.nextElementSibling?.matches(".rt")) area.nextElementSibling.remove();
+    area.hidden = false;
+  }
+
+  get hidden() {
+    const name = `${this.area.name}~doc`;
+    let found = this.twin ?? [...this.area.parentElement.querySelectorAll("input[type=hidden]")].find((one) => one.name === name);
+    if (!found) {
+      found = document.createElement("input");
+      found.type = "hidden";
+      found.name = name;
+      this.area.after(found);
+    }
+    this.twin = found;
+    return found;
+  }
+
+  async start() {
+    if (this.isStarted) return;
+    this.isStarted = true;
+    const hadFocus = document.activeElement === this.area;
+    try {
+      const [bundle, tools, content] = await Promise.all([bundled(), toolsOf(this.address), this.content()]);
+      this.bundle = bundle;
+      this.build(tools, content);
+    } catch {
+      // Offline, logged out, or a document of another time: the Markdown can be written all the same.
+      this.frame?.remove();
+      this.area.hidden = false;
+      return;
+    }
+    if (hadFocus) this.editor.commands.focus("end");
+  }
+
+  /** What the editor opens with: its own words from before, what is stored, or what the Markdown says. */
+  async content() {
+    if (this.hidden.value) return JSON.parse(this.hidden.value);
+    const stored = this.area.parentElement.querySelector("template[data-document]")?.dataset.document;
+    if (stored && this.area.value === this.area.defaultValue) return JSON.parse(stored);
+    return this.area.value.trim() ? documentFrom(this.address, this.area.value) : EMPTY;
+  }
+
+  build(tools, content) {
+    this.tools = tools;
+    this.frame = document.createElement("div");
+    this.frame.className = "rt";
+    this.bar = document.importNode(tools.querySelector(".rt-tools"), true);
+    this.foot = document.importNode(tools.querySelector(".rt-foot"), true);
+    this.place = document.createElement("div");
+    this.place.className = "rt-text";
+    this.frame.append(this.bar, this.place, this.foot);
+    this.area.after(this.frame);
+    this.open(content);
+    this.bar.addEventListener("click", (event) => this.press(event.target.closest("[data-do]")?.dataset.do));
+    this.bar.addEventListener("change", (event) => {
+      if (event.target.matches("[data-block]")) setBlock(this.editor, Number(event.target.value));
+    });
+    this.frame.addEventListener("keydown", (event) => this.key(event));
+    this.area.labels[0]?.addEventListener("click", (event) => {
+      if (this.isSource) return;
+      event.preventDefault();
+      this.editor.commands.focus();
+    });
+    this.showRich(true);
+  }
+
+  attributes() {
+    const found = { role: "textbox", "aria-multiline": "true", dir: "auto", class: "rt-page" };
+    const label = this.area.labels[0];
+    if (label) {
+      label.id ||= `${this.area.id}-label`;
+      found["aria-labelledby"] = label.id;
+    }
+    const described = (this.area.getAttribute("aria-describedby") ?? "").replace(`${this.area.id}-markdown`, "").trim();
+    if (described) found["aria-describedby"] = described;
+    if (this.area.getAttribute("aria-invalid")) found["aria-invalid"] = "true";
+    return found;
+  }
+
+  open(content) {
+    const whole = content?.content?.length ? content : EMPTY;
+    this.editor?.destroy();
+    this.editor = this.bundle.createEditor({
+      element: this.place,
+      content: whole,
+      attributes: this.attributes(),
+      onChange: () => this.changed(),
+      onMove: (editor) => show(this.bar, editor),
+    });
+    this.first = JSON.stringify(this.bundle.documentOf(this.editor));
+    show(this.bar, this.editor);
+    this.count();
+  }
+
+  changed() {
+    const document_ = this.bundle.documentOf(this.editor);
+    const text = JSON.stringify(document_);
+    this.hidden.value = text === this.first && !this.wasWritten ? "" : text;
+    this.sent = this.hidden.value;
+    this.area.value = this.hidden.value ? shortMarkdown(document_) : this.area.defaultValue;
+    this.isOwn = true;
+    this.area.dispatchEvent(new Event("input", { bubbles: true }));
+    this.isOwn = false;
+    this.count();
+  }
+
+  count() {
+    const text = this.editor.getText({ blockSeparator: " " });
+    const number = (text.match(/[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*/gu) ?? []).length;
+    const { wordsOne, wordsMany } = this.bar.dataset;
+    this.foot.querySelector("[data-words]").textContent = number === 1 ? wordsOne : wordsMany.replace("{n}", String(number));
+  }
+
+  press(name) {
+    if (!name) return;
+    if (name === "source") this.toggleSource();
+    else if (name === "wide") this.toggleWide();
+    else run(name, this.editor, { tools: this.tools, bundle: this.bundle, language: words("locale") });
+  }
+
+  toggleWide(is = !this.frame.classList.contains("is-wide")) {
+    this.frame.classList.toggle("is-wide", is);
+    document.documentElement.classList.toggle("rt-is-wide", is);
+    this.bar.querySelector("[data-do=wide]").setAttribute("aria-pressed", String(is));
+    if (!this.isSource) this.editor.commands.focus();
+  }
+
+  async toggleSource() {
+    const said = this.foot.querySelector("[data-said]");
+    said.textContent = "";
+    try {
+      if (this.isSource) await this.fromSource();
+      else await this.toSource();
+    } catch (error) {
+      said.textContent = error.message || this.bar.dataset.failed;
+    }
+  }
+
+  async toSource() {
+    const isSame = !this.hidden.value;
+    this.area.value = isSame ? this.area.defaultValue : await markdownFrom(this.address, this.bundle.documentOf(this.editor));
+    this.shown = this.area.value;
+    this.showRich(false);
+    this.area.focus();
+  }
+
+  /** Markdown that nobody changed leaves the document as it was: it may say more. */
+  async fromSource() {
+    if (this.area.value !== this.shown) {
+      const content = await documentFrom(this.address, this.area.value);
+      this.editor.commands.setContent(content, { emitUpdate: true });
+    }
+    this.showRich(true);
+    this.editor.commands.focus();
+  }
+
+  showRich(is) {
+    this.isSource = !is;
+    this.area.hidden = is;
+    this.place.hidden = !is;
+    const help = this.area.parentElement.querySelector("[data-markdown-help]");
+    if (help) help.hidden = is;
+    if (is) this.bar.after(this.place);
+    // The source is written in the place of the text, inside the same frame.
+    else this.bar.after(this.area);
+    if (is) this.frame.before(this.area);
+    for (const part of this.bar.querySelectorAll("[data-do], [data-block]")) {
+      if (!["source", "wide"].includes(part.dataset.do)) part.toggleAttribute("disabled", !is);
+    }
+    this.bar.querySelector("[data-do=source]").textContent = is ? this.bar.dataset.source : this.bar.dataset.rich;
+    if (is) show(this.bar, this.editor);
+  }
+
+  /** Somebody else wrote into the textarea: a draft brought back, an agent's words. */
+  async written() {
+    if (this.isOwn) return;
+    if (this.isSource) {
+      this.hidden.value = "";
+      return;
+    }
+    // Whoever brings a draft back sets the document right after the Markdown.
+    await new Promise((resolve) => { setTimeout(resolve); });
+    const own = this.hidden.value;
+    const content = own && own !== this.sent ? JSON.parse(own) : await documentFrom(this.address, this.area.value);
+    this.editor.commands.setContent(content, { emitUpdate: true });
+  }
+
+  key(event) {
+    if (event.key === "Escape" && this.frame.classList.contains("is-wide")) {
+      event.preventDefault();
+      event.stopPropagation();
+      this.toggleWide(false);
+    } else if (event.key === "F10" && event.altKey) {
+      event.preventDefault();
+      this.bar.querySelector("select, button").focus();
+    } else if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !this.isSource) {
+      event.preventDefault();
+      event.stopPropagation();
+      this.press("link");
+    } else if (event.key === "Escape" && this.bar.contains(event.target)) {
+      this.editor.commands.focus();
+    } else if (["ArrowLeft", "ArrowRight"].includes(event.key) && event.target.matches(".rt-tools button")) {
+      event.preventDefault();
+      const all = [...this.bar.querySelectorAll("select, button")].filter((one) => !one.disabled && one.offsetParent);
+      const at = all.indexOf(event.target) + (event.key === "ArrowRight" ? 1 : -1);
+      all.at(at % all.length)?.focus();
+    }
+  }
+}
+
+const fields = new WeakMap();
+const near = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    if (!isIntersecting) continue;
+    near.unobserve(target);
+    fields.get(target)?.start();
+  }
+}, { rootMargin: NEAR });
+
+each("textarea[data-richtext]", (area) => {
+  const field = new RichField(area);
+  fields.set(area, field);
+  field.wasWritten = Boolean(field.hidden.value);
+  area.addEventListener("focus", () => field.start(), { once: true });
+  area.addEventListener("input", () => { if (field.editor) field.written(); });
+  near.observe(area);
+});
