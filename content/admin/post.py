@@ -19,6 +19,7 @@ from content.admin.add import add
 from content.admin.copies import VIEWS as COPIES
 from content.admin.edit import edit
 from content.admin.editing import editing
+from content.admin.live_preview import live_preview
 from content.admin.pages import post_url, review_url
 from content.admin.panels import ListAction, list_actions
 from content.admin.part import module_part
@@ -26,6 +27,8 @@ from content.admin.picker import picker
 from content.admin.preview import preview, preview_frame
 from content.admin.review import review
 from content.admin.revisions import compare, restore, revisions
+from content.admin.richtext_field import richtext
+from content.admin.targets import targets
 from content.admin.titles import title_of, with_proposed_titles
 from content.admin.trash import delete, trash
 from content.models import Draft, Layer, Post
@@ -145,6 +148,8 @@ class PostAdmin(PermittedAdmin[Post]):
         own = [
             path("add/", wrap(add), name="content_post_add"),
             path("trash/", wrap(trash), name="content_post_trash"),
+            path("richtext/", wrap(richtext), name="content_post_richtext"),
+            path("targets/", wrap(targets), name="content_post_targets"),
             path("<uuid:post_id>/change/", wrap(edit), name="content_post_change"),
             path("<uuid:post_id>/change/module/", wrap(module_part), name="content_post_module"),
             path("<uuid:post_id>/change/editing/", wrap(editing), name="content_post_editing"),
@@ -155,6 +160,11 @@ class PostAdmin(PermittedAdmin[Post]):
                 "<uuid:post_id>/preview/page/",
                 wrap(preview_frame),
                 name="content_post_preview_page",
+            ),
+            path(
+                "<uuid:post_id>/preview/typed/",
+                wrap(live_preview),
+                name="content_post_live_preview",
             ),
             path("<uuid:post_id>/delete/", wrap(delete), name="content_post_delete"),
             *[
