@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+from uuid import UUID
 
-from django.db.models import Max
+from django.db.models import Q
+from django.utils.translation import gettext as _
 
-from accounts.roles import Role
-from content.admin.authors import AI_DOORS
 from content.admin.controls import Choice
-from content.admin.forms import FormField
+from content.admin.forms import FormField, Typed
 from content.definitions import allowed_modules, find_post_type, taxonomies
-from content.models import ModuleInstance, Post, Provenance, Term
-from content.store import iso
+from content.models import ModuleInstance, Post, Term
 from core.json import Json
+from core.words import in_words
 from media.models import Asset
 
-_MOST: Final = 300
+_MOST: Final = 50
+"""A list without scripts has the newest of these; the pickers search among all there are."""
+_MOST_TERMS: Final = 100
 
 
 class PostChoices:
@@ -40,37 +42,59 @@ class PostChoices:
         return self._lists[form_field.kind]
 
     def _media(self) -> list[tuple[str, list[Choice]]]:
-        rows = list(Asset.objects.values_list("pk", "filename", "alt_text")[:_MOST])
-        rows += [
-            row
-            for row in Asset.objects.filter(pk__in=self.keep).values_list(
-                "pk", "filename", "alt_text"
-            )
-            if row not in rows
-        ]
-        return [("", [(str(pk), f"{name} — {alt}" if alt else name) for pk, name, alt in rows])]
+        rows = Asset.objects.values_list("pk", "filename", "alt_text")
+        newest = list(rows[:_MOST])
+        known = {str(pk) for pk, _name, _alt in newest}
+        missing = [id_ for id_ in self.keep if id_ not in known]
+        newest += list(rows.filter(pk__in=missing)) if missing else []
+        return [("", [(str(pk), f"{name} — {alt}" if alt else name) for pk, name, alt in newest])]
 
     def _posts(self) -> list[tuple[str, list[Choice]]]:
-        found = (
-            Post.objects.alive()
-            .filter(is_placeholder=False, locale=self.post.locale)
-            .exclude(pk=self.post.pk)
+        others = Post.objects.alive().filter(is_placeholder=False).exclude(pk=self.post.pk)
+        newest = others.filter(locale=self.post.locale).order_by("-updated_at").values("pk")[:_MOST]
+        rows = others.filter(
+            Q(pk__in=list(newest.values_list("pk", flat=True))) | Q(pk__in=self.keep)
         )
-        rows = list(found.order_by("type", "title").values_list("pk", "title", "type")[:_MOST])
         groups: dict[str, list[Choice]] = {}
-        for pk, title, type_name in rows:
+        listed = rows.order_by("type", "title").values_list("pk", "title", "type")
+        for pk, title, type_name in listed:
             groups.setdefault(type_name, []).append((str(pk), title))
         return list(groups.items())
 
     def _terms(self) -> list[tuple[str, list[Choice]]]:
         uses = [use.slug for use in find_post_type(self.post.type).taxonomies]
-        rows = Term.objects.filter(taxonomy__in=uses, locale__in=["", self.post.locale])
+        own = Term.objects.filter(taxonomy__in=uses, locale__in=["", self.post.locale])
+        rows = list(own.order_by("taxonomy", "order_index", "name")[:_MOST_TERMS])
+        known = {str(term.pk) for term in rows}
+        missing = [id_ for id_ in self.keep if id_ not in known]
+        rows += Term.objects.filter(pk__in=missing) if missing else []
         groups: dict[str, list[Choice]] = {}
-        for term in rows.order_by("taxonomy", "order_index", "name")[:_MOST]:
+        for term in rows:
             definition = taxonomies.get(term.taxonomy)
-            label = definition.label if definition else term.taxonomy
+            label = in_words(definition.label) if definition else term.taxonomy
             groups.setdefault(label, []).append((str(term.pk), term.name))
         return list(groups.items())
+
+
+def chosen(typed: Iterable[Typed]) -> Iterator[str]:
+    """The ids that stand in what is typed, however deep."""
+    waiting: list[object] = list(typed)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            if _is_id(value):
+                yield value
+        elif isinstance(value, list):
+            waiting += value
+        elif isinstance(value, dict):
+            waiting += value.values()
+
+
+def _is_id(text: str) -> bool:
+    try:
+        return len(text) == 36 and str(UUID(text)) == text
+    except ValueError:
+        return False
 
 
 def shared_modules() -> dict[str, tuple[str, Mapping[str, Json]]]:
@@ -81,11 +105,11 @@ def shared_modules() -> dict[str, tuple[str, Mapping[str, Json]]]:
 
 def addable(post: Post, shared: Iterable[str]) -> list[tuple[str, list[Choice]]]:
     """What the button for a new module offers."""
-    own = [(module.name, module.label) for module in allowed_modules(post.type)]
-    groups = [("For this post", own)]
+    own = [(module.name, in_words(module.label)) for module in allowed_modules(post.type)]
+    groups = [(_("For this post"), own)]
     placed = dict(_types(shared))
     if placed:
-        groups.append(("Shared", [(f"{kind}@{slug}", slug) for slug, kind in placed.items()]))
+        groups.append((_("Shared"), [(f"{kind}@{slug}", slug) for slug, kind in placed.items()]))
     return groups
 
 
@@ -95,34 +119,3 @@ def _types(slugs: Iterable[str]) -> list[tuple[str, str]]:
         return []
     rows = ModuleInstance.objects.filter(global_slug__in=wanted).values_list("global_slug", "type")
     return [(str(slug), type_) for slug, type_ in rows]
-
-
-def origins(post: Post) -> dict[str, tuple[str, bool]]:
-    """Who wrote each path that changed since the post was made, in words, and whether AI did. One query."""
-    # What was there from the beginning needs no line of its own.
-    later = Provenance.objects.filter(post=post).exclude(revision__reason="created")
-    latest = later.values("path").annotate(last=Max("id")).values("last")
-    found = {}
-    for row in Provenance.objects.filter(pk__in=latest).values(
-        "path",
-        "author_name",
-        "author__role",
-        "agent_id",
-        "via",
-        "edited_by_name",
-        "approved_by_name",
-        "created_at",
-    ):
-        found[row["path"]] = _origin(row)
-    return found
-
-
-def _origin(row: Mapping[str, Any]) -> tuple[str, bool]:
-    is_ai = bool(row["agent_id"]) or row["via"] in AI_DOORS or row["author__role"] == Role.AI_AGENT
-    words = f"AI: {row['agent_id'] or row['author_name']}" if is_ai else f"By {row['author_name']}"
-    if row["edited_by_name"]:
-        words += f", edited by {row['edited_by_name']}"
-    # A person's own words on live content are not approved by anybody else.
-    if row["approved_by_name"] and (is_ai or row["approved_by_name"] != row["author_name"]):
-        words += f", approved by {row['approved_by_name']}"
-    return f"{words}, {(iso(row['created_at']) or '')[:10]}", is_ai

@@ -8,6 +8,7 @@ from typing import Final
 
 from content.admin.first_words import item_label
 from content.admin.forms import ITEMS_MAX, REFERENCES, FormField, Typed, typed_of
+from content.admin.origins import Origin
 from content.admin.panels import FieldAction
 from content.admin.sheet import Unit
 
@@ -22,6 +23,7 @@ class Control:
     """`kind` chooses the widget. `items` are the controls of a repeater's items, `parts` those of an object.
 
     `labels` are the items' first words, `blank` is a new item, with `BLANK` in place of its number.
+    `document` is what a rich-text editor opens with, `is_written` that the editor made it and nobody stored it yet.
     """
 
     name: str
@@ -41,6 +43,11 @@ class Control:
     errors: list[str] = field(default_factory=list)
     origin: str = ""
     is_ai: bool = False
+    source: Origin | None = None
+    document: str = ""
+    is_written: bool = False
+    among: str = ""
+    default: str | None = None
     now: str = ""
     actions: Sequence[FieldAction] = ()
 

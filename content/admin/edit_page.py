@@ -10,10 +10,12 @@ from typing import Any, Final
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from content.admin.choices import PostChoices, addable, origins
+from content.admin.choices import PostChoices, addable, chosen
 from content.admin.controls import Control, control_of
+from content.admin.dressing import defaults_of, dress
 from content.admin.field_actions import offer
 from content.admin.module_cards import cards_of
+from content.admin.origins import ai_share, origins_of
 from content.admin.pages import post_page, post_url, review_url
 from content.admin.panels import field_actions, panels
 from content.admin.search_preview import search_preview
@@ -104,6 +106,7 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
         ],
         "cards": cards,
         "touched": json.dumps(sorted(touched)),
+        "ai_share": ai_share(sheet.units(), found.origins),
         "is_rearranged": sheet.order != sheet.was_order,
         "unplaced": found.unplaced(),
         "was": json.dumps({path: sheet.was[path] for path in sorted(own)}),
@@ -151,25 +154,22 @@ class _Controls:
 
     def __init__(self, frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> None:
         self.sheet, self.errors = sheet, errors
-        self.origins = origins(frame.post)
-        self.choices = PostChoices(frame.post, _chosen(sheet))
+        self.origins = origins_of(frame.request, frame.post)
+        self.choices = PostChoices(frame.post, chosen(sheet.typed.values()))
         self.actions = field_actions(frame.request, frame.post)
         self._names: set[str] = {f"modules.{module.id}" for module in sheet.modules}
 
     def of(self, units: Iterable[Unit], module: ModuleSection | None = None) -> list[Control]:
         controls = []
+        defaults = defaults_of(module.type) if module else {}
         for unit in units:
             control = control_of(unit, self.sheet.typed[unit.path], self.errors, self.choices)
-            control.origin, control.is_ai = self._origin(unit.path)
+            default = defaults.get(unit.field.name)
+            dress(control, unit, self.sheet.typed[unit.path], default, self.origins)
             self._names |= _names(control)
             offer(control, unit, module, self.actions)
             controls.append(control)
         return controls
-
-    def _origin(self, path: str) -> tuple[str, bool]:
-        found = self.origins.get(path)
-        # What came with a whole module is recorded with the module.
-        return found or self.origins.get(".".join(path.split(".")[:2])) or ("", False)
 
     def unplaced(self) -> list[str]:
         return [
@@ -183,12 +183,3 @@ class _Controls:
 def _names(control: Control) -> set[str]:
     below = (*control.parts, *(part for item in control.items for part in item))
     return {control.name}.union(*(_names(part) for part in below)) if below else {control.name}
-
-
-def _chosen(sheet: Sheet) -> list[str]:
-    """Ids that are chosen in the form."""
-    return [
-        value
-        for path, value in sheet.typed.items()
-        if isinstance(value, str) and len(value) == 36 and path in sheet.was
-    ]

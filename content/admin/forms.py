@@ -17,10 +17,12 @@ from typing import Final, TypeAlias, cast
 from django.http import QueryDict
 
 from content.admin.rich_text import lines, markdown_of, read_written, rich_text
+from content.admin.targets import post_id_of
 from content.definitions import ModuleProps, props_of
 from content.definitions.shape import json_schema
 from core.errors import invalid
 from core.json import Json
+from core.words import in_words
 
 Typed: TypeAlias = "str | bool | list[str] | list[dict[str, Typed]] | dict[str, Typed]"
 ITEMS_MAX: Final = 200
@@ -65,7 +67,7 @@ def _fields(props: type[ModuleProps], schema: Mapping[str, Json]) -> tuple[FormF
         found.append(
             FormField(
                 name=prop.name,
-                label=prop.label,
+                label=in_words(prop.label),
                 kind=prop.kind,
                 help=str(node.get("description") or "") if prop.kind != "richtext" else "",
                 choices=_choices(item if prop.kind in _MULTIPLE else node),
@@ -124,11 +126,21 @@ def read(field: FormField, data: QueryDict, name: str) -> Typed:
         return _read_object(field, data, name)
     if field.kind == "boolean":
         return name in data
+    other = _named(field, data.get(f"{name}~other", ""))
     if field.is_list:
-        return [value for value in data.getlist(name) if value]
+        return [value for value in [*data.getlist(name), other] if value]
+    if other:
+        return other
     if field.kind == "richtext":
         return cast("Typed", read_written(data, name))
     return lines(data.get(name, ""))
+
+
+def _named(field: FormField, words: str) -> str:
+    """The id of what somebody named beside the list: a post also by its path."""
+    if field.kind not in REFERENCES or not words.strip():
+        return ""
+    return post_id_of(words.strip()) if field.kind == "post-reference" else words.strip()
 
 
 def _read_object(field: FormField, data: QueryDict, name: str) -> dict[str, Typed]:
