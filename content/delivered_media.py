@@ -17,9 +17,12 @@ from media.services.references import LIVE
 
 
 def media_of(
-    post_ids: Sequence[UUID], modules: Mapping[UUID, Sequence[Row]]
+    locales: Mapping[UUID, str], modules: Mapping[UUID, Sequence[Row]]
 ) -> dict[UUID, JsonObject]:
-    """By post, the files of its live fields and modules, by id; `modules` are rows of `queries.module_rows`."""
+    """By post, the files of its live fields and modules, by id, with words in the language that it is given here.
+
+    `modules` are rows of `queries.module_rows`.
+    """
     shared = {
         (post_id, row["instance_id"])
         for post_id, rows in modules.items()
@@ -30,11 +33,12 @@ def media_of(
     for post_id, instance_id in shared:
         users[instance_id].add(post_id)
     uses = MediaReference.objects.filter(
-        Q(holder_kind=POST, holder_id__in=post_ids) | Q(holder_kind=GLOBAL, holder_id__in=users),
+        Q(holder_kind=POST, holder_id__in=locales) | Q(holder_kind=GLOBAL, holder_id__in=users),
         layer=LIVE,
     )
-    found: dict[UUID, JsonObject] = {id_: {} for id_ in post_ids}
+    found: dict[UUID, JsonObject] = {id_: {} for id_ in locales}
     for use in uses.select_related("asset").order_by("asset_id"):
         for post_id in [use.holder_id] if use.holder_kind == POST else users[use.holder_id]:
-            found[post_id][str(use.asset_id)] = delivered_asset(use.asset)
+            asset = delivered_asset(use.asset, locales[post_id])
+            found[post_id][str(use.asset_id)] = asset
     return found

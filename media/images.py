@@ -82,7 +82,7 @@ def _open(content: bytes, max_pixels: int) -> Image.Image:
     try:
         image = Image.open(BytesIO(content), formats=list(_FORMATS))
         pixels = image.width * image.height
-        frames = _frames(image) if pixels <= max_pixels else 1
+        frames = frames_of(image) if pixels <= max_pixels else 1
     except Image.DecompressionBombError:
         raise _too_many_pixels(max_pixels) from None
     except UnidentifiedImageError:
@@ -104,7 +104,8 @@ def _kind(image: Image.Image) -> str:
     return "JPEG" if image.format == "MPO" else str(image.format)
 
 
-def _frames(image: Image.Image) -> int:
+def frames_of(image: Image.Image) -> int:
+    """How many pictures it has: more than one is an animation."""
     return getattr(image, "n_frames", 1) if _kind(image) != "JPEG" else 1
 
 
@@ -116,7 +117,7 @@ def _copied(
     What is decoded is what will be stored: were the two read differently, nothing would have been checked.
     """
     kind = _kind(image)
-    is_moving, turned = _frames(image) > 1, _orientation(image)
+    is_moving, turned = frames_of(image) > 1, _orientation(image)
     # AVIF says itself how it is turned and what its colours mean, and takes minutes to encode.
     if kind != "AVIF" and not is_moving and (turned > 1 or not _is_srgb(image)):
         return None
@@ -132,7 +133,7 @@ def _copied(
 def _decode(image: Image.Image, max_pixels: int) -> None:
     """Read every frame to its end. A frame may be larger than the header said."""
     total = 0
-    for frame in range(_frames(image)):
+    for frame in range(frames_of(image)):
         try:
             image.seek(frame)
         except Image.DecompressionBombError:
@@ -227,12 +228,16 @@ def _to_srgb(image: Image.Image, profile: bytes) -> Image.Image:
 
 
 def _encoded(image: Image.Image, kind: str) -> tuple[bytes, tuple[int, int]]:
-    out = BytesIO()
     shown = without_data(upright(image))
-    if kind == "JPEG":
-        shown = shown.convert("RGB")
+    return encoded(shown, kind), shown.size
+
+
+def encoded(image: Image.Image, kind: str) -> bytes:
+    """The file of an image that is upright and carries no data."""
+    out = BytesIO()
+    shown = image.convert("RGB") if kind == "JPEG" else image
     shown.save(out, kind, **_OPTIONS.get(kind, {}))
-    return out.getvalue(), shown.size
+    return out.getvalue()
 
 
 def without_data(image: Image.Image) -> Image.Image:

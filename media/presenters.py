@@ -9,6 +9,7 @@ from typing import Final, TypedDict
 from django.core.files.storage import default_storage
 
 from core.json import JsonObject
+from media.describing import alt_of
 from media.images import VARIANTS
 from media.models import Asset, AssetStatus
 
@@ -67,13 +68,13 @@ def focal_point(asset: Asset) -> JsonObject | None:
     return {"x": asset.focal_x, "y": asset.focal_y}
 
 
-def delivered_asset(asset: Asset) -> JsonObject:
-    """An asset as frontends get it with a post: variants only when they are there."""
+def delivered_asset(asset: Asset, locale: str = "") -> JsonObject:
+    """An asset as frontends get it with a post in a language: variants only when they are there."""
     is_ready = asset.status == AssetStatus.READY
     return {
         "url": url_of(asset.file.name),
         "mime": asset.mime,
-        "alt": asset.alt_text,
+        "alt": alt_of(asset, locale),
         "width": asset.width,
         "height": asset.height,
         "variants": _addresses(asset.variants) if is_ready else {},
@@ -82,15 +83,18 @@ def delivered_asset(asset: Asset) -> JsonObject:
     }
 
 
-def site_image(asset: Asset) -> SiteImage | None:
-    """An asset as a page shows it; None for what is no image. Until its variants are ready, the file itself."""
+def site_image(asset: Asset, locale: str = "") -> SiteImage | None:
+    """An asset as a page in this language shows it; None for what is no image.
+
+    Until its variants are ready, the file itself.
+    """
     if not asset.mime.startswith("image/"):
         return None
     widths = _widths(asset, asset.variants) if asset.status == AssetStatus.READY else {}
     ordered = sorted(widths.items())
     return SiteImage(
         url=ordered[-1][1] if ordered else url_of(asset.file.name),
-        alt=asset.alt_text,
+        alt=alt_of(asset, locale),
         width=asset.width,
         height=asset.height,
         srcset=_srcset(widths) if len(ordered) > 1 else "",

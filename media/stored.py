@@ -19,6 +19,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from core.errors import CmsError
 from core.waking import after_commit
@@ -70,11 +71,11 @@ def put(name: str, content: bytes) -> None:
     except Exception as error:  # each storage has errors of its own
         logger.exception("the storage did not take %s", name)
         raise StorageFailed(
-            "The storage does not take files at the moment; try again later."
+            _("The storage does not take files at the moment; try again later.")
         ) from error
     if written != name:
         default_storage.delete(written)
-        raise StorageFailed("The storage wants to give the file another name.")
+        raise StorageFailed(_("The storage wants to give the file another name."))
 
 
 @contextmanager
@@ -104,7 +105,7 @@ def take(names: Iterable[str], asset: Asset) -> None:
     wanted = list(names)
     rows = StoredFile.objects.filter(name__in=wanted)
     if rows.update(asset=asset, due_at=None, is_deleted=False) != len(wanted):
-        raise StorageFailed("The file was deleted before it was in use; try again.")
+        raise StorageFailed(_("The file was deleted before it was in use; try again."))
 
 
 def let_go(names: Iterable[str], when: datetime) -> None:

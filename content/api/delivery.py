@@ -79,7 +79,7 @@ def delivered_post(
         if "modules" in fields:
             wire["modules"] = [presenters.live_module(row) for row in modules.get(post.pk, [])]
         if "media" in fields:
-            wire["media"] = media_of([post.pk], modules)[post.pk]
+            wire["media"] = media_of({post.pk: post.locale}, modules)[post.pk]
     if "taxonomyTermIds" in fields:
         wire["taxonomyTermIds"] = queries.term_ids(post.pk)
     if "translations" in fields:

@@ -48,7 +48,7 @@ def post_list(
         for row in rows
     ]
     if has_media:
-        media = media_of(ids, modules)
+        media = media_of({row["id"]: row["locale"] for row in rows}, modules)
         posts_on_wire = [{**wire, "media": media[wire["id"]]} for wire in posts_on_wire]
     if fields is not None:
         posts_on_wire = [only(wire, fields) for wire in posts_on_wire]

@@ -50,7 +50,7 @@ def data_of(post: Post, items: Sequence[RenderableModule]) -> PageData:
     }
     for rows in (named.values(), *found.listed.values()):
         needs.media.update(id_ for row in rows for id_ in media_of(row))
-    media = images(needs.media)
+    media = images(needs.media, post.locale)
     return PageData(
         around=around,
         media=media,

@@ -123,7 +123,7 @@ def list_page(listing: IndexPage, number: int) -> str | None:
 
 
 def featured_image(post: Post) -> SiteImage | None:
-    return site_image(post.featured_media) if post.featured_media else None
+    return site_image(post.featured_media, post.locale) if post.featured_media else None
 
 
 def _card(post: Post) -> dict[str, object]:

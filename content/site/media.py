@@ -15,12 +15,14 @@ from media.presenters import SiteImage, site_image
 from media.queries import assets_for
 
 
-def images(keys: Iterable[str]) -> dict[str, SiteImage]:
-    """The images of these ids and names of files, as pages show them. One query, none for none."""
+def images(keys: Iterable[str], locale: str) -> dict[str, SiteImage]:
+    """The images of these ids and names of files, as pages in this language show them. One query, none for none."""
     wanted = set(keys)
     names = {key for key in wanted if "/" in key}
     found = assets_for(wanted - names, names)
-    shown = {key: site_image(asset) for key, asset in {**found.by_id, **found.by_name}.items()}
+    shown = {
+        key: site_image(asset, locale) for key, asset in {**found.by_id, **found.by_name}.items()
+    }
     return {key: image for key, image in shown.items() if image is not None}
 
 

@@ -20,11 +20,18 @@ from core.admin.rights import actor_of, may
 from core.errors import CmsError
 from media.admin.bulk import bulk_page
 from media.admin.check_page import check_page
-from media.admin.file_forms import UploadForm
-from media.admin.file_page import address, delete_page, edit_page, replace_page, variants_page
+from media.admin.file_page import (
+    address,
+    crop_page,
+    delete_page,
+    edit_page,
+    replace_page,
+    variants_page,
+)
 from media.admin.library import LibraryList, library_context
 from media.admin.list_filters import FILTERS
 from media.admin.picker import pick_page
+from media.admin.upload_forms import UploadForm
 from media.admin.uploads import describe, states, upload
 from media.models import Asset
 from media.queries import with_use_counts, with_words
@@ -118,6 +125,7 @@ class AssetAdmin(FormAdmin[Asset]):
                 site.admin_view(replace_page),
                 name="media_asset_replace",
             ),
+            path("<uuid:object_id>/crop/", site.admin_view(crop_page), name="media_asset_crop"),
             path(
                 "<uuid:object_id>/variants/",
                 site.admin_view(variants_page),

@@ -18,8 +18,8 @@ from core.admin.forms import form_page, saved
 from core.admin.rights import actor_of, answers_refusals, require
 from core.errors import CmsError
 from media.admin.choices import choice_of
-from media.admin.file_forms import CategoriesField
 from media.admin.library import Tile
+from media.admin.upload_forms import CategoriesField
 from media.models import Asset
 from media.queries import with_use_counts
 from media.services.categorize import categorize

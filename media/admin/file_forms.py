@@ -5,78 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
+from media.admin.languages import language_name, other_languages
+from media.admin.upload_forms import DescriptionForm, file_field
+from media.cropping import Box
 from media.describing import FocalPoint
 from media.models import Asset
 
-MOST_FILES = 20
-KINDS = "image/jpeg,image/png,image/webp,image/gif,image/avif,application/pdf"
+ALT = "alt_"
+WORDS, DECORATION = "words", "decoration"
 
 
-class CategoriesField(forms.CharField):
-    """Words between commas, as a list."""
-
-    def prepare_value(self, value: Any) -> Any:
-        return ", ".join(value) if isinstance(value, list) else value
-
-    def clean(self, value: Any) -> list[str]:
-        return str(super().clean(value)).split(",")
-
-
-class DescriptionForm(forms.Form):
-    alt_text = forms.CharField(
-        label="Alternative text",
-        max_length=500,
-        required=False,
-        help_text="What the image shows, for those who cannot see it. Empty for mere decoration.",
-    )
-    categories = CategoriesField(required=False, help_text="Separated by commas.")
-
-
-def file_field(help_text: str) -> forms.FileField:
-    return forms.FileField(
-        widget=forms.FileInput(attrs={"accept": KINDS}), max_length=1000, help_text=help_text
-    )
-
-
-class FilesInput(forms.FileInput):
-    """Takes several files."""
-
-    allow_multiple_selected = True
-
-
-class FilesField(forms.FileField):
-    """A list of files."""
-
-    def clean(self, data: Any, initial: Any = None) -> list[Any]:
-        given = data if isinstance(data, list | tuple) else [data]
-        if len(given) > MOST_FILES:
-            raise forms.ValidationError(f"At most {MOST_FILES} files at once.")
-        return [super(FilesField, self).clean(one, initial) for one in given]
-
-
-class UploadForm(DescriptionForm):
-    file = FilesField(
-        label="Files",
-        widget=FilesInput(attrs={"accept": KINDS}),
-        max_length=1000,
-        help_text=(
-            f"One or several, at most {MOST_FILES}: JPEG, PNG, WebP, GIF, AVIF or PDF. "
-            "Data of the camera, such as the place, is removed. "
-            "With several, say what each shows on its own page."
-        ),
-    )
-    field_order = ("file", "alt_text", "categories")
-
-    def clean(self) -> dict[str, Any]:
-        """Words about one image are not those about another."""
-        cleaned = super().clean() or self.cleaned_data
-        if cleaned.get("alt_text") and len(cleaned.get("file") or ()) > 1:
-            self.add_error("alt_text", "Several files: say what each shows on its own page.")
-        return cleaned
-
-
-def _percent(label: str, help_text: str) -> forms.FloatField:
+def _percent(label: Any, help_text: Any = "") -> forms.FloatField:
     widget = forms.NumberInput(attrs={"step": "0.1", "inputmode": "decimal"})
     return forms.FloatField(
         label=label, min_value=0, max_value=100, required=False, widget=widget, help_text=help_text
@@ -84,33 +27,73 @@ def _percent(label: str, help_text: str) -> forms.FloatField:
 
 
 class EditForm(DescriptionForm):
+    """What a file says of itself; a field more for each further language, `alt_de`."""
+
+    is_decorative = forms.ChoiceField(
+        label=gettext_lazy("What it is for"),
+        choices=[
+            (WORDS, gettext_lazy("It shows something: its alternative text says what")),
+            (DECORATION, gettext_lazy("Mere decoration: those who cannot see it miss nothing")),
+        ],
+        widget=forms.RadioSelect,
+        required=False,
+    )
     description = forms.CharField(
+        label=gettext_lazy("Notes"),
         max_length=2000,
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Notes for those who look for files: source, rights, what else is worth knowing.",
+        help_text=gettext_lazy(
+            "For those who look for files: source, rights, what else is worth knowing."
+        ),
     )
-    focal_x = _percent(
-        "Focal point from the left, in %", "What stays in sight where it is cropped."
+    focal_x = _percent(gettext_lazy("Focal point from the left, in %"))
+    focal_y = _percent(
+        gettext_lazy("Focal point from the top, in %"), gettext_lazy("Both empty: the middle.")
     )
-    focal_y = _percent("Focal point from the top, in %", "Both empty: the middle.")
-    field_order = ("alt_text", "description", "categories", "focal_x", "focal_y")
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
+        env, languages = settings.CMS_ENV, other_languages()
+        named = _("Alternative text (%(language)s)")
+        if languages:
+            own = language_name(env.default_locale)
+            self.fields["alt_text"].label = named % {"language": own}
+        for locale, name in languages:
+            label = named % {"language": name}
+            self.fields[f"{ALT}{locale}"] = forms.CharField(
+                label=label, max_length=500, required=False
+            )
+        self.order_fields(
+            ["alt_text", *(ALT + locale for locale, _name in languages), "is_decorative"]
+        )
         for field in self.fields.values():
             field.show_hidden_initial = True
 
     def clean(self) -> dict[str, Any]:
-        """The two numbers become `focal_point`."""
+        """The two numbers become `focal_point`, the words of other languages `alt_texts`."""
         cleaned = super().clean() or self.cleaned_data
         across, down = cleaned.pop("focal_x", None), cleaned.pop("focal_y", None)
         if (across is None) != (down is None) and not self.errors:
-            self.add_error("focal_x", "The focal point needs both numbers, or none.")
+            self.add_error("focal_x", _("The focal point needs both numbers, or none."))
         point: FocalPoint | None = None
         if across is not None and down is not None:
             point = (across / 100, down / 100)
-        return self._only_changed({**cleaned, "focal_point": point})
+        return self._gathered(self._only_changed({**cleaned, "focal_point": point}))
+
+    def _gathered(self, cleaned: dict[str, Any]) -> dict[str, Any]:
+        texts = {
+            name.removeprefix(ALT): cleaned.pop(name)
+            for name in self.fields
+            if name.startswith(ALT) and name != "alt_text" and name in cleaned
+        }
+        sent = {locale: text for locale, text in texts.items() if ALT + locale in self.data}
+        decoration = cleaned.pop("is_decorative", "")
+        if sent:
+            cleaned["alt_texts"] = sent
+        if decoration:
+            cleaned["is_decorative"] = decoration == DECORATION
+        return cleaned
 
     def _only_changed(self, cleaned: dict[str, Any]) -> dict[str, Any]:
         """Without what the page showed: somebody else may have written there since. Where both did, it is refused."""
@@ -125,14 +108,19 @@ class EditForm(DescriptionForm):
             if self._shown(name) == self._value(name, present):
                 continue
             shown[f"initial-{name}"] = "" if present is None else present
-            is_now = "empty" if present in (None, "") else f"“{present}”"
-            self.add_error(
-                name, f"Somebody changed this meanwhile: it is {is_now} now. Save again for yours."
-            )
+            self.add_error(name, self._meanwhile(name, present))
         self.data = shown
         if {"focal_x", "focal_y"} <= kept:
             kept.add("focal_point")
         return {name: value for name, value in cleaned.items() if name not in kept}
+
+    def _meanwhile(self, name: str, present: object) -> str:
+        if present in (None, ""):
+            return _("Somebody changed this meanwhile: it is empty now. Save again for yours.")
+        choices = dict(getattr(self.fields[name], "choices", ()))
+        return _(
+            "Somebody changed this meanwhile: it is “%(value)s” now. Save again for yours."
+        ) % {"value": choices.get(present, present)}
 
     def _is_shown(self) -> bool:
         return all(name in self.data and f"initial-{name}" in self.data for name in self.fields)
@@ -150,14 +138,35 @@ class EditForm(DescriptionForm):
 
 
 class ReplaceForm(forms.Form):
-    file = file_field("Also of another type. Every place that uses the file shows the new one.")
+    file = file_field(
+        gettext_lazy("Also of another type. Every place that uses the file shows the new one.")
+    )
+
+
+class CropForm(forms.Form):
+    """The part to keep, in hundredths of width and height."""
+
+    left = _percent(gettext_lazy("From the left, in %"))
+    top = _percent(gettext_lazy("From the top, in %"))
+    width = _percent(gettext_lazy("Width, in %"))
+    height = _percent(gettext_lazy("Height, in %"))
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, prefix="crop", **more)
+        for field in self.fields.values():
+            field.required = True
+
+    def box(self) -> Box:
+        parts = {name: self.cleaned_data[name] / 100 for name in self.fields}
+        return Box(**parts)
 
 
 class DeleteForm(forms.Form):
     """A file in use is only deleted by somebody who says so."""
 
     force = forms.BooleanField(
-        label="Delete it although it is in use. These places then show no image.", required=False
+        label=gettext_lazy("Delete it although it is in use. These places then show no image."),
+        required=False,
     )
 
     def __init__(self, *args: Any, is_used: bool, **more: Any) -> None:
@@ -170,6 +179,8 @@ def initial_of(asset: Asset) -> dict[str, Any]:
     """What the form of a file starts with."""
     return {
         "alt_text": asset.alt_text,
+        **{f"{ALT}{locale}": asset.alt_texts.get(locale, "") for locale, _ in other_languages()},
+        "is_decorative": DECORATION if asset.is_decorative else WORDS,
         "description": asset.description,
         "categories": asset.categories,
         "focal_x": _hundredths(asset.focal_x),

@@ -1,4 +1,4 @@
-"""The admin pages of one file: what it is and says, its sizes, another file in its place, its end."""
+"""The admin pages of one file: what it is and says, its sizes, a part of it, another in its place, its end."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ from django.http import (
 )
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from core.admin.forms import form_page, refusals_at_fields, saved
 from core.admin.rights import actor_of, answers_refusals, may, refusals_as_messages, require
-from media.admin.file_forms import DeleteForm, EditForm, ReplaceForm, initial_of
-from media.admin.file_sizes import sizes_of
-from media.models import Asset, AssetStatus, Theme
+from media.admin.file_forms import CropForm, DeleteForm, EditForm, ReplaceForm, initial_of
+from media.admin.file_shown import shown_of
+from media.models import Asset
 from media.places import places_of
-from media.presenters import site_image, url_of
+from media.presenters import site_image
+from media.services.crop import crop_image
 from media.services.delete import delete_asset
 from media.services.replace import replace_file
 from media.services.update import update_asset
-from media.services.variants import dark_status, request_variants
+from media.services.variants import request_variants
 
 
 def address(asset: Asset, page: str = "change") -> str:
@@ -43,9 +45,9 @@ def edit_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
         return update_asset(asset_id=asset.pk, actor=actor_of(request), **form.cleaned_data)
 
     if form.is_bound and saved(form, save):
-        messages.success(request, f"The file {asset} is saved.")
+        messages.success(request, _("The file %(name)s is saved.") % {"name": asset})
         return HttpResponseRedirect(address(asset))
-    return _page(request, asset, form, ReplaceForm())
+    return _page(request, asset, edit=form)
 
 
 @answers_refusals
@@ -62,10 +64,34 @@ def replace_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
         return replace_file(asset_id=asset.pk, file=file, filename=file.name, actor=actor)
 
     if saved(form, save):
-        messages.success(request, f"The file {asset} is replaced.")
+        messages.success(request, _("The file %(name)s is replaced.") % {"name": asset})
         return HttpResponseRedirect(address(asset))
     asset.refresh_from_db()
-    return _page(request, asset, EditForm(initial=initial_of(asset)), form)
+    return _page(request, asset, replacing=form)
+
+
+@answers_refusals
+def crop_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
+    """Keep a part of the picture: as a new file, or with `in_place` instead of the whole."""
+    require(request, "media.edit")
+    asset = _find(object_id)
+    if request.method != "POST":
+        return HttpResponseRedirect(address(asset))
+    form = CropForm(request.POST)
+    made: list[Asset] = []
+
+    def save() -> None:
+        is_in_place = "in_place" in request.POST
+        actor = actor_of(request)
+        made.append(
+            crop_image(asset_id=asset.pk, box=form.box(), is_in_place=is_in_place, actor=actor)
+        )
+
+    if saved(form, save):
+        said = _("The part is kept as %(name)s.") % {"name": made[0].filename}
+        messages.success(request, said)
+        return HttpResponseRedirect(address(made[0]))
+    return _page(request, asset, cropping=form)
 
 
 @answers_refusals
@@ -77,7 +103,7 @@ def variants_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
     with refusals_as_messages(request):
         theme = request.POST.get("theme", "")
         request_variants(asset_id=asset.pk, theme=theme, actor=actor_of(request))
-        messages.success(request, "The sizes are being made.")
+        messages.success(request, _("The sizes are being made."))
     return HttpResponseRedirect(address(asset))
 
 
@@ -94,42 +120,38 @@ def delete_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
         with refusals_at_fields(form):
             delete_asset(asset_id=asset.pk, actor=actor_of(request), force=force)
         if not form.errors:
-            messages.success(request, f"The file {asset} is deleted.")
+            messages.success(request, _("The file %(name)s is deleted.") % {"name": asset})
             return HttpResponseRedirect(reverse("admin:media_asset_changelist"))
-    context = {"asset": asset, "places": places, "back": address(asset)}
-    return form_page(
-        request,
-        "admin/media/delete.html",
-        Asset,
-        context,
-        title=f"Delete: {asset}",
-        form=form,
-    )
-
-
-def _page(request: HttpRequest, asset: Asset, form: Form, replacing: Form) -> TemplateResponse:
-    image = site_image(asset)
-    is_image = image is not None
-    dark = dark_status(asset) if is_image else "none"
-    context: dict[str, Any] = {
+    context = {
         "asset": asset,
-        "image": image,
-        "url": url_of(asset.file.name),
-        "kilobytes": f"{max(1, round(asset.size / 1000)):,} kB",
-        "replacing": replacing,
-        "sizes": sizes_of(asset),
-        "dark": dark,
-        "failures": list(asset.works.filter(is_given_up=True)),
-        "is_waiting": AssetStatus.PROCESSING in (asset.status, dark),
-        "themes": Theme,
-        "places": places_of(asset, actor_of(request)),
+        "image": site_image(asset),
+        "places": places,
+        "back": address(asset),
+    }
+    title = _("Delete: %(name)s") % {"name": asset}
+    return form_page(request, "admin/media/delete.html", Asset, context, title=title, form=form)
+
+
+def _page(
+    request: HttpRequest,
+    asset: Asset,
+    *,
+    edit: Form | None = None,
+    replacing: Form | None = None,
+    cropping: Form | None = None,
+) -> TemplateResponse:
+    form = edit or EditForm(initial=initial_of(asset))
+    context: dict[str, Any] = {
+        **shown_of(asset, actor_of(request)),
+        "replacing": replacing or ReplaceForm(),
+        "cropping": cropping or CropForm(),
         "may_edit": may(request, "media.edit"),
         "may_delete": may(request, "media.delete"),
-        "focal": initial_of(asset),
+        "may_upload": may(request, "media.upload"),
     }
-    title = "Image" if is_image else "File"
+    title = _("Image") if context["image"] else _("File")
     page = form_page(request, "admin/media/asset.html", Asset, context, title=title, form=form)
-    if replacing.is_bound and replacing.errors:
+    if any(one is not None and one.is_bound and one.errors for one in (replacing, cropping)):
         page.status_code = 422
     return page
 
@@ -140,5 +162,5 @@ def _find(id_: UUID | str) -> Asset:
     except ValueError:
         asset = None
     if asset is None:
-        raise Http404("No such file.")
+        raise Http404(_("There is no such file."))
     return asset

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from core.admin.rights import may
 from media.admin.choices import MediaChoice, choice_of
-from media.admin.file_forms import KINDS
+from media.admin.upload_forms import KINDS
 from media.admin.uploads import upload_limits
 from media.models import Asset, AssetStatus
 

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_safe
 from core.admin.forms import form_page
 from core.admin.rights import answers_refusals, may, require
 from media.admin.choices import TYPES, choice_of
-from media.admin.file_forms import KINDS
 from media.admin.languages import language_name
+from media.admin.upload_forms import KINDS
 from media.admin.uploads import upload_limits
 from media.models import Asset
 from media.queries import category_counts, list_assets

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from core import events
 from core.actor import Actor
@@ -29,9 +29,11 @@ def delete_asset(*, asset_id: UUID | str, actor: Actor, force: bool = False) -> 
     asset = locked_asset(asset_id)
     places = places_of(asset, actor)
     if places.total and not force:
-        times = "one place" if places.total == 1 else f"{places.total} places"
+        sentence = ngettext(
+            "The file is in use in one place.", "The file is in use in %(n)s places.", places.total
+        )
         raise Conflict(
-            _("The file is in use in %(times)s.") % {"times": times},
+            sentence % {"n": places.total},
             code="media_in_use",
             details={"usedIn": [place.sentence for place in places.named]},
         )

@@ -97,8 +97,9 @@ def read_file(file: Readable, *, is_new_only: bool = False) -> Cleaned:
     content = file.read(env.media_max_bytes + 1)
     if len(content) > env.media_max_bytes:
         raise TooLarge(
-            f"The file is larger than {env.media_max_bytes / 1024 / 1024:g} MB.",
-            details={"file": ["too large"]},
+            _("The file is larger than %(media_max_bytes)s MB.")
+            % {"media_max_bytes": f"{env.media_max_bytes / 1024 / 1024:g}"},
+            details={"file": [_("too large")]},
         )
     if not content:
         raise invalid("file", _("The file is empty."))

@@ -207,7 +207,8 @@ def test_a_document_has_no_picture(signed_in: SignedIn) -> None:
     page = client.get(address(made)).content.decode()
 
     assert "<h1>File</h1>" in page
-    assert "<img" not in page.partition('id="content"')[2]
+    assert "data-picture" not in page
+    assert f'src="/media/{made.file.name}"' not in page
     assert "<img" not in client.get(LIST).content.decode().partition('id="content"')[2]
 
 

@@ -183,7 +183,7 @@ def test_a_file_that_nothing_uses_is_deleted_after_one_question(signed_in: Signe
     assert not Asset.objects.exists()
 
 
-@pytest.mark.parametrize("page", ["replace", "variants", "delete"])
+@pytest.mark.parametrize("page", ["replace", "variants", "delete", "crop", "describe"])
 def test_a_translator_changes_nothing(signed_in: SignedIn, page: str) -> None:
     asset, client = store(picture("PNG", (50, 50))), signed_in("translator")
     files = sorted(on_disk())
@@ -194,7 +194,9 @@ def test_a_translator_changes_nothing(signed_in: SignedIn, page: str) -> None:
     asset.refresh_from_db()
     assert (asset.filename, asset.dark_variants) == ("a.jpg", {})
     assert sorted(on_disk()) == files
-    assert "<button" not in text(client.get(at(asset))).partition('id="content"')[2]
+    shown = text(client.get(at(asset))).partition('class="file-page"')[2].partition("<footer")[0]
+    assert "Where it is used" in shown
+    assert "<button" not in shown
 
 
 def test_the_check_of_files_is_asked_for_and_shown(

@@ -11,9 +11,11 @@ from PIL import Image
 
 from content import edits
 from content.document import PostDocument
+from content.models import Post
 from content.services.edit import edit_post
 from media.models import Asset
 from media.services.store import store_image
+from media.services.update import update_asset
 from tests import make
 from tests.site.test_pages import BLOG, text
 
@@ -66,3 +68,38 @@ def test_an_image_that_is_gone_leaves_the_page_whole(client):
 
     assert response.status_code == 200
     assert "<img" not in text(response)
+
+
+def opening(post: Post, asset: Asset) -> None:
+    """The post begins with the image."""
+    hero = make.module_id(post, "hero")
+
+    def fill(document: PostDocument) -> PostDocument:
+        return edits.update_module(document, hero, props={"imageId": str(asset.pk)})
+
+    edit_post(post_id=post.pk, actor=make.actor(), edit=fill)
+
+
+def test_a_page_says_what_an_image_shows_in_its_own_language(client):
+    asset = make.image(alt_text="A wall")
+    update_asset(asset_id=asset.pk, actor=make.actor(), alt_texts={"de": "Eine Mauer"})
+    post = make.post(featuredMediaId=str(asset.pk))
+    german = make.post("Mauern", locale="de", translation_of=post, featuredMediaId=str(asset.pk))
+    for each in (post, german):
+        opening(each, asset)
+
+    def shown() -> tuple[str, str, str]:
+        english, german_page = text(client.get("/blog")), text(client.get(german.path))
+        delivered = client.get(f"/api/public/posts/{german.pk}?fields=media").json()
+        return (
+            "A wall" if 'alt="A wall"' in english else "",
+            "Eine Mauer" if 'alt="Eine Mauer"' in german_page else "",
+            delivered["media"][str(asset.pk)]["alt"],
+        )
+
+    assert shown() == ("A wall", "Eine Mauer", "Eine Mauer")
+    update_asset(asset_id=asset.pk, actor=make.actor(), is_decorative=True)
+    assert shown() == ("", "", "")
+    update_asset(asset_id=asset.pk, actor=make.actor(), alt_text="A brick wall")
+    asset.refresh_from_db()
+    assert asset.is_decorative is False

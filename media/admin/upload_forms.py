@@ -1,0 +1,83 @@
+"""The form that files come in by, and what forms about files share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+MOST_FILES = 20
+KINDS = "image/jpeg,image/png,image/webp,image/gif,image/avif,application/pdf"
+
+
+class CategoriesField(forms.CharField):
+    """Words between commas, as a list."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(value) if isinstance(value, list) else value
+
+    def clean(self, value: Any) -> list[str]:
+        return str(super().clean(value)).split(",")
+
+
+class DescriptionForm(forms.Form):
+    alt_text = forms.CharField(
+        label=gettext_lazy("Alternative text"),
+        max_length=500,
+        required=False,
+        help_text=gettext_lazy("What the image shows, for those who cannot see it."),
+    )
+    categories = CategoriesField(
+        label=gettext_lazy("Categories"),
+        required=False,
+        help_text=gettext_lazy("Separated by commas."),
+    )
+
+
+def file_field(help_text: Any) -> forms.FileField:
+    return forms.FileField(
+        widget=forms.FileInput(attrs={"accept": KINDS}), max_length=1000, help_text=help_text
+    )
+
+
+class FilesInput(forms.FileInput):
+    """Takes several files."""
+
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """A list of files."""
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+        given = data if isinstance(data, list | tuple) else [data]
+        if len(given) > MOST_FILES:
+            raise forms.ValidationError(
+                _("At most %(number)s files at once.") % {"number": MOST_FILES}
+            )
+        return [super(FilesField, self).clean(one, initial) for one in given]
+
+
+class UploadForm(DescriptionForm):
+    file = FilesField(
+        label=gettext_lazy("Files"),
+        widget=FilesInput(attrs={"accept": KINDS}),
+        max_length=1000,
+        help_text=format_lazy(
+            "{most} {camera} {words}",
+            most=gettext_lazy("One or several, at most 20: JPEG, PNG, WebP, GIF, AVIF or PDF."),
+            camera=gettext_lazy("Data of the camera, such as the place, is removed."),
+            words=gettext_lazy("With several, say what each shows on its own page."),
+        ),
+    )
+    field_order = ("file", "alt_text", "categories")
+
+    def clean(self) -> dict[str, Any]:
+        """Words about one image are not those about another."""
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("alt_text") and len(cleaned.get("file") or ()) > 1:
+            self.add_error("alt_text", _("Several files: say what each shows on its own page."))
+        return cleaned
