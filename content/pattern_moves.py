@@ -55,7 +55,7 @@ def _move_batch(type_name: str, locale: str, actor: Actor, after: UUID) -> tuple
     )
     posts = list(rows[:MOST_AT_ONCE])
     # Read when the posts are locked: a pattern that changed again since is the one to follow.
-    pattern, tree = pattern_of(type_name, locale), _tree(type_name, locale)
+    pattern, tree = pattern_of(type_name, locale), tree_of(type_name, locale)
     moves: list[Move] = []
     for post in posts:
         moves += set_path(post, path_by(pattern, post, slugs_in(tree, post)))
@@ -64,7 +64,7 @@ def _move_batch(type_name: str, locale: str, actor: Actor, after: UUID) -> tuple
     return (posts[-1].pk if len(posts) == MOST_AT_ONCE else None), len(moves)
 
 
-def _tree(type_name: str, locale: str) -> Tree:
+def tree_of(type_name: str, locale: str) -> Tree:
     definition = post_types.get(type_name)
     if definition is None or not definition.hierarchical:
         return {}
@@ -86,7 +86,7 @@ def check_addresses(type_name: str, locale: str, pattern: str) -> None:
 
 
 def _addresses(type_name: str, locale: str, pattern: str) -> Iterator[tuple[Post, str]]:
-    tree = _tree(type_name, locale)
+    tree = tree_of(type_name, locale)
     rows = Post.objects.alive().filter(type=type_name, locale=locale)
     names = ("pk", "type", "title", "locale", "slug", "parent_id", "published_at", "created_at")
     for post in rows.only(*names).iterator():

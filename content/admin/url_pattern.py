@@ -10,31 +10,39 @@ from django.conf import settings
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.translation import gettext_lazy
 
 from content.definitions import post_types
 from content.models import UrlPattern
 from content.models.url_pattern import PATTERN_MAX
+from content.pattern_examples import MOST_READ, examples
 from content.services.url_patterns import change_pattern, create_pattern, delete_pattern
 from core.admin.edits import EditAdmin
-from core.admin.rights import actor_of
+from core.admin.forms import form_page
+from core.admin.rights import actor_of, require
 from core.words import in_words
 
-_HELP = (
+_HELP = gettext_lazy(
     "Like /news/{yyyy}/{slug}. Variables: {slug}, {path} with the pages above, {locale}, {yyyy}, {mm}, {dd}. "
     "Addresses that visitors know lead on to the new ones."
 )
 
 
 class PatternForm(forms.Form):
-    pattern = forms.CharField(label="Pattern", max_length=PATTERN_MAX, help_text=_HELP)
+    pattern = forms.CharField(
+        label=gettext_lazy("Pattern"), max_length=PATTERN_MAX, help_text=_HELP
+    )
     version = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput)
 
 
 class NewPatternForm(forms.Form):
-    type = forms.ChoiceField(label="Post type")
-    locale = forms.ChoiceField(label="Language")
-    pattern = forms.CharField(label="Pattern", max_length=PATTERN_MAX, help_text=_HELP)
+    type = forms.ChoiceField(label=gettext_lazy("Post type"))
+    locale = forms.ChoiceField(label=gettext_lazy("Language"))
+    pattern = forms.CharField(
+        label=gettext_lazy("Pattern"), max_length=PATTERN_MAX, help_text=_HELP
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -47,10 +55,14 @@ class NewPatternForm(forms.Form):
 @admin.register(UrlPattern)
 class UrlPatternAdmin(EditAdmin[UrlPattern]):
     view_permission = add_permission = "urlPatterns.edit"
-    list_title = "URL patterns"
-    add_title, add_button, add_form = "New URL pattern", "Use the pattern", NewPatternForm
-    change_form = PatternForm
-    delete_sentence = "The addresses become those of the type's own pattern; the old ones lead on."
+    list_title = gettext_lazy("URL patterns")
+    add_title = gettext_lazy("New URL pattern")
+    add_button = gettext_lazy("Use the pattern")
+    add_form, change_form = NewPatternForm, PatternForm
+    change_template = "admin/structure/pattern.html"
+    delete_sentence = gettext_lazy(
+        "The addresses become those of the type's own pattern; the old ones lead on."
+    )
     list_display = ("pattern", "type", "locale", "is_followed", "updated_at")
     list_filter = ("type", "locale")
     ordering = ("type", "locale")
@@ -58,9 +70,44 @@ class UrlPatternAdmin(EditAdmin[UrlPattern]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[UrlPattern]:
         return super().get_queryset(request).filter(is_removed=False)
 
-    @admin.display(description="All posts follow it", boolean=True)
+    @admin.display(description=gettext_lazy("All posts follow it"), boolean=True)
     def is_followed(self, row: UrlPattern) -> bool:
         return not row.is_pending
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        require(request, self.add_permission)
+        if request.method == "POST" and request.POST.get("do", "save") == "save":
+            answer = super().add_view(request)
+            if answer.status_code == 302 or not isinstance(answer, TemplateResponse):
+                return answer
+            form = answer.context_data["form"] if answer.context_data else NewPatternForm()
+        else:
+            sent = request.POST if request.method == "POST" else request.GET
+            form = NewPatternForm(initial=sent.dict())
+        values = [str(form[name].value() or "") for name in ("type", "locale", "pattern")]
+        context = _does(*values)
+        template = self.change_template
+        return form_page(
+            request, template, UrlPattern, context, title=str(self.add_title), form=form
+        )
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        if request.method != "POST" or request.POST.get("do", "save") == "save":
+            return super().change_view(request, object_id, form_url, extra_context)
+        require(request, self.add_permission)
+        row = self._find(object_id)
+        return self.change_page(request, row, PatternForm(initial=request.POST.dict()))
+
+    def shown(self, request: HttpRequest, row: UrlPattern, form: forms.Form) -> Mapping[str, Any]:
+        return _does(row.type, row.locale, str(form["pattern"].value() or ""))
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         create_pattern(actor=actor_of(request), **form.cleaned_data)
@@ -79,3 +126,10 @@ class UrlPatternAdmin(EditAdmin[UrlPattern]):
 
     def remove(self, request: HttpRequest, row: UrlPattern, form: forms.Form) -> None:
         delete_pattern(pattern_id=row.pk, actor=actor_of(request))
+
+
+def _does(type_name: str, locale: str, pattern: str) -> dict[str, Any]:
+    """What the page shows of the pattern; nothing before one is typed."""
+    is_known = type_name in post_types and locale in settings.CMS_ENV.locales
+    found = examples(type_name, locale, pattern) if pattern and is_known else None
+    return {"found": found, "most": MOST_READ}

@@ -218,6 +218,33 @@ def test_a_pattern_is_used_changed_and_deleted(signed_in: SignedIn) -> None:
     assert post.path == "/blog/tea"
 
 
+def test_a_pattern_shows_what_it_would_do_and_does_nothing(signed_in: SignedIn) -> None:
+    tea, other = make.post(slug="tea", title="Tea"), make.post(slug="cup", title="Cup")
+    client, add = signed_in(), "/admin/content/urlpattern/add/"
+    sent: Any = {"type": "blog", "locale": "en", "do": "preview"}
+
+    def said(pattern: str, page: str = add) -> str:
+        return text(client.post(page, {**sent, "pattern": pattern}))
+
+    shown = said("/tea/{slug}")
+    assert "<del>/blog/tea</del>" in shown
+    assert "<ins>/tea/tea</ins>" in shown
+    assert "2 posts get another address." in shown
+    assert "Redirects lead from 2 addresses" in shown
+    assert "No address changes" in said("/blog/{slug}")
+    assert "There is no variable {title}" in said("/x/{title}")
+    assert "are not for pages" in said("/api/{slug}")
+    assert "A pattern holds {slug} or {path}" in said("/{yyyy}")
+    make.post(type="page", slug="cup", title="Other cup")
+    assert "“Cup” and “Other cup” would have the same address /cup." in said("/{slug}")
+    assert UrlPattern.objects.count() == 0
+    row = create_pattern(actor=make.actor(), type="blog", locale="en", pattern="/n/{slug}")
+    assert "<ins>/m/tea</ins>" in said("/m/{slug}", f"/admin/content/urlpattern/{row.pk}/change/")
+    for post, path in ((tea, "/n/tea"), (other, "/n/cup")):
+        post.refresh_from_db()
+        assert post.path == path
+
+
 def test_a_redirect_is_added_changed_and_deleted(signed_in: SignedIn) -> None:
     client, list_ = signed_in(), "/admin/seo/redirect/"
     sent = {**fields(client.get(f"{list_}add/"), "fromPath"), "fromPath": "/a", "toPath": "/b"}
