@@ -85,6 +85,7 @@ class CmsAdminSite(admin.AdminSite):
         from cms_project.help import help_image, help_page
         from content.admin.inbox import inbox
         from content.admin.inbox_like import inbox_like
+        from content.admin.translations import translations
         from core.admin.language import choose_language
         from mcp_bridge.admin.connect import connect
         from seo.admin.search_engines import address_trace, search_engines
@@ -93,6 +94,11 @@ class CmsAdminSite(admin.AdminSite):
             path("language/", choose_language, name="language"),
             path("inbox/", self.admin_view(inbox), name="inbox"),
             path("inbox/like/<slug:like>/", self.admin_view(inbox_like), name="inbox-like"),
+            path(
+                "content/translations/",
+                self.admin_view(translations),
+                name="content-translations",
+            ),
             path("seo/search-engines/", self.admin_view(search_engines), name="seo"),
             path("seo/trace/", self.admin_view(address_trace), name="seo-trace"),
             path("agents_app/ask/", self.admin_view(ask), name="agents_app_ask"),
@@ -193,6 +199,10 @@ class CmsAdminSite(admin.AdminSite):
         for app in found:
             if app["app_label"] == "seo" and request.user.has_perm("seo.manage"):
                 app["models"].insert(0, _page(_("Search engines"), "SearchEngines", "admin:seo"))
+            if app["app_label"] == "content" and request.user.has_perm("posts.view"):
+                app["models"].append(
+                    _page(_("Translations"), "Translations", "admin:content-translations")
+                )
             if app["app_label"] == "mcp_bridge" and connects:
                 app["models"].insert(
                     0, _page(_("Connect an AI client"), "Connect", "admin:mcp-connect")

@@ -1,0 +1,116 @@
+"""The matrix of translations: what is missing, older than its source or waiting, and making what is missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from content.models import Layer, Post
+from content.services.translate import create_translation
+from tests import make
+
+pytestmark = pytest.mark.django_db
+SignedIn = Callable[..., Client]
+MATRIX = "/admin/content/translations/"
+
+
+def german(of: Post) -> Post:
+    return create_translation(post_id=of.pk, locale="de", actor=make.actor("admin"))
+
+
+def titles(html: str) -> list[str]:
+    return re.findall(r'scope="row"><a href="[^"]+">([^<]+)</a>', html)
+
+
+def cell(html: str, of: Post) -> str:
+    """The last cell of the post's row."""
+    return html.partition(f"{of.title}</a>")[2].partition("</tr>")[0].rpartition("<td")[2]
+
+
+def test_a_cell_says_what_is_missing_old_or_waiting(signed_in: SignedIn) -> None:
+    alone, stale, waiting = make.post("Alone"), make.post("Stale"), make.post("Waiting")
+    german(stale)
+    other = german(waiting)
+    make.edited(stale, {"title": "Stale by now", "excerpt": "New"})
+    make.staged(other, {"title": "Wartend"}, layer=Layer.REVIEW)
+    stale.refresh_from_db()
+
+    page = signed_in().get(MATRIX).content.decode()
+
+    assert sorted(titles(page)) == ["Alone", "Stale by now", "Waiting"]
+    assert f'value="{alone.pk}:de"' in cell(page, alone)
+    assert "2 older than the source" in cell(page, stale)
+    assert "Review 1" in cell(page, waiting)
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("", ["Both", "Changed", "Single"]),
+        ("state=missing", ["Single"]),
+        ("state=missing&locale=de", ["Single"]),
+        ("state=missing&locale=en", []),
+        ("state=draft", ["Both", "Changed"]),
+        ("state=changed", ["Changed"]),
+        ("state=waiting", ["Both"]),
+        ("q=sing", ["Single"]),
+        ("type=page", []),
+        ("type=nonsense&state=nonsense&locale=xx&page=99", ["Both", "Changed", "Single"]),
+    ],
+)
+def test_the_matrix_is_narrowed(signed_in: SignedIn, query: str, shown: list[str]) -> None:
+    both, changed = make.post("Both"), make.post("Before")
+    make.post("Single")
+    german(both)
+    german(changed)
+    make.staged(both, {"excerpt": "Waits"}, layer=Layer.REVIEW)
+    make.edited(changed, {"title": "Changed"})
+
+    page = signed_in().get(f"{MATRIX}?{query}").content.decode()
+
+    assert sorted(titles(page)) == shown
+
+
+def test_what_is_ticked_is_made_and_what_is_there_is_named(signed_in: SignedIn) -> None:
+    one, two = make.post("One"), make.post("Two")
+    german(two)
+    client = signed_in("translator")
+
+    answer = client.post(MATRIX, {"make": [f"{one.pk}:de", f"{two.pk}:de"]}, follow=True)
+
+    page = answer.content.decode()
+    assert "1 translation was made" in page
+    assert "Not made in de: The post is there in de already" in page
+    made = Post.objects.get(translation_group=one.translation_group, locale="de")
+    assert (made.status, made.title) == ("draft", "One")
+
+
+def test_nonsense_makes_nothing(signed_in: SignedIn) -> None:
+    post = make.post()
+    for marks in ([], ["x:de"], [f"{post.pk}:xx"], [f"{make.user().pk}:de"]):
+        assert signed_in().post(MATRIX, {"make": marks}).status_code == 422
+    unknown = ["00000000-0000-4000-8000-000000000000:de"]
+    assert signed_in().post(MATRIX, {"make": unknown}).status_code == 302
+    assert Post.objects.count() == 1
+
+
+def test_no_row_costs_a_query(signed_in: SignedIn) -> None:
+    german(make.post("First"))
+    make.edited(Post.objects.get(locale="en"), {"title": "First, again"})
+    client = signed_in()
+
+    def count() -> int:
+        client.get(MATRIX)
+        with CaptureQueriesContext(connection) as caught:
+            client.get(MATRIX)
+        return len(caught)
+
+    before = count()
+    for number in range(4):
+        german(make.post(f"No. {number}"))
+    assert count() == before == 11
