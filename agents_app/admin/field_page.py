@@ -24,6 +24,7 @@ from agents_app.admin.choosing import (
 )
 from agents_app.admin.dialog import for_dialog
 from agents_app.admin.estimates import estimate_context
+from agents_app.admin.switched import enabled_on
 from agents_app.admin.values import field_view
 from agents_app.admin.wording import agent_name
 from agents_app.definitions.files import agents_for
@@ -63,7 +64,7 @@ def field_actions(request: HttpRequest, post: Post) -> FieldActions:
     """A link for each agent that serves a field. One query for the whole form."""
     agents: Sequence[AgentDefinition] = ()
     if may(request, "agents.field"):
-        agents = only_enabled(agents_for(Scope.FIELD))
+        agents = enabled_on(request, agents_for(Scope.FIELD))
 
     def of(place: FieldPlace) -> list[FieldAction]:
         if not _can_be_proposed(place):

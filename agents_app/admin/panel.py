@@ -12,10 +12,10 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
+from agents_app.admin.switched import enabled_on
 from agents_app.admin.wording import agent_name, is_demo, model_label, money
 from agents_app.definitions.files import agents_for
 from agents_app.definitions.schema import Scope
-from agents_app.definitions.switches import only_enabled
 from agents_app.models import AgentRun, RunStatus
 from content.admin.panels import (
     RunView,
@@ -34,7 +34,7 @@ def agent_panel(request: HttpRequest, post: Post) -> SafeString:
     """The dropdown of agents for a post, with the latest runs."""
     if not may(request, "agents.dropdown"):
         return mark_safe("")
-    agents = only_enabled(agents_for(Scope.DROPDOWN))
+    agents = enabled_on(request, agents_for(Scope.DROPDOWN))
     latest = list(AgentRun.objects.filter(post=post).defer("context", "value")[:_LATEST])
     start_url = reverse("admin:agents_app_run_start", args=[post.pk])
     context = {
