@@ -12,7 +12,9 @@ function unitsOf(sent) {
   const units = new Map();
   for (const [name, value] of sent) {
     if (IGNORED.test(name) || value instanceof File) continue;
-    const unit = unitOf(name);
+    // A second name of the same field, such as its document beside its Markdown; an empty one says nothing.
+    if (name.includes("~") && value === "") continue;
+    const unit = unitOf(name.replace(/~\w+$/, ""));
     units.set(unit, `${units.get(unit) ?? ""}\n${name}=${value}`);
   }
   return units;
