@@ -1,0 +1,77 @@
+"""The inbox by keyboard, like changes after their sample, home without scripts, the matrix on a narrow screen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from content.models import Post, QueuedChange
+from tests import make
+from tests.browser import inbox_scene
+from tests.browser.test_looks import serious_in_any_light
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def wide(page: Any) -> int:
+    return int(page.evaluate("() => document.documentElement.scrollWidth"))
+
+
+def test_the_inbox_is_worked_through_by_keyboard_and_like_changes_after_a_sample(
+    open_page: Any,
+) -> None:
+    posts = inbox_scene.full()
+    page = open_page()
+    page.goto("/admin/inbox/")
+    page.locator("[data-wait]").first.wait_for()
+    assert page.locator("[data-apply]").is_disabled()
+
+    # The riskiest comes first: the address of a published post.
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    page.keyboard.press("u")
+    page.keyboard.press("a")
+    assert page.inner_text("[data-apply]") == "Apply what is marked (1)"
+    assert page.locator("[data-wait]:focus").get_attribute("id") != ""
+    with page.expect_navigation():
+        page.keyboard.press("Control+Enter")
+    assert "1 change went on to Review." in page.inner_text(".messagelist")
+    slug = make.layers(posts[1]).review.document.fields["slug"]
+    assert slug == "espresso-without-a-cafe"
+
+    with page.expect_navigation():
+        page.keyboard.press("s")
+    assert page.locator(".like-sample").count() == 3
+    assert serious_in_any_light(page) == []
+    page.keyboard.press("j")
+    page.keyboard.press("i")
+    button = page.locator("button[value=accept]")
+    assert button.inner_text() == "Submit what is included (4)"
+    with page.expect_navigation():
+        button.press("Enter")
+    assert "4 changes went on to Review." in page.inner_text(".messagelist")
+    assert QueuedChange.objects.filter(path="post.metaDescription", layer="review").count() == 4
+
+
+def test_home_and_the_matrix_work_without_scripts_and_on_a_narrow_screen(open_page: Any) -> None:
+    posts = inbox_scene.full()
+    page = open_page("admin", width=360)
+    problems = []
+    for address in ("/admin/", "/admin/inbox/", "/admin/content/translations/"):
+        page.goto(address)
+        problems += [f"{address} is {wide(page)} wide"] if wide(page) > 360 else []
+    assert problems == []
+
+    plain = open_page("admin", width=360, scripts=False)
+    plain.goto("/admin/")
+    plain.click(".tile-ai")
+    assert plain.locator("[data-wait]").count() == 8
+    plain.check('[data-wait] >> nth=0 >> input[value="reject"]', force=True)
+    plain.click("[data-apply]")
+    assert "1 change was rejected." in plain.inner_text(".messagelist")
+    plain.goto("/admin/content/translations/?state=missing")
+    plain.check(f'input[value="{posts[4].pk}:de"]')
+    plain.click("text=Make what is ticked")
+    assert "1 translation was made" in plain.inner_text(".messagelist")
+    assert Post.objects.get(translation_group=posts[4].translation_group, locale="de")
