@@ -1,0 +1,236 @@
+"""The form of a post as its page with scripts uses it: parts of it, saving in place, restoring, choosing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from content import edits
+from content.models import Layer, Post
+from content.services.edit import edit_post
+from tests import make
+from tests.admin.pages import fields, url
+
+pytestmark = pytest.mark.django_db
+SignedIn = Callable[..., Client]
+JSON = {"Accept": "application/json"}
+
+
+def long_post(count: int = 20) -> Post:
+    """A post whose modules are shown closed: a hero, prose, questions and then callouts."""
+    post = make.post()
+
+    def add(document: Any) -> Any:
+        for number in range(count):
+            props = {"title": f"Callout {number}"}
+            document, _ = edits.add_module(document, type="callout", props=props)
+        return document
+
+    edit_post(post_id=post.pk, actor=make.actor("admin"), edit=add)
+    return post
+
+
+def queries(client: Client, address: str) -> int:
+    client.get(address)
+    with CaptureQueriesContext(connection) as caught:
+        assert client.get(address).status_code == 200
+    return len(caught)
+
+
+def test_a_form_with_a_hundred_modules_takes_as_many_queries_as_one_with_few(
+    signed_in: SignedIn,
+) -> None:
+    client = signed_in("admin")
+
+    assert queries(client, url(make.post("Short"))) == 12
+    assert queries(client, url(long_post(97))) == 12
+
+
+def test_fields_of_closed_modules_come_when_they_are_opened_and_are_kept_when_they_are_not(
+    signed_in: SignedIn,
+) -> None:
+    post, client = long_post(), signed_in()
+    last = make.layers(post).live.modules[-1]
+    name = f"modules.{last.id}.props.title"
+    sent = fields(client.get(url(post)))
+    assert name not in sent
+
+    client.post(url(post), {**sent, "post.title": "Typed", "do": "save"})
+    assert make.layers(post).live.module(last.id) == last
+
+    part = client.get(url(post, "change/module", f"?module={last.id}"))
+    assert f'name="{name}" value="Callout 19"' in part.content.decode()
+    page = client.post(url(post), {**fields(client.get(url(post))), "do": f"open:{last.id}"})
+    assert fields(page)[name] == ["Callout 19"]
+    client.post(url(post), {**fields(page), name: "Opened", "do": "save"})
+    module = make.layers(post).live.module(last.id)
+    assert module is not None
+    assert module.props["title"] == "Opened"
+
+
+def test_a_new_module_and_a_copy_with_what_is_typed_come_as_parts(signed_in: SignedIn) -> None:
+    post, client = make.post(), signed_in()
+    prose = make.module_id(post, "prose")
+    address = url(post, "change/module")
+    before = make.live_hash()
+
+    made = client.post(address, {"do": "add", "add": "callout", "number": "7"}).content.decode()
+    copy = client.post(
+        address,
+        {
+            **fields(client.get(url(post))),
+            f"modules.{prose}.props.content": "Typed, not saved",
+            "do": f"duplicate:{prose}",
+            "number": "8",
+        },
+    ).content.decode()
+
+    assert 'name="order" value="new-7:callout"' in made
+    assert 'name="modules.new-7.props.title"' in made
+    assert 'name="order" value="new-8:prose"' in copy
+    assert "Typed, not saved" in copy
+    assert make.live_hash() == before
+
+
+@pytest.mark.parametrize("sent", [{"do": "add", "add": "heroo"}, {"do": "duplicate:x"}, {}])
+def test_a_part_that_there_is_not_is_not_found(signed_in: SignedIn, sent: dict[str, str]) -> None:
+    post, client = make.post(), signed_in()
+
+    assert client.post(url(post, "change/module"), sent).status_code == 404
+    assert client.get(url(post, "change/module", "?module=nonsense")).status_code == 404
+
+
+def test_modules_and_items_are_duplicated_without_scripts(signed_in: SignedIn) -> None:
+    post, client = make.post(), signed_in()
+    faq = make.module_id(post, "faq")
+    path = f"modules.{faq}.props.items"
+    page = client.post(url(post), {**fields(client.get(url(post))), "do": f"item-add:{path}"})
+    typed = {**fields(page), f"{path}.0.question": "Why?"}
+    page = client.post(url(post), {**typed, "do": f"item-duplicate:{path}.0"})
+    page = client.post(url(post), {**fields(page), "do": f"duplicate:{faq}"})
+    client.post(url(post), {**fields(page), "do": "save"})
+
+    live = make.layers(post).live
+    assert [module.type for module in live.modules] == ["hero", "prose", "faq", "faq"]
+    for module in live.modules[2:]:
+        items: Any = module.props["items"]
+        assert [item["question"] for item in items] == ["Why?", "Why?"]
+
+
+def test_the_picker_shows_what_may_be_added_with_drawings(signed_in: SignedIn) -> None:
+    make.global_module()
+    post = make.post()
+
+    page = signed_in().get(url(post, "change/picker")).content.decode()
+
+    assert 'value="callout"' in page
+    assert 'value="callout@newsletter"' in page
+    assert page.count('<svg class="wire"') == page.count('class="pick"')
+    assert signed_in("translator").get(url(post, "change/picker")).status_code == 403
+
+
+def test_saving_in_place_answers_what_stands_now_and_goes_on_from_there(
+    signed_in: SignedIn,
+) -> None:
+    post, client = make.post(), signed_in()
+    sent = fields(client.get(url(post)))
+
+    first: Any = client.post(
+        url(post), {**sent, "post.title": "One", "do": "save"}, headers=JSON
+    ).json()
+    post.refresh_from_db()
+    assert (first["stays"], first["version"], post.title) == (True, post.version, "One")
+    assert list(first["was"]) == ["post.title"]
+    again = {**sent, "version": str(first["version"]), "post.title": "Two", "do": "save"}
+    assert client.post(url(post), again, headers=JSON).json()["stays"] is True
+    post.refresh_from_db()
+    assert post.title == "Two"
+    assert client.post(url(post), again, headers=JSON).status_code == 409
+
+
+def test_saving_in_place_leads_on_where_the_page_would_show_something_else(
+    signed_in: SignedIn,
+) -> None:
+    post, client = make.post(), signed_in()
+    sent = fields(client.get(url(post)))
+
+    made = client.post(url(post), {**sent, "add": "callout", "do": "add"})
+    added: Any = client.post(url(post), {**fields(made), "do": "save"}, headers=JSON).json()
+    sent = fields(client.get(url(post)))
+    staged: Any = client.post(
+        url(post), {**sent, "post.title": "Staged", "do": "save-review"}, headers=JSON
+    ).json()
+
+    assert added == {"stays": False, "url": url(post)}
+    assert staged == {"stays": False, "url": url(post, "review", "?layer=review")}
+
+
+def test_what_a_browser_kept_comes_back_over_what_stands_now(signed_in: SignedIn) -> None:
+    post, client = make.post(excerpt="Old"), signed_in()
+    kept = {**fields(client.get(url(post))), "post.title": "Typed before the crash"}
+    edit_post(
+        post_id=post.pk,
+        actor=make.actor("admin"),
+        edit=lambda d: edits.patch_fields(d, {"excerpt": "By another"}),
+    )
+    before = make.live_hash()
+
+    page = client.post(url(post), {**kept, "do": "restore"})
+
+    assert page.status_code == 200
+    assert fields(page)["post.title"] == ["Typed before the crash"]
+    assert fields(page)["post.excerpt"] == ["By another"]
+    assert "<li>Excerpt</li>" in page.content.decode()
+    assert make.live_hash() == before
+    assert client.post(url(post), {**fields(page), "do": "save"}).status_code == 302
+    post.refresh_from_db()
+    assert (post.title, post.excerpt) == ("Typed before the crash", "By another")
+
+
+@pytest.mark.parametrize(("keep", "title"), [("theirs", "By another"), ("yours", "Mine")])
+def test_who_saves_second_chooses_field_by_field(
+    signed_in: SignedIn, keep: str, title: str
+) -> None:
+    post, client = make.post(), signed_in()
+    sent = fields(client.get(url(post)))
+    edit_post(
+        post_id=post.pk,
+        actor=make.actor("admin"),
+        edit=lambda d: edits.patch_fields(d, {"title": "By another"}),
+    )
+
+    stale = client.post(
+        url(post), {**sent, "post.title": "Mine", "post.excerpt": "Also mine", "do": "save"}
+    )
+
+    page = stale.content.decode()
+    assert stale.status_code == 409
+    assert page.count("choice choice-both") == 1
+    assert "By another" in page
+    chosen = {**fields(stale), "take.post.title": keep, "do": "save"}
+    assert client.post(url(post), chosen).status_code == 302
+    post.refresh_from_db()
+    assert (post.title, post.excerpt) == (title, "Also mine")
+
+
+def test_the_lock_of_a_module_is_explained_by_the_name_of_its_group(signed_in: SignedIn) -> None:
+    page = signed_in().get(url(make.post())).content.decode()
+
+    assert "Locked by the module group “Article”" in page
+
+
+def test_a_result_of_a_search_is_shown_as_it_stands_in_the_layer(signed_in: SignedIn) -> None:
+    post = make.post(metaTitle="Brew it", robotsJson={"index": False})
+    make.staged(post, {"metaTitle": "Brew it slowly"}, layer=Layer.REVIEW)
+
+    live = signed_in().get(url(post)).content.decode()
+    staged = signed_in().get(url(post, query="?layer=review")).content.decode()
+
+    assert "data-p-title>Brew it</p>" in live
+    assert "data-p-title>Brew it slowly</p>" in staged
+    assert '<li data-note="hidden">' in live
