@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from content.models import Post
 
@@ -37,6 +38,10 @@ class RunView:
     cost: str = ""
     problem: str = ""
     has_read_untrusted: bool = False
+
+    @property
+    def started(self) -> str:
+        return _("started by %(by)s") % {"by": self.by}
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from content.admin.part import module_part
 from content.admin.picker import picker
 from content.admin.preview import preview, preview_frame
 from content.admin.review import review
+from content.admin.review_edit import review_edit
 from content.admin.revisions import compare, restore, revisions
 from content.admin.richtext_field import richtext
 from content.admin.targets import targets
@@ -155,6 +156,7 @@ class PostAdmin(PermittedAdmin[Post]):
             path("<uuid:post_id>/change/editing/", wrap(editing), name="content_post_editing"),
             path("<uuid:post_id>/change/picker/", wrap(picker), name="content_post_picker"),
             path("<uuid:post_id>/review/", wrap(review), name="content_post_review"),
+            path("<uuid:post_id>/review/edit/", wrap(review_edit), name="content_post_review_edit"),
             path("<uuid:post_id>/preview/", wrap(preview), name="content_post_preview"),
             path(
                 "<uuid:post_id>/preview/page/",

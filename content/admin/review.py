@@ -2,213 +2,191 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection
+from dataclasses import replace
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from content.admin.pages import post_page, read, review_url
-from content.admin.review_cards import Shown, shown_cards
-from content.layers import Layers, LayerView, digest_of
+from content.admin.review_cards import Decisions, layer_label
+from content.admin.review_page import Reviewed, show
+from content.admin.review_told import tell
+from content.layers import LayerView
 from content.layers.decide import Decided, decide
+from content.layers.marks import NOTE_MAX
 from content.models import Layer, Post
-from content.review.labels import label_of, module_names
-from core.admin.rights import actor_of, answers_refusals, may, require
-from core.errors import CmsError
+from core.admin.rights import actor_of, answers_refusals, require
+from core.errors import CmsError, RuleViolation
 
-Decisions = dict[str, str]
 _WORDS = ("accept", "reject")
-_VERBS = {"approve": "Approve", "submit": "Submit to Review", "reject": "Reject"}
+_NOTE = "note."
 
 
 @answers_refusals
 def review(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """GET shows a layer (`?layer=ai-review` or `review`), POST decides."""
     require(request, "posts.view")
-    post, layers = read(post_id)
-    view = layers.view(_layer(request, layers))
+    reviewed = _reviewed(request, post_id)
     if request.method == "POST":
-        return _decided(request, post, layers, view)
-    return _show(request, post, layers, view, {})
+        return _decided(reviewed)
+    return show(reviewed, Decisions())
 
 
-def _layer(request: HttpRequest, layers: Layers) -> Layer:
+def _reviewed(request: HttpRequest, post_id: UUID) -> Reviewed:
+    post, layers = read(post_id)
     wanted = request.GET.get("layer", "")
-    if wanted in Layer.values:
-        return Layer(wanted)
-    return Layer.AI_REVIEW if layers.ai_review.exists else Layer.REVIEW
+    layer = Layer.AI_REVIEW if layers.ai_review.exists else Layer.REVIEW
+    return Reviewed(
+        request, post, layers, layers.view(Layer(wanted) if wanted in Layer.values else layer)
+    )
 
 
-def _decided(request: HttpRequest, post: Post, layers: Layers, view: LayerView) -> HttpResponse:
-    action = request.POST.get("action", "")
-    taking = "approve" if view.layer == Layer.REVIEW else "submit"
+def _decided(reviewed: Reviewed) -> HttpResponse:
+    action = reviewed.request.POST.get("action", "")
+    if action == "accept-safe":
+        return _accept_safe(reviewed)
+    taking = "approve" if reviewed.is_review else "submit"
     if action not in (taking, "reject"):
-        return _again(request, post, layers, view, "Press one of the buttons.")
-    decisions = _read_decisions(request).items()
-    accept = [path for path, word in decisions if word == "accept"]
-    refuse = [path for path, word in decisions if word == "reject"]
+        return _again(reviewed, _("Press one of the buttons."))
+    marked = _read_decisions(reviewed.request).words
+    accept = [path for path, word in marked.items() if word == "accept"]
+    refuse = [path for path, word in marked.items() if word == "reject"]
     if not accept and not refuse:
-        return _confirm_all(request, post, layers, view, action)
+        return _confirm_all(reviewed, action)
     if action == taking and not accept:
-        message = (
-            f"Nothing is marked Accept. To drop the {len(refuse)} marked Reject, press Reject."
+        message = ngettext(
+            "Nothing is marked Accept. To drop the one marked Reject, press Reject.",
+            "Nothing is marked Accept. To drop the %(count)s marked Reject, press Reject.",
+            len(refuse),
         )
-        return _again(request, post, layers, view, message)
+        return _again(reviewed, message % {"count": len(refuse)})
+    return _carry_out(reviewed, accept if action == taking else (), refuse)
+
+
+def _carry_out(
+    reviewed: Reviewed, accept: Collection[str], refuse: Collection[str]
+) -> HttpResponse:
+    request, post, view = reviewed.request, reviewed.post, reviewed.view
     try:
         done = decide(
             post_id=post.pk,
             layer=view.layer,
             actor=actor_of(request),
             digest=request.POST.get("digest", ""),
-            accept=accept if action == taking else (),
+            accept=accept,
             refuse=refuse,
-            note=request.POST.get("note", "").strip(),
+            note=_note(request.POST.get("note", "")),
+            notes={path: _note(words) for path, words in _read_decisions(request).notes.items()},
         )
     except CmsError as error:
         if error.status in (403, 404):
             raise
-        return _refused(request, post.pk, view.layer, error)
-    _tell(request, view, done)
+        return _refused(reviewed, error)
+    tell(request, post, view, done)
     return HttpResponseRedirect(_next(post, view, done))
+
+
+def _note(text: str) -> str:
+    """Raises `RuleViolation` for what no note can be."""
+    words = text.strip()
+    if len(words) > NOTE_MAX:
+        sentence = _("A note has at most %(most)s characters.") % {"most": NOTE_MAX}
+        raise RuleViolation(sentence, details={"note": [sentence]})
+    if any(ord(letter) == 0 or 0xD800 <= ord(letter) <= 0xDFFF for letter in words):
+        sentence = _("The note holds a character that no text can hold.")
+        raise RuleViolation(sentence, details={"note": [sentence]})
+    return words
 
 
 def _read_decisions(request: HttpRequest) -> Decisions:
     """Every radio group that was decided, also of changes that are gone by now."""
-    return {
-        path: value
-        for path, value in request.POST.items()
-        if path.startswith(("post.", "modules.")) and isinstance(value, str) and value in _WORDS
+    sent = {key: value for key, value in request.POST.items() if isinstance(value, str)}
+    words = {
+        key: value
+        for key, value in sent.items()
+        if key.startswith(("post.", "modules.")) and value in _WORDS
     }
+    notes = {key.removeprefix(_NOTE): value for key, value in sent.items() if _is_note(key)}
+    return Decisions(words, {path: note for path, note in notes.items() if note.strip()})
 
 
-def _refused(request: HttpRequest, post_id: UUID, layer: Layer, error: CmsError) -> HttpResponse:
+def _is_note(key: str) -> bool:
+    return key.startswith((f"{_NOTE}post.", f"{_NOTE}modules."))
+
+
+def _refused(reviewed: Reviewed, error: CmsError) -> HttpResponse:
     """The page as it stands now, with the decisions kept on everything that did not move."""
-    post, layers = read(post_id)
-    view = layers.view(layer)
+    post, layers = read(reviewed.post.pk)
+    now = Reviewed(reviewed.request, post, layers, layers.view(reviewed.view.layer))
     moved = set(error.details) if error.code == "stale_review" else set()
-    return _again(request, post, layers, view, error.message, moved=moved, status=error.status)
+    return _again(now, error.message, moved=moved, status=error.status)
 
 
 def _again(
-    request: HttpRequest,
-    post: Post,
-    layers: Layers,
-    view: LayerView,
-    message: str,
-    *,
-    moved: set[str] | None = None,
-    status: int = 422,
+    reviewed: Reviewed, message: str, *, moved: Collection[str] = (), status: int = 422
 ) -> HttpResponse:
-    names = module_names(view.document, view.below)
+    read_ = _read_decisions(reviewed.request)
+    staged = set(reviewed.view.changes.paths)
     more = {
         "problem": message,
-        "moved": [label_of(path, view.document, names) for path in sorted(moved or ())],
-        "note": request.POST.get("note", ""),
+        "moved": [
+            (path if path in staged else "", label)
+            for path, label in reviewed.labels(sorted(moved))
+        ],
+        "decided": len(read_.words),
+        "note": reviewed.request.POST.get("note", ""),
     }
-    decisions = _read_decisions(request)
-    return _show(request, post, layers, view, decisions, moved=moved, more=more, status=status)
+    decisions = Decisions(read_.words, read_.notes, moved)
+    return show(reviewed, decisions, more=more, status=status)
 
 
-def _show(
-    request: HttpRequest,
-    post: Post,
-    layers: Layers,
-    view: LayerView,
-    decisions: Mapping[str, str],
-    *,
-    moved: set[str] | None = None,
-    more: Mapping[str, Any] | None = None,
-    status: int = 200,
-) -> HttpResponse:
-    is_review = view.layer == Layer.REVIEW
-    context = {
-        **_cards(request, view, decisions, moved or set()),
-        "view": view,
-        "is_review": is_review,
-        "digest": digest_of(view.changes),
-        "may_take": may(
-            request, "posts.review.approve" if is_review else "posts.ai-review.approve"
-        ),
-        "may_reject": may(request, "posts.review.approve"),
-        "other_count": len((layers.ai_review if is_review else layers.review).changes),
-        "other_url": review_url(post, Layer.AI_REVIEW if is_review else Layer.REVIEW),
-        **(more or {}),
-    }
-    return post_page(
-        request,
-        "admin/posts/review.html",
-        post,
-        layers,
-        context,
-        title=f"{'Review' if is_review else 'AI Review'}: {post.title}",
-        tab=view.layer,
-        status=status,
-    )
+def _accept_safe(reviewed: Reviewed) -> HttpResponse:
+    """The button without scripts: the page again, with Accept at what needs no second look. Nothing is written."""
+    decisions = replace(_read_decisions(reviewed.request), accepts_safe=True)
+    more = {"note": reviewed.request.POST.get("note", ""), "marks_safe": True}
+    return show(reviewed, decisions, more=more)
 
 
-def _cards(
-    request: HttpRequest, view: LayerView, decisions: Mapping[str, str], moved: set[str]
-) -> dict[str, Any]:
-    groups = shown_cards(request, view, decisions, moved)
-    cards = [card for group in groups for card in group.cards]
-    return {
-        "groups": groups,
-        "first": cards[0].card.path if cards else "",
-        "total": len(cards),
-        "accepted": _count(cards, "accept"),
-        "rejected": _count(cards, "reject"),
-        "undecided": _count(cards, "leave"),
-        "flagged": sum(card.card.is_flagged for card in cards),
-    }
-
-
-def _count(cards: list[Shown], decision: str) -> int:
-    return sum(card.decision == decision for card in cards)
-
-
-def _confirm_all(
-    request: HttpRequest, post: Post, layers: Layers, view: LayerView, action: str
-) -> HttpResponse:
+def _confirm_all(reviewed: Reviewed, action: str) -> HttpResponse:
     """Nothing was marked: ask whether all of it is meant, naming each."""
+    request, post, view = reviewed.request, reviewed.post, reviewed.view
     if not view.exists:
         return HttpResponseRedirect(review_url(post, view.layer))
-    names = module_names(view.document, view.below)
+    count = len(view.changes)
     context = {
         "view": view,
         "action": action,
-        "verb": _VERBS[action],
         "word": "reject" if action == "reject" else "accept",
-        "changes": [
-            (change.path, label_of(change.path, view.document, names)) for change in view.changes
-        ],
+        "changes": reviewed.labels(view.changes.paths),
         # What was seen, not what stands now: a change that came since must not slip in.
         "digest": request.POST.get("digest", ""),
         "note": request.POST.get("note", ""),
         "back": review_url(post, view.layer),
+        "layer_label": layer_label(view.layer),
     }
-    title = f"{_VERBS[action]} all {len(view.changes)} changes?"
     return post_page(
-        request, "admin/posts/confirm_all.html", post, layers, context, title=title, tab=view.layer
+        request,
+        "admin/posts/confirm_all.html",
+        post,
+        reviewed.layers,
+        context,
+        title=_question(action, count),
+        tab=view.layer,
     )
 
 
-def _tell(request: HttpRequest, view: LayerView, done: Decided) -> None:
-    parts = []
-    if done.taken:
-        what = "approved, now live" if view.layer == Layer.REVIEW else "submitted to Review"
-        parts.append(f"{len(done.taken)} {what}")
-    if done.rejected:
-        parts.append(f"{len(done.rejected)} rejected")
-    if parts:
-        text = ", ".join(parts)
-        messages.success(request, f"{text[:1].upper()}{text[1:]}.")
-    if done.conflicts:
-        messages.warning(
-            request,
-            f"{len(done.conflicts)} stayed in AI Review, because a person staged another value in Review.",
-        )
+def _question(action: str, count: int) -> str:
+    questions = {
+        "approve": ngettext("Approve the change?", "Approve all %(count)s changes?", count),
+        "submit": ngettext(
+            "Submit the change to Review?", "Submit all %(count)s changes to Review?", count
+        ),
+        "reject": ngettext("Reject the change?", "Reject all %(count)s changes?", count),
+    }
+    return questions[action] % {"count": count}
 
 
 def _next(post: Post, view: LayerView, done: Decided) -> str:

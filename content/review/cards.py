@@ -55,6 +55,11 @@ class Card:
         return any(fact.is_loud for fact in self.facts)
 
     @property
+    def short(self) -> str:
+        """The label without the module's name, for a list below that name."""
+        return self.label.rpartition(" › ")[2]
+
+    @property
     def module_id(self) -> str:
         return self.path.split(".", 2)[1] if self.path.startswith("modules.") else ""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Final, Literal
 
 from content.review.texts import ADDRESS
@@ -52,6 +53,7 @@ _GERMAN_NO: Final = re.compile(
 )
 
 
+@lru_cache(maxsize=4)
 def spot(text: str, language: str) -> Spotted:
     """What is found, each as often as it stands there. `language` is a tag like `de` or `en-GB`."""
     rest = ADDRESS.sub(" ", text)

@@ -153,7 +153,8 @@ def test_a_stale_review_writes_nothing_names_what_moved_and_keeps_the_rest(
     assert again["post.metaTitle"] == ["reject"]
     assert again["note"] == ["Kept note"]
     page = answer.content.decode()
-    assert "<li>Title</li>" in page
+    assert "1 of your 3 decisions needs another look" in page
+    assert '<li><a href="#c-post.title">Title</a></li>' in page
     assert "You had marked it Accept; decide again." in page
 
 

@@ -52,6 +52,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "content/post/": PEOPLE,
     "content/post/add/": EDITORS,
     "content/post/trash/": EDITORS,
+    "content/post/<post_id>/change/picker/": EDITORS,
     "content/post/<post_id>/delete/": EDITORS,
     "content/post/<post_id>/preview/": PEOPLE,
     "content/post/<post_id>/previews/": EDITORS,

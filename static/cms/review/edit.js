@@ -1,0 +1,75 @@
+// Editing the words of a change in its card: the form of the page behind the link, brought here.
+
+import { say } from "./words.js";
+
+const PART = { headers: { "X-Part": "edit" }, credentials: "same-origin" };
+
+export function startEditing(root, announce) {
+  async function open(link) {
+    const card = link.closest("[data-change]");
+    const here = card.querySelector("[data-card-edit]");
+    if (here) return close(card, link);
+    await busy(card, async () => {
+      const answer = await fetch(link.href, PART);
+      if (answer.status !== 200) return location.assign(link.href);
+      put(card, await answer.text());
+    });
+  }
+
+  function put(card, html) {
+    card.querySelector("[data-card-edit]")?.remove();
+    const form = new DOMParser().parseFromString(html, "text/html").querySelector("form");
+    if (!form) throw new Error("no form");
+    card.querySelector("[data-body]").after(form);
+    document.dispatchEvent(new CustomEvent("cms:added", { bubbles: true, detail: { root: form } }));
+    form.querySelector("[aria-invalid=true], textarea:not([hidden]), input:not([type=hidden]), select")?.focus();
+  }
+
+  function close(card, link) {
+    card.querySelector("[data-card-edit]").remove();
+    (link ?? card).focus();
+  }
+
+  async function send(form) {
+    const card = form.closest("[data-change]");
+    await busy(card, async () => {
+      const answer = await fetch(form.action, { ...PART, method: "POST", body: new FormData(form) });
+      if (answer.status !== 204) return put(card, await answer.text());
+      const here = new URL(location.href);
+      here.hash = card.id;
+      history.replaceState(null, "", here);
+      location.reload();
+    });
+  }
+
+  async function busy(card, work) {
+    card.dataset.busy = "";
+    try {
+      await work();
+    } catch {
+      announce(say("failed"));
+    } finally {
+      delete card.dataset.busy;
+    }
+  }
+
+  root.addEventListener("click", (event) => {
+    const link = event.target.closest("[data-edit-link]");
+    const cancel = event.target.closest("[data-cancel]");
+    if (event.ctrlKey || event.metaKey || event.shiftKey || !(link ?? cancel)) return;
+    event.preventDefault();
+    if (link) open(link);
+    else close(cancel.closest("[data-change]"));
+  });
+  root.addEventListener("submit", (event) => {
+    if (!event.target.matches("[data-card-edit]")) return;
+    event.preventDefault();
+    send(event.target);
+  });
+  root.addEventListener("keydown", (event) => {
+    const form = event.target.closest("[data-card-edit]");
+    if (event.key !== "Escape" || !form || event.defaultPrevented) return;
+    event.preventDefault();
+    close(form.closest("[data-change]"));
+  });
+}

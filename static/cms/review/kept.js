@@ -1,0 +1,40 @@
+// Decisions that are not sent yet survive a reload, an edit and a visit elsewhere, as long as the window is open. Each
+// is kept with the change that it was made on: where that moved, it counts no more, and the reader is told.
+
+export function kept(key) {
+  const read = () => {
+    try {
+      return JSON.parse(sessionStorage.getItem(key)) ?? {};
+    } catch {
+      return {};
+    }
+  };
+  return {
+    save(cards) {
+      const made = {};
+      for (const card of cards) {
+        if (card.decision !== "leave" || card.note) made[card.path] = { seen: card.seen, decision: card.decision, note: card.note };
+      }
+      try {
+        if (Object.keys(made).length) sessionStorage.setItem(key, JSON.stringify(made));
+        else sessionStorage.removeItem(key);
+      } catch { /* A full or closed store: the page works without it. */ }
+    },
+    // Puts back what still holds. Answers how many there were, how many hold, and the cards that moved.
+    restore(cards) {
+      const made = read();
+      const moved = [];
+      let count = 0;
+      for (const card of cards) {
+        const one = made[card.path];
+        if (!one) continue;
+        if (one.seen !== card.seen) {
+          if (one.decision !== "leave") moved.push(card);
+          continue;
+        }
+        if (card.put(one.decision, one.note)) count += 1;
+      }
+      return { total: count + moved.length, count, moved };
+    },
+  };
+}

@@ -1,0 +1,93 @@
+// The page beside the cards: before or after, wide or narrow, at the module that is being read.
+
+const WAIT = 150; // milliseconds that the pointer rests on a card before the page moves
+
+export function startPane(root) {
+  const details = root.querySelector("[data-pane]");
+  if (!details) return { show() {}, at() {} };
+  const box = details.querySelector("[data-pane-frame]");
+  const frame = box.querySelector("iframe");
+  let width = 1200;
+  let module = "";
+  let waiting;
+
+  details.querySelector("[data-pane-switches]").hidden = false;
+  details.querySelector(".pane-links").hidden = true;
+
+  function fit() {
+    if (!details.open || !box.clientWidth) return;
+    const scale = Math.min(1, box.clientWidth / width);
+    frame.style.width = `${width}px`;
+    frame.style.height = `${box.clientHeight / scale}px`;
+    frame.style.transform = `scale(${scale})`;
+    frame.style.marginInlineStart = `${Math.max(0, (box.clientWidth - width * scale) / 2)}px`;
+  }
+
+  function press(group, button) {
+    for (const one of details.querySelectorAll(group)) one.setAttribute("aria-pressed", String(one === button));
+  }
+
+  function show(which) {
+    const button = details.querySelector(`[data-which=${which}]`);
+    details.open = true;
+    press("[data-which]", button);
+    const address = frame.dataset[which];
+    if (frame.getAttribute("src") !== address) frame.setAttribute("src", address);
+    scroll();
+  }
+
+  function scroll() {
+    const page = frame.contentDocument;
+    for (const one of page?.querySelectorAll("[data-now-read]") ?? []) one.removeAttribute("data-now-read");
+    const place = module && page?.getElementById(`module-${module}`);
+    if (!details.open || !page?.documentElement) return;
+    if (place) {
+      place.setAttribute("data-now-read", "");
+      place.scrollIntoView({ block: "center" });
+    } else if (module === "") {
+      frame.contentWindow.scrollTo(0, 0);
+    }
+  }
+
+  function at(name) {
+    if (name === module) return;
+    module = name;
+    clearTimeout(waiting);
+    waiting = setTimeout(scroll, WAIT);
+  }
+
+  details.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (button?.dataset.which) show(button.dataset.which);
+    if (button?.dataset.width) {
+      width = Number(button.dataset.width);
+      press("[data-width]", button);
+      fit();
+    }
+  });
+  details.addEventListener("toggle", () => {
+    remember(details.open);
+    fit();
+    scroll();
+  });
+  frame.addEventListener("load", scroll);
+  new ResizeObserver(fit).observe(box);
+  if (isRemembered() && matchMedia("(min-width: 80rem)").matches) details.open = true;
+  return { show, at };
+}
+
+const KEY = "review-pane";
+
+function remember(isOpen) {
+  try {
+    localStorage.setItem(KEY, isOpen ? "open" : "closed");
+  } catch { /* Then it opens as it always does. */ }
+}
+
+function isRemembered() {
+  try {
+    return localStorage.getItem(KEY) === "open";
+  } catch {
+    return false;
+  }
+}

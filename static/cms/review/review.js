@@ -1,0 +1,196 @@
+// The review with keys, live counts and a page beside it. Without scripts it is a form of radio groups that works too.
+
+import { Card } from "./card.js";
+import { startEditing } from "./edit.js";
+import { kept } from "./kept.js";
+import { startPane } from "./pane.js";
+import { startSliders } from "./slider.js";
+import { say } from "./words.js";
+
+const TYPED = "input:not([type=radio], [type=checkbox], [type=range]), textarea, select, [contenteditable]";
+const WIDE = matchMedia("(min-width: 64rem)");
+const root = document.querySelector("[data-review]");
+if (root) start(root);
+
+function start(root) {
+  const form = root.querySelector("#review-form");
+  const cards = [...root.querySelectorAll("[data-change]")].map((element) => new Card(element));
+  const byElement = new Map(cards.map((card) => [card.element, card]));
+  const live = root.querySelector("[data-live]");
+  const take = form.querySelector("[data-take-button]");
+  const reject = form.querySelector("[data-reject-button]");
+  const progress = form.querySelector("[data-progress]");
+  const store = kept(root.dataset.key);
+  const pane = startPane(root);
+  const undo = [];
+  const last = new Map();
+  const announce = (text) => { live.textContent = text; };
+  const count = (value) => cards.filter((card) => card.decision === value).length;
+  const cardOf = (element) => byElement.get(element?.closest?.("[data-change]"));
+
+  function show() {
+    const accept = count("accept");
+    const rejected = count("reject");
+    const numbers = { accept, reject: rejected, leave: cards.length - accept - rejected };
+    for (const [value, number] of Object.entries(numbers)) form.querySelector(`[data-count=${value}]`).textContent = number;
+    for (const card of cards) card.show();
+    progress.value = accept + rejected;
+    progress.hidden = !(accept + rejected);
+    if (take) {
+      const both = rejected ? say("takeAlso", { count: accept, rejected }) : say("take", { count: accept });
+      take.textContent = accept ? both : rejected ? say("take", { count: 0 }) : say("takeAll");
+      // With rejections alone there is nothing to take: that is the other button.
+      take.disabled = !accept && rejected > 0;
+    }
+    if (reject) reject.textContent = rejected ? say("reject", { count: rejected }) : say("rejectAll");
+    return numbers;
+  }
+
+  function told(card, value) {
+    const words = { accept: "accept", reject: "refuse", leave: "leave" }[value];
+    announce(say(words, { label: card.label, left: say("left", { count: show().leave }) }));
+    store.save(cards);
+  }
+
+  function decide(card, value, { remember = true } = {}) {
+    if (!card || card.decision === value) return;
+    const before = card.decision;
+    card.put(value);
+    if (card.decision !== value) return;
+    if (remember) undo.push([card, before]);
+    last.set(card, value);
+    told(card, value);
+    if (value === "reject" && remember) card.noteField?.scrollIntoView({ block: "nearest" });
+  }
+
+  const current = () => cardOf(document.activeElement);
+  function move(step) {
+    const from = cards.indexOf(current());
+    const to = from < 0 ? (step > 0 ? 0 : cards.length - 1) : from + step;
+    cards[Math.min(Math.max(to, 0), cards.length - 1)].focus();
+  }
+
+  function acceptSafe() {
+    const open = cards.filter((card) => card.decision === "leave");
+    const safe = open.filter((card) => !card.isFlagged);
+    safe.forEach((card) => decide(card, "accept"));
+    const skipped = open.filter((card) => card.isFlagged);
+    const others = skipped.filter((card) => card.hasHands).length;
+    const parts = [say("safe", { count: safe.length })];
+    if (skipped.length > others) parts.push(say("skippedFacts", { count: skipped.length - others }));
+    if (others) parts.push(say("skippedHands", { count: others }));
+    notice(parts.join(" "), skipped);
+  }
+
+  function takeBack() {
+    const [card, value] = undo.pop() ?? [];
+    if (!card) return announce(say("nothing"));
+    decide(card, value, { remember: false });
+    card.focus();
+  }
+
+  function press(card, selector) {
+    card?.element.querySelector(selector)?.click();
+  }
+
+  const keys = {
+    j: () => move(1),
+    k: () => move(-1),
+    a: () => decide(current(), "accept"),
+    x: () => decide(current(), "reject"),
+    l: () => decide(current(), "leave"),
+    e: () => press(current(), "[data-edit-link]"),
+    c: () => press(current(), "[data-again]"),
+    u: takeBack,
+    A: acceptSafe,
+    "[": () => pane.show("before"),
+    "]": () => pane.show("after"),
+  };
+
+  function key(event) {
+    if (document.querySelector("dialog[open]")) return;
+    if ((event.ctrlKey || event.metaKey) && event.key === "Enter" && take && !event.target.closest?.("[data-card-edit]")) {
+      event.preventDefault();
+      if (count("accept")) form.requestSubmit(take);
+      else announce(say("none"));
+      return;
+    }
+    const act = Object.hasOwn(keys, event.key) ? keys[event.key] : null;
+    if (!act || event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.(TYPED)) return;
+    event.preventDefault();
+    act();
+  }
+
+  function notice(text, those) {
+    const box = root.querySelector("[data-restored]");
+    box.hidden = false;
+    box.querySelector("[data-text]").textContent = text;
+    box.querySelector("[data-moved]").replaceChildren(...those.slice(0, 12).map((card) => {
+      const link = document.createElement("a");
+      link.href = `#${CSS.escape(card.element.id)}`;
+      link.textContent = card.label;
+      link.addEventListener("click", (event) => { event.preventDefault(); card.focus(); });
+      return link;
+    }));
+    announce(text);
+  }
+
+  function restore() {
+    // What the server sent back is what was marked last.
+    if ("sent" in root.dataset) return store.save(cards);
+    const { total, count: held, moved } = store.restore(cards);
+    if (moved.length) notice(say("moved", { count: moved.length, total }), moved);
+    else if (held) announce(say("kept", { count: held }));
+    store.save(cards);
+  }
+
+  function changed(event) {
+    const card = cardOf(event.target);
+    if (!card || event.target.type !== "radio") return;
+    undo.push([card, last.get(card)]);
+    last.set(card, event.target.value);
+    told(card, event.target.value);
+  }
+
+  function reading(event) {
+    const card = cardOf(event.target);
+    if (!card) return;
+    pane.at(card.module);
+    if (event.type !== "focusin") return;
+    for (const one of cards) one.line?.toggleAttribute("aria-current", false);
+    card.line?.setAttribute("aria-current", "true");
+    card.line?.scrollIntoView({ block: "nearest" });
+  }
+
+  function jumped(event) {
+    const link = event.target.closest("[data-for]");
+    if (!link) return;
+    event.preventDefault();
+    cards.find((card) => card.line === link)?.focus();
+  }
+
+  restore();
+  for (const card of cards) last.set(card, card.decision);
+  root.addEventListener("change", changed);
+  root.addEventListener("input", (event) => { if (event.target.closest(".reject-note")) store.save(cards); });
+  for (const name of ["focusin", "mouseover"]) root.addEventListener(name, reading);
+  root.addEventListener("click", jumped);
+  form.querySelector("#note")?.addEventListener("keydown", noSend);
+  for (const card of cards) card.noteField?.addEventListener("keydown", noSend);
+  root.querySelector("[data-accept-safe]")?.addEventListener("click", (event) => { event.preventDefault(); acceptSafe(); });
+  document.addEventListener("keydown", key);
+  // A page that the browser brings back shows the decisions that it kept.
+  window.addEventListener("pageshow", show);
+  form.setAttribute("data-live-bar", "");
+  root.querySelector("[data-rail]").open = WIDE.matches;
+  startEditing(root, announce);
+  startSliders(root);
+  document.getElementById("problem")?.scrollIntoView({ block: "start" });
+  byElement.get(document.getElementById(decodeURIComponent(location.hash.slice(1))))?.focus();
+  show();
+}
+
+// Enter in a note would press the first button: approving must be meant.
+function noSend(event) {
+  if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) event.preventDefault();
+}
