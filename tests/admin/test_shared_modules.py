@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -11,6 +12,7 @@ from django.test import Client
 from content.models import ModuleGroup, ModuleInstance, Replacement
 from content.services.globals import create_global
 from tests import make
+from tests.admin.pages import fields
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
@@ -72,25 +74,53 @@ def test_an_unused_global_module_is_deleted_and_local_ones_have_no_page(
 
 def test_a_module_group_is_made_changed_and_deleted(signed_in: SignedIn) -> None:
     client = signed_in("admin")
-    assert "&quot;type&quot;: &quot;hero&quot;" in client.get(f"{GROUPS}add/").content.decode()
-    form = {"name": "landing", "label": "Landing", "postType": "page", "modules": "[1]"}
-    assert client.post(f"{GROUPS}add/", form).status_code == 422
-    assert client.post(f"{GROUPS}add/", {**form, "modules": "nonsense"}).status_code == 422
-    assert not ModuleGroup.objects.exists()
-
-    modules = json.dumps([{"type": "hero", "locked": True}])
-    assert client.post(f"{GROUPS}add/", {**form, "modules": modules}).status_code == 302
+    form = {"name": "landing", "label": "Landing", "postType": "page"}
+    assert client.post(f"{GROUPS}add/", {**form, "name": "Landing!"}).status_code == 422
+    made = client.post(f"{GROUPS}add/", form)
     group = ModuleGroup.objects.get()
-    assert group.modules[0]["locked"] is True
     page = f"{GROUPS}{group.pk}/change/"
-    assert client.get(page).status_code == 200
-    changed = {"label": "Start", "modules": modules, "version": 1}
+    assert (made.status_code, made["Location"]) == (302, page)
+    sent: Any = fields(client.get(page))
+
+    for wrong in ("[1]", "nonsense", '{"type": "hero"}', '[{"type": "no-such"}]', "[" * 100_000):
+        assert client.post(page, {**sent, "modules": wrong}).status_code == 422
+    modules = json.dumps([{"type": "hero", "locked": True}])
+    changed = {**sent, "label": "Start", "modules": modules}
     assert client.post(page, changed).status_code == 302
     group.refresh_from_db()
-    assert (group.label, group.version) == ("Start", 2)
+    assert (group.label, group.version, group.modules[0]["locked"]) == ("Start", 2, True)
     assert client.post(page, changed).status_code == 422
     assert client.post(f"{GROUPS}{group.pk}/delete/", {"x": "1"}).status_code == 302
     assert not ModuleGroup.objects.exists()
+
+
+def test_the_modules_of_a_group_are_put_in_order_by_their_buttons(signed_in: SignedIn) -> None:
+    client = signed_in("admin")
+    create_global(actor=make.actor("admin"), slug="letter", type="callout", label="Letter")
+    client.post(f"{GROUPS}add/", {"name": "landing", "label": "Landing", "postType": "page"})
+    group = ModuleGroup.objects.get()
+    page = f"{GROUPS}{group.pk}/change/"
+    rows: Any = fields(client.get(page))
+
+    for new in ("hero", "prose", "callout@letter", "no-such"):
+        rows = fields(client.post(page, {**rows, "do": "add", "new": new}))
+    rows = {**rows, "locked-0": "on", "props-1": '{"width": "wide"}'}
+    for do in ("up:2", "copy:0", "remove:0", "up:0", "down:9", "nonsense"):
+        rows = fields(client.post(page, {**rows, "do": do}))
+    group.refresh_from_db()
+    assert (group.version, group.modules) == (1, [])
+    rows.pop("props-2")
+    assert client.post(page, rows).status_code == 302
+
+    group.refresh_from_db()
+    assert [(row["type"], row["locked"], row["globalSlug"]) for row in group.modules] == [
+        ("hero", True, None),
+        ("callout", False, "letter"),
+        ("prose", False, None),
+    ]
+    odd = client.post(page, {**rows, "do": "preview", "props-0": "{"})
+    assert odd.status_code == 200
+    assert "This is no JSON" in odd.content.decode()
 
 
 def test_find_and_replace_is_tried_done_and_undone(signed_in: SignedIn) -> None:
