@@ -19,6 +19,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Cast
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from content.models import Draft, Layer, ModuleInstance, Post, PostModule
 from core.errors import NotFound
@@ -41,9 +42,10 @@ class Placements:
     @property
     def sentence(self) -> str:
         """In words, for whoever wants to delete it."""
-        number = "1 post places it" if self.total == 1 else f"{self.total} posts place it"
-        parts = [f"{self.staged} of them only in a draft"] if self.staged else []
-        parts += [f"{self.trashed} in the trash"] if self.trashed else []
+        number = ngettext("%(n)s post places it", "%(n)s posts place it", self.total)
+        number %= {"n": self.total}
+        parts = [_("%(n)s of them only in a draft") % {"n": self.staged}] if self.staged else []
+        parts += [_("%(n)s in the trash") % {"n": self.trashed}] if self.trashed else []
         return f"{number} ({', '.join(parts)})" if parts else number
 
 

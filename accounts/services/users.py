@@ -194,7 +194,8 @@ def _save(user: User, names: list[str] | None = None) -> None:
 def _use_password(user: User, password: str) -> None:
     try:
         if len(password) > LONGEST_PASSWORD:
-            raise ValidationError(f"A password has at most {LONGEST_PASSWORD:,} characters.")
+            most = f"{LONGEST_PASSWORD:,}"
+            raise ValidationError(_("A password has at most %(most)s characters.") % {"most": most})
         validate_password(password, user)
     except ValidationError as error:
         raise _refusal({"password": error.messages}) from None

@@ -6,6 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.definitions.switches import enabled_agent
@@ -38,7 +39,11 @@ def rehearse_run(
     if scope is None:
         raise invalid(
             "agentId",
-            f"The agent {agent.id} runs only at fields or with events, so that it cannot be tried out here.",
+            _(
+                "The agent %(id)s runs only at fields or with events, so that it cannot be tried out "
+                "here."
+            )
+            % {"id": agent.id},
             code="agent_not_in_scope",
         )
     run = create_run(

@@ -40,7 +40,7 @@ def retry_run(*, run_id: UUID | str, actor: Actor, note: str = "") -> AgentRun:
             code="run_unfinished",
         )
     if run.is_dry:
-        raise invalid("runId", "A dry run is begun anew on its agent's page.", code="dry_run")
+        raise invalid("runId", _("A dry run is begun anew on its agent's page."), code="dry_run")
     note = note.strip()
     refuse_unstorable(note, "note")
     if len(note) > NOTE_MAX:

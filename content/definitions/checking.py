@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import cast
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
@@ -14,17 +15,34 @@ from content.definitions.fields import ModuleProps
 from content.definitions.shape import props_of
 from core.errors import RuleViolation
 from core.json import Json, JsonObject
+from core.words import in_words
 
 _MOST_PATHS = 20
 _LONGEST_KEY = 80
 _SENTENCES = {
-    "string_type": "This should be text.",
-    "list_type": "This should be a list.",
-    "dict_type": "This should be an object.",
-    "model_type": "This should be an object.",
-    "string_unicode": "This holds half of a character (a lone surrogate), which cannot be stored.",
+    "string_type": gettext_noop("This should be text."),
+    "list_type": gettext_noop("This should be a list."),
+    "dict_type": gettext_noop("This should be an object."),
+    "model_type": gettext_noop("This should be an object."),
+    "string_unicode": gettext_noop(
+        "This holds half of a character (a lone surrogate), which cannot be stored."
+    ),
 }
 """In place of pydantic's, which speak of Python."""
+_PYDANTIC = {
+    "string_too_long": gettext_noop("String should have at most {max_length} characters"),
+    "string_too_short": gettext_noop("String should have at least {min_length} characters"),
+    "too_long": gettext_noop("The list should have at most {max_length} items"),
+    "too_short": gettext_noop("The list should have at least {min_length} items"),
+    "greater_than_equal": gettext_noop("Input should be greater than or equal to {ge}"),
+    "less_than_equal": gettext_noop("Input should be less than or equal to {le}"),
+    "literal_error": gettext_noop("Input should be {expected}"),
+    "bool_type": gettext_noop("Input should be a valid boolean"),
+    "int_type": gettext_noop("Input should be a valid integer"),
+    "float_type": gettext_noop("Input should be a valid number"),
+    "missing": gettext_noop("Field required"),
+}
+"""Pydantic's own, to be translated; in English they are said as pydantic says them."""
 
 
 def defaults(props: type[ModuleProps]) -> JsonObject:
@@ -84,16 +102,25 @@ def _violation(
 
 def _sentence(props: type[ModuleProps], error: ErrorDetails) -> str:
     if error["type"] != "extra_forbidden":
-        return _SENTENCES.get(error["type"]) or error["msg"].rstrip(".") + "."
+        own = _SENTENCES.get(error["type"])
+        return _(own) if own else _said(error).rstrip(".") + "."
     known = _known_at(props, error["loc"])
     name = _readable(error["loc"][-1])
     close = get_close_matches(name, known, 1, cutoff=0.7)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
+    hint = " " + _("Did you mean %(name)r?") % {"name": close[0]} if close else ""
     return _("There is no property %(name)r here.%(hint)s Known: %(known)s.") % {
         "name": name,
         "hint": hint,
         "known": ", ".join(known) or "none",
     }
+
+
+def _said(error: ErrorDetails) -> str:
+    plain = _PYDANTIC.get(error["type"], "")
+    translated = in_words(plain)
+    if translated == plain:
+        return error["msg"]
+    return translated.format(**error.get("ctx", {}))
 
 
 def _known_at(props: type[ModuleProps], location: tuple[int | str, ...]) -> list[str]:

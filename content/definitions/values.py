@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from uuid import UUID
 
+from django.utils.translation import gettext as _
 from pydantic_core import PydanticCustomError
 
 from content.richtext import schema as richtext
@@ -35,8 +36,11 @@ def check_line(value: object) -> object:
     if isinstance(value, str) and (found := _CONTROL.search(value)):
         raise _wrong(
             "control_character",
-            f"Control characters and line breaks are not allowed here "
-            f"(U+{ord(found.group()):04X} at position {found.start()}).",
+            _(
+                "Control characters and line breaks are not allowed here (U+%(ord)s at position "
+                "%(start)s)."
+            )
+            % {"ord": f"{ord(found.group()):04X}", "start": found.start()},
         )
     return value
 
@@ -46,8 +50,8 @@ def check_lines(value: object) -> object:
     if isinstance(value, str) and (found := _CONTROL_BUT_LINES.search(value)):
         raise _wrong(
             "control_character",
-            f"Control characters are not allowed "
-            f"(U+{ord(found.group()):04X} at position {found.start()}).",
+            _("Control characters are not allowed (U+%(ord)s at position %(start)s).")
+            % {"ord": f"{ord(found.group()):04X}", "start": found.start()},
         )
     return value
 
@@ -57,10 +61,14 @@ def check_rich_text(value: object) -> object:
     try:
         size = len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
     except (TypeError, ValueError, RecursionError) as error:
-        raise _wrong("rich_text", "This is not a rich-text document that can be stored.") from error
+        raise _wrong(
+            "rich_text", _("This is not a rich-text document that can be stored.")
+        ) from error
     if size > RICH_TEXT_MAX_BYTES:
         raise _wrong(
-            "rich_text", f"The document has {size} bytes; at most {RICH_TEXT_MAX_BYTES} fit."
+            "rich_text",
+            _("The document has %(size)s bytes; at most %(rich_text_max_bytes)s fit.")
+            % {"size": size, "rich_text_max_bytes": RICH_TEXT_MAX_BYTES},
         )
     problems = richtext.validate(value)
     if problems:
@@ -76,7 +84,10 @@ def check_link(value: object) -> object:
     if safe is None:
         raise _wrong(
             "unsafe_link",
-            "Use a path that begins with / , an #anchor, or an http, https, mailto or tel address.",
+            _(
+                "Use a path that begins with / , an #anchor, or an http, https, mailto or tel "
+                "address."
+            ),
         )
     return safe
 
@@ -89,7 +100,7 @@ def check_url(value: object) -> object:
         and checked
         and not checked.lower().startswith(("http://", "https://"))
     ):
-        raise _wrong("unsafe_url", "Use a full address that begins with https:// or http://.")
+        raise _wrong("unsafe_url", _("Use a full address that begins with https:// or http://."))
     return checked
 
 
@@ -102,7 +113,7 @@ def check_day(value: object) -> object:
             raise ValueError
         date.fromisoformat(value)
     except ValueError as error:
-        raise _wrong("date", "Write a day of the calendar as YYYY-MM-DD.") from error
+        raise _wrong("date", _("Write a day of the calendar as YYYY-MM-DD.")) from error
     return value
 
 
@@ -117,13 +128,13 @@ def check_id(value: object) -> object:
     try:
         return str(UUID(value))
     except ValueError as error:
-        raise _wrong("id", "Give the id (a UUID) of an existing item, or null.") from error
+        raise _wrong("id", _("Give the id (a UUID) of an existing item, or null.")) from error
 
 
 def check_slug(value: object) -> object:
     """The slug of a thing; empty means none."""
     if isinstance(value, str) and value and _SLUG.match(value) is None:
-        raise _wrong("slug", "Give a slug: lower-case letters, digits, - and _.")
+        raise _wrong("slug", _("Give a slug: lower-case letters, digits, - and _."))
     return value
 
 

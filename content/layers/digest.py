@@ -9,6 +9,8 @@ import json
 from collections.abc import Iterable
 from typing import Final
 
+from django.utils.translation import gettext as _
+
 from content.changes import ABSENT, Change, Value
 from content.document import ModuleDocument
 from core.errors import invalid
@@ -28,7 +30,7 @@ def digest_of(changes: Iterable[Change]) -> str:
 
 def read_digest(digest: str) -> dict[bytes, bytes]:
     """Hash of path → hash of change. Raises `RuleViolation` on `digest` where it is none of ours."""
-    wrong = invalid("digest", "The digest must be the one that GET …/changes answered.")
+    wrong = invalid("digest", _("The digest must be the one that GET …/changes answered."))
     if not digest.startswith("d1.") or len(digest) > _MOST * _SIZE:
         raise wrong
     body = digest.removeprefix("d1.")

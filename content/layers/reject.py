@@ -39,7 +39,7 @@ def reject(
     post = lock_post(post_id)
     layers = open_layers(post)
     view = layers.view(layer)
-    check_version(expected_version, view.version, "This draft")
+    check_version(expected_version, view.version, _("This draft"))
     if not view.exists:
         raise RuleViolation(
             _("Nothing is staged in %(layer)s of this post.") % {"layer": layer},

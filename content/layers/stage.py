@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from content.changes import diff
 from content.document import PostDocument
@@ -62,7 +63,7 @@ def stage(
     actor.require_inside(post.translation_group)
     layers = open_layers(post)
     view = layers.view(layer)
-    check_version(expected_version, view.version, "This draft")
+    check_version(expected_version, view.version, _("This draft"))
     document = edit(view.document)
     document = check_changes(post=post, before=view.document, after=document, actor=actor)
     own = diff(view.document, document).paths

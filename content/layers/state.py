@@ -9,6 +9,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from content import store
@@ -95,7 +96,7 @@ def locked(posts: QuerySet[Post], post_id: UUID | str) -> Post | None:
 
 
 def post_not_found(post_id: UUID | str) -> NotFound:
-    return NotFound(f"No post has the id {post_id}.")
+    return NotFound(_("No post has the id %(post_id)s.") % {"post_id": post_id})
 
 
 def open_layers(post: Post) -> Layers:
@@ -169,8 +170,11 @@ def check_version(expected: int | None, current: int, what: str) -> None:
     """Raise `Conflict` where a writer read an older version than the present one."""
     if expected is not None and expected != current:
         raise Conflict(
-            f"{what} changed since you read it: you sent version {expected}, it is {current}. "
-            "Read it again and repeat your change.",
+            _(
+                "%(what)s changed since you read it: you sent version %(expected)s, it is "
+                "%(current)s. Read it again and repeat your change."
+            )
+            % {"what": what, "expected": expected, "current": current},
             code="stale_version",
             current=current,
         )

@@ -26,16 +26,16 @@ def check_locks(before: PostDocument, after: PostDocument) -> None:
             continue
         now = after.module(module.id)
         if now is None:
-            raise _locked(module, "cannot be removed")
+            raise _locked(module, gettext("cannot be removed"))
         if now.identity != module.identity:
-            raise _locked(module, "cannot be unlocked or turned into another module")
+            raise _locked(module, gettext("cannot be unlocked or turned into another module"))
         if _preceding(before, module.id, common) != _preceding(after, module.id, common):
-            raise _locked(module, "cannot be moved")
+            raise _locked(module, gettext("cannot be moved"))
     for index, module in enumerate(before.modules):
         if not module.locked:
             break
         if after.order.index(module.id) != index:
-            raise _locked(module, "opens the post; nothing can be put above it")
+            raise _locked(module, gettext("opens the post; nothing can be put above it"))
 
 
 def _preceding(document: PostDocument, module_id: str, among: set[str]) -> set[str]:

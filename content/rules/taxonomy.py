@@ -58,21 +58,24 @@ def parent_of(term: Term, parent_id: object) -> Term | None:
         return None
     definition = taxonomies.get(term.taxonomy)
     if definition is None or not definition.hierarchical:
-        raise _refused(f"Terms of {term.taxonomy} have no hierarchy.")
+        raise _refused(_("Terms of %(taxonomy)s have no hierarchy.") % {"taxonomy": term.taxonomy})
     try:
         parent = Term.objects.filter(pk=UUID(str(parent_id))).first()
     except ValueError:
         parent = None
     # A term of another taxonomy is as absent as one that never was.
     if parent is None or parent.taxonomy != term.taxonomy:
-        raise _refused(f"No term of {term.taxonomy} has the id {str(parent_id)[:80]!r}.")
+        raise _refused(
+            _("No term of %(taxonomy)s has the id %(parent_id)r.")
+            % {"taxonomy": term.taxonomy, "parent_id": str(parent_id)[:80]}
+        )
     if parent.locale != term.locale:
-        raise _refused("The parent must be of the same language.")
+        raise _refused(_("The parent must be of the same language."))
     above = _ancestors(parent)
     if term.pk in {parent.pk, *(row.pk for row in above)}:
-        raise _refused("A term cannot stand below itself.", code="parent_cycle")
+        raise _refused(_("A term cannot stand below itself."), code="parent_cycle")
     if len(above) + 1 + _levels_of(term) > DEEPEST:
-        raise _refused(f"A taxonomy is at most {DEEPEST} levels deep.")
+        raise _refused(_("A taxonomy is at most %(deepest)s levels deep.") % {"deepest": DEEPEST})
     return parent
 
 

@@ -37,7 +37,7 @@ def edit_post(
     if not actor.can("posts.edit"):
         actor.require("posts.translate")
     post = lock_post(post_id)
-    check_version(expected_version, post.version, "This post")
+    check_version(expected_version, post.version, _("This post"))
     if not actor.can("posts.edit") and post.status != Status.DRAFT:
         raise NotAllowed(_("This post is live; translators stage changes of it in Review."))
     if status == Status.DRAFT and post.status != Status.DRAFT:

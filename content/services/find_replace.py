@@ -155,7 +155,9 @@ def _check(find: str, replace: str, tables: Collection[str]) -> None:
     known = known_tables()
     unknown = [table for table in tables if table not in known]
     if unknown or not tables:
-        what = f"There is no table {unknown[0][:80]!r} here" if unknown else "No table is named"
+        what = _("No table is named")
+        if unknown:
+            what = _("There is no table %(name)r here") % {"name": unknown[0][:80]}
         raise invalid(
             "tables", _("%(what)s; known: %(known)s.") % {"what": what, "known": ", ".join(known)}
         )

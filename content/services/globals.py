@@ -86,7 +86,7 @@ def edit_global(
     """
     _allow(actor)
     module = lock_global(slug)
-    check_version(expected_version, module.version, "This global module")
+    check_version(expected_version, module.version, _("This global module"))
     if type is not None and type != module.type:
         raise invalid("type", _("The type of a module cannot change."), code="module_type")
     merged = {**module.props, **_checked(module, props or {})}
@@ -102,7 +102,7 @@ def revert_global(
     """Make the module what one of its revisions holds. Raises `NotFound` for a revision of another module."""
     _allow(actor)
     module = lock_global(slug)
-    check_version(expected_version, module.version, "This global module")
+    check_version(expected_version, module.version, _("This global module"))
     try:
         revision = module.revisions.filter(pk=UUID(str(revision_id))).first()
     except ValueError:

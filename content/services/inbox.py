@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from content.layers import LayerView, digest_of, open_layers
 from content.layers.decide import decide
 from content.layers.digest import fingerprint
@@ -67,7 +69,9 @@ def decide_queued(*, marks: Sequence[Marked], actor: Actor, note: str = "") -> D
     """
     actor.require_person("decide on what waits")
     if not 1 <= len(marks) <= MOST:
-        raise invalid("marks", f"Decide on 1 to {MOST} changes at a time.")
+        raise invalid(
+            "marks", gettext("Decide on 1 to %(most)s changes at a time.") % {"most": MOST}
+        )
     words = {mark.id: mark for mark in marks}
     rows = QueuedChange.objects.filter(pk__in=words, post__deleted_at__isnull=True)
     groups: dict[tuple[UUID, str], list[QueuedChange]] = {}

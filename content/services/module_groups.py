@@ -93,7 +93,7 @@ def edit_group(
     """
     _allow(actor)
     group = _lock(name)
-    check_version(expected_version, group.version, "This module group")
+    check_version(expected_version, group.version, _("This module group"))
     if label is not None:
         group.label = clean_line("label", label, LABEL_MAX, required=True)
     if description is not None:

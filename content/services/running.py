@@ -110,7 +110,8 @@ def _check_can_start(original: Post, variation: Post) -> None:
         message = _("Publish the original first: variations are shown in its place.")
         code = "original_not_published"
     elif variation.status == Status.ARCHIVED:
-        message, code = "This variation is archived; make it a draft again first.", "archived"
+        message = _("This variation is archived; make it a draft again first.")
+        code = "archived"
     elif variation.is_placeholder or original.is_placeholder:
         message = _(
             "An agent made this post and nobody approved its content yet; approve it first."

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from content.definitions import find_taxonomy
 from content.models import Term
@@ -100,7 +101,8 @@ def place_term(
     place = len(rows) if before_id is None else places.get(str(before_id))
     if place is None:
         raise Conflict(
-            "The terms around this one changed since you read them. Read them again.", code="moved"
+            _("The terms around this one changed since you read them. Read them again."),
+            code="moved",
         )
     rows.insert(place, term)
     for number, row in enumerate(rows):
@@ -122,15 +124,20 @@ def delete_term(*, term_id: UUID | str, actor: Actor, force: bool = False) -> UU
     posts, waiting = posts_with(id_), waiting_with(id_)
     number = len(set(posts) | {draft.post_id for draft in waiting})
     if number and not force:
-        raise _in_use(term, number, "Take it off them first, or delete it with force=true.")
+        raise _in_use(term, number, _("Take it off them first, or delete it with force=true."))
     if len(posts) > MOST_AT_ONCE:
-        raise _in_use(term, number, f"More than {MOST_AT_ONCE} are too many to change at once.")
+        raise _in_use(
+            term,
+            number,
+            _("More than %(most_at_once)s are too many to change at once.")
+            % {"most_at_once": MOST_AT_ONCE},
+        )
     drop_from_drafts(id_, posts)
     drop_from_posts(id_, posts, actor)
     _record(term, actor, "deleted")
     # Live writes wait from here on: what one of them gave the term to meanwhile is seen now.
     if late := posts_with(id_):
-        raise _in_use(term, len(late), "One got it just now; try again.")
+        raise _in_use(term, len(late), _("One got it just now; try again."))
     Term.objects.filter(parent=term).update(parent=term.parent_id)
     term.delete()
     return id_
@@ -184,10 +191,13 @@ def _locked(term_id: UUID | str) -> Term:
 
 
 def _in_use(term: Term, number: int, what_to_do: str) -> Conflict:
-    posts = "1 post carries or proposes" if number == 1 else f"{number} posts carry or propose"
+    sentence = ngettext(
+        "%(n)s post carries or proposes the term %(name)r. %(what_to_do)s",
+        "%(n)s posts carry or propose the term %(name)r. %(what_to_do)s",
+        number,
+    )
     return Conflict(
-        _("%(posts)s the term %(name)r. %(what_to_do)s")
-        % {"posts": posts, "name": term.name, "what_to_do": what_to_do},
+        sentence % {"n": number, "name": term.name, "what_to_do": what_to_do},
         code="in_use",
         details={"posts": [str(number)]},
     )
