@@ -2,28 +2,94 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from core.admin.forms import form_page
 from core.admin.rights import actor_of, require
+from core.errors import CmsError
 from media.integrity import request_check
 from media.models import Asset, FileCheck
+from media.queries import assets, with_problems
+from media.services.variants import request_variants
+
+_MOST: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """A file that lacks some of its files in the storage. Sizes can be made again; the file itself cannot."""
+
+    asset: Asset
+    names: Sequence[str]
+
+    @property
+    def is_original(self) -> bool:
+        return self.asset.file.name in self.names
+
+    @property
+    def themes(self) -> Sequence[str]:
+        dark = set(self.asset.dark_variants.values())
+        return sorted({"dark" if name in dark else "light" for name in self.names})
 
 
 def check_page(request: HttpRequest) -> HttpResponse:
-    """GET shows the last checks, POST asks for another."""
+    """GET shows the last check, POST asks for another; with `repair`, lost sizes are made again."""
     require(request, "media.edit")
+    finished = FileCheck.objects.filter(finished_at__isnull=False).first()
     if request.method == "POST":
-        request_check(actor=actor_of(request))
-        messages.success(request, "The files are being checked.")
+        if "repair" in request.POST:
+            _repair(request, _lacks(finished))
+        else:
+            request_check(actor=actor_of(request))
+            messages.success(request, _("The files are being checked."))
         return HttpResponseRedirect(request.path)
     newest = FileCheck.objects.first()
-    finished = FileCheck.objects.filter(finished_at__isnull=False).first()
+    lacks = _lacks(finished)
     context = {
         "is_waiting": newest is not None and newest.finished_at is None,
         "check": finished,
+        "lacks": lacks,
+        "repairable": sum(not lack.is_original for lack in lacks[:_MOST]),
+        "failed": list(with_problems(Asset.objects.all())[:_MOST]),
         "is_whole": finished is not None
         and not (finished.missing_count or finished.orphaned_count),
     }
-    return form_page(request, "admin/media/check.html", Asset, context, title="Check files")
+    title = _("Check files")
+    return form_page(request, "admin/media/check.html", Asset, context, title=title)
+
+
+def _lacks(check: FileCheck | None) -> list[Lack]:
+    """What the check missed, by the file that it belongs to. What is deleted since lacks nothing."""
+    if check is None:
+        return []
+    missing: dict[str, list[str]] = {}
+    for asset_id, name in check.missing:
+        missing.setdefault(str(asset_id), []).append(name)
+    there: Mapping[str, Asset] = assets(missing)
+    return [Lack(there[id_], names) for id_, names in missing.items() if id_ in there]
+
+
+def _repair(request: HttpRequest, lacks: Sequence[Lack]) -> None:
+    asked = 0
+    for lack in [lack for lack in lacks if not lack.is_original][:_MOST]:
+        try:
+            for theme in lack.themes:
+                request_variants(asset_id=lack.asset.pk, theme=theme, actor=actor_of(request))
+            asked += 1
+        except CmsError as error:
+            said = {"name": lack.asset.filename, "reason": error.message}
+            messages.error(request, _("The file %(name)s: %(reason)s") % said)
+    if asked:
+        text = ngettext(
+            "The sizes of %(n)s file are being made. Check again when they are there.",
+            "The sizes of %(n)s files are being made. Check again when they are there.",
+            asked,
+        )
+        messages.success(request, text % {"n": asked})

@@ -14,10 +14,11 @@ from PIL import Image
 
 from content.models import Post
 from media.models import Asset, FileCheck, MediaReference, VariantWork
+from media.services.update import update_asset
 from tests import make
 from tests.admin.pages import fields
 from tests.conftest import RunOnCommit
-from tests.media.pictures import on_disk, picture, store
+from tests.media.pictures import moving, on_disk, picture, store
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
@@ -91,6 +92,22 @@ def test_the_focal_point_and_words_are_kept_without_script(signed_in: SignedIn) 
     client.post(at(asset), {**words, "focal_x": "", "focal_y": ""})
     asset.refresh_from_db()
     assert (asset.focal_x, asset.focal_y) == (None, None)
+
+
+def test_words_in_each_language_and_decoration_are_kept(signed_in: SignedIn) -> None:
+    asset, client = store(picture("PNG", (50, 50)), alt_text="A wall"), signed_in()
+
+    client.post(at(asset), {"alt_text": "A wall", "alt_de": "Eine Mauer", "categories": ""})
+    asset.refresh_from_db()
+    assert (asset.alt_text, asset.alt_texts) == ("A wall", {"de": "Eine Mauer"})
+    client.post(at(asset), {"alt_text": "A wall", "is_decorative": "decoration"})
+    asset.refresh_from_db()
+    assert (asset.is_decorative, asset.alt_texts) == (True, {"de": "Eine Mauer"})
+    client.post(at(asset), {"alt_text": "A wall", "alt_de": "", "is_decorative": "words"})
+    asset.refresh_from_db()
+    assert (asset.is_decorative, asset.alt_texts) == (False, {})
+
+    assert client.post(at(asset), {"alt_de": "x" * 501}).status_code == 422
 
 
 @pytest.mark.parametrize(
@@ -213,10 +230,101 @@ def test_the_check_of_files_is_asked_for_and_shown(
 
     page = text(client.get(address))
     assert "1 file is missing" in page
-    assert f'<a href="{at(asset)}">{asset.variants["small"]}</a>' in page
+    assert f'<a href="{at(asset)}#sizes"><bdi>a.jpg</bdi></a>' in page
+    assert asset.variants["small"] in page
     assert "&lt;b&gt;.jpg" in page
     assert signed_in("translator").post(address).status_code == 403
     assert FileCheck.objects.filter(finished_at__lte=timezone.now()).count() == 1
+
+
+def test_lost_sizes_are_made_again_and_a_lost_file_is_said(
+    signed_in: SignedIn, run_on_commit: RunOnCommit, settings: Any
+) -> None:
+    asset, lost = store(picture("PNG", (50, 50))), store(picture("PNG", (60, 50)), "lost.png")
+    small = settings.MEDIA_ROOT / asset.variants["small"]
+    small.unlink()
+    (settings.MEDIA_ROOT / str(lost.file.name)).unlink()
+    client, address = signed_in(), "/admin/media/asset/check/"
+    with run_on_commit():
+        client.post(address)
+    page = text(client.get(address))
+    assert "The file itself is lost" in page
+    assert f'href="{at(lost)}#replace"' in page
+
+    with run_on_commit():
+        answer = client.post(address, {"repair": "1"}, follow=True)
+
+    assert "The sizes of 1 file are being made." in text(answer)
+    assert small.exists()
+    assert signed_in("translator").post(address, {"repair": "1"}).status_code == 403
+
+
+def crop(client: Client, asset: Asset, *parts: str, **more: str) -> Any:
+    names = ("left", "top", "width", "height")
+    sent = {f"crop-{name}": part for name, part in zip(names, parts, strict=True)}
+    return client.post(at(asset, "crop"), {**sent, **more})
+
+
+def test_a_part_becomes_a_new_file_with_the_words_of_the_whole(signed_in: SignedIn) -> None:
+    whole, client = store(picture("PNG", (100, 50)), "wall.png", alt_text="A wall"), signed_in()
+    update_asset(
+        asset_id=whole.pk,
+        actor=make.actor(),
+        alt_texts={"de": "Eine Mauer"},
+        focal_point=(0.75, 0.5),
+    )
+
+    answer = crop(client, whole, "50", "0", "50", "100")
+
+    made = Asset.objects.exclude(pk=whole.pk).get()
+    assert answer["Location"] == at(made)
+    assert (made.filename, made.width, made.height) == ("wall-cropped.png", 50, 50)
+    assert (made.alt_text, made.alt_texts) == ("A wall", {"de": "Eine Mauer"})
+    assert (made.focal_x, made.focal_y) == (0.5, 0.5)
+    with Image.open(made.file) as image:
+        assert image.convert("RGB").getpixel((5, 5)) == (0, 0, 255)
+    whole.refresh_from_db()
+    assert (whole.width, whole.focal_x) == (100, 0.75)
+
+
+def test_a_part_takes_the_place_of_the_whole(signed_in: SignedIn) -> None:
+    asset, client = store(picture("JPEG", (100, 50)), "wall.jpeg", alt_text="A wall"), signed_in()
+
+    answer = crop(client, asset, "0", "0", "50", "100", in_place="1")
+
+    assert answer["Location"] == at(asset)
+    asset.refresh_from_db()
+    assert (asset.filename, asset.width, asset.alt_text) == ("wall.jpg", 50, "A wall")
+    assert client.get(at(asset, "crop"))["Location"] == at(asset)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ("0", "0", "100", "100"),
+        ("100", "0", "50", "50"),
+        ("0", "0", "0", "50"),
+        ("x", "0", "50", "50"),
+        ("nan", "0", "50", "50"),
+        ("0", "0", "1e400", "50"),
+        ("", "", "", ""),
+    ],
+)
+def test_a_part_that_is_none_is_refused(signed_in: SignedIn, parts: tuple[str, ...]) -> None:
+    asset = store(picture("PNG", (50, 50)))
+    before = sorted(on_disk())
+
+    answer = crop(signed_in(), asset, *parts, in_place="1")
+
+    assert answer.status_code == 422
+    assert sorted(on_disk()) == before
+    assert Asset.objects.get().width == 50
+
+
+def test_an_animation_and_a_document_are_not_cropped(signed_in: SignedIn) -> None:
+    for made in (store(moving("GIF")), store(b"%PDF-1.7 x %%EOF", "a.pdf")):
+        assert crop(signed_in(), made, "0", "0", "50", "50").status_code == 422
+    assert Asset.objects.count() == 2
 
 
 def test_the_list_leads_to_the_check(signed_in: SignedIn) -> None:

@@ -42,8 +42,8 @@ async function sent(file) {
   const answer = await fetch(words("upload"), { method: "POST", body, headers: { "X-CSRFToken": token() }, credentials: "same-origin" });
   const told = await answer.json().catch(() => ({}));
   // A file that is there already is as good as a new one.
-  if (answer.ok) return told;
   if (told.there) return told.there;
+  if (answer.ok) return told;
   throw new Error(told.message ?? "");
 }
 

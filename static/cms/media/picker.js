@@ -1,6 +1,6 @@
 // Picks a file of the media in a dialog: `const file = await pickMedia({kind: "image", language: "en"})` answers
-// {id, title, alt, thumbnail, width, height, kind}, or null where nobody chose one. The content comes from the
-// server with all its words; the address is in `<html data-media-pick>` or the default below.
+// {id, title, alt, thumbnail, width, height, kind, url, address, facts, isDecorative}, or null where nobody chose one.
+// The content comes from the server with all its words.
 
 import { dropping, uploads } from "./uploads.js";
 
@@ -46,7 +46,7 @@ class Picker {
   }
 
   address() {
-    const address = new URL(document.documentElement.dataset.mediaPick ?? ADDRESS, location.href);
+    const address = new URL(ADDRESS, location.href);
     if (this.kind) address.searchParams.set("kind", this.kind);
     if (this.language) address.searchParams.set("language", this.language);
     return address;
@@ -205,8 +205,8 @@ class Picker {
 
   async use() {
     if (!this.chosen || !(await this.described())) return;
-    const { id, title, alt, thumbnail, width, height, kind } = this.chosen;
-    this.result = { id, title, alt, thumbnail, width, height, kind };
+    const { id, title, alt, thumbnail, width, height, kind, url } = this.chosen;
+    this.result = { id, title, alt, thumbnail, width, height, kind, url };
     this.dialog.close();
   }
 
