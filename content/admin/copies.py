@@ -1,4 +1,4 @@
-"""The pages of what belongs to a post: its translations, its preview links, and the links to these pages."""
+"""The pages of what belongs to a post: its translations, and the links to these pages."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from content.admin.copy_forms import PreviewForm, TranslationForm
+from content.admin.copy_forms import TranslationForm
 from content.admin.pages import post_page, post_url, read
 from content.admin.panels import register_panel
+from content.admin.preview_links import previews
 from content.admin.variations import variations
 from content.document import PostDocument
-from content.models import Post, PreviewLink
+from content.models import Post
 from content.origins import TranslationState, states_of
 from content.review.labels import label_of, module_label, module_names
-from content.services.previews import create_preview_link, revoke_preview_link, why_closed
 from content.services.translate import create_translation, mark_up_to_date
-from content.site.previews import preview_url
 from core.admin.forms import saved
 from core.admin.rights import actor_of, answers_refusals, may, refusals_as_messages, require
 
@@ -106,48 +105,6 @@ def _translation(row: Post, state: TranslationState | None, post: Post, may_writ
     return line
 
 
-@answers_refusals
-def previews(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """GET lists the preview links, POST makes one, whose address is shown this once, or revokes one."""
-    require(request, "posts.preview")
-    post, _ = read(post_id)
-    form = PreviewForm(_data(request, "create"))
-    made: list[str] = []
-
-    def create() -> None:
-        words = form.cleaned_data
-        _, token = create_preview_link(
-            post_id=post.pk,
-            layer=words["layer"],
-            hours=words["expiresInHours"],
-            actor=actor_of(request),
-        )
-        made.append(preview_url(token))
-
-    if form.is_bound:
-        saved(form, create)
-    if request.POST.get("do") == "revoke":
-        with refusals_as_messages(request):
-            chosen = request.POST.get("value", "")
-            revoke_preview_link(post_id=post.pk, link_id=chosen, actor=actor_of(request))
-        return HttpResponseRedirect(request.path)
-    rows = post.preview_links.select_related("created_by").order_by("-created_at")[:100]
-    lines = [_link(row) for row in rows]
-    return _page(request, post_id, "Preview links", lines, form, "Make a link", made)
-
-
-def _link(row: PreviewLink) -> Line:
-    facts = [
-        f"until {row.expires_at:%Y-%m-%d %H:%M} UTC",
-        f"{row.views} views",
-        f"by {row.created_by_name}",
-    ]
-    closed = why_closed(row)
-    if closed:
-        facts.insert(0, f"closed: {closed}")
-    return Line(row.get_layer_display(), facts, do="revoke", value=str(row.pk), button="Revoke")
-
-
 def _data(request: HttpRequest, do: str) -> Any:
     return request.POST if request.method == "POST" and request.POST.get("do") == do else None
 
@@ -159,10 +116,9 @@ def _page(
     lines: list[Line],
     form: forms.Form | None,
     button: str,
-    made: list[str] | None = None,
 ) -> HttpResponse:
     post, layers = read(post_id)
-    context = {"lines": lines, "form": form, "button": button, "made": made or []}
+    context = {"lines": lines, "form": form, "button": button}
     status = 422 if form is not None and form.errors else 200
     return post_page(
         request,

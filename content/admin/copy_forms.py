@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.utils.translation import gettext_lazy, ngettext
 
 from content.models.post import VARIATION_MAX
 from content.models.preview import PREVIEW_LAYERS
@@ -40,8 +41,15 @@ class VariationForm(WeightForm):
     field_order = ("variation", "weight")
 
 
+def _hours() -> list[tuple[int, str]]:
+    """For how long a link may open."""
+    hours = [(n, ngettext("%(n)s hour", "%(n)s hours", n) % {"n": n}) for n in (1, 2, 8)]
+    days = [(1, 24), (3, 72), (7, 168), (LONGEST_HOURS // 24, LONGEST_HOURS)]
+    return [*hours, *((n, ngettext("%(n)s day", "%(n)s days", d) % {"n": d}) for d, n in days)]
+
+
 class PreviewForm(forms.Form):
-    layer = forms.ChoiceField(label="Layer", choices=PREVIEW_LAYERS)
-    expiresInHours = forms.IntegerField(
-        label="Hours", initial=USUAL_HOURS, min_value=1, max_value=LONGEST_HOURS
+    layer = forms.ChoiceField(label=gettext_lazy("Layer"), choices=PREVIEW_LAYERS)
+    expiresInHours = forms.TypedChoiceField(
+        label=gettext_lazy("It ends after"), coerce=int, initial=USUAL_HOURS, choices=_hours
     )
