@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -75,7 +76,7 @@ def open_page(chromium: Any, live_server: Any) -> Iterator[OpenPage]:
             lambda said: (
                 problems.append(f"{page.url}: {said.text}")
                 # A page that shows a form again with its errors is no failure.
-                if said.type == "error" and "status of 422" not in said.text
+                if said.type == "error" and not re.search("status of (409|422)", said.text)
                 else None
             ),
         )
