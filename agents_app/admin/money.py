@@ -8,6 +8,8 @@ from typing import Any, Final
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from agents_app.admin.money_charts import bars, columns
 from agents_app.admin.money_forms import BudgetForm, DefaultsForm, show_refusal
@@ -68,7 +70,7 @@ class AiSettingsAdmin(PermittedAdmin[AiSettings]):
         return [url for url in super().get_urls() if url.name == name]
 
 
-_TITLE: Final = "AI settings"
+_TITLE: Final = gettext_lazy("AI settings")
 
 
 def _changed_defaults(request: HttpRequest, form: DefaultsForm) -> bool:
@@ -78,7 +80,7 @@ def _changed_defaults(request: HttpRequest, form: DefaultsForm) -> bool:
         update_ai_settings(actor=actor_of(request), **form.changes())
     if form.errors:
         return False
-    messages.success(request, "The AI settings are saved.")
+    messages.success(request, _("The AI settings are saved."))
     return True
 
 
@@ -93,7 +95,7 @@ def _changed_budgets(request: HttpRequest, rows: list[BudgetForm]) -> bool:
     except RuleViolation as error:
         show_refusal(rows, error)
         return False
-    messages.success(request, "The budgets are saved." if changes else "Nothing was changed.")
+    messages.success(request, _("The budgets are saved.") if changes else _("Nothing was changed."))
     return True
 
 

@@ -8,6 +8,8 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Final
 
+from django.utils.translation import gettext
+
 from agents_app.admin.wording import agent_name
 from agents_app.budgets.exceeded import short_text
 from agents_app.budgets.figures import BudgetView, Usage
@@ -89,7 +91,7 @@ def bars(found: Usage, unit: Unit, budgets: Sequence[BudgetView], *, is_now: boo
         value = amount.of(unit)
         made.append(
             Bar(
-                name=agent_name(agent_id) if agent_id else "Without an agent",
+                name=agent_name(agent_id) if agent_id else gettext("Without an agent"),
                 text=short_text(value, unit),
                 other=short_text(amount.of(other), other),
                 width=part(float(value), float(top)),
@@ -109,4 +111,4 @@ def _of_limit(view: BudgetView | None, amount: Amount, unit: Unit) -> tuple[str,
         return "", ""
     percent = int(amount.of(unit) * 100 / most)
     look = "is-over" if percent >= 100 else "is-near" if percent >= 80 else ""
-    return f"{percent} % of its month", look
+    return gettext("%(percent)s %% of its month") % {"percent": percent}, look

@@ -8,6 +8,8 @@ from decimal import Decimal
 from typing import Any, Final, cast
 
 from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from agents_app.admin.wording import agent_name
 from agents_app.budgets.exceeded import short_text
@@ -19,17 +21,21 @@ from agents_app.settings.defaults import MODEL_MAX
 from agents_app.settings.providers import Kind, Provider
 from core.errors import RuleViolation
 
-_FIRST: Final = "The first that can be used"
+_FIRST: Final = gettext_lazy("The first that can be used")
 _NEAR: Final = 80
 
 
 class DefaultsForm(forms.Form):
     """Providers and models where an agent's file names none."""
 
-    textProvider = forms.ChoiceField(label="Text", required=False)
-    textModel = forms.CharField(label="Model for text", required=False, max_length=MODEL_MAX)
-    mediaProvider = forms.ChoiceField(label="Images", required=False)
-    mediaModel = forms.CharField(label="Model for images", required=False, max_length=MODEL_MAX)
+    textProvider = forms.ChoiceField(label=gettext_lazy("Text"), required=False)
+    textModel = forms.CharField(
+        label=gettext_lazy("Model for text"), required=False, max_length=MODEL_MAX
+    )
+    mediaProvider = forms.ChoiceField(label=gettext_lazy("Images"), required=False)
+    mediaModel = forms.CharField(
+        label=gettext_lazy("Model for images"), required=False, max_length=MODEL_MAX
+    )
     version = forms.IntegerField(widget=forms.HiddenInput)
 
     def __init__(self, data: Any, row: AiSettings, found: Sequence[Provider]) -> None:
@@ -47,16 +53,25 @@ class DefaultsForm(forms.Form):
     def _offer(self, kind: Kind, found: Sequence[Provider]) -> None:
         """The providers of a kind, and what each takes where nobody names a model."""
         of_kind = [item for item in found if item.kind == kind]
-        choices = [("", _FIRST)]
+        choices: list[tuple[str, str]] = [("", str(_FIRST))]
         for item in of_kind:
-            choices.append((item.id, item.name if item.is_configured else f"{item.name}: no key"))
+            choices.append(
+                (
+                    item.id,
+                    item.name
+                    if item.is_configured
+                    else _("%(name)s: no key") % {"name": item.name},
+                )
+            )
         self.fields[f"{kind}Provider"].choices = choices  # type: ignore[attr-defined]  # a ChoiceField
         default = next((item for item in of_kind if item.is_default), None)
         model = self.fields[f"{kind}Model"]
         model.widget.attrs["autocomplete"] = "off"
-        model.help_text = "Empty: the usual one of its provider"
+        model.help_text = _("Empty: the usual one of its provider")
         if default is not None and default.id != "demo":
-            model.help_text += f", now {default.default_model}"
+            model.help_text += _(", now %(default_model)s") % {
+                "default_model": default.default_model
+            }
         model.help_text += "."
 
     def changes(self) -> dict[str, Any]:
@@ -122,17 +137,17 @@ class BudgetForm(forms.Form):
     @property
     def title(self) -> str:
         if self.view.agent_id == ALL:
-            return "All together"
+            return _("All together")
         if self.view.agent_id == DEFAULT:
-            return "Each agent"
+            return _("Each agent")
         return agent_name(self.view.agent_id)
 
     @property
     def note(self) -> str:
         if self.view.agent_id == ALL:
-            return "What everything may use in sum."
+            return _("What everything may use in sum.")
         if self.view.agent_id == DEFAULT:
-            return "Holds where an agent has no limit of its own."
+            return _("Holds where an agent has no limit of its own.")
         return ""
 
     @property
@@ -146,7 +161,7 @@ class BudgetForm(forms.Form):
         percent = None
         if most is not None and self.view.agent_id != DEFAULT:
             percent = int(amount * 100 / most) if most else 100
-        return Cell(self[name], _LABELS[name], short_text(amount, unit), percent)
+        return Cell(self[name], str(_LABELS[name]), short_text(amount, unit), percent)
 
     def changes(self) -> LimitChanges:
         given = {name: self.cleaned_data[name] for name in self.changed_data}
@@ -157,10 +172,10 @@ _CELLS: Final[tuple[tuple[Unit, PeriodName], ...]] = tuple(
     (unit, period) for unit in reversed(UNITS) for period in PERIODS
 )
 _LABELS: Final = {
-    "cost_per_day": "Dollars a day",
-    "cost_per_month": "Dollars a month",
-    "tokens_per_day": "Tokens a day",
-    "tokens_per_month": "Tokens a month",
+    "cost_per_day": gettext_lazy("Dollars a day"),
+    "cost_per_month": gettext_lazy("Dollars a month"),
+    "tokens_per_day": gettext_lazy("Tokens a day"),
+    "tokens_per_month": gettext_lazy("Tokens a month"),
 }
 
 

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from agents_app.admin.wording import agent_name
@@ -64,7 +65,7 @@ def _station(request: HttpRequest, link: Link, *, is_self: bool = False) -> Stat
         )
     kind = find_kind(link.event.name) if link.event else None
     if link.event is None or kind is None or not may(request, kind.permission):
-        return Station("Something happened", link.at)
+        return Station(_("Something happened"), link.at)
     return Station(in_words(kind.label), link.at, by=link.event.actor_name)
 
 
@@ -87,6 +88,6 @@ def transcript(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "messages_said": list(messages_of(run, actor_of(request))),
         "back": reverse("admin:agents_app_agentrun_change", args=[run.pk]),
     }
-    answer = page(request, "admin/agents/transcript.html", context, title="What was said")
+    answer = page(request, "admin/agents/transcript.html", context, title=_("What was said"))
     answer["Cache-Control"] = "no-store"
     return answer

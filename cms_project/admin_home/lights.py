@@ -33,12 +33,19 @@ def files() -> Iterator[Finding]:
     """What the last check of the media found."""
     last = FileCheck.objects.exclude(finished_at=None).first()
     if last is None:
-        yield Finding("ok", "media", "no check was made yet")
+        yield Finding("ok", "media", _("no check was made yet"))
     elif last.missing_count:
-        advice = "open the integrity report of the media"
-        yield Finding("fail", "media", f"{last.missing_count:,} files are missing", advice)
+        advice = _("open the integrity report of the media")
+        yield Finding(
+            "fail",
+            "media",
+            _("%(missing_count)s files are missing") % {"missing_count": f"{last.missing_count:,}"},
+            advice,
+        )
     else:
-        yield Finding("ok", "media", f"all {last.checked:,} files are there")
+        yield Finding(
+            "ok", "media", _("all %(checked)s files are there") % {"checked": f"{last.checked:,}"}
+        )
 
 
 _CHECKS: Final[tuple[tuple[Promise, Callable[[], Iterator[Finding]]], ...]] = (

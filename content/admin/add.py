@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext as _
 
 from content.admin.pages import page, post_url
 from content.definitions import post_types
@@ -31,7 +32,7 @@ def add(request: HttpRequest) -> HttpResponse:
                 raise
             problem, errors, status = error.message, error.details, error.status
         else:
-            messages.success(request, f"“{post.title}” is a draft.")
+            messages.success(request, _("“%(title)s” is a draft.") % {"title": post.title})
             return HttpResponseRedirect(post_url("change", post))
     context = {
         "typed": typed,
@@ -40,7 +41,7 @@ def add(request: HttpRequest) -> HttpResponse:
         "types": [(definition.name, in_words(definition.label)) for definition in post_types],
         "locales": settings.CMS_ENV.locales,
     }
-    return page(request, "admin/posts/add.html", context, title="New post", status=status)
+    return page(request, "admin/posts/add.html", context, title=_("New post"), status=status)
 
 
 def _typed(request: HttpRequest) -> dict[str, str]:

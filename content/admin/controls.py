@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from django.utils.translation import gettext
+
 from content.admin.first_words import item_label
 from content.admin.forms import ITEMS_MAX, REFERENCES, FormField, Typed, typed_of
 from content.admin.origins import Origin
@@ -150,5 +152,8 @@ def _groups(
     ]
     known = {value for _, options in groups for value, _, _ in options}
     # What was chosen and is not offered any more must not vanish by saving.
-    lost = [(value, f"(missing) {value[:8]}", True) for value in sorted(chosen - known - {""})]
+    lost = [
+        (value, gettext("(missing) %(value)s") % {"value": value[:8]}, True)
+        for value in sorted(chosen - known - {""})
+    ]
     return [*groups, ("", lost)] if lost else groups

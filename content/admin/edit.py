@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext
 from django.utils.translation import gettext as _
 
 from content.admin.choices import shared_modules
@@ -127,7 +128,7 @@ def _stage(frame: Frame, sheet: Sheet) -> str:
     version: int | None = version_sent(frame.request)
     if frame.layer is None:
         # The form shows live content; Review's own version is not what this person read.
-        check_version(version, frame.post.version, "This post")
+        check_version(version, frame.post.version, gettext("This post"))
         version = None
 
     def change(document: PostDocument) -> PostDocument:
@@ -166,7 +167,7 @@ def _check_unseen(frame: Frame, sheet: Sheet, review: PostDocument) -> None:
         raise Conflict(
             text % {"labels": labels},
             code="stale_review",
-            details={path: ["staged by somebody already"] for path in unseen},
+            details={path: [gettext("staged by somebody already")] for path in unseen},
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext
 
 from content.admin.choices import PostChoices, addable, chosen
 from content.admin.controls import Control, control_of
@@ -80,7 +81,7 @@ def show(
         post,
         frame.layers,
         context,
-        title=f"{post.title} (Review)" if layer else post.title,
+        title=gettext("%(title)s (Review)") % {"title": post.title} if layer else post.title,
         tab="edit-review" if layer else "source",
         status=status,
     )
@@ -119,7 +120,7 @@ def part(frame: Frame, sheet: Sheet, module_id: str) -> HttpResponse:
     """One module of the form, to be put into the page of somebody who has it open."""
     module = next((one for one in sheet.modules if one.id == module_id), None)
     if module is None:
-        raise Http404("No such module.")
+        raise Http404(gettext("No such module."))
     alone = replace(sheet, modules=[module])
     (card,) = cards_of(alone, _Controls(frame, alone, {}).of, {}, opened=[module_id])
     context = {"card": card, "layer": frame.layer or "", **_rights(frame)}

@@ -10,6 +10,8 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from content.admin.pages import post_url
 from content.models import Feedback, FeedbackCategory, FeedbackStatus
@@ -21,8 +23,8 @@ _SHORT = 80
 
 
 class FeedbackForm(forms.Form):
-    status = forms.ChoiceField(label="Status", choices=FeedbackStatus.choices)
-    category = forms.ChoiceField(label="Category", choices=FeedbackCategory.choices)
+    status = forms.ChoiceField(label=gettext_lazy("Status"), choices=FeedbackStatus.choices)
+    category = forms.ChoiceField(label=gettext_lazy("Category"), choices=FeedbackCategory.choices)
 
 
 @admin.register(Feedback)
@@ -41,14 +43,14 @@ class FeedbackAdmin(PermittedAdmin[Feedback]):
     def has_change_permission(self, request: HttpRequest, obj: Feedback | None = None) -> bool:
         return may(request, "feedback.resolve")
 
-    @admin.display(description="Says")
+    @admin.display(description=gettext_lazy("Says"))
     def beginning(self, row: Feedback) -> str:
         return row.content if len(row.content) <= _SHORT else f"{row.content[:_SHORT]}…"
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        return super().changelist_view(request, {"title": "Feedback", **(extra_context or {})})
+        return super().changelist_view(request, {"title": _("Feedback"), **(extra_context or {})})
 
     def change_view(
         self,
@@ -62,7 +64,7 @@ class FeedbackAdmin(PermittedAdmin[Feedback]):
         initial = {"status": row.status, "category": row.category}
         form = FeedbackForm(request.POST or None, initial=initial)
         if request.method == "POST" and saved(form, lambda: _change(request, row, form)):
-            messages.success(request, "The feedback is saved.")
+            messages.success(request, _("The feedback is saved."))
             return HttpResponseRedirect(request.path)
         context = {
             "row": row,
@@ -76,7 +78,7 @@ class FeedbackAdmin(PermittedAdmin[Feedback]):
             "admin/feedback/one.html",
             Feedback,
             context,
-            title=f"Feedback on {row.post.title}",
+            title=_("Feedback on %(title)s") % {"title": row.post.title},
             form=form,
         )
 
@@ -88,15 +90,15 @@ class FeedbackAdmin(PermittedAdmin[Feedback]):
         row = self._find(request, object_id)
         if request.method == "POST":
             _delete(row, request)
-            messages.success(request, "The feedback is deleted.")
+            messages.success(request, _("The feedback is deleted."))
             return HttpResponseRedirect(reverse("admin:content_feedback_changelist"))
         context = {
-            "sentence": "The feedback goes for good.",
-            "button": "Delete it",
+            "sentence": _("The feedback goes for good."),
+            "button": _("Delete it"),
             "back": reverse("admin:content_feedback_change", args=[row.pk]),
         }
         return form_page(
-            request, "admin/forms/confirm.html", Feedback, context, title="Delete feedback"
+            request, "admin/forms/confirm.html", Feedback, context, title=_("Delete feedback")
         )
 
     def _find(self, request: HttpRequest, id_: str) -> Feedback:
@@ -106,7 +108,7 @@ class FeedbackAdmin(PermittedAdmin[Feedback]):
         except ValueError:
             row = None
         if row is None:
-            raise Http404("No such feedback.")
+            raise Http404(_("No such feedback."))
         return row
 
 

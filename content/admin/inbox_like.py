@@ -51,7 +51,7 @@ def _show(request: HttpRequest, like: str, problem: str = "", status: int = 200)
     listed = list(with_posts(rows)[:MOST])
     if not listed:
         if request.method == "GET":
-            raise Http404("Nothing of this kind waits.")
+            raise Http404(_("Nothing of this kind waits."))
         return HttpResponseRedirect(inbox_url())
     lines = lines_of(request, listed)
     total = rows.count()

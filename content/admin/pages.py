@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.http import Http404, HttpRequest
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from content.admin.panels import Tab, more_tabs
 from content.admin.titles import title_in
@@ -21,7 +22,7 @@ def find_post(post_id: UUID) -> Post:
     """The post, unless it is deleted. Raises `Http404`."""
     post = Post.objects.filter(pk=post_id, deleted_at__isnull=True).first()
     if post is None:
-        raise Http404("No such post.")
+        raise Http404(_("No such post."))
     return post
 
 
@@ -51,15 +52,15 @@ def tabs(request: HttpRequest, post: Post, layers: Layers) -> list[Tab]:
             review_url(post, Layer.AI_REVIEW),
             len(layers.ai_review.changes),
         ),
-        Tab("preview", "Preview", post_url("preview", post)),
-        Tab("revisions", "Revisions", post_url("revisions", post)),
+        Tab("preview", _("Preview"), post_url("preview", post)),
+        Tab("revisions", _("Revisions"), post_url("revisions", post)),
         *more_tabs(request, post),
     ]
     if may(request, "settings.manage"):
         log = reverse("admin:core_event_changelist")
-        found.append(Tab("log", "Log", f"{log}?post={post.pk}"))
+        found.append(Tab("log", _("Log"), f"{log}?post={post.pk}"))
     if post.status == Status.PUBLISHED:
-        found.append(Tab("site", "View on site", post.path))
+        found.append(Tab("site", _("View on site"), post.path))
     return found
 
 

@@ -13,6 +13,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from content import search
 from content.admin.add import add
@@ -43,7 +45,7 @@ _MOST_CHOSEN = 1000
 class WaitingFilter(admin.SimpleListFilter):
     """Posts with something in a layer."""
 
-    title = "waiting in"
+    title = gettext_lazy("waiting in")
     parameter_name = "waiting"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -105,26 +107,26 @@ class PostAdmin(PermittedAdmin[Post]):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        return super().changelist_view(request, {"title": "Posts", **(extra_context or {})})
+        return super().changelist_view(request, {"title": _("Posts"), **(extra_context or {})})
 
-    @admin.display(description="Title", ordering="title")
+    @admin.display(description=gettext_lazy("Title"), ordering="title")
     def name(self, post: Post) -> SafeString | str:
         if not post.is_placeholder:
             return post.title
         mark = '<span class="badge badge-ai-review">proposed</span>'
         return format_html("{} " + mark, title_of(post, post))
 
-    @admin.display(description="Type", ordering="type")
+    @admin.display(description=gettext_lazy("Type"), ordering="type")
     def kind(self, post: Post) -> str:
         return post.type
 
-    @admin.display(description="Status", ordering="status")
+    @admin.display(description=gettext_lazy("Status"), ordering="status")
     def state(self, post: Post) -> SafeString:
         return format_html(
             '<span class="badge badge-{}">{}</span>', post.status, post.get_status_display()
         )
 
-    @admin.display(description="Waiting")
+    @admin.display(description=gettext_lazy("Waiting"))
     def waiting(self, post: Post) -> SafeString | str:
         parts = []
         for layer, label, has in (

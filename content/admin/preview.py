@@ -69,7 +69,7 @@ def preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
         "links_url": post_url("previews", post) if may(request, "posts.preview") else "",
         "link_form": PreviewForm(initial={"layer": asked.layer}),
     }
-    title = f"Preview: {post.title}"
+    title = _("Preview: %(title)s") % {"title": post.title}
     return post_page(
         request, "admin/posts/preview.html", post, layers, context, title=title, tab="preview"
     )

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from django.utils.translation import gettext as _
+
 from content.layers import Layers
 from content.models import Layer, Post
 from content.review.labels import label_of, module_names
@@ -56,7 +58,7 @@ def _read(event: Event, layers: Layers, paths: Sequence[str]) -> Rejection:
     names = module_names(document, layers.review.document, layers.live)
     return Rejection(
         layer=_LABELS[_NAMES[event.name]],
-        by=event.actor.username if event.actor else "a deleted account",
+        by=event.actor.username if event.actor else _("a deleted account"),
         at=event.created_at,
         labels=tuple(label_of(path, document, names) for path in paths),
         note=str(event.payload.get("note") or ""),

@@ -9,6 +9,8 @@ from django import forms
 from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from content.models import Replacement
 from content.presenters.replacing import replaced
@@ -23,17 +25,19 @@ from core.admin.rights import actor_of, refusals_as_messages, require
 from core.replacing import known_tables
 
 _SHOWN = 10
-_DRY_RUN = "Only show what would change"
+_DRY_RUN = gettext_lazy("Only show what would change")
 
 
 class ReplaceForm(forms.Form):
-    find = forms.CharField(label="Find", max_length=FIND_MAX, strip=False)
+    find = forms.CharField(label=gettext_lazy("Find"), max_length=FIND_MAX, strip=False)
     replace = forms.CharField(
-        label="Replace with", max_length=REPLACE_MAX, required=False, strip=False
+        label=gettext_lazy("Replace with"), max_length=REPLACE_MAX, required=False, strip=False
     )
-    tables = forms.MultipleChoiceField(label="In", widget=forms.CheckboxSelectMultiple)
+    tables = forms.MultipleChoiceField(
+        label=gettext_lazy("In"), widget=forms.CheckboxSelectMultiple
+    )
     case_sensitive = forms.BooleanField(
-        label="Upper and lower case count", required=False, initial=True
+        label=gettext_lazy("Upper and lower case count"), required=False, initial=True
     )
     dry_run = forms.BooleanField(label=_DRY_RUN, required=False, initial=True)
 
@@ -46,8 +50,12 @@ class ReplaceForm(forms.Form):
 @admin.register(Replacement)
 class ReplacementAdmin(FormAdmin[Replacement]):
     view_permission = add_permission = "database.manage"
-    list_title = "Find and replace"
-    add_title, add_button, add_form = "Find and replace", "Find and replace", ReplaceForm
+    list_title = gettext_lazy("Find and replace")
+    add_title, add_button, add_form = (
+        gettext_lazy("Find and replace"),
+        gettext_lazy("Find and replace"),
+        ReplaceForm,
+    )
     list_display = ("__str__", "total", "by_name", "created_at", "undone_at")
     search_fields = ("find", "replace")
     ordering = ("-created_at",)
@@ -63,7 +71,9 @@ class ReplacementAdmin(FormAdmin[Replacement]):
             is_dry_run=values["dry_run"],
         )
         if done.row is not None:
-            messages.success(request, f"Replaced in {_places(len(done.places))}.")
+            messages.success(
+                request, _("Replaced in %(places)s.") % {"places": _places(len(done.places))}
+            )
             return HttpResponseRedirect(reverse("admin:content_replacement_changelist"))
         context = {
             "button": self.add_button,
@@ -93,28 +103,31 @@ class ReplacementAdmin(FormAdmin[Replacement]):
         if request.method == "POST":
             with refusals_as_messages(request):
                 done = undo_replacement(actor=actor_of(request), replacement_id=row.pk)
-                text = f"{done.restored:,} places are as they were; {len(done.kept):,} were kept."
+                text = _("%(restored)s places are as they were; %(number)s were kept.") % {
+                    "restored": f"{done.restored:,}",
+                    "number": f"{len(done.kept):,}",
+                }
                 messages.success(request, text)
             return HttpResponseRedirect(back)
-        sentence = (
-            f"“{row.find}” was replaced by “{row.replace}” in {row.total:,} places. "
-            "What somebody changed since stays as it is."
-        )
-        context = {"sentence": sentence, "button": "Undo it", "back": back}
+        sentence = _(
+            "“%(find)s” was replaced by “%(replace)s” in %(total)s places. What somebody changed "
+            "since stays as it is."
+        ) % {"find": row.find, "replace": row.replace, "total": f"{row.total:,}"}
+        context = {"sentence": sentence, "button": _("Undo it"), "back": back}
         return form_page(request, "admin/forms/confirm.html", Replacement, context, title=str(row))
 
 
 def _places(number: int) -> str:
-    return "1 place" if number == 1 else f"{number:,} places"
+    return _("1 place") if number == 1 else _("%(number)s places") % {"number": f"{number:,}"}
 
 
 def _said(places: int) -> str:
     if not places:
-        return "It is found nowhere in these tables. Nothing was changed."
-    return (
-        f"It would be replaced in {_places(places)}. Nothing was changed yet: "
-        f"untick “{_DRY_RUN}” to replace it."
-    )
+        return _("It is found nowhere in these tables. Nothing was changed.")
+    return _(
+        "It would be replaced in %(places)s. Nothing was changed yet: untick “%(dry_run)s” "
+        "to replace it."
+    ) % {"places": _places(places), "dry_run": _DRY_RUN}
 
 
 def _find(id_: str) -> Replacement:
@@ -123,5 +136,5 @@ def _find(id_: str) -> Replacement:
     except ValueError:
         row = None
     if row is None:
-        raise Http404("There is no such replacement.")
+        raise Http404(_("There is no such replacement."))
     return row

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext as _
 
 from content.admin.lookups import references_of
 from content.admin.pages import post_page, post_url, read
@@ -40,7 +41,7 @@ def revisions(request: HttpRequest, post_id: UUID) -> HttpResponse:
         post,
         layers,
         context,
-        title=f"Revisions: {post.title}",
+        title=_("Revisions: %(title)s") % {"title": post.title},
         tab="revisions",
     )
 
@@ -62,7 +63,8 @@ def compare(request: HttpRequest, post_id: UUID) -> HttpResponse:
         post,
         layers,
         context,
-        title=f"Version {one.version} compared with {other.version}: {post.title}",
+        title=_("Version %(version)s compared with %(version_2)s: %(title)s")
+        % {"version": one.version, "version_2": other.version, "title": post.title},
         tab="revisions",
     )
 
@@ -86,13 +88,14 @@ def restore(request: HttpRequest, post_id: UUID, revision_id: UUID) -> HttpRespo
         post,
         layers,
         context,
-        title=f"Restore version {revision.version}: {post.title}",
+        title=_("Restore version %(version)s: %(title)s")
+        % {"version": revision.version, "title": post.title},
         tab="revisions",
     )
 
 
 def _restored(request: HttpRequest, post: Post, revision: Revision) -> HttpResponse:
-    note = f"version {revision.version}"
+    note = f"version {revision.version}"  # it is stored
     try:
         revert_to_revision(
             post_id=post.pk, revision_id=revision.pk, actor=actor_of(request), note=note
@@ -102,7 +105,8 @@ def _restored(request: HttpRequest, post: Post, revision: Revision) -> HttpRespo
             raise
         messages.error(request, error.message)
         return HttpResponseRedirect(request.path)
-    messages.success(request, f"The live content is that of {note} again.")
+    said = _("The live content is that of version %(version)s again.")
+    messages.success(request, said % {"version": revision.version})
     return HttpResponseRedirect(post_url("change", post))
 
 
@@ -118,5 +122,5 @@ def find_revision(post: Post, revision_id: str) -> Revision:
     except ValueError:
         found = None
     if found is None:
-        raise Http404("This post has no such revision.")
+        raise Http404(_("This post has no such revision."))
     return found

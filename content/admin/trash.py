@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from content.admin.pages import page, post_page, post_url, read
 from content.queries import deleted_posts
@@ -25,7 +28,7 @@ def delete(request: HttpRequest, post_id: UUID) -> HttpResponse:
     post, layers = read(post_id)
     if request.method == "POST":
         delete_post(post_id=post.pk, actor=actor_of(request))
-        messages.success(request, f"“{post.title}” is in the trash.")
+        messages.success(request, _("“%(title)s” is in the trash.") % {"title": post.title})
         return HttpResponseRedirect(reverse("admin:content_post_changelist"))
     context = {"back": post_url("change", post)}
     return post_page(
@@ -34,28 +37,36 @@ def delete(request: HttpRequest, post_id: UUID) -> HttpResponse:
         post,
         layers,
         context,
-        title=f"Delete: {post.title}",
+        title=_("Delete: %(title)s") % {"title": post.title},
         tab="source",
     )
 
 
 @answers_refusals
 def trash(request: HttpRequest) -> HttpResponse:
-    """The trash: GET lists, POST (`post`) restores one."""
+    """The trash: GET lists, POST restores one (`one`), or those that are ticked (`post`)."""
     require(request, "posts.restore")
     if request.method == "POST":
-        with refusals_as_messages(request):
-            post = restore_post(
-                post_id=_uuid(request.POST.get("post", "")), actor=actor_of(request)
-            )
-            messages.success(request, f"“{post.title}” is back.")
+        one = request.POST.get("one")
+        for id_ in [one] if one else request.POST.getlist("post")[:_PAGE]:
+            _restore(request, id_)
         return HttpResponseRedirect(request.path)
     found = Paginator(deleted_posts(), _PAGE).get_page(request.GET.get("page"))
-    return page(request, "admin/posts/trash.html", {"posts": found}, title="Trash")
+    days = settings.CMS_ENV.trash_days
+    ends = {post.pk: post.deleted_at + timedelta(days=days) for post in found if post.deleted_at}
+    rows = [(post, ends.get(post.pk) if days else None) for post in found]
+    context = {"posts": found, "rows": rows, "days": days}
+    return page(request, "admin/posts/trash.html", context, title=_("Trash"))
+
+
+def _restore(request: HttpRequest, id_: str) -> None:
+    with refusals_as_messages(request):
+        post = restore_post(post_id=_uuid(id_), actor=actor_of(request))
+        messages.success(request, _("“%(title)s” is back.") % {"title": post.title})
 
 
 def _uuid(text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError:
-        raise NotFound("There is no such post in the trash.") from None
+        raise NotFound(_("There is no such post in the trash.")) from None

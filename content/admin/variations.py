@@ -11,6 +11,7 @@ from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 
 from content.admin.copy_forms import VariationForm, WeightForm
 from content.admin.lookups import references_of
@@ -81,37 +82,52 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponse:
 
 def _create(request: HttpRequest, post: Post, form: forms.Form) -> None:
     create_variation(post_id=post.pk, actor=actor_of(request), **form.cleaned_data)
-    messages.success(request, f"Variation {form.cleaned_data['variation']} is a draft.")
+    messages.success(
+        request,
+        _("Variation %(variation)s is a draft.") % {"variation": form.cleaned_data["variation"]},
+    )
 
 
 def _weigh(request: HttpRequest, post: Post, chosen: str) -> None:
     form = WeightForm(request.POST)
     if not form.is_valid():
-        raise RuleViolation("The share is a whole number from 1 to 100.")
+        raise RuleViolation(_("The share is a whole number from 1 to 100."))
     row = change_variation(
         post_id=post.pk, variation_id=chosen, actor=actor_of(request), **form.cleaned_data
     )
-    messages.success(request, f"{row.variation} has {row.variation_weight} % of the visitors.")
+    messages.success(
+        request,
+        _("%(variation)s has %(variation_weight)s %% of the visitors.")
+        % {"variation": row.variation, "variation_weight": row.variation_weight},
+    )
 
 
 def _start(request: HttpRequest, post: Post, chosen: str) -> None:
     row = change_variation(
         post_id=post.pk, variation_id=chosen, actor=actor_of(request), running=True
     )
-    share = f"{row.variation_weight} % of the visitors"
-    messages.success(request, f"{row.variation} runs: {share} are shown it.")
+    share = _("%(variation_weight)s %% of the visitors") % {
+        "variation_weight": row.variation_weight
+    }
+    messages.success(
+        request,
+        _("%(variation)s runs: %(share)s are shown it.")
+        % {"variation": row.variation, "share": share},
+    )
 
 
 def _stop(request: HttpRequest, post: Post, chosen: str) -> None:
     row = change_variation(
         post_id=post.pk, variation_id=chosen, actor=actor_of(request), running=False
     )
-    messages.success(request, f"{row.variation} is shown to nobody any more.")
+    messages.success(
+        request, _("%(variation)s is shown to nobody any more.") % {"variation": row.variation}
+    )
 
 
 def _promote(request: HttpRequest, post: Post, chosen: str) -> None:
     promote_variation(post_id=post.pk, variation_id=chosen, actor=actor_of(request))
-    messages.success(request, "The post has the content of the variation now.")
+    messages.success(request, _("The post has the content of the variation now."))
 
 
 _DOES: Final[dict[str, Callable[[HttpRequest, Post, str], None]]] = {
@@ -152,7 +168,7 @@ def _question(request: HttpRequest, post: Post, layers: Layers, rows: list[Post]
     require(request, "posts.edit" if ask == "promote" else "posts.publish")
     row = next((row for row in rows if str(row.pk) == request.GET.get("variation")), None)
     if row is None:
-        raise Http404("The post has no such variation.")
+        raise Http404(_("The post has no such variation."))
     others = [one for one in rows if one.variation_running and one.pk != row.pk]
     rest = 100 - sum(one.variation_weight or 0 for one in others)
     context = {
@@ -188,7 +204,7 @@ def _page(
         post,
         layers,
         context,
-        title=f"Variations: {post.title}",
-        tab="Variations",
+        title=_("Variations: %(title)s") % {"title": post.title},
+        tab=_("Variations"),
         status=422 if is_refused else 200,
     )
