@@ -121,6 +121,20 @@ def test_a_deleted_post_is_in_the_trash_and_comes_back(signed_in: SignedIn) -> N
     assert Post.objects.get(pk=post.pk).deleted_at is None
 
 
+def test_several_posts_come_back_at_once_or_one_by_its_button(signed_in: SignedIn) -> None:
+    posts = [make.post(f"Post {name}", slug=name) for name in ("a", "b", "c")]
+    for post in posts:
+        delete_post(post_id=post.pk, actor=make.actor("admin"))
+    client, ids = signed_in(), [str(post.pk) for post in posts]
+    assert "after 30 days" in client.get("/admin/content/post/trash/").content.decode()
+
+    client.post("/admin/content/post/trash/", {"post": ids[:2], "one": ids[2]})
+    assert [row.slug for row in Post.objects.filter(deleted_at=None)] == ["c"]
+    client.post("/admin/content/post/trash/", {"post": [*ids[:2], "nonsense"]})
+
+    assert not Post.objects.exclude(deleted_at=None).exists()
+
+
 def test_restoring_onto_a_taken_slug_says_so(signed_in: SignedIn) -> None:
     post = make.post("Twice", slug="twice")
     delete_post(post_id=post.pk, actor=make.actor("admin"))

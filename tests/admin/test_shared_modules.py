@@ -28,9 +28,11 @@ def test_a_global_module_is_made_changed_and_deleted(signed_in: SignedIn) -> Non
     )
     module = ModuleInstance.objects.get(global_slug="letter")
     assert (made.status_code, made["Location"]) == (302, f"{GLOBALS}{module.pk}/change/")
-    make.placed(make.post(), module)
+    make.placed(make.post("Coffee by hand"), module)
     page = client.get(made["Location"]).content.decode()
     assert "A change shows on 1 post at once." in page
+    assert "Coffee by hand" in page
+    assert "Save and change 1 post<" in page
     assert 'name="props.title"' in page
     form = {
         "label": "Letter", "version": 1, "props.title": "Subscribe", "props.body": "**Monthly**",
