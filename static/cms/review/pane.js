@@ -1,5 +1,6 @@
 // The page beside the cards: before or after, wide or narrow, at the module that is being read.
 
+const WIDE = matchMedia("(min-width: 64rem)");
 const WAIT = 150; // milliseconds that the pointer rests on a card before the page moves
 
 export function startPane(root) {
@@ -33,6 +34,8 @@ export function startPane(root) {
     press("[data-which]", button);
     const address = frame.dataset[which];
     if (frame.getAttribute("src") !== address) frame.setAttribute("src", address);
+    // In one column it stands behind the cards.
+    if (!WIDE.matches) details.scrollIntoView({ block: "end" });
     scroll();
   }
 

@@ -166,6 +166,7 @@ function start(root) {
     const link = event.target.closest("[data-for]");
     if (!link) return;
     event.preventDefault();
+    if (!WIDE.matches) root.querySelector("[data-rail]").open = false;
     cards.find((card) => card.line === link)?.focus();
   }
 

@@ -1,0 +1,137 @@
+"""The review screen: by keys alone with a change by somebody else in between, without scripts, and on a phone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from content.models import Layer
+from core.models import Event
+from tests import make
+from tests.browser.scene import coffee
+from tests.browser.test_looks import serious_in_any_light
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def address(post: Any, more: str = "") -> str:
+    return f"/admin/content/post/{post.pk}/review/?layer=ai-review{more}"
+
+
+def test_keys_alone_lead_through_an_edit_a_reload_and_a_change_by_somebody_else(
+    open_page: Any,
+) -> None:
+    post = coffee()
+    page = open_page()
+    page.goto(address(post))
+    press = page.keyboard.press
+
+    press("j")
+    press("a")  # the title
+    press("j")
+    press("x")  # the description
+    press("Tab")
+    press("Tab")
+    page.keyboard.type("Says nothing")
+    assert page.evaluate("() => document.activeElement.name") == "note.post.metaDescription"
+    page.locator('[data-path="post.title"]').focus()
+    press("e")
+    page.wait_for_selector("[data-card-edit] input[name='post.title']")
+    press("Control+A")
+    page.keyboard.type("Brewed by hand")
+    with page.expect_navigation():
+        press("Enter")
+    title = page.locator('[data-path="post.title"]')
+    assert "Brewed by hand" in title.inner_text()
+    assert "edited by editor" in title.inner_text()
+    # It moved, by the reader's own hand: that one decision is asked for again, the other is kept.
+    assert page.locator('[data-for="post.title"]').get_attribute("data-state") == "leave"
+    assert page.locator('[data-for="post.metaDescription"]').get_attribute("data-state") == "reject"
+    assert page.input_value('[name="note.post.metaDescription"]') == "Says nothing"
+
+    title.focus()
+    press("a")
+    make.staged(post, {"title": "By another agent"})
+    press("Control+Enter")
+    page.wait_for_selector("#problem")
+    assert "1 of your 2 decisions needs another look" in page.inner_text("#problem")
+    assert not make.layers(post).review.exists
+
+    title.focus()
+    press("a")
+    press("Control+Enter")
+    page.wait_for_selector(".messagelist .success")
+    assert make.layers(post).review.document.fields["title"] == "By another agent"
+    assert Event.objects.get(name="post.ai-review.reject").payload["note"] == "Says nothing"
+
+
+def test_without_scripts_safe_ones_are_marked_words_edited_and_a_rejection_has_its_note(
+    open_page: Any,
+) -> None:
+    post = coffee()
+    page = open_page(scripts=False)
+    page.goto(address(post))
+
+    page.click("text=Accept the")
+    assert "Nothing is written yet" in page.inner_text("#content")
+    assert page.is_checked('input[name="post.title"][value=accept]')
+    assert page.is_checked('input[name="post.metaDescription"][value=leave]')
+    page.check('input[name="post.metaDescription"][value=reject]')
+    page.fill('[name="note.post.metaDescription"]', "Too many numbers")
+    page.click("[data-reject-button]")
+
+    assert Event.objects.get(name="post.ai-review.reject").payload["note"] == "Too many numbers"
+    page.click('[data-path="post.title"] [data-edit-link]')
+    page.fill("[name='post.title']", "Coffee, slowly")
+    page.click("text=Save the words")
+    layers = make.layers(post)
+    assert layers.ai_review.document.fields["title"] == "Coffee, slowly"
+    assert layers.ai_review.marks["post.title"].edited_by == "editor"
+    assert page.locator('[data-path="post.title"]').is_visible()
+
+
+def test_on_a_phone_it_fits_and_the_page_is_shown_before_and_after(open_page: Any) -> None:
+    post = coffee()
+    page = open_page(width=360, height=740)
+    page.goto(address(post))
+
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
+    assert page.locator("[data-rail]").get_attribute("open") is None
+    page.click("[data-rail] summary")
+    page.click('[data-for="post.title"]')
+    page.keyboard.press("a")
+    page.keyboard.press("]")
+    frame = page.frame_locator("[data-pane-frame] iframe")
+    frame.locator("body >> text=a simple guide").first.wait_for()
+    page.keyboard.press("[")
+    frame.locator("text=Preview: Review").wait_for()
+    assert frame.locator("body >> text=a simple guide").count() == 0
+    page.goto(address(post, "&view=split"))
+    assert page.is_checked('input[name="post.title"][value=accept]')
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
+    assert serious_in_any_light(page) == []
+
+
+def test_a_run_that_ended_early_a_locked_module_and_hostile_words_are_shown_as_they_are(
+    open_page: Any,
+) -> None:
+    post = coffee()
+    run = post.agent_runs.get()
+    run.status, run.error = "failed", "The provider answered 529 <b>busy</b>"
+    run.save()
+    words = '<img src=x onerror="alert(1)"> ' + "مرحبا بالعالم " * 60 + "x" * 900
+    make.staged(post, {"excerpt": words})
+    page = open_page()
+    page.goto(address(post))
+
+    assert "The provider answered 529 <b>busy</b>" in page.inner_text(".run-ended")
+    assert page.locator(".group .badge-locked").count() >= 1
+    assert page.locator("[data-change] img[src=x]").count() == 0
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 1280
+    make.user("translator")
+    stranger = open_page("translator")
+    stranger.goto(f"/admin/content/post/{post.pk}/review/?layer=ai-review")
+    assert "deciding needs another role" in stranger.inner_text(".review-bar")
+    assert stranger.locator("[data-edit-link], [data-accept-safe], .decide").count() == 0
+    assert make.layers(post).view(Layer.AI_REVIEW).exists
