@@ -77,7 +77,7 @@ class StateFilter(ValueFilter):
 
 
 class ActorFilter(ValueFilter):
-    title = "account"
+    title = gettext_lazy("account")
     parameter_name = "actor"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
@@ -90,7 +90,7 @@ class ActorFilter(ValueFilter):
 
 
 class AgentFilter(ValueFilter):
-    title = "agent"
+    title = gettext_lazy("agent")
     parameter_name = "agent"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
@@ -105,7 +105,7 @@ class AgentFilter(ValueFilter):
 class PostFilter(ValueFilter):
     """Only shown where a post's page led here."""
 
-    title = "post"
+    title = gettext_lazy("post")
     parameter_name = "post"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:

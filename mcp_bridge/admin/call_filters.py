@@ -7,6 +7,7 @@ from typing import Any, Final
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from core.admin.long_lists import ValueFilter
@@ -20,7 +21,7 @@ _STATIC: Final = ("token", "header", "local")
 
 
 class SpanFilter(ValueFilter):
-    title = "time"
+    title = gettext_lazy("time")
     parameter_name = "span"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
@@ -36,7 +37,7 @@ class SpanFilter(ValueFilter):
 
 
 class OutcomeFilter(ValueFilter):
-    title = "outcome"
+    title = gettext_lazy("outcome")
     parameter_name = "outcome"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
@@ -55,7 +56,7 @@ class _Chosen(ValueFilter):
 
 
 class CodeFilter(_Chosen):
-    title = "reason"
+    title = gettext_lazy("reason")
     parameter_name = "code"
 
     def narrowed(self, rows: QuerySet[McpCall], value: str) -> QuerySet[McpCall]:
@@ -63,7 +64,7 @@ class CodeFilter(_Chosen):
 
 
 class ToolFilter(_Chosen):
-    title = "tool"
+    title = gettext_lazy("tool")
     parameter_name = "tool"
 
     def narrowed(self, rows: QuerySet[McpCall], value: str) -> QuerySet[McpCall]:
@@ -71,7 +72,7 @@ class ToolFilter(_Chosen):
 
 
 class CallerFilter(ValueFilter):
-    title = "caller"
+    title = gettext_lazy("caller")
     parameter_name = "caller"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
@@ -84,7 +85,7 @@ class CallerFilter(ValueFilter):
 
 
 class AgentFilter(ValueFilter):
-    title = "agent"
+    title = gettext_lazy("agent")
     parameter_name = "agent"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:

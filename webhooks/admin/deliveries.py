@@ -42,7 +42,7 @@ def badge_of(status: str) -> SafeString:
 
 
 class ReceiverFilter(admin.SimpleListFilter):
-    title = "receiver"
+    title = gettext_lazy("receiver")
     parameter_name = "receiver"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -58,7 +58,7 @@ class ReceiverFilter(admin.SimpleListFilter):
 class EventFilter(admin.SimpleListFilter):
     """The kinds that there are: asking the table for its values would read all of it."""
 
-    title = "event"
+    title = gettext_lazy("event")
     parameter_name = "event_name"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -87,7 +87,7 @@ class DeliveryAdmin(PermittedAdmin[Delivery]):
         known = ("workflow_id__exact", "workflow_id", "post_id__exact", "post_id")
         return lookup in known or super().lookup_allowed(lookup, value, request)
 
-    @admin.display(description="Event", ordering="event_name")
+    @admin.display(description=gettext_lazy("Event"), ordering="event_name")
     def what(self, row: Delivery) -> str:
         return row.event_name
 
