@@ -12,6 +12,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from agents_app.admin.run_actions import sentence_of_numbers
@@ -20,6 +22,7 @@ from agents_app.batches.cancelling import cancel_batch
 from agents_app.batches.finding import PostResult, Progress, find_batch, progress_of
 from agents_app.batches.reverting import revert_batch
 from agents_app.models import UNFINISHED, AgentBatch, RunStatus
+from agents_app.progress.words import doing_said
 from agents_app.runs.retry import retry_run
 from content.admin.pages import page, post_url, review_url
 from content.models import Layer
@@ -57,22 +60,22 @@ class AgentBatchAdmin(PermittedAdmin[AgentBatch]):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        return super().changelist_view(request, {"title": "Batches", **(extra_context or {})})
+        return super().changelist_view(request, {"title": _("Batches"), **(extra_context or {})})
 
-    @admin.display(description="Agent", ordering="agent_id")
+    @admin.display(description=gettext_lazy("Agent"), ordering="agent_id")
     def agent(self, batch: AgentBatch) -> str:
         return agent_name(batch.agent_id)
 
-    @admin.display(description="Status")
+    @admin.display(description=gettext_lazy("Status"))
     def state(self, batch: AgentBatch) -> SafeString:
         name, label = _state(batch, is_finished=not getattr(batch, "unfinished", 0))
         return format_html('<span class="badge badge-{}">{}</span>', name, label)
 
-    @admin.display(description="Posts")
+    @admin.display(description=gettext_lazy("Posts"))
     def number(self, batch: AgentBatch) -> int:
         return int(getattr(batch, "posts", 0))
 
-    @admin.display(description="Cost")
+    @admin.display(description=gettext_lazy("Cost"))
     def price(self, batch: AgentBatch) -> str:
         return money(getattr(batch, "spent", None)) or "—"
 
@@ -92,14 +95,14 @@ class AgentBatchAdmin(PermittedAdmin[AgentBatch]):
 
 def _state(batch: AgentBatch, *, is_finished: bool) -> tuple[str, str]:
     if batch.reverted_at is not None:
-        return "archived", "Taken back"
+        return "archived", _("Taken back")
     if batch.revert_asked_at is not None:
-        return "running", "Being taken back"
+        return "running", _("Being taken back")
     if not is_finished:
-        return "running", "Running"
+        return "running", _("Running")
     if batch.cancelled_at is not None:
-        return "cancelled", "Cancelled"
-    return "succeeded", "Finished"
+        return "cancelled", _("Cancelled")
+    return "succeeded", _("Finished")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,7 @@ class Line:
 
     result: PostResult
     status_label: str
+    doing: str
     run_url: str
     post_url: str
     review_url: str
@@ -142,7 +146,12 @@ def show(request: HttpRequest, batch_id: UUID) -> HttpResponse:
         "may_revert": may_revert and progress.is_finished and batch.reverted_at is None,
         "again": [line for line in lines if line.may_go_again],
     }
-    return page(request, "admin/agents/batch.html", context, title=f"{context['agent']}: batch")
+    return page(
+        request,
+        "admin/agents/batch.html",
+        context,
+        title=_("%(agent)s: batch") % {"agent": context["agent"]},
+    )
 
 
 def _is_busy(batch: AgentBatch, progress: Progress) -> bool:
@@ -159,6 +168,7 @@ def _line(batch: AgentBatch, result: PostResult, *, may_act: bool) -> Line:
     return Line(
         result,
         str(RunStatus(result.status).label),
+        doing_said(result.doing),
         reverse("admin:agents_app_agentrun_change", args=[result.run_id]),
         post_url("change", str(result.post_id)) if is_there else "",
         review_url(str(result.post_id), Layer.AI_REVIEW) if waits else "",
@@ -175,7 +185,9 @@ def cancel(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     require(request, "agents.edit")
     with refusals_as_messages(request):
         cancel_batch(batch_id=batch_id, actor=actor_of(request))
-        messages.success(request, "What was not finished is cancelled; it stages nothing any more.")
+        messages.success(
+            request, _("What was not finished is cancelled; it stages nothing any more.")
+        )
     return _to(batch_id)
 
 
@@ -197,7 +209,8 @@ def again(request: HttpRequest, batch_id: UUID) -> HttpResponse:
         except CmsError as error:
             messages.error(request, f"{result.title}: {error.message}")
     if begun:
-        messages.success(request, f"Begun again: {begun}.")
+        said = ngettext("%(n)d run is begun again.", "%(n)d runs are begun again.", begun)
+        messages.success(request, said % {"n": begun})
     return _to(batch_id)
 
 
@@ -210,12 +223,12 @@ def revert(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     if request.method == "POST":
         with refusals_as_messages(request):
             revert_batch(batch_id=batch_id, actor=actor_of(request))
-            messages.success(request, "It is being taken back, post by post.")
+            messages.success(request, _("It is being taken back, post by post."))
         return _to(batch_id)
     agent = agent_name(batch.agent_id)
     back = reverse("admin:agents_app_agentbatch_change", args=[batch.pk])
     context = {"batch": batch, "agent": agent, "back": back, "posts": progress_of(batch).total}
-    return page(request, "admin/agents/revert.html", context, title="Take back a batch")
+    return page(request, "admin/agents/revert.html", context, title=_("Take back a batch"))
 
 
 def _to(batch_id: UUID) -> HttpResponse:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -30,13 +30,16 @@ _LOOKUPS = frozenset({"post__id__exact", "batch__id__exact"})
 @admin.register(AgentRun)
 class AgentRunAdmin(PermittedAdmin[AgentRun]):
     view_permission = "agents.view"
-    list_display = ("agent", "about", "state", "proposed", "begun_by", "begun", "took", "price")
+    list_display = ("agent", "about", "state", "begun", "price")
     list_display_links = ("agent",)
     list_filter = ("status", AgentFilter, ScopeFilter, OutcomeFilter, "created_at")
     list_select_related = ("post", "batch")
     search_fields = ("agent_id", "by_name", "post__title")
     list_per_page = 50
     show_full_result_count = False
+
+    class Media:
+        css: ClassVar = {"all": ["cms/agents/runs.css"]}
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AgentRun]:
         return super().get_queryset(request).defer("context", "value")
@@ -64,33 +67,19 @@ class AgentRunAdmin(PermittedAdmin[AgentRun]):
         url = reverse("admin:agents_app_agentbatch_change", args=[run.batch.pk])
         return format_html('{} <a class="badge" href="{}">{}</a>', text, url, _("batch"))
 
-    @admin.display(description=gettext_lazy("Status"), ordering="status")
+    @admin.display(description=gettext_lazy("What came of it"), ordering="status")
     def state(self, run: AgentRun) -> SafeString:
-        return state_badge(run)
-
-    @admin.display(description=gettext_lazy("Proposed"))
-    def proposed(self, run: AgentRun) -> str:
-        if run.reverted_at is not None:
-            return _("taken back")
-        number = len(run.staged)
-        said = ngettext("%(n)d change", "%(n)d changes", number) % {"n": number}
-        return said if number else "—"
-
-    @admin.display(description=gettext_lazy("By"), ordering="by_name")
-    def begun_by(self, run: AgentRun) -> str:
-        return run.by_name
+        return format_html('{} <span class="quiet">{}</span>', state_badge(run), _proposed(run))
 
     @admin.display(description=gettext_lazy("Begun"), ordering="created_at")
-    def begun(self, run: AgentRun) -> datetime:
-        return run.created_at
-
-    @admin.display(description=gettext_lazy("Took"))
-    def took(self, run: AgentRun) -> str:
-        return duration(run) or "—"
+    def begun(self, run: AgentRun) -> SafeString:
+        at = date_format(run.created_at, "DATETIME_FORMAT")
+        return format_html('{} <span class="quiet">{}</span>', at, run.by_name)
 
     @admin.display(description=gettext_lazy("Cost"), ordering="cost")
-    def price(self, run: AgentRun) -> str:
-        return _("demo") if is_demo(run) else money(run.cost) or "—"
+    def price(self, run: AgentRun) -> SafeString:
+        cost = _("demo") if is_demo(run) else money(run.cost) or "—"
+        return format_html('{} <span class="quiet">{}</span>', cost, duration(run))
 
     def get_urls(self) -> list[URLPattern]:
         def wrap(view: Any) -> Any:
@@ -109,3 +98,14 @@ class AgentRunAdmin(PermittedAdmin[AgentRun]):
         ]
         listed = [url for url in super().get_urls() if url.name == "agents_app_agentrun_changelist"]
         return own + listed
+
+
+def _proposed(run: AgentRun) -> str:
+    if run.reverted_at is not None:
+        return _("taken back")
+    if run.is_dry:
+        return _("dry run")
+    number = len(run.staged)
+    if not number:
+        return ""
+    return ngettext("%(n)d change", "%(n)d changes", number) % {"n": number}

@@ -67,11 +67,16 @@ def doing_of(run: AgentRun) -> str:
     """What a run does at present; that it waits where it has not begun."""
     if not run.doing:
         return "" if run.is_finished else _("Waiting for its turn")
+    return doing_said(run.doing)
+
+
+def doing_said(doing: str) -> str:
+    """The worker's words in the reader's language; as they are where nobody knows them."""
     for pattern, said in _DOING:
-        found = pattern.fullmatch(run.doing)
+        found = pattern.fullmatch(doing)
         if found:
             return said(found.groups())
-    return run.doing
+    return doing
 
 
 def _writing(found: Sequence[str]) -> str:

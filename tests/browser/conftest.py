@@ -108,3 +108,8 @@ def log_in(page: Any, role: str) -> None:
     page.fill("#id_password", make.PASSWORD)
     page.press("#id_password", "Enter")
     page.wait_for_url("**/admin/")
+
+
+def ready_for_agents(page: Any) -> None:
+    """Wait until links to agents open the dialog; until then they lead to their pages, as without scripts."""
+    page.wait_for_selector("[data-agent-chips][data-ready]", state="attached")

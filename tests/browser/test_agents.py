@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from agents_app.models import AgentRun
+from agents_app.running import runner
 from tests import make
+from tests.agents.asking import KEY
+from tests.agents.environment import set_env
 from tests.browser import agents_scene
+from tests.browser.conftest import ready_for_agents
 from tests.browser.scene import coffee
 from tests.browser.test_looks import serious_in_any_light
+from tests.fake_provider import Reply, serving
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 TITLE = (
@@ -19,13 +25,15 @@ TITLE = (
 )
 
 
-def test_a_field_is_asked_about_tried_again_and_an_answer_chosen_by_keyboard(
+def test_a_field_is_asked_about_tried_again_and_an_answer_chosen_by_keyboard_alone(
     open_page: Any,
 ) -> None:
     post = make.post(TITLE)
     page = open_page()
     page.goto(f"/admin/content/post/{post.pk}/change/")
     before = make.live_hash()
+    ready_for_agents(page)
+    page.fill('[name="post.excerpt"]', "Half a sentence")
 
     menu = page.locator("details.field-ai", has_text="Ask AI about Title").first
     menu.locator("summary").press("Enter")
@@ -33,37 +41,97 @@ def test_a_field_is_asked_about_tried_again_and_an_answer_chosen_by_keyboard(
     assert not menu.evaluate("menu => menu.open")
     menu.locator("summary").press("Enter")
     page.get_by_role("link", name="Ask General assistant about Title").first.press("Enter")
-    page.wait_for_url("**/agents_app/field/**")
-    assert TITLE in page.inner_text("section.card >> nth=0")
-    page.get_by_label("What should be done?").fill("shorten")
-    page.get_by_role("button", name="Ask", exact=True).click()
-    page.wait_for_selector("[data-run][data-finished]")
+    page.wait_for_selector("dialog [data-choose]")
+    assert TITLE in page.inner_text("dialog .as-it-stands")
+    assert page.locator("dialog [data-unsaved]").is_visible()
+    page.keyboard.type("shorten")
+    assert page.inner_text("dialog [data-counter]") == "7 / 4000"
+    page.get_by_role("button", name="Ask", exact=True).press("Enter")
+    page.wait_for_selector("dialog [data-finished]")
     assert page.locator(".candidate").count() == 1
+    assert page.locator("dialog .candidate del").count() > 0
 
-    try_again(page, "shorter")
+    page.get_by_label("What should be different?").fill("shorter")
+    page.get_by_role("button", name="Try again").press("Enter")
+    page.wait_for_selector(".candidate >> nth=1")
+    assert "shorter" in page.inner_text(".candidate >> nth=0")
+    page.get_by_role("button", name="Use this answer 1").press("Enter")
+    page.get_by_text("It waits in AI Review now.").wait_for()
+    page.keyboard.press("Escape")
+
     first = AgentRun.objects.get(first_try=None)
-    page.get_by_role("button", name="Use this answer 1").click()
-    page.wait_for_url("**/review/?layer=ai-review")
-
+    assert page.locator("dialog[open]").count() == 0
+    assert page.input_value('[name="post.excerpt"]') == "Half a sentence"
     assert make.layers(post).ai_review.document.fields["title"] == first.value != TITLE
-    assert page.locator("[data-change]").count() == 1
     assert make.live_hash() == before
 
 
-def try_again(page: Any, note: str) -> None:
-    page.get_by_label("What should be different?").fill(note)
+@pytest.fixture
+def model(settings: Any) -> Iterator[None]:
+    """One that cannot answer at first."""
+    with serving(Reply(status=400, message="no"), Reply({"post": {"metaTitle": "Coffee"}})) as fake:
+        set_env(
+            settings, ai_provider_openai_api_key=KEY, ai_provider_openai_base_url=fake.openai_url
+        )
+        yield
+
+
+def test_a_run_is_followed_from_the_editor_to_its_result(
+    open_page: Any, model: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes on in the corner, is cancelled, begun again, fails at its provider, and brings changes at last."""
+    waiting: list[Any] = []
+    monkeypatch.setattr("agents_app.runs.starting.wake", waiting.append)
+    post = make.post()
+    page = open_page()
+    page.goto(f"/admin/content/post/{post.pk}/change/")
+    ready_for_agents(page)
+    page.fill('[name="post.excerpt"]', "Half a sentence")
+    page.locator(".agent-buttons").get_by_role("link", name="SEO specialist").click()
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_text("Waiting for its turn", exact=True).wait_for()
+    first = AgentRun.objects.filter(pk=waiting[0])
+    first.update(status="running", doing="Calling search_media", input_tokens=1200)
+    page.locator("[data-doing]", has_text="Using a tool: Search media").wait_for()
+    assert page.inner_text("dialog [data-used]") == "1,200 tokens"
+    assert serious_in_any_light(page) == []
+
+    page.get_by_role("button", name="Go on working").click()
+    chip = page.locator(".run-chip")
+    assert "SEO specialist" in chip.inner_text()
+    page.reload()
+    chip.get_by_role("button", name="Open").click()
+    page.get_by_role("button", name="Cancel the run").click()
+    page.get_by_text("it stages nothing any more").wait_for()
+    assert first.get().status == "cancelled"
+
+    _again(page, waiting, "Why it failed:")
+    assert "400" in page.inner_text("dialog .notice-problem")
+    _again(page, waiting, "It proposed 1 change")
+
+    assert page.locator(".run-chip").count() == 0
+    page.get_by_role("link", name="Review 1 change").click()
+    page.wait_for_url(f"**/{post.pk}/review/**&run={waiting[2]}")
+
+
+def _again(page: Any, waiting: list[Any], until: str) -> None:
+    """Try once more, and have the run done while the dialog follows it."""
+    count = len(waiting)
     page.get_by_role("button", name="Try again").click()
-    page.wait_for_selector(".candidate >> nth=1")
-    assert note in page.inner_text(".candidate >> nth=0")
+    page.get_by_text("Waiting for its turn", exact=True).wait_for()
+    runner.execute(waiting[count])
+    page.locator("dialog").get_by_text(until).wait_for()
 
 
 def test_several_posts_go_to_an_agent_with_its_own_estimate(open_page: Any) -> None:
     posts = [make.post(f"Kettle {n}", slug=f"kettle-{n}") for n in range(2)]
     page = open_page("admin")
     page.goto("/admin/content/post/")
+    ready_for_agents(page)
     page.check("#action-toggle")
     page.select_option("select[name=action]", "run_agent")
     page.get_by_role("button", name="Go").click()
+    page.wait_for_selector("dialog [data-choose]")
     assert page.get_by_label("What should it look out for?").is_visible()
 
     page.get_by_label("Proofreader").check()
@@ -90,8 +158,8 @@ def test_a_batch_and_a_run_that_go_on_show_how_far_they_are(open_page: Any) -> N
     page.evaluate("() => document.documentElement.setAttribute('data-connected', '')")
 
     going_on.update(doing="Calling search_media")
-    other.get_by_text("Calling search_media").wait_for()
-    page.get_by_text("Calling search_media").wait_for()
+    other.locator("[data-doing]", has_text="Using a tool: Search media").wait_for()
+    page.get_by_text("Using a tool: Search media").wait_for()
     going_on.update(status="succeeded", finished_at=timezone.now(), summary="Compared.")
 
     other.wait_for_selector("[data-run][data-finished]")
@@ -139,16 +207,5 @@ def test_no_page_of_agents_has_a_serious_barrier_or_is_too_wide(open_page: Any) 
         page.set_viewport_size({"width": 390, "height": 800})
         wide = page.evaluate("() => document.documentElement.scrollWidth")
         problems += [f"{address} is {wide} wide"] if wide > 390 else []
-    problems += _of_bulk(page)
 
     assert problems == []
-
-
-def _of_bulk(page: Any) -> list[str]:
-    page.set_viewport_size({"width": 1280, "height": 800})
-    page.goto("/admin/content/post/")
-    page.check("#action-toggle")
-    page.select_option("select[name=action]", "run_agent")
-    page.get_by_role("button", name="Go").click()
-    page.wait_for_selector("[data-estimate]")
-    return serious_in_any_light(page)

@@ -6,6 +6,7 @@ import pytest
 
 from content.models import Provenance, Revision
 from tests import make
+from tests.browser.conftest import ready_for_agents
 from tests.browser.scene import coffee
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -21,17 +22,19 @@ def test_the_main_path_from_login_to_the_site(open_page: Any) -> None:
     page = open_page()
     page.goto("/admin/content/post/")
     page.click(f"text={post.title}")
-    page.select_option("#agent", label="SEO specialist")
+    ready_for_agents(page)
+    page.locator(".agent-buttons").get_by_role("link", name="SEO specialist").click()
     before = make.live_hash()
-    page.click("section.agent-panel button[type=submit]")
-    page.wait_for_selector("[data-run][data-finished]")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.wait_for_selector("dialog [data-run][data-finished]")
     assert "Demo (no AI)" in page.inner_text(".run")
     assert make.live_hash() == before
     assert not make.layers(post).review.exists
     proposed = make.layers(post).ai_review.changes.paths
     assert proposed
 
-    page.click("text=Open AI Review")
+    page.click(f"text=Review {len(proposed)} changes")
+    page.wait_for_url("**/review/**")
     assert page.locator("[data-change]").count() == len(proposed)
     assert "Demo (no AI)" in page.inner_text("[data-change] >> nth=0")
     for path in proposed:
@@ -135,9 +138,9 @@ def test_without_scripts_an_agent_runs_and_its_run_can_be_followed(open_page: An
     page = open_page(scripts=False)
     page.goto(f"/admin/content/post/{post.pk}/change/")
 
-    page.select_option("#agent", "seo-specialist")
-    page.click("section.agent-panel button[type=submit]")
-    page.click("text=Open AI Review")
+    page.locator(".agent-buttons").get_by_role("link", name="SEO specialist").click()
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.locator("a.button", has_text="Review").click()
 
     assert page.locator("[data-change]").count() > 0
 

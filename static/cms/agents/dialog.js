@@ -2,7 +2,7 @@
 // Every link and form in it leads to a page that works without this file; here its content is asked for alone.
 
 import { attach } from "./choose.js";
-import { begin, covered, described, track, uncovered } from "./following.js";
+import { begin, covered, described, settle, track, uncovered } from "./following.js";
 import { shower } from "./progress.js";
 
 const LINKS = "a[data-agent-dialog], a.ask-agent, a.field-ai, .field-ai a";
@@ -25,6 +25,8 @@ function start() {
   document.addEventListener("input", typed);
   document.addEventListener("change", typed);
   begin(open);
+  // For whoever looks from outside, like tests: from now on links open here.
+  document.querySelector("[data-agent-chips]").toggleAttribute("data-ready", true);
 }
 
 function onClick(event) {
@@ -88,7 +90,7 @@ async function load(address, wish, { keeps }) {
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (mine !== asked) return false;
     if (page.querySelector("#agent-dialog-title")) {
-      show([...page.body.childNodes]);
+      show([...page.body.childNodes], wish.method === "POST");
       return answer.ok;
     }
     if (!answer.ok) throw new Error(String(answer.status));
@@ -112,7 +114,7 @@ function fail(address, wish) {
   show([failing]);
 }
 
-function show(nodes) {
+function show(nodes, isNew = false) {
   content.replaceChildren(...nodes);
   dialog.scrollTop = 0;
   for (const form of content.querySelectorAll("[data-choose]")) attach(form);
@@ -121,15 +123,15 @@ function show(nodes) {
   const run = content.querySelector("[data-run]");
   if (last && last !== run?.dataset.id) uncovered(last);
   last = run?.dataset.id ?? "";
-  if (run) followed(run);
-  content.querySelector("[data-choose] textarea:enabled, #agent-dialog-title")?.focus();
+  if (run) followed(run, isNew);
+  (content.querySelector("[data-choose] textarea:enabled") ?? content.querySelector("#agent-dialog-title"))?.focus();
   document.dispatchEvent(new CustomEvent("cms:added", { bubbles: true, detail: { root: content } }));
 }
 
-function followed(run) {
+function followed(run, isNew) {
   const known = described(run);
+  if ("finished" in run.dataset) return settle(known, { isNew });
   covered(known.id);
-  if ("finished" in run.dataset) return;
   track(known, { changed: shower(run), ended: () => load(known.page, {}, { keeps: true }) });
 }
 

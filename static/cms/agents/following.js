@@ -47,6 +47,24 @@ export function uncovered(id) {
   if (entry && !entry.isOver) addChip(entry);
 }
 
+// A dialog shows that it is over. `isNew`: it was over before it could be followed.
+export function settle(run, { isNew }) {
+  const entry = runs.get(run.id);
+  removeChip(entry);
+  if (entry?.isOver || (!entry && !isNew)) return;
+  if (entry) {
+    entry.stop();
+    entry.isOver = true;
+    keep();
+  }
+  tell(run);
+}
+
+function tell({ id, post }) {
+  const detail = { runId: id, postId: post || null };
+  document.dispatchEvent(new CustomEvent("cms:run-ended", { detail }));
+}
+
 function show(entry, news) {
   entry.news = news;
   if (isShown(entry.id)) entry.changed?.(news);
@@ -57,8 +75,7 @@ function end(entry, news) {
   entry.isOver = true;
   entry.news = news;
   keep();
-  const detail = { runId: entry.id, postId: entry.post || null, status: news.status };
-  document.dispatchEvent(new CustomEvent("cms:run-ended", { detail }));
+  tell(entry);
   if (isShown(entry.id)) return entry.ended?.(news);
   addChip(entry);
 }

@@ -1,0 +1,117 @@
+"""What became of what a run proposed, how agents do, and two runs side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from agents_app.admin.agent_words import begin_of_month
+from agents_app.admin.waterfall import waterfall
+from agents_app.models import AgentRun
+from agents_app.runs.fates import Fate, fates_of
+from agents_app.runs.rates import Rate, rates_since
+from agents_app.runs.undo import undo_run
+from content.layers import approve, digest_of, reject, stage, submit
+from content.models import Layer, Post
+from tests import make
+from tests.agents.asking import execute
+from tests.browser.agents_scene import run, story, tries
+
+pytestmark = pytest.mark.django_db
+SignedIn = Callable[..., Client]
+
+
+def fates(own: AgentRun, post: Post) -> dict[str, Fate]:
+    own.refresh_from_db()
+    return dict(fates_of(own, make.layers(post)))
+
+
+def test_each_change_waits_goes_on_is_accepted_rejected_or_taken_back() -> None:
+    post, editor = make.post(excerpt="Old"), make.actor("editor")
+    own = execute(post)
+    first, second, *others = own.staged
+    assert set(fates(own, post).values()) == {Fate.WAITING}
+
+    reject(post_id=post.pk, layer=Layer.AI_REVIEW, actor=editor, paths=[second])
+    submit(post_id=post.pk, actor=editor, paths=[first])
+    assert (fates(own, post)[first], fates(own, post)[second]) == (Fate.SUBMITTED, Fate.REJECTED)
+
+    digest = digest_of(make.layers(post).review.changes)
+    approve(post_id=post.pk, actor=editor, digest=digest, paths=[first])
+    assert fates(own, post) == {
+        first: Fate.ACCEPTED,
+        second: Fate.REJECTED,
+        **dict.fromkeys(others, Fate.WAITING),
+    }
+    rate = rates_since(begin_of_month())["seo-specialist"]
+    assert (rate.runs, rate.accepted, rate.rejected, rate.share) == (1, 1, 1, 50)
+
+    undo_run(run_id=own.pk, actor=make.actor("admin"))
+    assert fates(own, post) == dict.fromkeys(own.staged, Fate.TAKEN_BACK)
+
+
+def test_words_that_a_person_changed_and_words_that_are_gone_say_so() -> None:
+    post, editor = make.post(), make.actor("editor")
+    own = execute(post)
+    path = own.staged[0]
+    name = path.removeprefix("post.")
+    submit(post_id=post.pk, actor=editor, paths=[path])
+    stage(
+        post_id=post.pk,
+        layer=Layer.REVIEW,
+        actor=editor,
+        edit=lambda document: document.with_fields({name: "By a person"}),
+    )
+    digest = digest_of(make.layers(post).review.changes)
+    approve(post_id=post.pk, actor=editor, digest=digest, paths=[path])
+    assert fates(own, post)[path] == Fate.EDITED
+
+    own.staged = ["post.slug"]
+    assert dict(fates_of(own, make.layers(post))) == {"post.slug": Fate.GONE}
+
+
+def test_the_list_of_agents_takes_no_query_for_each_run_and_decision(signed_in: SignedIn) -> None:
+    client, counts = signed_in("admin"), []
+    for number in range(3):
+        run(make.post(slug=f"post-{number}"), staged=["post.title"], cost=Decimal("0.5"))
+        with CaptureQueriesContext(connection) as queries:
+            html = client.get("/admin/agents_app/agentswitch/").content.decode()
+        counts.append(len(queries))
+
+    assert counts[0] == counts[2] <= 14
+    assert "$1.50" in html
+    assert rates_since(begin_of_month())["seo-specialist"] == Rate(3, 0, Decimal("1.5"))
+
+
+def test_a_waterfall_stays_inside_its_time() -> None:
+    own = story(make.post())
+    drawn = waterfall(own, list(own.steps.all()))
+
+    assert drawn is not None
+    assert [lane.name for lane in drawn.lanes][0] == "gpt-example"
+    assert [lane.is_ok for lane in drawn.lanes] == [True, True, False, True]
+    assert (drawn.model, drawn.tools) == ("1.6 s", "1.6 s")
+    for lane in drawn.lanes:
+        assert 0 <= float(lane.x[:-1]) <= 100
+        assert float(lane.x[:-1]) + float(lane.width[:-1]) <= 100.01
+    assert waterfall(own, []) is None
+
+
+def test_two_tries_are_compared_word_by_word(signed_in: SignedIn) -> None:
+    first = tries(make.post())
+    second = AgentRun.objects.filter(first_try=first, status="succeeded").get()
+    client = signed_in()
+    address = f"/admin/agents_app/agentrun/{second.pk}/compare/"
+
+    html = client.get(address, {"with": str(first.pk)}).content.decode()
+
+    assert "<del>" in html
+    assert "Less like an advertisement" in html
+    for other in ("", "nonsense", str(second.pk), str(run(None, scope="global").pk)):
+        assert client.get(address, {"with": other}).status_code == 404, other
+    assert signed_in("translator").get(address).status_code == 403
