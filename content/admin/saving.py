@@ -23,6 +23,8 @@ def answered(frame: Frame, url: str) -> HttpResponse:
 
 def settled(frame: Frame, sheet: Sheet) -> HttpResponse | None:
     """The version and the stamps of what stands now; None where the page does not show just that."""
+    if any(name.startswith("take.") for name in frame.request.POST):
+        return None
     post, layers = read(frame.post.pk)
     fresh = open_sheet(layers.document(frame.layer), shared_modules())
     is_same = fresh.was_order == [module.id for module in sheet.modules]

@@ -4,6 +4,7 @@
 const SAVES = ["save", "save-review"];
 
 export function startSaving(form, changes, draft) {
+  const placeKey = `cms:place:${form.dataset.post}`;
   const state = form.querySelector("[data-save-state]");
   let number = 0;
   let savedAt = 0;
@@ -38,7 +39,8 @@ export function startSaving(form, changes, draft) {
   const leave = (url) => {
     form.dataset.leaving = "true";
     draft.clear();
-    try { sessionStorage.setItem(`cms:place:${form.dataset.post}`, String(scrollY)); } catch { /* stays on top */ }
+    const place = { y: scrollY, id: document.activeElement?.id ?? "" };
+    try { sessionStorage.setItem(placeKey, JSON.stringify(place)); } catch { /* it begins on top */ }
     location.assign(url);
   };
 
@@ -103,9 +105,13 @@ export function startSaving(form, changes, draft) {
     save(button);
   });
 
-  const place = sessionStorage.getItem(`cms:place:${form.dataset.post}`);
-  sessionStorage.removeItem(`cms:place:${form.dataset.post}`);
-  if (place && !location.hash) window.scrollTo(0, Number(place));
+  // A page that is loaded anew after saving stands where it stood.
+  const place = JSON.parse(sessionStorage.getItem(placeKey) ?? "null");
+  sessionStorage.removeItem(placeKey);
+  if (place && !location.hash) {
+    document.getElementById(place.id)?.focus({ preventScroll: true });
+    window.scrollTo(0, place.y);
+  }
   show();
   const press = (value) => {
     const button = form.querySelector(`button[name="do"][value="${value}"]`);

@@ -1,0 +1,168 @@
+"""The form of a post in a browser: built by keyboard, restored after a crash, shared by two, and without scripts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from content import edits
+from content.models import Post
+from content.services.edit import edit_post
+from tests import make
+from tests.browser.test_looks import serious_in_any_light
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def opened(page: Any, post: Post) -> None:
+    page.goto(f"/admin/content/post/{post.pk}/change/")
+    page.wait_for_selector("[data-edit][data-ready]")
+
+
+def kinds(post: Post) -> list[str]:
+    return [module.type for module in make.layers(post).live.modules]
+
+
+def added(page: Any, words: str, name: str) -> Any:
+    """Add a module with the keyboard alone."""
+    page.locator(".module-item > details > summary").last.focus()
+    page.keyboard.press("n")
+    page.wait_for_selector(".pick:visible")
+    page.keyboard.type(words)
+    page.keyboard.press("Enter")
+    return page.wait_for_selector(f"[data-module={name}] [data-controls] :focus")
+
+
+def test_a_post_is_built_by_keyboard_and_saved(open_page: Any) -> None:
+    post = make.post()
+    page = open_page()
+    opened(page, post)
+
+    added(page, "callout", "new-1")
+    page.keyboard.type("A callout")
+    added(page, "questions answers", "new-2")
+    page.keyboard.type("More questions")
+    page.locator("#m-new-2 button", has_text="Add one").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#m-new-2 [data-item] :focus")
+    page.keyboard.type("First?")
+    page.locator("#m-new-2 [data-item] button", has_text="Duplicate").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#m-new-2 [data-item$='items.1'] :focus")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("Second?")
+    page.locator("#m-new-2 [data-item$='items.1'] > [data-item-handle]").focus()
+    page.keyboard.press("ArrowUp")
+    page.locator("#m-new-2 > .module-tools [data-handle]").focus()
+    page.keyboard.press("ArrowUp")
+    assert "is now 4 of 5" in page.locator("main p[role=status]", has_text="is now").inner_text()
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowUp")
+    page.locator("#m-new-1 > details > summary").focus()
+    page.keyboard.press("d")
+    page.wait_for_selector("#m-new-3 [data-controls] :focus")
+    page.locator("#m-new-3 > details > summary").focus()
+    page.keyboard.press("x")
+    page.wait_for_selector("#m-new-3[data-removed] .module-undo button:focus")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#m-new-3:not([data-removed])")
+    page.wait_for_selector("[data-save-state][data-state=dirty]")
+    assert serious_in_any_light(page) == []
+    with page.expect_navigation():
+        page.keyboard.press("Control+s")
+
+    assert kinds(post) == ["hero", "prose", "faq", "faq", "callout", "callout"]
+    modules = make.layers(post).live.modules
+    items: Any = modules[3].props["items"]
+    assert [item["question"] for item in items] == ["Second?", "First?"]
+    assert [module.props["title"] for module in modules[4:]] == ["A callout", "A callout"]
+
+
+def test_what_was_typed_and_not_saved_comes_back_and_saving_keeps_the_place(
+    open_page: Any,
+) -> None:
+    post = make.post()
+    page = open_page()
+    opened(page, post)
+    page.fill("#f-post-title", "Typed before the crash")
+    page.wait_for_selector("[data-edit][data-kept='1']")
+    page.close(run_before_unload=False)
+
+    page = page.context.new_page()
+    opened(page, post)
+    page.locator(".draft-bar button", has_text="Restore").click()
+    page.wait_for_selector("[data-edit][data-sent][data-ready]")
+    assert page.input_value("#f-post-title") == "Typed before the crash"
+    assert Post.objects.get(pk=post.pk).title == "How to brew filter coffee"
+    page.fill("#f-post-excerpt", "Also this")
+    page.keyboard.press("Control+s")
+    page.wait_for_selector("[data-save-state][data-state=clean]")
+    assert page.evaluate("() => document.activeElement.id") == "f-post-excerpt"
+    post.refresh_from_db()
+    assert (post.title, post.excerpt) == ("Typed before the crash", "Also this")
+
+    opened(page, post)
+    assert page.locator(".draft-bar").count() == 0
+    assert (
+        page.evaluate("() => Object.keys(localStorage).filter((k) => k.startsWith('cms:typed'))")
+        == []
+    )
+
+
+def test_two_editors_know_of_one_another_and_the_second_chooses(open_page: Any) -> None:
+    post = make.post()
+    first, second = open_page("admin"), open_page("editor")
+    opened(first, post)
+    opened(second, post)
+    second.wait_for_selector(".person:has-text('admin')")
+    first.wait_for_selector(".person:has-text('editor')")
+
+    first.fill("#f-post-title", "By the first")
+    first.keyboard.press("Control+s")
+    first.wait_for_selector("[data-save-state][data-state=clean]")
+    second.fill("#f-post-title", "By the second")
+    second.keyboard.press("Control+s")
+    choice = second.locator(".choice-both")
+    choice.wait_for()
+    assert serious_in_any_light(second) == []
+    choice.locator("input[value=theirs]").check(force=True)
+    second.fill("#f-post-excerpt", "Of the second")
+    second.keyboard.press("Control+s")
+    second.wait_for_selector(".choice-both", state="detached")
+
+    post.refresh_from_db()
+    assert (post.title, post.excerpt) == ("By the first", "Of the second")
+    second.goto("/admin/password_change/")
+    first.wait_for_selector(".person", state="detached")
+
+
+def test_a_long_post_works_without_scripts_and_on_a_phone(open_page: Any) -> None:
+    post = make.post()
+
+    def add(document: Any) -> Any:
+        for number in range(9):
+            document, _ = edits.add_module(
+                document, type="callout", props={"title": f"No. {number}"}
+            )
+        return document
+
+    edit_post(post_id=post.pk, actor=make.actor("admin"), edit=add)
+    last = make.layers(post).live.modules[-1].id
+    page = open_page(scripts=False)
+    page.goto(f"/admin/content/post/{post.pk}/change/")
+    page.locator(f"#m-{last} > details > summary").click()
+    page.locator(f"#m-{last} button", has_text="Show the fields").click()
+    page.fill(f"#f-modules-{last}-props-title", "Without scripts")
+    page.locator(f"#m-{last} button", has_text="Move up").click()
+    page.get_by_role("button", name="Save live").click()
+    page.wait_for_selector(".messagelist")
+
+    modules = make.layers(post).live.modules
+    assert (modules[-2].id, modules[-2].props["title"]) == (last, "Without scripts")
+    phone = open_page("admin", width=360)
+    opened(phone, post)
+    phone.locator("[data-pick-open]").click()
+    phone.wait_for_selector(".pick")
+    assert phone.evaluate("() => document.documentElement.scrollWidth") <= 360
+    assert serious_in_any_light(phone) == []
