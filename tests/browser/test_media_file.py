@@ -12,6 +12,8 @@ from PIL import Image
 from media.models import Asset
 from media.services.variants import request_variants
 from tests import make
+from tests.browser.media_scene import drawn
+from tests.browser.test_looks import serious_in_any_light
 from tests.media.pictures import encoded, store
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -39,7 +41,7 @@ def test_a_click_sets_the_focal_point(open_page: Any) -> None:
     assert abs(float(page.locator("[name=focal_x]").input_value()) - 25) < 1
     assert abs(float(page.locator("[name=focal_y]").input_value()) - 75) < 1
     shown(page, "file-light")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     page.wait_for_url("**/change/")
     kept = Asset.objects.get(pk=asset.pk)
     assert (kept.focal_x, kept.focal_y) != (None, None)
@@ -55,6 +57,35 @@ def test_a_click_sets_the_focal_point(open_page: Any) -> None:
             assert other.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_keys_set_the_focal_point_and_keep_a_part_of_the_picture(open_page: Any) -> None:
+    asset = store(encoded(drawn(3), "JPEG"), "wall.jpg")
+    page = open_page()
+    page.goto(f"/admin/media/asset/{asset.pk}/change/")
+
+    for key in ("f", "Shift+ArrowRight", "ArrowUp"):
+        page.keyboard.press(key)
+    assert page.locator("[name=focal_x]").input_value() == "60.0"
+    assert page.locator("[name=focal_y]").input_value() == "49.0"
+    assert page.locator(".shapes.focal-x2.focal-y2").count() == 1
+    page.fill("[name=alt_text]", "A wall")
+    page.fill("[name=alt_de]", "Eine Mauer")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.locator(".messagelist").wait_for()
+    asset.refresh_from_db()
+    assert (asset.focal_x, asset.focal_y) == (0.6, 0.49)
+    assert (asset.alt_text, asset.alt_texts) == ("A wall", {"de": "Eine Mauer"})
+
+    page.keyboard.press("c")
+    page.locator("[data-crop-box]").wait_for()
+    page.select_option("[data-crop-ratio]", "1:1")
+    page.locator("[data-crop-corner]").press("Shift+ArrowLeft")
+    assert serious_in_any_light(page) == []
+    page.get_by_role("button", name="Save the part as a new file").click()
+    page.wait_for_url(lambda url: str(asset.pk) not in url)
+    made = Asset.objects.get(filename="wall-cropped.jpg")
+    assert made.width == made.height
+
+
 def test_without_script_the_two_fields_do(open_page: Any) -> None:
     asset = store(encoded(Image.new("RGB", (90, 60), "teal"), "PNG"))
     page = open_page(scripts=False)
@@ -62,7 +93,7 @@ def test_without_script_the_two_fields_do(open_page: Any) -> None:
 
     page.fill("[name=focal_x]", "10")
     page.fill("[name=focal_y]", "20.5")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
 
     page.wait_for_load_state()
     asset.refresh_from_db()
