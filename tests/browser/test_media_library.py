@@ -1,0 +1,128 @@
+"""The library in a browser: files dropped on it, several chosen by keys, and the picker that fields open."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+
+from media.models import Asset
+from tests import make
+from tests.browser.media_scene import drawn, library
+from tests.browser.test_looks import serious_in_any_light
+from tests.media.pictures import encoded
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+LIST = "/admin/media/asset/"
+DROP = """
+([files]) => {
+  const data = new DataTransfer();
+  for (const [name, type, content] of files) {
+    const bytes = Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0));
+    data.items.add(new File([bytes], name, { type }));
+  }
+  const options = { bubbles: true, cancelable: true, dataTransfer: data };
+  for (const name of ["dragenter", "dragover", "drop"])
+    document.querySelector("h1").dispatchEvent(new DragEvent(name, options));
+}
+"""
+
+
+def drop(page: Any, *files: tuple[str, str, bytes]) -> None:
+    sent = [[name, kind, base64.b64encode(content).decode()] for name, kind, content in files]
+    page.evaluate(DROP, [sent])
+
+
+def test_three_are_dropped_and_one_is_refused_where_it_stands(open_page: Any) -> None:
+    page = open_page()
+    page.goto(LIST)
+    assert "No file yet" in page.inner_text("#media-results")
+    wall = encoded(drawn(1), "PNG")
+
+    drop(
+        page,
+        ("wall.png", "image/png", wall),
+        ("logo.svg", "image/svg+xml", b"<svg xmlns='http://www.w3.org/2000/svg'/>"),
+        ("<i>floor</i>.png", "image/png", encoded(drawn(2), "PNG")),
+    )
+
+    page.locator(".upload[data-is=failed]").wait_for()
+    page.locator("[data-tile]").nth(1).wait_for()
+    assert page.locator(".upload[data-is=done]").count() == 2
+    assert "This is no JPEG" in page.inner_text(".upload[data-is=failed]")
+    assert page.inner_text("[data-uploads-summary]") == "2 of 3 uploaded, 1 not"
+    assert Asset.objects.count() == 2
+
+    drop(page, ("copy.png", "image/png", wall))
+    page.locator(".upload[data-is=there]").wait_for()
+    assert "The same file is there already: wall.png." in page.inner_text(".uploads")
+    assert Asset.objects.count() == 2
+    page.get_by_role("button", name="Upload anyway").click()
+    page.locator(".upload[data-is=done]").nth(2).wait_for()
+    assert Asset.objects.filter(filename="copy.png").exists()
+
+
+def test_several_are_chosen_by_keys_and_deleted_after_a_question(open_page: Any) -> None:
+    library()
+    page = open_page(width=360)
+    page.goto(LIST)
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+    for key in ("j", "j", "x", "j", "Shift+x"):
+        page.keyboard.press(key)
+    assert page.inner_text("[data-bulk-count]") == "2 chosen"
+    page.get_by_role("button", name="Delete …").click()
+    page.get_by_role("heading", name="Delete 2 files").wait_for()
+    page.get_by_role("button", name="Delete", exact=True).click()
+
+    page.wait_for_url(f"**{LIST}")
+    assert Asset.objects.count() == 7
+    page.keyboard.press("v")
+    page.wait_for_url("**?view=table")
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    assert serious_in_any_light(page) == []
+
+
+def test_the_featured_image_of_a_post_is_picked_by_keys_and_described(open_page: Any) -> None:
+    library()
+    post = make.post("Harbours")
+    page = open_page()
+    page.goto(f"/admin/content/post/{post.pk}/change/")
+    page.locator("details:not([open]):has([data-media-field]) > summary").click()
+    page.locator("[data-media-field] [data-choose]").first.click()
+    search = page.locator(".media-dialog [type=search]")
+    search.wait_for()
+    assert serious_in_any_light(page) == []
+
+    search.fill("harbour")
+    page.locator(".media-dialog [data-pick]").nth(1).wait_for(state="detached")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Space")
+    page.fill("#picker-alt", "A harbour at dawn")
+    page.get_by_role("button", name="Use this file").click()
+    page.locator(".media-dialog").wait_for(state="detached")
+
+    harbour = Asset.objects.get(filename="harbour-at-dawn.jpg")
+    assert harbour.alt_text == "A harbour at dawn"
+    assert page.locator(f"select option:checked[value='{harbour.pk}']").count() == 1
+
+
+def test_without_scripts_the_library_is_narrowed_and_files_are_uploaded(open_page: Any) -> None:
+    library()
+    page = open_page(scripts=False)
+    page.goto(LIST)
+    page.locator("summary", has_text="Filters").click()
+    page.select_option("[name=words]", "en")
+    page.get_by_role("button", name="Filter", exact=True).click()
+    page.locator(".chip-link").wait_for()
+    assert page.locator("[data-tile]").count() == 4
+
+    page.get_by_role("link", name="Upload", exact=True).click()
+    page.set_input_files(
+        "[name=file]",
+        [{"name": "new.png", "mimeType": "image/png", "buffer": encoded(drawn(9), "PNG")}],
+    )
+    page.get_by_role("button", name="Upload").click()
+    page.wait_for_url("**/change/")
+    assert Asset.objects.filter(filename="new.png").exists()
