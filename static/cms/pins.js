@@ -42,6 +42,7 @@ export async function start(style) {
   new ResizeObserver(draw).observe(document.body);
   addEventListener("resize", draw);
   show();
+  if (location.hash.startsWith("#note-")) pins.querySelector(`[data-pin="${CSS.escape(location.hash.slice(6))}"]`)?.focus();
 
   function open(isOpen) {
     panel.hidden = !isOpen;
