@@ -48,6 +48,16 @@ def rich_text(written: object, old: Json, where: str) -> Json:
     return cast("Json", from_markdown(typed)) if typed else dict(EMPTY)
 
 
+def is_as_stored(written: object, stored: Json) -> bool:
+    """Whether the editor sent the very document that is stored."""
+    if not isinstance(written, dict):
+        return False
+    try:
+        return bool(json.loads(str(written.get("document", ""))) == stored)
+    except (ValueError, RecursionError):
+        return False
+
+
 def parsed(text: str, where: str) -> Json:
     """The JSON of a document, which the services judge. Raises `RuleViolation` for what is none."""
     try:

@@ -14,6 +14,7 @@ from django.http import QueryDict
 
 from content import edits
 from content.admin.forms import Typed, read, stamp, typed_of, value_of
+from content.admin.rich_text import is_as_stored
 from content.admin.sheet import (
     NEW_PREFIX,
     ModuleSection,
@@ -52,9 +53,14 @@ class Sheet:
 
     def touched(self) -> list[Unit]:
         """What was typed anew."""
-        return [
-            unit for unit in self.units() if stamp(self.typed[unit.path]) != self.was.get(unit.path)
-        ]
+        return [unit for unit in self.units() if self._is_typed_anew(unit)]
+
+    def _is_typed_anew(self, unit: Unit) -> bool:
+        typed = self.typed[unit.path]
+        is_rich = unit.field.kind == "richtext"
+        return stamp(typed) != self.was.get(unit.path) and not (
+            is_rich and is_as_stored(typed, unit.value)
+        )
 
     @property
     def order(self) -> list[str]:

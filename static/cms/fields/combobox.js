@@ -32,6 +32,8 @@ class Combobox {
     this.input.addEventListener("input", (event) => {
       if (!event.isTrusted) return;
       clearTimeout(this.timer);
+      // What stands in the list is not for these words any more.
+      this.list.setAttribute("aria-busy", "true");
       this.timer = setTimeout(() => this.look(), PAUSE);
     });
     this.input.addEventListener("keydown", (event) => this.key(event));
@@ -57,7 +59,10 @@ class Combobox {
     }
     if (mine !== this.asked) return;
     this.list.removeAttribute("aria-busy");
-    if (document.activeElement === this.input) this.show(found);
+    if (document.activeElement !== this.input) return;
+    this.show(found);
+    if (this.isEager) this.move(0);
+    this.isEager = false;
   }
 
   show(found) {
@@ -108,7 +113,9 @@ class Combobox {
     const steps = { ArrowDown: this.at + 1, ArrowUp: this.at < 0 ? -1 : this.at - 1 };
     if (event.key in steps) {
       event.preventDefault();
-      if (isOpen) this.move(steps[event.key]);
+      // Who is faster than the answer gets its first line.
+      if (this.list.hasAttribute("aria-busy")) this.isEager = true;
+      else if (isOpen) this.move(steps[event.key]);
       else this.look();
     } else if (event.key === "Enter" && isOpen && this.at >= 0) {
       event.preventDefault();
@@ -131,6 +138,8 @@ class Combobox {
 
   close() {
     this.asked += 1;
+    this.isEager = false;
+    this.list.removeAttribute("aria-busy");
     clearTimeout(this.timer);
     this.list.hidden = true;
     this.at = -1;

@@ -236,6 +236,14 @@ const near = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: NEAR });
 
+// After a save in place the text that was loaded is not what stands any more: the document goes with the form from now on.
+document.addEventListener("cms:saved", () => {
+  for (const area of document.querySelectorAll("textarea[data-richtext]")) {
+    const field = fields.get(area);
+    if (field?.hidden.value) field.wasWritten = true;
+  }
+});
+
 each("textarea[data-richtext]", (area) => {
   const field = new RichField(area);
   fields.set(area, field);

@@ -1,0 +1,113 @@
+"""The fields of a form in a real browser: pickers by keyboard, files, who wrote, and the page beside the form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from content import edits
+from content.layers import approve, digest_of, submit
+from content.models import Post
+from content.services.edit import edit_post
+from tests import make
+from tests.browser.test_looks import serious_in_any_light
+from tests.browser.test_rich_text import editor_of, save
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def with_list() -> Post:
+    """A page with a hero and a list of chosen posts."""
+
+    def fill(document: Any) -> Any:
+        document, _ = edits.add_module(document, type="blog-list", index=1)
+        return document
+
+    post = make.post("Kettle", slug="kettle")
+    return edit_post(post_id=post.pk, actor=make.actor("admin"), edit=fill)
+
+
+def props_of(post: Post, type_: str) -> Any:
+    post.refresh_from_db()
+    return next(module for module in make.layers(post).live.modules if module.type == type_).props
+
+
+def pick(page: Any, box: Any, words: str, name: str) -> None:
+    """Find and choose by keyboard alone."""
+    box.focus()
+    page.keyboard.type(words)
+    page.locator(".found:not([aria-busy]) [role=option]", has_text=name).first.wait_for()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+
+
+def test_links_posts_and_files_are_chosen_by_keyboard(open_page: Any) -> None:
+    post, image = with_list(), make.image("kettle.png", alt_text="A kettle")
+    others = [make.post(title) for title in ("Grinding by hand", "Pouring in circles")]
+    page = open_page()
+    page.goto(f"/admin/content/post/{post.pk}/change/")
+    hero = page.locator(f"#m-{make.module_id(post, 'hero')}")
+    chosen = page.locator(f"#m-{make.module_id(post, 'blog-list')}")
+
+    link = hero.locator("[data-link]")
+    pick(page, link, "circles", "Pouring in circles")
+    hero.locator(".link-state[data-state=live]").wait_for()
+    for words, title in (("grind", "Grinding by hand"), ("/blog/pour", "Pouring in circles")):
+        pick(page, chosen.locator("[data-many=post-reference] [role=combobox]"), words, title)
+    hero.locator("[data-choose]").focus()
+    page.keyboard.press("Enter")
+    page.locator("dialog [data-pick]").first.focus()
+    page.keyboard.press("Enter")
+    hero.locator("[data-thumbnail]:visible").wait_for()
+    assert hero.locator("[data-alt]").inner_text() == "A kettle"
+    assert serious_in_any_light(page) == []
+    save(page)
+
+    assert props_of(post, "hero")["ctaUrl"] == others[1].path
+    assert props_of(post, "hero")["imageId"] == str(image.pk)
+    assert props_of(post, "blog-list")["postIds"] == [str(other.pk) for other in others]
+
+
+def test_the_page_beside_the_form_follows_and_leads_to_the_card(open_page: Any) -> None:
+    post = make.post(markdown="First.")
+    page = open_page(width=1500)
+    editor = editor_of(page, post)
+    page.get_by_role("button", name="Live preview").click()
+    frame = page.frame_locator(".live-preview iframe")
+    frame.get_by_text("First.").wait_for()
+
+    editor.click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" Nobody saved this.")
+    frame.get_by_text("First. Nobody saved this.").wait_for()
+    hero = make.module_id(post, "hero")
+    page.locator(f"#m-{hero} .module-form").evaluate("(one) => { one.open = false }")
+    frame.locator(f"[data-post-module-id='{hero}']").click()
+
+    page.locator(f"#m-{hero} .module-form[open]").wait_for()
+    post.refresh_from_db()
+    assert (post.version, "Nobody" in str(make.layers(post).live.to_json())) == (1, False)
+
+
+def test_the_edge_of_a_field_says_who_wrote_it(open_page: Any) -> None:
+    post = make.post()
+    make.staged(post, {"excerpt": "By an agent"})
+    submit(post_id=post.pk, actor=make.actor("editor"))
+    digest = digest_of(make.layers(post).review.changes)
+    approve(post_id=post.pk, actor=make.actor("admin"), digest=digest)
+    make.edited(post, {"title": "By a person"})
+    page = open_page()
+    page.goto(f"/admin/content/post/{post.pk}/change/")
+
+    edges = {
+        name: page.locator(f"[data-field='post.{name}'] > .edge") for name in ("title", "excerpt")
+    }
+    edges["excerpt"].locator("summary").focus()
+    page.keyboard.press("Enter")
+
+    assert "edge-person" in str(edges["title"].get_attribute("class"))
+    assert "edge-ai" in str(edges["excerpt"].get_attribute("class"))
+    said = edges["excerpt"].locator(".origin").inner_text()
+    assert said.startswith("AI: seo-specialist, approved by admin")
+    assert page.get_by_text("AI wrote 1 of the").is_visible()
