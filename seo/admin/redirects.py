@@ -9,7 +9,7 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from core.admin.edits import EditAdmin
 from core.admin.rights import actor_of
@@ -24,12 +24,12 @@ class RedirectForm(forms.Form):
     """Named as on the wire, as the refusals of the service are."""
 
     fromPath = forms.CharField(
-        label=gettext_lazy("From"),
+        label=pgettext_lazy("address", "From"),
         max_length=ADDRESS_MAX,
         help_text=gettext_lazy("A path of this site, like /old."),
     )
     toPath = forms.CharField(
-        label=gettext_lazy("To"),
+        label=pgettext_lazy("address", "To"),
         max_length=ADDRESS_MAX,
         help_text=gettext_lazy("A path of this site, or http(s)://…"),
     )

@@ -13,7 +13,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, pgettext_lazy
 from django.views.decorators.http import require_POST
 
 from core import events
@@ -91,7 +91,7 @@ class DeliveryAdmin(PermittedAdmin[Delivery]):
     def what(self, row: Delivery) -> str:
         return row.event_name
 
-    @admin.display(description=gettext_lazy("To"))
+    @admin.display(description=pgettext_lazy("receiver", "To"))
     def to(self, row: Delivery) -> str:
         return receiver_name(row)
 
