@@ -96,7 +96,9 @@ def _in_line(tokens: list[str]) -> Iterator[str]:
 
 
 def _is_heading(tokens: list[str]) -> bool:
-    """Whether Most Words Have a Capital, as in titles."""
+    """Whether Most Words Have a Capital, as in titles; a line with a full stop is a sentence."""
+    if tokens and tokens[-1] in ".!?":
+        return False
     long = [token for token in tokens if len(token) > 3]
     return bool(long) and sum(token[0].isupper() for token in long) > 0.6 * len(long)
 

@@ -21,7 +21,9 @@ _MONTH: Final = (
     r"|Jun(?:[ei]|\.)?|Jul(?:[yi]|\.)?|Aug(?:ust|\.)?|Sept?(?:ember|\.)?|O[ck]t(?:ober|\.)?|Nov(?:ember|\.)?"
     r"|De[cz](?:ember|\.)?)(?!\w)"
 )
-_CLOCK: Final = r"\d{1,2}:\d{2}(?::\d{2})?(?:\s?(?:[ap]\.?m\b\.?|Uhr\b))?|\d{1,2}\s?(?:[ap]m|Uhr)\b"
+_CLOCK: Final = (
+    r"\d{1,2}:\d{2}(?::\d{2})?(?:\s?(?:[ap]m\b|[ap]\.m\.|Uhr\b))?|\d{1,2}\s?(?:[ap]m|Uhr)\b"
+)
 _DAY: Final = (
     r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b"
     r"|\b(?:Montag|Dienstag|Mittwoch|Donnerstag|Freitag|Samstag|Sonnabend|Sonntag)\b"

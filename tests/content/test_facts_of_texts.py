@@ -1,0 +1,108 @@
+"""What the review calls a fact, in sentences as people write them, and what it does not see."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from content.review.proper_names import names
+from content.review.spotting import spot
+from content.review.summary import Text, facts
+
+_DATA = Path(__file__).parents[2].parent / "shared/data/markdown"
+
+
+def told(language: str, before: str, after: str) -> list[str]:
+    return [fact.text for fact in facts("post.excerpt", Text(before), Text(after), language)]
+
+
+@pytest.mark.parametrize(
+    ("language", "before", "after", "expected"),
+    [
+        ("en", "It costs €40 until 12 May 2024.", "It costs €45 until 13 May 2024.",
+         ["Price changed: €40 → €45", "Date changed: 12 May 2024 → 13 May 2024"]),
+        ("en", "You can't mix it; $1.5 million.", "You can mix it; $2 million.",
+         ["Denial removed: “not”", "Price changed: $1.5 million → $2 million"]),
+        ("en", "Open on Monday at 9:00 am.", "Open on Tuesday at 10:00 am.",
+         ["Date changed: Monday → Tuesday", "Date changed: 9:00 am → 10:00 am"]),
+        ("en", "Our team met Angela Merkel in Berlin.", "Our team met Angela Merkel in Hamburg.",
+         ["Name removed: Berlin", "Name added: Hamburg"]),
+        ("en", "See No. 5 on the list.", "See No. 6 on the list.", ["Number changed: 5 → 6"]),
+        ("de", "Das kostet 40 € bis 12. Mai 2024.", "Das kostet 45,50 € bis 1.6.2024.",
+         ["Price changed: 40 € → 45,50 €", "Date changed: 12. Mai 2024 → 1.6.2024"]),
+        ("de", "Es ist nicht sicher.", "Es ist sicher.", ["Denial removed: “nicht”"]),
+        ("de", "Ein Filter hilft.", "Keine Filter helfen.", ["Denial added: “kein”"]),
+        ("de", "Gebrüht von Angela Merkel bei der Kessel GmbH.", "Gebrüht von Peter Müller bei der BMW AG.",
+         ["Name removed: Angela Merkel", "Name removed: Kessel GmbH", "Name added: Peter Müller",
+          "Name added: BMW AG"]),
+        ("de", "Um 9 Uhr am Montag.", "Um 10:30 Uhr am Dienstag.",
+         ["Date changed: 9 Uhr → 10:30 Uhr", "Date changed: Montag → Dienstag"]),
+    ],
+)  # fmt: skip
+def test_a_changed_fact_is_told(
+    language: str, before: str, after: str, expected: list[str]
+) -> None:
+    assert told(language, before, after) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "before", "after"),
+    [
+        ("de", "Eine Tasse Kaffee mit Milch am Morgen.", "Ein Glas Wasser mit Honig am Abend."),
+        ("de", "Die Mühle mahlt die Bohnen für den Filter.", "Das Mahlwerk zerkleinert Bohnen gut."),
+        ("en", "Good coffee for everyone", "Great Filter Coffee for Everybody at Home"),
+        ("en", "Grind the beans. Pour slowly.", "Crush the beans. Wait. Pour slowly."),
+        ("en", "the coffee of berlin", "The Coffee of Berlin"),
+        ("fr", "Il ne vient pas avec Marie.", "Il vient avec Paul."),
+    ],
+)  # fmt: skip
+def test_style_is_no_fact(language: str, before: str, after: str) -> None:
+    assert told(language, before, after) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "before", "after"),
+    [
+        ("en", "It takes ten minutes.", "It takes twelve minutes."),
+        ("en", "It is safe.", "It is unsafe."),
+        ("de", "Sie wohnt in Berlin.", "Sie wohnt in Hamburg."),
+    ],
+)
+def test_what_it_cannot_see_is_known(language: str, before: str, after: str) -> None:
+    """Numbers in words, denials inside words, single German names: the page of docs says so."""
+    assert told(language, before, after) == []
+
+
+@given(st.text(max_size=300), st.sampled_from(["en", "de", "", "x"]))
+@settings(max_examples=60, deadline=None)
+def test_a_text_compared_with_itself_has_no_facts(text: str, language: str) -> None:
+    assert told(language, text, text) == []
+
+
+def test_the_digits_of_a_date_are_no_numbers_as_well() -> None:
+    found = spot("On 2024-05-12 we sold 30 for 12,50 €.", "en")
+
+    assert (found["date"], found["price"], found["number"]) == (
+        ("2024-05-12",),
+        ("12,50 €",),
+        ("30",),
+    )
+
+
+@pytest.mark.skipif(
+    not _DATA.is_dir(), reason="the Markdown for trials is not beside this checkout"
+)
+def test_names_do_not_flood_real_pages() -> None:
+    pages = sorted(_DATA.glob("*/*.md"))
+    texts = [page.read_text(encoding="utf-8") for page in pages]
+
+    words = sum(len(text.split()) for text in texts)
+    english = sum(len(names(text, "en")) for text in texts)
+    german = sum(len(names(text, "de")) for text in texts)
+
+    assert words > 50_000
+    assert english < words / 25
+    assert german < words / 25
