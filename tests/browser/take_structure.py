@@ -14,6 +14,9 @@ import pytest
 
 from content.models import Term
 from content.services.menus import create_menu
+from content.services.module_groups import create_group
+from content.services.previews import create_preview_link
+from content.services.trash import delete_post
 from tests import make
 from tests.browser.take_pictures import IMAGES, keep
 
@@ -62,7 +65,51 @@ def a_form() -> str:
     return f"/admin/forms/formdefinition/{form.pk}/change/"
 
 
-SCREENS: dict[str, Callable[[], str]] = {"menu": a_menu, "terms": terms, "form": a_form}
+def a_pattern() -> str:
+    for slug in ("filter-coffee", "green-tea", "kettles"):
+        make.post(title=slug.replace("-", " ").capitalize(), slug=slug)
+    return "/admin/content/urlpattern/add/?type=blog&locale=en&pattern=/journal/{yyyy}/{slug}"
+
+
+def a_group() -> str:
+    places: Any = [{"type": "hero", "locked": True}, {"type": "prose"}, {"type": "faq"}]
+    group = create_group(
+        actor=make.actor("admin"), name="article", label="Article", post_type="blog", modules=places
+    )
+    return f"/admin/content/modulegroup/{group.pk}/change/"
+
+
+def a_shared_module() -> str:
+    module = make.global_module()
+    for name in ("Filter coffee", "Green tea"):
+        make.placed(make.post(title=name, slug=name.lower().replace(" ", "-")), module)
+    return f"/admin/content/moduleinstance/{module.pk}/change/"
+
+
+def preview_links() -> str:
+    post = make.post(title="Filter coffee")
+    for layer in ("source", "review"):
+        create_preview_link(post_id=post.pk, layer=layer, hours=72, actor=make.actor())
+    return f"/admin/content/post/{post.pk}/previews/"
+
+
+def the_trash() -> str:
+    for name in ("Old prices", "Summer menu"):
+        post = make.post(title=name, slug=name.lower().replace(" ", "-"))
+        delete_post(post_id=post.pk, actor=make.actor())
+    return "/admin/content/post/trash/"
+
+
+SCREENS: dict[str, Callable[[], str]] = {
+    "menu": a_menu,
+    "terms": terms,
+    "form": a_form,
+    "pattern": a_pattern,
+    "module-group": a_group,
+    "global-module": a_shared_module,
+    "preview-links": preview_links,
+    "trash": the_trash,
+}
 
 
 @pytest.mark.parametrize("name", SCREENS)
