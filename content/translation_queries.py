@@ -31,7 +31,7 @@ def originals(asked: Asked, types: Iterable[str], locales: Sequence[str]) -> Que
     earlier = Q(created_at__lt=OuterRef("created_at")) | Q(
         created_at=OuterRef("created_at"), pk__lt=OuterRef("pk")
     )
-    rows = posts.filter(~Exists(_group().filter(earlier)))
+    rows: QuerySet[Post] = posts.filter(~Exists(_group().filter(earlier)))
     if asked.type:
         rows = rows.filter(type=asked.type)
     if asked.words:

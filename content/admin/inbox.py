@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -45,8 +45,14 @@ def asked_of(query: QueryDict) -> Asked:
         for name in ("agent", "author", "type", "locale", "like")
         if 0 < len(value := query.get(name, "")) <= _LONGEST
     }
-    known = {"layer": LAYERS, "risk": {str(risk): risk for risk in RISKS}, "age": AGES}
-    found |= {name: query[name] for name, words in known.items() if query.get(name) in words}
+    known: dict[str, Collection[str]] = {
+        "layer": LAYERS,
+        "risk": [str(risk) for risk in RISKS],
+        "age": AGES,
+    }
+    found |= {
+        name: value for name, words in known.items() if (value := query.get(name, "")) in words
+    }
     return Asked(**found)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from django.db.models import Case, Count, F, IntegerField, Max, Q, QuerySet, TextField, When
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
@@ -77,9 +77,10 @@ def queue() -> QuerySet[QueuedChange]:
 def chosen(asked: Asked) -> QuerySet[QueuedChange]:
     """What was asked for, the riskiest first."""
     rows = queue()
+    if asked.risk:
+        rows = rows.filter(weight=int(asked.risk))  # type: ignore[misc]  # an annotation of the queue
     exact = {
         "layer": asked.layer,
-        "weight": asked.risk,
         "agent_id": asked.agent,
         "post__type": asked.type,
         "post__locale": asked.locale,
@@ -96,7 +97,7 @@ def chosen(asked: Asked) -> QuerySet[QueuedChange]:
             if asked.age.startswith("older-")
             else rows.filter(at__gte=since)
         )
-    return rows.order_by("-weight", "-at", "-pk")
+    return rows.order_by("-weight", "-at", "-pk")  # type: ignore[misc]  # an annotation of the queue
 
 
 def with_posts(rows: QuerySet[QueuedChange]) -> QuerySet[QueuedChange]:
@@ -133,25 +134,41 @@ def facets() -> Facets:
 def alike(asked: Asked, most: int) -> list[Alike]:
     """The largest groups of like work among what was asked for. Three queries."""
     rows = chosen(asked).order_by()
-    kinds = _groups(rows, "like").order_by("-count", "key")[:most]
     # Across kinds: what one kind has alone is listed as that kind.
-    twins = _groups(rows.exclude(twin=""), "twin").annotate(kinds=Count("like", distinct=True))
-    found = [
-        *((group, True) for group in twins.filter(kinds__gt=1).order_by("-count", "key")[:most]),
-        *((group, False) for group in kinds),
-    ]
-    examples = with_posts(queue()).in_bulk([group["first"] for group, _ in found])
+    twins = _groups(rows.exclude(twin=""), "twin", most, kinds=2)
+    found = [*twins, *_groups(rows, "like", most, kinds=1)]
+    examples = with_posts(queue()).in_bulk([group.first for group in found])
     groups = [
-        Alike(group["key"], group["count"], group["top"], examples[group["first"]], is_twin)
-        for group, is_twin in found
-        if group["first"] in examples
+        Alike(group.key, group.count, group.top, examples[group.first], group in twins)
+        for group in found
+        if group.first in examples
     ]
     return sorted(groups, key=lambda group: -group.count)[:most]
 
 
-def _groups(rows: QuerySet[QueuedChange], by: str) -> QuerySet[QueuedChange, dict[str, Any]]:
-    counted = rows.annotate(key=F(by)).values("key").annotate(count=Count("pk"))
-    return counted.annotate(top=Max("weight"), first=Max("pk")).filter(count__gte=_LIKE_LEAST)
+@dataclass(frozen=True, slots=True)
+class _Group:
+    key: str
+    count: int
+    top: int
+    first: int
+
+
+def _groups(rows: QuerySet[QueuedChange], by: str, most: int, *, kinds: int) -> list[_Group]:
+    """The largest groups with one value in a column, of at least so many kinds of work."""
+    counted = (
+        rows.annotate(key=F(by))
+        .values("key")
+        .annotate(
+            count=Count("pk"),
+            top=Max("weight"),
+            first=Max("pk"),
+            kinds=Count("like", distinct=True),
+        )
+        .filter(count__gte=_LIKE_LEAST, kinds__gte=kinds)
+        .order_by("-count", "key")
+    )
+    return [_Group(row["key"], row["count"], row["top"], row["first"]) for row in counted[:most]]
 
 
 @dataclass(frozen=True, slots=True)

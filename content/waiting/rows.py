@@ -10,7 +10,7 @@ from typing import Final
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from content.changes import ABSENT, Change, value_at
+from content.changes import ABSENT, Change, Value, value_at
 from content.definitions import modules
 from content.definitions.words import words_of
 from content.document import ModuleDocument, PostDocument
@@ -99,7 +99,7 @@ def texts_of(view: LayerView, change: Change) -> tuple[str, Text, Text]:
     if isinstance(change.after, ModuleDocument) or isinstance(change.before, ModuleDocument):
         return "module", _module_text(change.before), _module_text(change.after)
     kind, _ = kind_at(change.path, _where(view, change))
-    was = change.before
+    was: Value = change.before
     if was is ABSENT and ".overrides." in change.path:
         was = value_at(view.below, change.path.replace(".overrides.", ".props."))
     return kind, _text(kind, was), _text(kind, change.after)

@@ -181,11 +181,12 @@ def test_no_page_of_the_inbox_asks_more_with_more_lines(signed_in: SignedIn) -> 
         client.get(address)
         with CaptureQueriesContext(connection) as caught:
             client.get(address)
-        return len(caught)
+        # The session is in the cache where there is Redis.
+        return sum("django_session" not in query["sql"] for query in caught)
 
     before = count(INBOX), count(group)
     staged(9, by="proofreader")
     for number in range(6):
         post = make.post(f"More {number}")
         make.staged(post, {"metaDescription": f"More {number}"})
-    assert (count(INBOX), count(group)) == before == (8, 8)
+    assert (count(INBOX), count(group)) == before == (7, 7)

@@ -65,8 +65,8 @@ def test_home_and_inbox_show_what_waits_newest_first(signed_in: SignedIn) -> Non
 
     assert review(older) in home
     assert review(newer, "review") in home
-    assert inbox.index("Newer") < inbox.index("Older")
-    assert "Older" not in only
+    assert inbox.index(">Newer<") < inbox.index(">Older<")
+    assert ">Older<" not in only
 
 
 def test_a_revision_is_compared_and_restored(signed_in: SignedIn) -> None:

@@ -108,9 +108,10 @@ def test_no_row_costs_a_query(signed_in: SignedIn) -> None:
         client.get(MATRIX)
         with CaptureQueriesContext(connection) as caught:
             client.get(MATRIX)
-        return len(caught)
+        # The session is in the cache where there is Redis.
+        return sum("django_session" not in query["sql"] for query in caught)
 
     before = count()
     for number in range(4):
         german(make.post(f"No. {number}"))
-    assert count() == before == 11
+    assert count() == before == 10

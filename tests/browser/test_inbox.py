@@ -74,4 +74,5 @@ def test_home_and_the_matrix_work_without_scripts_and_on_a_narrow_screen(open_pa
     plain.check(f'input[value="{posts[4].pk}:de"]')
     plain.click("text=Make what is ticked")
     assert "1 translation was made" in plain.inner_text(".messagelist")
-    assert Post.objects.get(translation_group=posts[4].translation_group, locale="de")
+    german = Post.objects.get(translation_group=posts[4].translation_group, locale="de")
+    assert german.title == posts[4].title
