@@ -33,18 +33,6 @@ def keep(page: Any, path: Path, *, whole: bool = False) -> None:
     picture.quantize(200, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
-def test_the_review_screen(open_page: Any) -> None:
-    post = coffee()
-    page = open_page(width=1280, height=1100)
-    page.goto(f"/admin/content/post/{post.pk}/review/?layer=ai-review")
-    page.keyboard.press("j")
-    page.keyboard.press("a")
-
-    keep(page, IMAGES / "review.png")
-
-    assert (IMAGES / "review.png").stat().st_size < _MOST_BYTES
-
-
 def test_the_page_that_connects_an_ai_client(open_page: Any, settings: Any) -> None:
     with answering(405) as port:
         changed = {"mcp_port": port, "mcp_url": None, "mcp_auth_token": None}
