@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Any, Final
 
@@ -21,7 +22,7 @@ from agents_app.models import AiSettings
 from agents_app.providers.port import DEMO
 from agents_app.providers.prices import price_list
 from agents_app.settings.defaults import ai_settings, update_ai_settings
-from agents_app.settings.providers import providers
+from agents_app.settings.providers import Provider, providers
 from core.admin.charts import HEIGHT
 from core.admin.forms import form_page, refusals_at_fields
 from core.admin.rights import PermittedAdmin, actor_of, require
@@ -57,6 +58,7 @@ class AiSettingsAdmin(PermittedAdmin[AiSettings]):
             "headings": [cell.label for cell in budgets[0].cells],
             "is_demo": all(item.id == DEMO for item in found if item.is_default),
             "prices_date": price_list().date,
+            "known_models": _known_models(found),
             "refused": any(item.is_bound and item.errors for item in budgets),
             **_usage(request, views, now),
         }
@@ -71,6 +73,17 @@ class AiSettingsAdmin(PermittedAdmin[AiSettings]):
 
 
 _TITLE: Final = gettext_lazy("AI settings")
+
+
+def _known_models(found: Sequence[Provider]) -> list[tuple[str, list[str]]]:
+    """The models by kind whose prices are known, of providers that can be used here; any other may be typed."""
+    prices = price_list()
+    usable = {(item.kind, item.id) for item in found if item.is_configured}
+    texts = {name for id_, rows in prices.text.items() if ("text", id_) in usable for name in rows}
+    images = {
+        name for id_, rows in prices.images.items() if ("media", id_) in usable for name in rows
+    }
+    return [("text", sorted(texts)), ("media", sorted(images))]
 
 
 def _changed_defaults(request: HttpRequest, form: DefaultsForm) -> bool:

@@ -67,12 +67,12 @@ class DefaultsForm(forms.Form):
         default = next((item for item in of_kind if item.is_default), None)
         model = self.fields[f"{kind}Model"]
         model.widget.attrs["autocomplete"] = "off"
-        model.help_text = _("Empty: the usual one of its provider")
+        model.widget.attrs["list"] = f"models-{kind}"
+        model.help_text = _("Empty: the usual one of its provider.")
         if default is not None and default.id != "demo":
-            model.help_text += _(", now %(default_model)s") % {
-                "default_model": default.default_model
+            model.help_text = _("Empty: the usual one of its provider, now %(model)s.") % {
+                "model": default.default_model
             }
-        model.help_text += "."
 
     def changes(self) -> dict[str, Any]:
         """As the service takes them."""

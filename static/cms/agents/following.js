@@ -118,7 +118,7 @@ async function hear({ event, runId, postId }) {
   if (document.querySelector(`[data-run][data-id="${CSS.escape(runId)}"]`)) return;
   const address = chips?.dataset.runPage.replace(chips.dataset.anyId, runId);
   try {
-    const answer = await fetch(address, { headers: { "X-Dialog": "1" } });
+    const answer = await fetch(address, { headers: { "X-Dialog": "1", "X-Live": "1" } });
     if (!answer.ok) return;
     const root = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-run]");
     if (root) track(described(root));
