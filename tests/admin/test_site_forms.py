@@ -98,7 +98,7 @@ def test_the_cards_of_a_form_are_changed_by_their_buttons_and_saved(signed_in: S
     form.refresh_from_db()
     first = [row["name"] for row in make.form("other").fields]
     assert [row["name"] for row in form.fields] == [
-        "wie_geht_s", first[1], "wie_geht_s_2", "consent"
+        "wie_gehts", first[1], "wie_gehts_2", "consent"
     ]  # fmt: skip
     assert form.fields[0]["options"] == ["gut", "schlecht"]
     as_json = '[{"name": "a", "label": "A", "type": "text", "minLength": 3}]'
