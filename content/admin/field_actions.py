@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from content.admin.controls import Control
 from content.admin.panels import FieldActions, FieldPlace
+from content.admin.robots import ROBOTS
 from content.admin.sheet import ModuleSection, Unit
 from core.json import Json
 
@@ -15,6 +16,8 @@ def offer(
 ) -> None:
     """Ask for the field and for each field inside it."""
     if module is not None and (module.is_new or not module.is_known):
+        return
+    if unit.path == f"post.{ROBOTS}":  # one value, whatever boxes it is shown in
         return
     prefix, start = "post", "post"
     if module is not None:

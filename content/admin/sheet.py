@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from content.admin.forms import FormField, fields_of
+from content.admin.robots import ROBOTS, robots_field, shown
 from content.definitions import find_module, find_post_type, modules, own_scope, post_types
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.models.post import EXCERPT_MAX, META_MAX, SLUG_MAX, TITLE_MAX, URL_MAX
 from content.review.labels import FIELD_LABELS, module_label
 from core.json import Json
+from core.words import in_words
 
 _MAIN: Final = (
     FormField("title", "Title", "text", max_length=TITLE_MAX),
@@ -28,7 +30,6 @@ _SEO: Final = (
         max_length=META_MAX,
     ),
     FormField("canonicalUrl", "Canonical address", "url", max_length=URL_MAX),
-    FormField("robotsJson", "Robots", "json", 'JSON, such as {"index": false}.'),
     FormField("jsonldOverrides", "Structured data", "json", "JSON-LD to add or replace."),
 )
 _PLACE: Final = (
@@ -105,7 +106,9 @@ def post_sections(document: PostDocument) -> list[Section]:
             )
             for field in custom
         )
-        sections.insert(1, Section("custom", definition.label if definition else "", units))
+        sections.insert(
+            1, Section("custom", in_words(definition.label) if definition else "", units)
+        )
     return sections
 
 
@@ -116,6 +119,8 @@ def _post_units(document: PostDocument, fields: tuple[FormField, ...]) -> Iterat
                 yield Unit(f"post.{field.name}", field, list(document.taxonomy_term_ids))
         else:
             yield Unit(f"post.{field.name}", field, document.fields.get(field.name))
+        if field.name == "canonicalUrl":
+            yield Unit(f"post.{ROBOTS}", robots_field(), shown(document.fields.get(ROBOTS)))
 
 
 def module_section(
@@ -131,7 +136,7 @@ def module_section(
         id=module.id,
         type=module.type,
         label=module_label(module.type),
-        description=definition.description if definition else "",
+        description=in_words(definition.description) if definition else "",
         is_locked=module.locked,
         is_known=definition is not None,
         shared_slug=module.global_slug or "",

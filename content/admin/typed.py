@@ -15,6 +15,7 @@ from django.http import QueryDict
 from content import edits
 from content.admin.forms import Typed, read, stamp, typed_of, value_of
 from content.admin.rich_text import is_as_stored
+from content.admin.robots import ROBOTS, stored
 from content.admin.sheet import (
     NEW_PREFIX,
     ModuleSection,
@@ -164,6 +165,8 @@ def edit_of(sheet: Sheet, document: PostDocument) -> PostDocument:
             continue
         name = unit.path.removeprefix("post.")
         value = value_of(unit.field, sheet.typed[unit.path], unit.value, name)
+        if name == ROBOTS:
+            value = stored(value)
         if name.startswith(CUSTOM_PREFIX):
             custom[name.removeprefix(CUSTOM_PREFIX)] = value
         else:

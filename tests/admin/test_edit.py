@@ -155,10 +155,10 @@ def test_a_bad_slug_is_an_error_of_its_field(signed_in: SignedIn) -> None:
 
 
 def test_json_that_is_none_is_an_error_and_stays_typed(signed_in: SignedIn) -> None:
-    answer = save(signed_in(), make.post(), **{"post.robotsJson": "{no"})
+    answer = save(signed_in(), make.post(), **{"post.robotsJson.more": "{no"})
 
     assert answer.status_code == 422
-    assert fields(answer)["post.robotsJson"] == ["{no"]
+    assert fields(answer)["post.robotsJson.more"] == ["{no"]
 
 
 def test_modules_are_added_moved_and_removed_without_saving_until_saved(

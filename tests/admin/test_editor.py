@@ -236,3 +236,44 @@ def test_a_result_of_a_search_is_shown_as_it_stands_in_the_layer(signed_in: Sign
     assert "data-p-title>Brew it</p>" in live
     assert "data-p-title>Brew it slowly</p>" in staged
     assert '<li data-note="hidden">' in live
+
+
+@pytest.mark.parametrize(
+    ("typed", "rules"),
+    [
+        ({"noindex": "on"}, {"index": False}),
+        ({"nofollow": "on", "more": '{"max-snippet": 50}'}, {"max-snippet": 50, "follow": False}),
+        ({}, None),
+    ],
+)
+def test_what_search_engines_are_told_is_ticked(
+    signed_in: SignedIn, typed: dict[str, str], rules: Any
+) -> None:
+    post, client = make.post(robotsJson={"index": False, "note": "x"}), signed_in()
+    sent = fields(client.get(url(post)))
+    assert (sent["post.robotsJson.noindex"], sent["post.robotsJson.more"]) == (
+        ["on"],
+        ['{\n  "note": "x"\n}'],
+    )
+    for name in ("noindex", "nofollow", "more"):
+        sent.pop(f"post.robotsJson.{name}", None)
+
+    named = {f"post.robotsJson.{name}": value for name, value in typed.items()}
+    assert client.post(url(post), {**sent, **named, "do": "save"}).status_code == 302
+
+    assert make.layers(post).live.fields["robotsJson"] == rules
+
+
+def test_rules_that_are_no_rules_are_refused_where_they_stand(signed_in: SignedIn) -> None:
+    post, client = make.post(), signed_in()
+    sent = fields(client.get(url(post)))
+    before = make.live_hash()
+
+    listed = client.post(url(post), {**sent, "post.robotsJson.more": "[1]", "do": "save"})
+    wrong = client.post(
+        url(post), {**sent, "post.robotsJson.more": '{"index": "no"}', "do": "save"}
+    )
+
+    assert (listed.status_code, wrong.status_code) == (422, 422)
+    assert "robotsJson" in listed.content.decode().split('id="f-post-robotsJson"')[1][:400]
+    assert make.live_hash() == before
