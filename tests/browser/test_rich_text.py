@@ -169,8 +169,9 @@ def editor_of(page: Any, post: Post) -> Any:
 
 
 def save(page: Any) -> None:
-    with page.expect_navigation():
-        page.locator("[name=do][value=save]").first.click()
+    page.locator("[data-save-state][data-state=dirty]").wait_for()
+    page.locator("[name=do][value=save]").first.click()
+    page.locator("[data-save-state][data-state=clean]").wait_for()
 
 
 def test_what_is_written_is_stored_as_it_looks(open_page: Any) -> None:
