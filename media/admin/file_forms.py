@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -151,8 +152,8 @@ class CropForm(forms.Form):
     width = _percent(gettext_lazy("Width, in %"))
     height = _percent(gettext_lazy("Height, in %"))
 
-    def __init__(self, *args: Any, **more: Any) -> None:
-        super().__init__(*args, prefix="crop", **more)
+    def __init__(self, data: QueryDict | None = None) -> None:
+        super().__init__(data, prefix="crop")
         for field in self.fields.values():
             field.required = True
 

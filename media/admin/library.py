@@ -64,7 +64,7 @@ class Chip:
 
 def library_context(request: HttpRequest, listed: LibraryList) -> dict[str, Any]:
     """What the page shows beside what Django's list does. No query of its own."""
-    rows: QuerySet[Any] = listed.result_list  # type: ignore[assignment]
+    rows: QuerySet[Any] = listed.result_list
     orders = _orders()
     ordering = str(listed.params.get("o", ""))
     return {
@@ -89,10 +89,10 @@ def _orders() -> list[tuple[str, str]]:
     """By the numbers that Django's list knows its columns by."""
     return [
         ("", _("Newest first")),
-        ("7", _("Oldest first")),
-        ("2", _("By name")),
-        ("-4", _("Largest first")),
-        ("-5", _("Most used first")),
+        ("6", _("Oldest first")),
+        ("1", _("By name")),
+        ("-3", _("Largest first")),
+        ("-4", _("Most used first")),
     ]
 
 

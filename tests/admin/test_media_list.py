@@ -70,7 +70,13 @@ def test_the_list_is_narrowed_to_what_needs_somebody(signed_in: SignedIn) -> Non
     assert (
         listed(client, "?by=-1") == listed(client, "?since=2") == listed(client, "?words=fr") == []
     )
-    assert listed(client, "?o=-4&view=table")[0] == "tall.png"
+    page = client.get(f"{LIST}?o=-3&view=table").content.decode()
+    assert '<option value="-3" selected>Largest first</option>' in page
+    assert listed(client, "?o=-3&view=table")[0] == "tall.png"
+    assert listed(client, "?o=1") == ["line.png", "mute.png", "tall.png"]
+    assert listed(client, "?o=6") == ["tall.png", "mute.png", "line.png"]
+    make.post(featuredMediaId=str(mute.pk))
+    assert listed(client, "?o=-4")[0] == "mute.png"
     page = client.get(f"{LIST}?words=en&view=table").content.decode()
     assert (
         '<a class="chip-link" href="?view=table">Alternative text: <bdi>Missing in English' in page
@@ -130,11 +136,9 @@ def test_several_stay_as_they_are_where_somebody_may_not_or_chose_none(
     sent = {"confirmed": "1", "force": "on", "remove": "old"}
     assert bulk(client, do, asset, **sent).status_code == 403
     editor = signed_in("editor")
-    for hostile in (
-        {"ids": []},
-        {"ids": ["x", "\u202e"]},
-        {"ids": [str(asset.pk)] * 3, "do": "burn"},
-    ):
+    burnt: dict[str, Any] = {"ids": [str(asset.pk)] * 3, "do": "burn"}
+    none: list[dict[str, Any]] = [{"ids": []}, {"ids": ["x", "\u202e"]}]
+    for hostile in (*none, burnt):
         answer = editor.post(f"{LIST}bulk/", {"do": do, "back": "//example.com", **sent, **hostile})
         assert (answer.status_code, answer["Location"]) == (302, LIST)
 

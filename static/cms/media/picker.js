@@ -160,7 +160,7 @@ class Picker {
     let list = found.querySelector("[data-picks]");
     if (!list) {
       list = document.createElement("ul");
-      list.className = "picks";
+      list.className = "media-picks";
       list.dataset.picks = "";
       found.replaceChildren(list);
     }
@@ -277,7 +277,7 @@ function columns(tiles) {
 function tileFor(file) {
   const tile = document.createElement("button");
   tile.type = "button";
-  tile.className = "pick";
+  tile.className = "media-pick";
   tile.dataset.pick = JSON.stringify(file);
   tile.title = file.title;
   const span = (name, ...parts) => {
@@ -292,9 +292,9 @@ function tileFor(file) {
   const name = document.createElement("bdi");
   name.textContent = file.title;
   tile.append(
-    span("pick-picture", file.thumbnail ? image : span("pick-type", file.facts)),
-    span("pick-name", name),
-    span("pick-facts", file.facts),
+    span("media-pick-picture", file.thumbnail ? image : span("media-pick-type", file.facts)),
+    span("media-pick-name", name),
+    span("media-pick-facts", file.facts),
   );
   return tile;
 }
