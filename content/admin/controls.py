@@ -13,6 +13,7 @@ from content.admin.forms import ITEMS_MAX, REFERENCES, FormField, Typed, typed_o
 from content.admin.origins import Origin
 from content.admin.panels import FieldAction
 from content.admin.sheet import Unit
+from core.words import in_words
 
 BLANK: Final = "__n__"
 Choice = tuple[str, str]
@@ -98,15 +99,18 @@ def _control(
 ) -> Control:
     control = Control(
         name,
-        form_field.label,
+        in_words(form_field.label),
         form_field.kind,
-        form_field.help,
+        in_words(form_field.help),
         typed,
         form_field.max_length,
         is_multiple=form_field.is_list,
         errors=list(errors.get(name, ())),
     )
-    if form_field.kind == "repeater" and isinstance(typed, list):
+    if form_field.kind == "richtext" and isinstance(typed, dict):
+        control.value, control.document = typed["markdown"], str(typed["document"])
+        control.is_written = True
+    elif form_field.kind == "repeater" and isinstance(typed, list):
         control.items = [
             _parts(form_field, f"{name}.{at}", item, errors, choices)
             for at, item in enumerate(typed)
@@ -145,7 +149,8 @@ def _groups(
     form_field: FormField, typed: Typed, choices: Choices
 ) -> list[tuple[str, list[tuple[str, str, bool]]]]:
     chosen = {str(item) for item in typed} if isinstance(typed, list) else {str(typed)}
-    offered = [("", form_field.choices)] if form_field.choices else choices(form_field)
+    own = [(value, in_words(text)) for value, text in form_field.choices]
+    offered = [("", own)] if own else choices(form_field)
     groups = [
         (label, [(value, text, value in chosen) for value, text in options])
         for label, options in offered

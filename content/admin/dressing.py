@@ -51,11 +51,8 @@ def _parts(controls: Sequence[Control], field: FormField, typed: object, stored:
 
 
 def _rich(control: Control, typed: object, stored: Json) -> None:
-    """What the editor opens with: what it made before, else what is stored, if that is what the Markdown shows."""
-    if isinstance(typed, dict):
-        control.value, control.document = typed["markdown"], typed["document"]
-        control.is_written = True
-    elif isinstance(stored, Mapping) and markdown_of(stored) == typed:
+    """What the editor opens with, if it is what the Markdown shows; else it reads the Markdown."""
+    if not control.is_written and isinstance(stored, Mapping) and markdown_of(stored) == typed:
         control.document = orjson.dumps(stored).decode()
 
 

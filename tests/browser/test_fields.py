@@ -37,7 +37,7 @@ def pick(page: Any, box: Any, words: str, name: str) -> None:
     """Find and choose by keyboard alone."""
     box.focus()
     page.keyboard.type(words)
-    page.locator(".found:not([aria-busy]) [role=option]", has_text=name).first.wait_for()
+    page.locator(".found:not([hidden], [aria-busy]) [role=option]", has_text=name).first.wait_for()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
 
