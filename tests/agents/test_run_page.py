@@ -134,7 +134,7 @@ def test_a_translator_may_not_open_what_runs_did(signed_in: SignedIn) -> None:
 
 def test_every_page_offers_to_ask_an_agent_to_who_may(signed_in: SignedIn) -> None:
     post = make.post()
-    for path in ("/admin/", "/admin/inbox/", f"/admin/content/post/{post.pk}/change/"):
+    for path in ("/admin/", "/admin/media/asset/", f"/admin/content/post/{post.pk}/change/"):
         assert ASK in signed_in("admin").get(path).content.decode(), path
         assert ASK not in signed_in().get(path).content.decode(), path
     assert signed_in().get(ASK).status_code == 403

@@ -14,7 +14,8 @@ from tests.core.sockets import asked, in_a_loop, session_of
 pytestmark = pytest.mark.django_db
 
 PEOPLE: Final = frozenset({"admin", "editor", "translator"})
-WHO: Final = {"ws/events/": PEOPLE}
+EDITORS: Final = frozenset({"admin", "editor"})
+WHO: Final = {"ws/events/": PEOPLE, "ws/runs/<uuid:run_id>/": EDITORS}
 PERMISSION: Final = {
     str(socket.pattern): socket.callback.consumer_class.permission for socket in websockets
 }
@@ -37,7 +38,8 @@ def test_the_table_and_the_permission_say_the_same(address: str) -> None:
 @in_a_loop
 async def test_each_role_is_let_in_where_it_may(address: str, role: str | None) -> None:
     session = await sync_to_async(session_of)(role) if role else ""
-    page = asked(path=f"/{address}", session=session)
+    path = f"/{address}".replace("<uuid:run_id>", "00000000-0000-4000-8000-000000000000")
+    page = asked(path=path, session=session)
 
     assert await page.connect() == (0 if role in WHO[address] else 4401)
     await page.leave()
