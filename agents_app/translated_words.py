@@ -8,7 +8,7 @@ from agents_app.definitions.files import all_agents
 
 
 def words() -> Iterator[str]:
-    """What the agents that come with the project are called, do, and ask of whoever starts them."""
+    """What the agents that come with the project do, and ask of whoever starts them."""
     for agent in all_agents():
         asked = agent.open_ended_context
-        yield from (agent.name, agent.description, asked.label or "", asked.placeholder or "")
+        yield from (agent.description, asked.label or "", asked.placeholder or "")

@@ -31,7 +31,8 @@ def _words_of(props: type[ModuleProps]) -> Iterator[str]:
     infos = {info.alias or name: info for name, info in props.model_fields.items()}
     for name, prop in props_of(props).items():
         yield from (prop.label, infos[name].description or "")
-        yield from (choice for choice in _choices(infos[name].annotation) if choice)
+        for choice in _choices(infos[name].annotation):
+            yield choice.replace("-", " ").capitalize()  # as forms show it
         if prop.nested is not None:
             yield from _words_of(prop.nested)
 

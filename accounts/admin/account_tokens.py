@@ -25,10 +25,10 @@ class LastDayField(forms.DateField):
 
     def __init__(self) -> None:
         super().__init__(
-            label=_("Last day"),
+            label=gettext_lazy("Last day"),
             required=False,
             widget=forms.DateInput(attrs={"type": "date"}),
-            help_text=_("Without one it works until it is revoked."),
+            help_text=gettext_lazy("Without one it works until it is revoked."),
         )
 
     def clean(self, value: Any) -> datetime | None:

@@ -22,7 +22,6 @@ from content.definitions import ModuleProps, props_of
 from content.definitions.shape import json_schema
 from core.errors import invalid
 from core.json import Json
-from core.words import in_words
 
 Typed: TypeAlias = "str | bool | list[str] | list[dict[str, Typed]] | dict[str, Typed]"
 ITEMS_MAX: Final = 200
@@ -67,7 +66,7 @@ def _fields(props: type[ModuleProps], schema: Mapping[str, Json]) -> tuple[FormF
         found.append(
             FormField(
                 name=prop.name,
-                label=in_words(prop.label),
+                label=prop.label,
                 kind=prop.kind,
                 help=str(node.get("description") or "") if prop.kind != "richtext" else "",
                 choices=_choices(item if prop.kind in _MULTIPLE else node),

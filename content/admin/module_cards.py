@@ -17,6 +17,7 @@ from content.admin.sheet import ModuleSection, Unit
 from content.admin.typed import Sheet
 from content.definitions import modules
 from content.definitions.module_group import module_groups
+from core.words import in_words
 from media.models import Asset
 from media.presenters import site_image
 
@@ -26,7 +27,7 @@ OPEN_UNTIL: Final = 8
 ControlsOf = Callable[[Iterable[Unit], ModuleSection], list[Control]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Card:
     """A module in the form. `controls` is None while its fields are not on the page."""
 
@@ -37,11 +38,11 @@ class Card:
     facts: tuple[str, ...]
     thumbnail: str
     lock_reason: str
-    controls: list[Control] | None
     was: Mapping[str, str]
-    errors: Sequence[str]
-    is_open: bool
-    is_touched: bool
+    controls: list[Control] | None = None
+    errors: Sequence[str] = ()
+    is_open: bool = False
+    is_touched: bool = False
 
     @property
     def was_text(self) -> str:
@@ -69,29 +70,37 @@ def cards_of(
     are_few = len(sheet.modules) <= OPEN_UNTIL
     cards = []
     for number, module in enumerate(sheet.modules, 1):
-        own = {unit.path for unit in module.units}
-        wrong = errors.get(f"modules.{module.id}", [])
-        inside = any(name.startswith(f"modules.{module.id}.") for name in errors)
-        is_open = are_few or module.is_new or module.id in opened or bool(wrong) or inside
-        is_here = is_open or module.id in wanted or bool(own & touched)
-        media = [thumbnails[id_] for id_ in _media(sheet, module) if id_ in thumbnails]
-        cards.append(
-            Card(
-                module=module,
-                number=number,
-                icon=icon_of(module.type),
-                summary=summary_of(module.units, sheet.typed),
-                facts=tuple(_facts(module, sheet.typed)),
-                thumbnail=media[0] if media else "",
-                lock_reason=lock_reason(module, sheet.document.type) if module.is_locked else "",
-                controls=controls_of(module.units, module) if is_here else None,
-                was={path: sheet.was[path] for path in sorted(own) if path in sheet.was},
-                errors=wrong,
-                is_open=is_open,
-                is_touched=bool(own & touched),
-            )
-        )
+        is_touched = any(unit.path in touched for unit in module.units)
+        is_wrong = _is_wrong(module, errors)
+        is_open = are_few or module.is_new or module.id in opened or is_wrong
+        is_here = is_open or module.id in wanted or is_touched
+        card = _card(sheet, module, number, thumbnails)
+        card.errors = errors.get(f"modules.{module.id}", [])
+        card.controls = controls_of(module.units, module) if is_here else None
+        card.is_open, card.is_touched = is_open, is_touched
+        cards.append(card)
     return cards
+
+
+def _card(sheet: Sheet, module: ModuleSection, number: int, thumbnails: Mapping[str, str]) -> Card:
+    """What a closed card shows."""
+    media = [thumbnails[id_] for id_ in _media(sheet, module) if id_ in thumbnails]
+    own = sorted(unit.path for unit in module.units)
+    return Card(
+        module=module,
+        number=number,
+        icon=icon_of(module.type),
+        summary=summary_of(module.units, sheet.typed),
+        facts=tuple(_facts(module, sheet.typed)),
+        thumbnail=media[0] if media else "",
+        lock_reason=lock_reason(module, sheet.document.type) if module.is_locked else "",
+        was={path: sheet.was[path] for path in own if path in sheet.was},
+    )
+
+
+def _is_wrong(module: ModuleSection, errors: Mapping[str, Sequence[str]]) -> bool:
+    name = f"modules.{module.id}"
+    return any(key == name or key.startswith(f"{name}.") for key in errors)
 
 
 def icon_of(type_name: str) -> str:
@@ -104,7 +113,7 @@ def _facts(module: ModuleSection, typed: Mapping[str, Typed]) -> Iterable[str]:
         value = typed[unit.path]
         if unit.field.kind == "repeater" and isinstance(value, list) and value:
             text = ngettext("%(label)s: %(n)s item", "%(label)s: %(n)s items", len(value))
-            yield text % {"label": unit.field.label, "n": len(value)}
+            yield text % {"label": in_words(unit.field.label), "n": len(value)}
 
 
 def _media(sheet: Sheet, module: ModuleSection) -> list[str]:

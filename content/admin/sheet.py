@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from django.utils.translation import gettext_noop
+
 from content.admin.forms import FormField, fields_of
 from content.admin.robots import ROBOTS, robots_field, shown
 from content.definitions import find_module, find_post_type, modules, own_scope, post_types
@@ -16,29 +18,57 @@ from core.json import Json
 from core.words import in_words
 
 _MAIN: Final = (
-    FormField("title", "Title", "text", max_length=TITLE_MAX),
-    FormField("slug", "Slug", "text", "The last part of the address.", max_length=SLUG_MAX),
-    FormField("excerpt", "Excerpt", "textarea", "Shown in lists.", max_length=EXCERPT_MAX),
+    FormField("title", gettext_noop("Title"), "text", max_length=TITLE_MAX),
+    FormField(
+        "slug",
+        gettext_noop("Slug"),
+        "text",
+        gettext_noop("The last part of the address."),
+        max_length=SLUG_MAX,
+    ),
+    FormField(
+        "excerpt",
+        gettext_noop("Excerpt"),
+        "textarea",
+        gettext_noop("Shown in lists."),
+        max_length=EXCERPT_MAX,
+    ),
 )
 _SEO: Final = (
-    FormField("metaTitle", "Meta title", "text", "About 60 characters.", max_length=TITLE_MAX),
+    FormField(
+        "metaTitle",
+        gettext_noop("Meta title"),
+        "text",
+        gettext_noop("About 60 characters."),
+        max_length=TITLE_MAX,
+    ),
     FormField(
         "metaDescription",
-        "Meta description",
+        gettext_noop("Meta description"),
         "textarea",
-        "About 160 characters.",
+        gettext_noop("About 160 characters."),
         max_length=META_MAX,
     ),
-    FormField("canonicalUrl", "Canonical address", "url", max_length=URL_MAX),
-    FormField("jsonldOverrides", "Structured data", "json", "JSON-LD to add or replace."),
+    FormField("canonicalUrl", gettext_noop("Canonical address"), "url", max_length=URL_MAX),
+    FormField(
+        "jsonldOverrides",
+        gettext_noop("Structured data"),
+        "json",
+        gettext_noop("JSON-LD to add or replace."),
+    ),
 )
 _PLACE: Final = (
-    FormField("featuredMediaId", "Featured image", "media", is_nullable=True),
-    FormField("taxonomyTermIds", "Terms", "terms", is_list=True),
-    FormField("publishAt", "Publish at (UTC)", "moment", "Publishes a draft by itself."),
-    FormField("orderIndex", "Order", "number"),
+    FormField("featuredMediaId", gettext_noop("Featured image"), "media", is_nullable=True),
+    FormField("taxonomyTermIds", gettext_noop("Terms"), "terms", is_list=True),
+    FormField(
+        "publishAt",
+        gettext_noop("Publish at (UTC)"),
+        "moment",
+        gettext_noop("Publishes a draft by itself."),
+    ),
+    FormField("orderIndex", gettext_noop("Order"), "number"),
 )
-_PARENT: Final = FormField("parentId", "Parent", "post-reference", is_nullable=True)
+_PARENT: Final = FormField("parentId", gettext_noop("Parent"), "post-reference", is_nullable=True)
 NEW_PREFIX: Final = "new-"
 
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from core.post_kinds import post_type_labels
+from core.words import in_words
 from webhooks import rules
 from webhooks.models import Webhook
 from webhooks.presenters import rotates_until
@@ -94,7 +95,7 @@ class WebhookForm(forms.Form):
     def _choose(self, name: str, choices: dict[str, str]) -> None:
         field = self.fields[name]
         assert isinstance(field, forms.MultipleChoiceField)  # noqa: S101  # declared above
-        field.choices = list(choices.items())
+        field.choices = [(value, in_words(label)) for value, label in choices.items()]
 
     def clean_headers(self) -> dict[str, str]:
         found: dict[str, str] = {}

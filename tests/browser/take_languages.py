@@ -1,0 +1,26 @@
+"""Takes the picture of the admin in German: `python -m pytest tests/browser/take_languages.py -m browser`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.browser.scene import coffee
+from tests.browser.take_pictures import IMAGES, keep
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+MOST_BYTES = 200_000
+
+
+def test_the_review_screen_in_german(open_page: Any) -> None:
+    post = coffee()
+    page = open_page(width=1280, height=900)
+    page.goto("/admin/")
+    page.get_by_role("button", name="Deutsch").click()
+    page.goto(f"/admin/content/post/{post.pk}/review/?layer=ai-review")
+    page.get_by_role("button", name="English").wait_for()
+
+    keep(page, IMAGES / "german.png")
+
+    assert (IMAGES / "german.png").stat().st_size < MOST_BYTES

@@ -1,0 +1,88 @@
+"""Pages of the admin in German: no sentence of ours is left in English, and rules speak German too."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.utils import translation
+
+from content.definitions import find_module, validate_props
+from content.models import Layer
+from core.errors import RuleViolation
+from core.words.catalogue import catalogue_of
+from tests import make
+from tests.api_client import ApiClient
+from tests.words.test_catalogue import entries
+
+pytestmark = pytest.mark.django_db
+
+GERMAN = {"Accept-Language": "de-AT,de;q=0.9,en;q=0.5"}
+PAGES = (
+    "/admin/",
+    "/admin/inbox/",
+    "/admin/content/post/",
+    "/admin/content/post/add/",
+    "/admin/content/post/{post}/change/",
+    "/admin/content/post/{post}/review/?layer=ai-review",
+    "/admin/content/post/{post}/revisions/",
+    "/admin/media/asset/",
+    "/admin/forms/formdefinition/",
+    "/admin/content/urlpattern/",
+    "/admin/seo/redirect/",
+    "/admin/webhooks/webhook/add/",
+    "/admin/accounts/user/",
+    "/admin/accounts/apitoken/add/",
+    "/admin/core/event/",
+)
+TEXT = re.compile(r">([^<>]+)<")
+HIDDEN = re.compile(r"<(script|style|textarea|code|pre)\b.*?</\1>", re.S)
+
+
+def english() -> set[str]:
+    """Sentences of the admin that German says otherwise, without places for values."""
+    said = set()
+    for entry in entries(catalogue_of("de").read_text()):
+        one = entry.parts["msgid"]
+        if "%(" not in one and " " in one and entry.translations != [one]:
+            said.add(one)
+    return said
+
+
+def test_pages_in_german_hold_no_english_sentence() -> None:
+    post = make.post()
+    make.staged(post, {"excerpt": "Wartet"})
+    make.staged(post, {"title": "Wartet"}, layer=Layer.REVIEW)
+    client, known = ApiClient("admin"), english()
+    left: dict[str, list[str]] = {}
+
+    for page in PAGES:
+        answer = client.get(page.format(post=post.pk), headers=GERMAN)
+        assert answer.status_code == 200, page
+        assert '<html lang="de"' in answer.content.decode()
+        texts = TEXT.findall(HIDDEN.sub("", answer.content.decode()))
+        if found := sorted({text.strip() for text in texts} & known):
+            left[page] = found
+
+    assert left == {}, left
+
+
+def test_rules_of_services_are_said_in_german_where_people_read_them() -> None:
+    client = ApiClient("admin")
+    fields = {"name": "", "url": "nowhere", "events": []}
+
+    answer = client.send_form("POST", "/admin/webhooks/webhook/add/", fields, headers=GERMAN)
+
+    assert answer.status_code == 422
+    assert "Dieses Feld ist zwingend erforderlich." in answer.content.decode()
+
+
+def test_lengths_of_fields_of_modules_are_said_in_german() -> None:
+    definition = find_module("hero")
+
+    with translation.override("de"), pytest.raises(RuleViolation) as refused:
+        validate_props(definition.name, {"title": "x" * 161})
+
+    assert refused.value.details == {
+        "props.title": ["Der Text darf höchstens 160 Zeichen haben."],
+    }
