@@ -15,7 +15,7 @@ _TWIN_LONGEST: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Excerpts:
-    """`gone` and `come` are only what differs, empty where it is long.
+    """`gone` and `come` are only what differs, empty where it is long; `old` and `new` all of it with what is around.
 
     `is_whole`: nothing that differs is left out.
     """
@@ -24,23 +24,29 @@ class Excerpts:
     after: str
     gone: str
     come: str
+    old: str
+    new: str
     is_whole: bool
 
 
 def excerpts(before: str, after: str) -> Excerpts:
     """Both texts around the stretch in which they differ."""
     old, new, joint = _units(before, after)
+    around = _AROUND if joint else _AROUND * 3
     start = _common(old, new)
     end = _common(old[start:][::-1], new[start:][::-1])
     gone, come = old[start : len(old) - end], new[start : len(new) - end]
     words = joint.join(gone), joint.join(come)
     is_short = all(len(text) <= _TWIN_LONGEST for text in words)
-    around = _AROUND if joint else _AROUND * 3
+    near = slice(max(0, start - around), len(old) - end + around)
+    near_new = slice(near.start, len(new) - end + around)
     return Excerpts(
         _around(old, start, len(gone), around, joint),
         _around(new, start, len(come), around, joint),
         words[0] if is_short else "",
         words[1] if is_short else "",
+        old=joint.join(old[near]),
+        new=joint.join(new[near_new]),
         is_whole=is_short and bool(gone or come),
     )
 

@@ -40,17 +40,26 @@ MOST_REASONS: Final = 6
 
 
 def reasons_of(
-    change: Change, kind: str, before: Text, after: Text, mark: Mark | None, *, drifted: bool
+    change: Change,
+    kind: str,
+    texts: tuple[Text, Text],
+    near: tuple[Text, Text],
+    mark: Mark | None,
+    *,
+    drifted: bool,
 ) -> list[str]:
-    """Why a careful reader looks at a change, the heaviest first. `kind` is that of the field."""
+    """Why a careful reader looks at a change, the heaviest first. `kind` is that of the field.
+
+    `texts` are before and after, `near` what of them is around the differences.
+    """
     found = [*_hands(mark, drifted=drifted), *_structure(change)]
     if not _is_module(change) and change.kind != "moved":
         found += _of_place(change.path, kind)
         if (
             change.path != "post.slug"
         ):  # part of an address: neither its digits nor its words are facts
-            found += [fact.kind for fact in facts(change.path, before, after) if fact.is_loud]
-        found += _of_length(before.words, after.words)
+            found += [fact.kind for fact in facts(change.path, *near) if fact.is_loud]
+        found += _of_length(texts[0].words, texts[1].words)
     heaviest = sorted(dict.fromkeys(found), key=lambda reason: -weight(reason))
     return heaviest[:MOST_REASONS]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from django.utils import timezone
@@ -39,20 +40,36 @@ def states_of(view: LayerView) -> dict[str, str]:
         change.path: _hash(
             _MADE_BY,
             fingerprint(change),
-            mark.to_json() if (mark := mark_of(view.marks, change.path)) else None,
+            _hands(mark_of(view.marks, change.path)),
             change.path in view.drifted,
         )
         for change in view.changes
     }
 
 
+def _hands(mark: Mark | None) -> list[str | int | bool | None]:
+    """What a row says of a mark."""
+    if mark is None:
+        return []
+    who = [mark.user_id, mark.user, mark.via, mark.at]
+    return [*who, mark.agent_id, mark.run_id, mark.edited_by, mark.conflict]
+
+
 def row_of(post: Post, view: LayerView, draft: Draft, change: Change, state: str) -> QueuedChange:
     """The row of one change, not yet stored."""
     mark = mark_of(view.marks, change.path) or _NOBODY
     kind, before, after = texts_of(view, change)
-    reasons = reasons_of(change, kind, before, after, mark, drifted=change.path in view.drifted)
-    subject = subject_of(view, change)
     shown = excerpts(before.words, after.words)
+    reasons = reasons_of(
+        change,
+        kind,
+        (before, after),
+        # Facts of what both have in common are no news, and cost time to find.
+        (replace(before, words=shown.old), replace(after, words=shown.new)),
+        mark,
+        drifted=change.path in view.drifted,
+    )
+    subject = subject_of(view, change)
     return QueuedChange(
         draft=draft,
         post=post,
