@@ -37,5 +37,5 @@ def next_after(post: Post, layer: Layer) -> Next | None:
     )
     if row is None:
         return None
-    total: int = row.total  # type: ignore[attr-defined]  # annotated above
+    total: int = row.total
     return Next(title_of(row.post, row), review_url(row.post, row.layer), row.layer, total)

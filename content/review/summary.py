@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -108,7 +108,9 @@ def _moved(before: Text, after: Text, language: str) -> dict[FactKind, Moved]:
     return found
 
 
-def _between(before: Iterable[str], after: Iterable[str]) -> Moved:
+def _between(before: tuple[str, ...], after: tuple[str, ...]) -> Moved:
+    if before == after:
+        return [], []
     gone, come = Counter(before), Counter(after)
     return list((gone - come).elements()), list((come - gone).elements())
 

