@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from content.admin.copy_forms import TranslationForm
 from content.admin.pages import post_page, post_url, read
@@ -59,7 +60,11 @@ def translations(request: HttpRequest, post_id: UUID) -> HttpResponse:
             slug=words["slug"] or None,
             actor=actor_of(request),
         )
-        messages.success(request, f"“{made.title}” is a draft in {made.locale}.")
+        messages.success(
+            request,
+            gettext("“%(title)s” is a draft in %(locale)s.")
+            % {"title": made.title, "locale": made.locale},
+        )
 
     states = states_of(rows)
     if form.is_bound and saved(form, create):
@@ -76,7 +81,7 @@ def translations(request: HttpRequest, post_id: UUID) -> HttpResponse:
         own.details = _named(states[post.pk], layers.live)
     is_full = not form.fields["locale"].choices or post.variation_of_id is not None  # type: ignore[attr-defined]
     shown = form if may_write and not is_full else None
-    return _page(request, post_id, "Translations", lines, shown, "Translate")
+    return _page(request, post_id, gettext("Translations"), lines, shown, gettext("Translate"))
 
 
 def _open_paths(state: TranslationState) -> list[str]:
@@ -89,19 +94,26 @@ def _named(state: TranslationState, document: PostDocument) -> list[str]:
     names = module_names(document)
     return [
         *(label_of(path, document, names) for path in state.stale_paths),
-        *(f"{module_label(new.type)}: new in the source" for new in state.new_modules),
-        *(f"{names.get(own, own)}: gone from the source" for own, _ in state.removed_modules),
+        *(
+            gettext("%(module_label)s: new in the source")
+            % {"module_label": module_label(new.type)}
+            for new in state.new_modules
+        ),
+        *(
+            gettext("%(get)s: gone from the source") % {"get": names.get(own, own)}
+            for own, _ in state.removed_modules
+        ),
     ]
 
 
 def _translation(row: Post, state: TranslationState | None, post: Post, may_write: bool) -> Line:
     details = _open_paths(state) if state else []
-    facts = [row.locale, "this post"] if row.pk == post.pk else [row.locale]
+    facts = [row.locale, gettext("this post")] if row.pk == post.pk else [row.locale]
     if details:
-        facts.append(f"{len(details)} older than the source")
+        facts.append(gettext("%(number)s older than the source") % {"number": len(details)})
     line = Line(row.title, facts, post_url("change", row), row.status)
     if row.pk == post.pk and details and may_write:
-        line.do, line.button = "checked", "It is right as it is"
+        line.do, line.button = "checked", gettext("It is right as it is")
     return line
 
 
@@ -134,9 +146,9 @@ def _page(
 
 def copies_panel(request: HttpRequest, post: Post) -> SafeString:
     """Links to the pages above. No query."""
-    pages = [("Translations", "translations"), ("Variations", "variations")]
+    pages = [(gettext("Translations"), "translations"), (gettext("Variations"), "variations")]
     if may(request, "posts.preview"):
-        pages.append(("Preview links", "previews"))
+        pages.append((gettext("Preview links"), "previews"))
     links = [(label, post_url(name, post)) for label, name in pages]
     return SafeString(render_to_string("admin/posts/copies_panel.html", {"links": links}))
 

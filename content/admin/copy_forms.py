@@ -15,9 +15,12 @@ from content.services.vary import USUAL_WEIGHT
 
 
 class TranslationForm(forms.Form):
-    locale = forms.ChoiceField(label="Language")
+    locale = forms.ChoiceField(label=gettext_lazy("Language"))
     slug = forms.CharField(
-        label="Slug", max_length=200, required=False, help_text="Empty: the same."
+        label=gettext_lazy("Slug"),
+        max_length=200,
+        required=False,
+        help_text=gettext_lazy("Empty: the same."),
     )
 
     def __init__(self, *args: Any, taken: set[str], **kwargs: Any) -> None:
@@ -30,13 +33,18 @@ class TranslationForm(forms.Form):
 
 class WeightForm(forms.Form):
     weight = forms.IntegerField(
-        label="Share of the visitors (%)", initial=USUAL_WEIGHT, min_value=1, max_value=100
+        label=gettext_lazy("Share of the visitors (%)"),
+        initial=USUAL_WEIGHT,
+        min_value=1,
+        max_value=100,
     )
 
 
 class VariationForm(WeightForm):
     variation = forms.CharField(
-        label="Name", max_length=VARIATION_MAX, help_text="Like B. The original is called A."
+        label=gettext_lazy("Name"),
+        max_length=VARIATION_MAX,
+        help_text=gettext_lazy("Like B. The original is called A."),
     )
     field_order = ("variation", "weight")
 

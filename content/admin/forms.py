@@ -15,6 +15,7 @@ from functools import cache
 from typing import Final, TypeAlias, cast
 
 from django.http import QueryDict
+from django.utils.translation import gettext as _
 
 from content.admin.rich_text import lines, markdown_of, read_written, rich_text
 from content.admin.targets import post_id_of
@@ -209,7 +210,7 @@ def _json(typed: str, where: str) -> Json:
     try:
         return cast("Json", json.loads(typed))
     except (ValueError, RecursionError) as error:
-        raise invalid(where, f"This is not JSON: {error}.") from None
+        raise invalid(where, _("This is not JSON: %(error)s.") % {"error": error}) from None
 
 
 def stamp(typed: Typed) -> str:

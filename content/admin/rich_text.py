@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Final, NoReturn, TypeAlias, cast
 
 from django.http import QueryDict
+from django.utils.translation import gettext as _
 
 from content.richtext.markdown import from_markdown, to_markdown
 from content.richtext.schema import EMPTY
@@ -64,7 +65,7 @@ def parsed(text: str, where: str) -> Json:
         return cast("Json", json.loads(text, parse_constant=_refuse))
     except (ValueError, RecursionError):
         raise invalid(
-            where, "The text did not arrive whole. Reload the page and write it again."
+            where, _("The text did not arrive whole. Reload the page and write it again.")
         ) from None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 
 from content.admin.forms import FormField, fields_of
 from content.admin.robots import ROBOTS, robots_field, shown
@@ -123,9 +123,9 @@ def post_sections(document: PostDocument) -> list[Section]:
     )
     custom = fields_of(definition.CustomFields) if definition else ()
     sections = [
-        Section("main", "Content", tuple(_post_units(document, _MAIN))),
-        Section("place", "Place and time", tuple(_post_units(document, place))),
-        Section("seo", "Search engines", tuple(_post_units(document, _SEO))),
+        Section("main", gettext("Content"), tuple(_post_units(document, _MAIN))),
+        Section("place", gettext("Place and time"), tuple(_post_units(document, place))),
+        Section("seo", gettext("Search engines"), tuple(_post_units(document, _SEO))),
     ]
     if custom:
         units = tuple(

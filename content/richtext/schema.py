@@ -11,8 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from django.utils.translation import gettext as _
-
 from content.richtext.inline import MARK_ORDER
 from content.richtext.links import safe_href, safe_src
 from content.richtext.nodes import Node, children, has_controls, kind, one_line
@@ -141,7 +139,7 @@ def is_document(value: object) -> bool:
 def validate(value: object) -> list[str]:
     """What is wrong with a document, as sentences that name the place; empty when nothing is."""
     if not isinstance(value, dict) or not is_document(value):
-        return [_('Rich text must be an object {"type": "doc", "content": [...]}.')]
+        return ['Rich text must be an object {"type": "doc", "content": [...]}.']
     check = _Check()
     check.node(value, "doc", 0, 0)
     if check.nodes > MAX_NODES or check.text > MAX_TEXT:
