@@ -45,39 +45,35 @@ def wireframe_of(type_name: str) -> tuple[Shape, ...]:
 def _column(module: type[Module], fields: Sequence[FormField], width: int) -> Iterator[Shape]:
     y, texts = 12, 0
     for field in fields:
-        drawn: list[Shape] = []
-        if field.kind == "text" and texts < 2 and not field.name.endswith("Label"):
-            # The first line is the headline.
-            drawn = [
-                Shape(
-                    "title" if not texts else "line",
-                    _LEFT,
-                    y,
-                    width - 12 * (1 + texts),
-                    6 - 3 * texts,
-                )
-            ]
-            texts += 1
-        elif field.kind in ("textarea", "richtext"):
-            lines = 2 if field.kind == "textarea" else 4
-            drawn = [
-                Shape("line", _LEFT, y + 6 * n, width - (18 if n == lines - 1 else 0), 3)
-                for n in range(lines)
-            ]
-        elif field.kind == "link":
-            drawn = [Shape("button", _LEFT, y + 1, 30, 9)]
-        elif field.kind in ("repeater", "object", "post-reference", "json"):
-            drawn = list(_items(field, y, width))
-        elif field.kind == "form-reference":
-            drawn = [Shape("box", _LEFT, y + 12 * n, width, 8) for n in range(2)]
-            drawn.append(Shape("button", _LEFT, y + 24, 30, 9))
-        elif field.kind == "url":
-            drawn = [Shape("image", _LEFT, y, width, 40)]
+        is_text = field.kind == "text" and texts < 2 and not field.name.endswith("Label")
+        drawn = list(_text(y, width, texts) if is_text else _field(field, y, width))
+        texts += is_text
         drawn = [shape for shape in drawn if shape.y + shape.height <= _BOTTOM]
         yield from drawn
         y = max([y, *(shape.y + shape.height + 5 for shape in drawn)])
     if module.name.endswith("-list") and not any(field.kind == "repeater" for field in fields):
         yield from _cards(y, width, has_image=True)
+
+
+def _text(y: int, width: int, before: int) -> Iterator[Shape]:
+    """The first line is the headline."""
+    yield Shape("line" if before else "title", _LEFT, y, width - 12 * (1 + before), 6 - 3 * before)
+
+
+def _field(field: FormField, y: int, width: int) -> Iterator[Shape]:
+    if field.kind in ("textarea", "richtext"):
+        lines = 2 if field.kind == "textarea" else 4
+        for n in range(lines):
+            yield Shape("line", _LEFT, y + 6 * n, width - (18 if n == lines - 1 else 0), 3)
+    elif field.kind == "link":
+        yield Shape("button", _LEFT, y + 1, 30, 9)
+    elif field.kind in ("repeater", "object", "post-reference", "json"):
+        yield from _items(field, y, width)
+    elif field.kind == "form-reference":
+        yield from (Shape("box", _LEFT, y + 12 * n, width, 8) for n in range(2))
+        yield Shape("button", _LEFT, y + 24, 30, 9)
+    elif field.kind == "url":
+        yield Shape("image", _LEFT, y, width, 40)
 
 
 def _items(field: FormField, y: int, width: int) -> Iterator[Shape]:

@@ -1,4 +1,4 @@
-"""The form of a post as its page with scripts uses it: parts of it, saving in place, restoring, choosing."""
+"""The form of a post as its page with scripts uses it: modules by themselves, the picker, what it costs."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from content import edits
-from content.models import Layer, Post
+from content.models import Post
 from content.services.edit import edit_post
 from tests import make
 from tests.admin.pages import fields, url
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
-JSON = {"Accept": "application/json"}
 
 
 def long_post(count: int = 20) -> Post:
@@ -43,12 +42,14 @@ def queries(client: Client, address: str) -> int:
 
 
 def test_a_form_with_a_hundred_modules_takes_as_many_queries_as_one_with_few(
-    signed_in: SignedIn,
+    signed_in: SignedIn, settings: Any
 ) -> None:
     client = signed_in("admin")
+    # Where there is a Redis, sessions come from it.
+    most = 11 if settings.SESSION_ENGINE.endswith("cached_db") else 12
 
-    assert queries(client, url(make.post("Short"))) == 12
-    assert queries(client, url(long_post(97))) == 12
+    assert queries(client, url(make.post("Short"))) == most
+    assert queries(client, url(long_post(97))) == most
 
 
 def test_fields_of_closed_modules_come_when_they_are_opened_and_are_kept_when_they_are_not(
@@ -132,148 +133,3 @@ def test_the_picker_shows_what_may_be_added_with_drawings(signed_in: SignedIn) -
     assert 'value="callout@newsletter"' in page
     assert page.count('<svg class="wire"') == page.count('class="pick"')
     assert signed_in("translator").get(url(post, "change/picker")).status_code == 403
-
-
-def test_saving_in_place_answers_what_stands_now_and_goes_on_from_there(
-    signed_in: SignedIn,
-) -> None:
-    post, client = make.post(), signed_in()
-    sent = fields(client.get(url(post)))
-
-    first: Any = client.post(
-        url(post), {**sent, "post.title": "One", "do": "save"}, headers=JSON
-    ).json()
-    post.refresh_from_db()
-    assert (first["stays"], first["version"], post.title) == (True, post.version, "One")
-    assert list(first["was"]) == ["post.title"]
-    again = {**sent, "version": str(first["version"]), "post.title": "Two", "do": "save"}
-    assert client.post(url(post), again, headers=JSON).json()["stays"] is True
-    post.refresh_from_db()
-    assert post.title == "Two"
-    assert client.post(url(post), again, headers=JSON).status_code == 409
-
-
-def test_saving_in_place_leads_on_where_the_page_would_show_something_else(
-    signed_in: SignedIn,
-) -> None:
-    post, client = make.post(), signed_in()
-    sent = fields(client.get(url(post)))
-
-    made = client.post(url(post), {**sent, "add": "callout", "do": "add"})
-    added: Any = client.post(url(post), {**fields(made), "do": "save"}, headers=JSON).json()
-    sent = fields(client.get(url(post)))
-    staged: Any = client.post(
-        url(post), {**sent, "post.title": "Staged", "do": "save-review"}, headers=JSON
-    ).json()
-
-    assert added == {"stays": False, "url": url(post)}
-    assert staged == {"stays": False, "url": url(post, "review", "?layer=review")}
-
-
-def test_what_a_browser_kept_comes_back_over_what_stands_now(signed_in: SignedIn) -> None:
-    post, client = make.post(excerpt="Old"), signed_in()
-    kept = {**fields(client.get(url(post))), "post.title": "Typed before the crash"}
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor("admin"),
-        edit=lambda d: edits.patch_fields(d, {"excerpt": "By another"}),
-    )
-    before = make.live_hash()
-
-    page = client.post(url(post), {**kept, "do": "restore"})
-
-    assert page.status_code == 200
-    assert fields(page)["post.title"] == ["Typed before the crash"]
-    assert fields(page)["post.excerpt"] == ["By another"]
-    assert "<li>Excerpt</li>" in page.content.decode()
-    assert make.live_hash() == before
-    assert client.post(url(post), {**fields(page), "do": "save"}).status_code == 302
-    post.refresh_from_db()
-    assert (post.title, post.excerpt) == ("Typed before the crash", "By another")
-
-
-@pytest.mark.parametrize(("keep", "title"), [("theirs", "By another"), ("yours", "Mine")])
-def test_who_saves_second_chooses_field_by_field(
-    signed_in: SignedIn, keep: str, title: str
-) -> None:
-    post, client = make.post(), signed_in()
-    sent = fields(client.get(url(post)))
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor("admin"),
-        edit=lambda d: edits.patch_fields(d, {"title": "By another"}),
-    )
-
-    stale = client.post(
-        url(post), {**sent, "post.title": "Mine", "post.excerpt": "Also mine", "do": "save"}
-    )
-
-    page = stale.content.decode()
-    assert stale.status_code == 409
-    assert page.count("choice choice-both") == 1
-    assert "By another" in page
-    chosen = {**fields(stale), "take.post.title": keep, "do": "save"}
-    # The page still shows both, so it does not go on from here.
-    answer: Any = client.post(url(post), chosen, headers=JSON).json()
-    assert answer == {"stays": False, "url": url(post)}
-    post.refresh_from_db()
-    assert (post.title, post.excerpt) == (title, "Also mine")
-
-
-def test_the_lock_of_a_module_is_explained_by_the_name_of_its_group(signed_in: SignedIn) -> None:
-    page = signed_in().get(url(make.post())).content.decode()
-
-    assert "Locked by the module group “Article”" in page
-
-
-def test_a_result_of_a_search_is_shown_as_it_stands_in_the_layer(signed_in: SignedIn) -> None:
-    post = make.post(metaTitle="Brew it", robotsJson={"index": False})
-    make.staged(post, {"metaTitle": "Brew it slowly"}, layer=Layer.REVIEW)
-
-    live = signed_in().get(url(post)).content.decode()
-    staged = signed_in().get(url(post, query="?layer=review")).content.decode()
-
-    assert "data-p-title>Brew it</p>" in live
-    assert "data-p-title>Brew it slowly</p>" in staged
-    assert '<li data-note="hidden">' in live
-
-
-@pytest.mark.parametrize(
-    ("typed", "rules"),
-    [
-        ({"noindex": "on"}, {"index": False}),
-        ({"nofollow": "on", "more": '{"max-snippet": 50}'}, {"max-snippet": 50, "follow": False}),
-        ({}, None),
-    ],
-)
-def test_what_search_engines_are_told_is_ticked(
-    signed_in: SignedIn, typed: dict[str, str], rules: Any
-) -> None:
-    post, client = make.post(robotsJson={"index": False, "note": "x"}), signed_in()
-    sent = fields(client.get(url(post)))
-    assert (sent["post.robotsJson.noindex"], sent["post.robotsJson.more"]) == (
-        ["on"],
-        ['{\n  "note": "x"\n}'],
-    )
-    for name in ("noindex", "nofollow", "more"):
-        sent.pop(f"post.robotsJson.{name}", None)
-
-    named = {f"post.robotsJson.{name}": value for name, value in typed.items()}
-    assert client.post(url(post), {**sent, **named, "do": "save"}).status_code == 302
-
-    assert make.layers(post).live.fields["robotsJson"] == rules
-
-
-def test_rules_that_are_no_rules_are_refused_where_they_stand(signed_in: SignedIn) -> None:
-    post, client = make.post(), signed_in()
-    sent = fields(client.get(url(post)))
-    before = make.live_hash()
-
-    listed = client.post(url(post), {**sent, "post.robotsJson.more": "[1]", "do": "save"})
-    wrong = client.post(
-        url(post), {**sent, "post.robotsJson.more": '{"index": "no"}', "do": "save"}
-    )
-
-    assert (listed.status_code, wrong.status_code) == (422, 422)
-    assert "robotsJson" in listed.content.decode().split('id="f-post-robotsJson"')[1][:400]
-    assert make.live_hash() == before

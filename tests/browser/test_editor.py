@@ -34,15 +34,8 @@ def added(page: Any, words: str, name: str) -> Any:
     return page.wait_for_selector(f"[data-module={name}] [data-controls] :focus")
 
 
-def test_a_post_is_built_by_keyboard_and_saved(open_page: Any) -> None:
-    post = make.post()
-    page = open_page()
-    opened(page, post)
-
-    added(page, "callout", "new-1")
-    page.keyboard.type("A callout")
-    added(page, "questions answers", "new-2")
-    page.keyboard.type("More questions")
+def ask_twice(page: Any) -> None:
+    """Two items in the list of the module, the second put first."""
     page.locator("#m-new-2 button", has_text="Add one").focus()
     page.keyboard.press("Enter")
     page.wait_for_selector("#m-new-2 [data-item] :focus")
@@ -54,11 +47,10 @@ def test_a_post_is_built_by_keyboard_and_saved(open_page: Any) -> None:
     page.keyboard.type("Second?")
     page.locator("#m-new-2 [data-item$='items.1'] > [data-item-handle]").focus()
     page.keyboard.press("ArrowUp")
-    page.locator("#m-new-2 > .module-tools [data-handle]").focus()
-    page.keyboard.press("ArrowUp")
-    assert "is now 4 of 5" in page.locator("main p[role=status]", has_text="is now").inner_text()
-    page.keyboard.press("Escape")
-    page.keyboard.press("ArrowUp")
+
+
+def copy_remove_and_undo(page: Any) -> None:
+    """A copy of the callout, which is removed and taken back."""
     page.locator("#m-new-1 > details > summary").focus()
     page.keyboard.press("d")
     page.wait_for_selector("#m-new-3 [data-controls] :focus")
@@ -67,6 +59,24 @@ def test_a_post_is_built_by_keyboard_and_saved(open_page: Any) -> None:
     page.wait_for_selector("#m-new-3[data-removed] .module-undo button:focus")
     page.keyboard.press("Enter")
     page.wait_for_selector("#m-new-3:not([data-removed])")
+
+
+def test_a_post_is_built_by_keyboard_and_saved(open_page: Any) -> None:
+    post = make.post()
+    page = open_page()
+    opened(page, post)
+
+    added(page, "callout", "new-1")
+    page.keyboard.type("A callout")
+    added(page, "questions answers", "new-2")
+    page.keyboard.type("More questions")
+    ask_twice(page)
+    page.locator("#m-new-2 > .module-tools [data-handle]").focus()
+    page.keyboard.press("ArrowUp")
+    assert "is now 4 of 5" in page.locator("main p[role=status]", has_text="is now").inner_text()
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowUp")
+    copy_remove_and_undo(page)
     page.wait_for_selector("[data-save-state][data-state=dirty]")
     assert serious_in_any_light(page) == []
     with page.expect_navigation():
