@@ -93,7 +93,7 @@ def test_a_waterfall_stays_inside_its_time() -> None:
     drawn = waterfall(own, list(own.steps.all()))
 
     assert drawn is not None
-    assert [lane.name for lane in drawn.lanes][0] == "gpt-example"
+    assert drawn.lanes[0].name == "gpt-example"
     assert [lane.is_ok for lane in drawn.lanes] == [True, True, False, True]
     assert (drawn.model, drawn.tools) == ("1.6 s", "1.6 s")
     for lane in drawn.lanes:

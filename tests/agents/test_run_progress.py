@@ -19,6 +19,7 @@ from agents_app.progress import hub
 from agents_app.progress.reading import progress
 from agents_app.providers.port import Step
 from agents_app.running.steps import add_step
+from core.live.holders import Ticket
 from core.models import Event
 from tests import make
 from tests.browser.agents_scene import run
@@ -128,7 +129,7 @@ def test_however_many_pages_follow_one_look_takes_four_queries() -> None:
     for number in (1, 5):
         post = make.post(slug=f"post-{number}")
         runs = [run(post, "running") for _ in range(number)]
-        ticket = hub.Ticket(make.user("editor").pk, "none", "", "agents.view")
+        ticket = Ticket(make.user("editor").pk, "none", "", "agents.view")
         watchers = [hub.Watcher(ticket, one.pk, "en") for one in runs]
         with CaptureQueriesContext(connection) as queries:
             found = hub.look(watchers, is_due=False)
