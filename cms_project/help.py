@@ -24,7 +24,9 @@ from django.views.decorators.http import require_safe
 from cms_project.env_values import BASE_DIR
 
 DOCS: Final = BASE_DIR / "docs"
-_FIRST: Final = ("editors", "layers")
+_ADMIN: Final = "admin"
+"""The folder with a page for each part of the admin."""
+_FIRST: Final = ("editors", "inbox", "review", "editor", "fields", "agents-at-work", "layers")
 _KINDS: Final = {".png": "image/png", ".jpg": "image/jpeg", ".webp": "image/webp"}
 _ID: Final = "help-"
 """Before every id of a text, which must not meet the ids of the admin's own page."""
@@ -50,7 +52,8 @@ class HelpPage:
 
 def pages(docs: Path) -> dict[str, HelpPage]:
     """The pages by name, those for editors first."""
-    found = {path.stem: HelpPage(path.stem, _title(path), path) for path in docs.glob("*.md")}
+    files = [*docs.glob("*.md"), *(docs / _ADMIN).glob("*.md")]
+    found = {path.stem: HelpPage(path.stem, _title(path), path) for path in files}
     names = [name for name in _FIRST if name in found]
     return {name: found[name] for name in [*names, *sorted(set(found) - set(names))]}
 
@@ -119,11 +122,12 @@ def _link(known: set[str], value: str) -> str | None:
         return fragment or None
     folder, name = posixpath.split(posixpath.normpath(parts.path))
     stem, suffix = posixpath.splitext(name)
-    if folder or suffix != ".md" or stem not in known:
+    if folder not in ("", "..", _ADMIN) or suffix != ".md" or stem not in known:
         return None
     return reverse("admin:help-page", args=[stem]) + fragment
 
 
 def _image(value: str) -> str | None:
     folder, name = posixpath.split(value)
-    return reverse("admin:help-image", args=[name]) if folder == "images" and name else None
+    is_picture = folder in ("images", "../images") and name
+    return reverse("admin:help-image", args=[name]) if is_picture else None

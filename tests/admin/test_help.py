@@ -14,7 +14,7 @@ from cms_project.help import DOCS, HelpPage, pages, render
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
 HOME = "/admin/help/"
-NAMES = sorted(path.stem for path in DOCS.glob("*.md"))
+NAMES = sorted(path.stem for path in [*DOCS.glob("*.md"), *DOCS.glob("admin/*.md")])
 
 
 def rendered(tmp_path: Path, text: str) -> str:
