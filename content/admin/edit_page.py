@@ -64,13 +64,7 @@ def show(
     context = {
         "layer": layer or "",
         "version": version_sent(frame.request) if sent else now,
-        "review_count": len(frame.layers.review.changes),
-        "ai_review_count": len(frame.layers.ai_review.changes),
-        "review_edit_url": post_url("change", post, "?layer=review"),
-        "ai_review_url": review_url(post, Layer.AI_REVIEW),
-        "search": search_preview(frame.request, post, frame.layers.document(layer)),
-        "delete_url": post_url("delete", post),
-        "panels": panels(frame.request, post),
+        **_around(frame),
         **_form(frame, sheet, errors or {}),
         **_rights(frame),
         **(more or {}),
@@ -85,6 +79,20 @@ def show(
         tab="edit-review" if layer else "source",
         status=status,
     )
+
+
+def _around(frame: Frame) -> dict[str, Any]:
+    """What stands around the form: the layers, a result of a search, what other apps show."""
+    post, layers = frame.post, frame.layers
+    return {
+        "review_count": len(layers.review.changes),
+        "ai_review_count": len(layers.ai_review.changes),
+        "review_edit_url": post_url("change", post, "?layer=review"),
+        "ai_review_url": review_url(post, Layer.AI_REVIEW),
+        "search": search_preview(frame.request, post, layers.document(frame.layer)),
+        "delete_url": post_url("delete", post),
+        "panels": panels(frame.request, post),
+    }
 
 
 def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> dict[str, Any]:
