@@ -29,11 +29,12 @@ _DAY: Final = (
     r"|\b(?:Montag|Dienstag|Mittwoch|Donnerstag|Freitag|Samstag|Sonnabend|Sonntag)\b"
 )
 _DATE: Final = re.compile(
-    r"(?<![\d.])(?:\d{4}-\d{2}-\d{2}|\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})|\d{1,2}/\d{1,2}/(?:\d{4}|\d{2}))(?![\d.]*\d)"
+    # What any of them begins with: most places of a text are passed by at once.
+    r"(?=[\dADFJMNOSTW])(?:(?<![\d.])(?:\d{4}-\d{2}-\d{2}|\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})|\d{1,2}/\d{1,2}/(?:\d{4}|\d{2}))(?![\d.]*\d)"
     rf"|(?<!\d)\d{{1,2}}(?:\.|st|nd|rd|th)?\s{{1,2}}(?:of\s)?{_MONTH}(?:,?\s\d{{4}}(?!\d))?"
     rf"|\b{_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?(?!\d)(?:,?\s\d{{4}}(?!\d))?"
     rf"|\b{_MONTH}\s\d{{4}}(?!\d)"
-    rf"|(?<![\d:]){_CLOCK}|{_DAY}"
+    rf"|(?<![\d:])(?:{_CLOCK})|{_DAY})"
 )
 _AMOUNT: Final = r"\d{1,15}(?:[.,'’]\d{1,15}){0,6}(?:,[-–]+)?"
 _SCALE: Final = (
@@ -41,11 +42,11 @@ _SCALE: Final = (
 )
 _COIN: Final = r"(?:[€$£¥₹]|(?:EUR|USD|GBP|CHF|JPY|[Ee]uros?|[Dd]ollars?|pounds?|Pfund|Franken|francs?|[Cc]ents?)\b)"
 _PRICE: Final = re.compile(
-    rf"(?:[€$£¥₹]|\b(?:EUR|USD|GBP|CHF|JPY))\s?{_AMOUNT}{_SCALE}|(?<![\w.,]){_AMOUNT}{_SCALE}\s?{_COIN}"
+    rf"(?=[\d€$£¥₹EUGCJ])(?:(?:[€$£¥₹]|\b(?:EUR|USD|GBP|CHF|JPY))\s?{_AMOUNT}{_SCALE}|(?<![\w.,]){_AMOUNT}{_SCALE}\s?{_COIN})"
 )
 _NUMBER: Final = re.compile(r"\d+(?:[.,:/]\d+)*\s?%?")
 _ENGLISH_NO: Final = re.compile(
-    r"\b(?:(?P<word>no(?!\.\s?\d)|never|none|nobody|nothing|nowhere|neither|nor|without)|not|cannot|[a-z]{1,12}n['’]t)\b",
+    r"\b(?=[a-z])(?:(?P<word>no(?!\.\s?\d)|never|none|nobody|nothing|nowhere|neither|nor|without)|not|cannot|[a-z]{1,12}n['’]t)\b",
     re.IGNORECASE,
 )
 _GERMAN_NO: Final = re.compile(

@@ -47,18 +47,18 @@ def reasons_of(
     mark: Mark | None,
     *,
     drifted: bool,
+    language: str,
 ) -> list[str]:
     """Why a careful reader looks at a change, the heaviest first. `kind` is that of the field.
 
-    `texts` are before and after, `near` what of them is around the differences.
+    `texts` are before and after, `near` what of them is around the differences; `language` is that of the post.
     """
     found = [*_hands(mark, drifted=drifted), *_structure(change)]
     if not _is_module(change) and change.kind != "moved":
         found += _of_place(change.path, kind)
-        if (
-            change.path != "post.slug"
-        ):  # part of an address: neither its digits nor its words are facts
-            found += [fact.kind for fact in facts(change.path, *near) if fact.is_loud]
+        # Part of an address: neither its digits nor its words are facts.
+        if change.path != "post.slug":
+            found += [fact.kind for fact in facts(change.path, *near, language) if fact.is_loud]
         found += _of_length(texts[0].words, texts[1].words)
     heaviest = sorted(dict.fromkeys(found), key=lambda reason: -weight(reason))
     return heaviest[:MOST_REASONS]

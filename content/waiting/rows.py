@@ -68,6 +68,7 @@ def row_of(post: Post, view: LayerView, draft: Draft, change: Change, state: str
         (replace(before, words=shown.old), replace(after, words=shown.new)),
         mark,
         drifted=change.path in view.drifted,
+        language=post.locale,
     )
     subject = subject_of(view, change)
     return QueuedChange(

@@ -130,6 +130,14 @@ def test_a_row_says_who_what_and_how_closely_to_look() -> None:
     assert (slug.risk, slug.reasons) == (2, ["address"])
 
 
+def test_a_denial_is_found_in_the_language_of_the_post() -> None:
+    post = make.post(locale="de", metaDescription="Der Filter ist waschbar.")
+    make.staged(post, {"metaDescription": "Der Filter ist nicht waschbar."})
+
+    row = of(post, "post.metaDescription")
+    assert (row.risk, row.reasons) == (3, ["negation"])
+
+
 def test_what_moved_below_weighs_most_and_comes_to_weigh_nothing_where_it_agrees() -> None:
     post = make.post()
     make.staged(post, {"title": "An agent's"})
