@@ -21,7 +21,6 @@ def test_the_review_screen(open_page: Any) -> None:
     page.frame_locator("[data-pane-frame] iframe").locator(".module").first.wait_for()
     page.locator('[data-path="post.title"]').focus()
     page.keyboard.press("a")
-    page.keyboard.press("j")
     page.keyboard.press("x")
     page.evaluate("() => scrollTo(0, 0)")
 

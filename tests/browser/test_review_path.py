@@ -72,8 +72,11 @@ def test_the_keyboard_alone_decides_and_approves(open_page: Any) -> None:
 
     page.keyboard.press("j")
     page.keyboard.press("a")
-    page.keyboard.press("j")
+    bar = page.locator(".review-bar").bounding_box()["height"]
     page.keyboard.press("x")
+    # The buttons say more now, and nothing below them has moved.
+    assert page.locator(".review-bar").bounding_box()["height"] == bar
+    page.keyboard.press("Enter")
     assert page.inner_text("[data-take-button]") == "Submit 1 to Review, reject 1"
     assert page.inner_text("[data-reject-button]") == "Reject 1"
     assert page.inner_text("[data-live]").endswith(f"rejected, {total - 2} left")

@@ -28,13 +28,16 @@ def test_keys_alone_lead_through_an_edit_a_reload_and_a_change_by_somebody_else(
     press = page.keyboard.press
 
     press("j")
-    press("a")  # the title
-    press("j")
-    press("x")  # the description
-    press("Tab")
-    press("Tab")
-    page.keyboard.type("Says nothing")
+    press("a")  # the title; the key leads on to the description
+    press("x")
     assert page.evaluate("() => document.activeElement.name") == "note.post.metaDescription"
+    page.keyboard.type("Says nothing")
+    press("Escape")
+    described = page.evaluate("() => document.activeElement.dataset.path")
+    assert described == "post.metaDescription"
+    press("x")
+    press("Enter")
+    assert page.evaluate("() => document.activeElement.dataset.path") not in ("", None, described)
     page.locator('[data-path="post.title"]').focus()
     press("e")
     page.wait_for_selector("[data-card-edit] input[name='post.title']")

@@ -60,7 +60,6 @@ function start(root) {
     if (remember) undo.push([card, before]);
     last.set(card, value);
     told(card, value);
-    if (value === "reject" && remember) card.noteField?.scrollIntoView({ block: "nearest" });
   }
 
   const current = () => cardOf(document.activeElement);
@@ -68,6 +67,23 @@ function start(root) {
     const from = cards.indexOf(current());
     const to = from < 0 ? (step > 0 ? 0 : cards.length - 1) : from + step;
     cards[Math.min(Math.max(to, 0), cards.length - 1)].focus();
+  }
+
+  // As in the inbox, a key leads on to the next change; a rejection asks why first.
+  function decideHere(value) {
+    const card = current();
+    if (!card) return;
+    decide(card, value);
+    if (card.decision !== value) return;
+    if (value !== "reject") return move(1);
+    card.noteField?.focus();
+  }
+
+  function noteKey(event) {
+    noSend(event);
+    const sends = event.ctrlKey || event.metaKey;
+    if (event.key === "Enter" && !sends) move(1);
+    if (event.key === "Escape") current().focus();
   }
 
   function acceptSafe() {
@@ -96,9 +112,9 @@ function start(root) {
   const keys = {
     j: () => move(1),
     k: () => move(-1),
-    a: () => decide(current(), "accept"),
-    x: () => decide(current(), "reject"),
-    l: () => decide(current(), "leave"),
+    a: () => decideHere("accept"),
+    x: () => decideHere("reject"),
+    l: () => decideHere("leave"),
     e: () => press(current(), "[data-edit-link]"),
     c: () => press(current(), "[data-again]"),
     u: takeBack,
@@ -177,7 +193,7 @@ function start(root) {
   for (const name of ["focusin", "mouseover"]) root.addEventListener(name, reading);
   root.addEventListener("click", jumped);
   form.querySelector("#note")?.addEventListener("keydown", noSend);
-  for (const card of cards) card.noteField?.addEventListener("keydown", noSend);
+  for (const card of cards) card.noteField?.addEventListener("keydown", noteKey);
   root.querySelector("[data-accept-safe]")?.addEventListener("click", (event) => { event.preventDefault(); acceptSafe(); });
   document.addEventListener("keydown", key);
   // A page that the browser brings back shows the decisions that it kept.
