@@ -31,7 +31,7 @@ export function startPresence(form) {
       const name = line.querySelector("[data-name]");
       if (name) name.textContent = one.name;
       const since = new Date(one.since);
-      line.querySelector("[data-since]").textContent = since.toLocaleTimeString(document.documentElement.lang || undefined, { hour: "2-digit", minute: "2-digit", timeZone: "UTC" });
+      line.querySelector("[data-since]").textContent = since.toLocaleTimeString(document.documentElement.lang || undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" });
       line.querySelector("[data-review]").hidden = one.layer !== "review";
       return line;
     });
