@@ -89,6 +89,25 @@ def test_a_post_is_built_by_keyboard_and_saved(open_page: Any) -> None:
     assert [module.props["title"] for module in modules[4:]] == ["A callout", "A callout"]
 
 
+def test_whoever_saves_while_writing_in_a_new_module_writes_on_there(open_page: Any) -> None:
+    post = make.post()
+    page = open_page()
+    opened(page, post)
+
+    added(page, "callout", "new-1")
+    page.keyboard.type("A callout")
+    with page.expect_navigation():
+        page.keyboard.press("Control+s")
+    page.wait_for_selector("[data-edit][data-ready]")
+    page.wait_for_function("() => document.activeElement.value === 'A callout'")
+    page.keyboard.press("End")
+    page.keyboard.type(" and more")
+    page.keyboard.press("Control+s")
+    page.wait_for_selector("[data-save-state][data-state=clean]")
+
+    assert make.layers(post).live.modules[-1].props["title"] == "A callout and more"
+
+
 def test_what_was_typed_and_not_saved_comes_back_and_saving_keeps_the_place(
     open_page: Any,
 ) -> None:

@@ -5,6 +5,7 @@ import { startDraft } from "./draft.js";
 import { startKeys } from "./keys.js";
 import { startModules } from "./modules.js";
 import { startPicker } from "./picker.js";
+import { startPlace } from "./place.js";
 import { startPresence } from "./presence.js";
 import { startRepeaters } from "./repeaters.js";
 import { startSaving } from "./saving.js";
@@ -19,7 +20,7 @@ if (form) {
   const picker = startPicker(form, modules);
   startRepeaters(form, changes);
   const draft = startDraft(form, changes);
-  const saving = startSaving(form, changes, draft);
+  const saving = startSaving(form, changes, draft, startPlace(form, modules));
   startKeys(form, { modules, picker, saving });
   startSearchPreview(form);
   startPresence(form);

@@ -154,13 +154,17 @@ export function startModules(form, changes) {
     if (fold.open) load(card);
   }
 
+  const open = async (card) => {
+    foldOf(card).open = true;
+    await load(card);
+  };
+
   // A link to a module or to a field in it opens the card.
   async function follow() {
     const found = /^#(?:m-|f-modules-)((?:new-\d+)|[0-9a-f-]{36})/.exec(location.hash);
     const card = found && find(found[1]);
     if (!card) return;
-    foldOf(card).open = true;
-    await load(card);
+    await open(card);
     const target = document.getElementById(location.hash.slice(1)) ?? card;
     target.scrollIntoView({ block: "center" });
     if (target !== card) target.focus();
@@ -192,5 +196,5 @@ export function startModules(form, changes) {
   });
 
   sortable(list, { item: "[data-module]", handle: "[data-handle]", onChange: changed });
-  return { cards: here, foldOf, add: (kind, after) => make(kind, "", after), remove, duplicate: (card) => make("", card.dataset.module, card) };
+  return { cards: here, foldOf, open, add: (kind, after) => make(kind, "", after), remove, duplicate: (card) => make("", card.dataset.module, card) };
 }

@@ -3,8 +3,7 @@
 
 const SAVES = ["save", "save-review"];
 
-export function startSaving(form, changes, draft) {
-  const placeKey = `cms:place:${form.dataset.post}`;
+export function startSaving(form, changes, draft, place) {
   const state = form.querySelector("[data-save-state]");
   let number = 0;
   let savedAt = 0;
@@ -39,8 +38,7 @@ export function startSaving(form, changes, draft) {
   const leave = (url) => {
     form.dataset.leaving = "true";
     draft.clear();
-    const place = { y: scrollY, id: document.activeElement?.id ?? "" };
-    try { sessionStorage.setItem(placeKey, JSON.stringify(place)); } catch { /* it begins on top */ }
+    place.keep();
     location.assign(url);
   };
 
@@ -105,13 +103,6 @@ export function startSaving(form, changes, draft) {
     save(button);
   });
 
-  // A page that is loaded anew after saving stands where it stood.
-  const place = JSON.parse(sessionStorage.getItem(placeKey) ?? "null");
-  sessionStorage.removeItem(placeKey);
-  if (place && !location.hash) {
-    document.getElementById(place.id)?.focus({ preventScroll: true });
-    window.scrollTo(0, place.y);
-  }
   show();
   const press = (value) => {
     const button = form.querySelector(`button[name="do"][value="${value}"]`);
