@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import get_args
+from typing import Final, get_args
 
 from content.definitions import (
     ModuleProps,
@@ -13,6 +13,12 @@ from content.definitions import (
     props_of,
     taxonomies,
 )
+
+_REASONS: Final = (
+    *("before", "created", "edited", "approved"),
+    *("reverted", "promoted", "find-replace"),
+)
+"""What made a revision, as the list of them says."""
 
 
 def words() -> Iterator[str]:
@@ -25,6 +31,7 @@ def words() -> Iterator[str]:
         yield from _words_of(post_type.CustomFields)
     for definition in (*module_groups, *taxonomies):
         yield from (definition.label, definition.description)
+    yield from _REASONS
 
 
 def _words_of(props: type[ModuleProps]) -> Iterator[str]:

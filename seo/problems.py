@@ -8,6 +8,7 @@ from typing import Final
 
 from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Lower
+from django.utils.translation import gettext_noop
 
 from content.models import Post
 from content.queries import published_posts
@@ -31,9 +32,14 @@ def problems() -> list[Problem]:
     # An object with `index: false`; text of that key is none.
     hidden = posts.filter(robots_json__index=False)
     return [
-        *_found("published without a meta description and without an excerpt.", without),
-        *_found("published with the title of another one in the same language.", _doubles(posts)),
-        *_found("published, but kept from search engines (noindex).", hidden),
+        *_found(
+            gettext_noop("published without a meta description and without an excerpt."), without
+        ),
+        *_found(
+            gettext_noop("published with the title of another one in the same language."),
+            _doubles(posts),
+        ),
+        *_found(gettext_noop("published, but kept from search engines (noindex)."), hidden),
     ]
 
 

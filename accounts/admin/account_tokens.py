@@ -18,6 +18,11 @@ from core.admin.forms import FormAdmin, form_page
 from core.admin.rights import actor_of, refusals_as_messages, require
 
 T = TypeVar("T", bound=AccountToken)
+_STATES = {
+    "active": gettext_lazy("active"),
+    "expired": gettext_lazy("expired"),
+    "revoked": gettext_lazy("revoked"),
+}
 
 
 class LastDayField(forms.DateField):
@@ -61,6 +66,10 @@ class AccountTokenAdmin(FormAdmin[T]):
     @admin.display(description=gettext_lazy("Ends in"))
     def ends_in(self, token: T) -> str:
         return f"…{token.hint}"
+
+    @admin.display(description=gettext_lazy("State"))
+    def state(self, token: T) -> str:
+        return str(_STATES[token.state])
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         token, secret = self.make(form.cleaned_data, actor_of(request))

@@ -9,6 +9,7 @@ from django.contrib import admin, messages
 from django.contrib.auth import update_session_auth_hash
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -17,8 +18,11 @@ from accounts.roles import GRANTS, Role
 from accounts.services import change_user, create_user, set_password
 from core.admin.forms import FormAdmin, form_page, saved
 from core.admin.rights import actor_of, may, require
+from core.words import in_words
 
-_ROLES = [(role.value, role.value.capitalize()) for role in GRANTS if role != Role.AI_AGENT]
+_ROLES = [
+    (role.value, capfirst(gettext_lazy(role.value))) for role in GRANTS if role != Role.AI_AGENT
+]
 _ACTIVE_HELP = gettext_lazy("An account that is off can do nothing, and is logged out everywhere.")
 
 
@@ -79,7 +83,7 @@ class UserAdmin(FormAdmin[User]):
     @admin.display(description=gettext_lazy("Role"), ordering="role")
     def kind(self, user: User) -> str:
         """In words. Which agent an account writes for, its page says: the list has no room for it."""
-        return _("AI agent") if user.role == Role.AI_AGENT else str(user.role).replace("_", " ")
+        return _("AI agent") if user.role == Role.AI_AGENT else capfirst(in_words(user.role))
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         create_user(**form.cleaned_data, actor=actor_of(request))

@@ -35,6 +35,7 @@ from core.admin.rights import (
     require,
 )
 from core.errors import CmsError
+from core.words import in_words
 
 _AGAIN = (RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.CANCELLED)
 
@@ -167,7 +168,7 @@ def _line(batch: AgentBatch, result: PostResult, *, may_act: bool) -> Line:
     waits = is_there and result.staged and not is_undone
     return Line(
         result,
-        str(RunStatus(result.status).label),
+        in_words(str(RunStatus(result.status).label)),
         doing_said(result.doing),
         reverse("admin:agents_app_agentrun_change", args=[result.run_id]),
         post_url("change", str(result.post_id)) if is_there else "",

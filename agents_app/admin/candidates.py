@@ -18,6 +18,7 @@ from content.document import PostDocument
 from content.layers import Layers
 from core.errors import RuleViolation
 from core.json import Json
+from core.words import in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def _answer(
         run_id=str(one.run_id),
         note=one.note,
         status=one.status,
-        status_label=str(RunStatus(one.status).label),
+        status_label=in_words(str(RunStatus(one.status).label)),
         at=one.created_at,
         shown=view.change(standing.before, one.value) if one.is_one else None,
         is_here=one.run_id == run.pk,

@@ -64,7 +64,7 @@ def tiles(request: HttpRequest) -> list[Tile]:
     if may(request, "webhooks.manage"):
         calls = failed_since(timezone.now() - LATELY).count()
         address = reverse("admin:webhooks_delivery_changelist") + "?status__exact=failed"
-        found.append(_tile(_("Failed calls"), calls, address, "problem", note))
+        found.append(_tile(_("Failed deliveries"), calls, address, "problem", note))
     return found
 
 

@@ -25,6 +25,7 @@ from content.admin.typed import Sheet
 from content.layers import Layers
 from content.models import Layer, Post, Status
 from core.admin.rights import may
+from core.words import in_words
 
 _STATUSES: Final[Mapping[str, Sequence[Status]]] = {
     Status.DRAFT: (Status.DRAFT, Status.PUBLISHED, Status.ARCHIVED),
@@ -154,7 +155,7 @@ def _statuses(request: HttpRequest, post: Post) -> list[tuple[str, str, bool]]:
         right = "posts.archive" if status == Status.ARCHIVED else "posts.publish"
         if status == post.status or may(request, right):
             chosen = request.POST.get("status", post.status) == status
-            found.append((status.value, str(status.label), chosen))
+            found.append((status.value, in_words(str(status.label)), chosen))
     return found
 
 

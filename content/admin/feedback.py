@@ -18,13 +18,16 @@ from content.models import Feedback, FeedbackCategory, FeedbackStatus
 from content.services.feedback import change_feedback, delete_feedback
 from core.admin.forms import form_page, saved
 from core.admin.rights import PermittedAdmin, actor_of, answers_refusals, may, require
+from core.words import said
 
 _SHORT = 80
 
 
 class FeedbackForm(forms.Form):
-    status = forms.ChoiceField(label=gettext_lazy("Status"), choices=FeedbackStatus.choices)
-    category = forms.ChoiceField(label=gettext_lazy("Category"), choices=FeedbackCategory.choices)
+    status = forms.ChoiceField(label=gettext_lazy("Status"), choices=said(FeedbackStatus.choices))
+    category = forms.ChoiceField(
+        label=gettext_lazy("Category"), choices=said(FeedbackCategory.choices)
+    )
 
 
 @admin.register(Feedback)

@@ -23,6 +23,7 @@ from content.services.find_replace import (
 from core.admin.forms import FormAdmin, form_page
 from core.admin.rights import actor_of, refusals_as_messages, require
 from core.replacing import known_tables
+from core.words import said
 
 _SHOWN = 10
 _DRY_RUN = gettext_lazy("Only show what would change")
@@ -43,8 +44,8 @@ class ReplaceForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = [(table, table.replace("_", " ").capitalize()) for table in known_tables()]
-        cast(forms.MultipleChoiceField, self.fields["tables"]).choices = choices
+        named = [(table, table.replace("_", " ").capitalize()) for table in known_tables()]
+        cast(forms.MultipleChoiceField, self.fields["tables"]).choices = said(named)
 
 
 @admin.register(Replacement)

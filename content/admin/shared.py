@@ -28,7 +28,7 @@ from core.admin.edits import EditAdmin
 from core.admin.rights import actor_of
 from core.hostile import refuse_unstorable
 from core.json import JsonObject
-from core.words import in_words
+from core.words import in_words, said
 
 _MOST_PLACES = 50
 _STRUCTURED = frozenset({"object", "repeater"})
@@ -47,7 +47,9 @@ class NewGlobalForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        types = [(row.name, row.label) for row in modules if "global" in row.allowed_scopes]
+        types = [
+            (row.name, in_words(row.label)) for row in modules if "global" in row.allowed_scopes
+        ]
         cast(forms.ChoiceField, self.fields["type"]).choices = types
 
 
@@ -96,7 +98,7 @@ def _field(prop: FormField) -> forms.Field:
         )
     if prop.choices and not prop.is_list:
         return forms.ChoiceField(
-            label=in_words(prop.label), choices=prop.choices, help_text=in_words(prop.help)
+            label=in_words(prop.label), choices=said(prop.choices), help_text=in_words(prop.help)
         )
     is_long = prop.kind in ("textarea", "richtext") or _flat(prop).kind == "json"
     helps = {"richtext": "Markdown.", "json": "JSON."}.get(_flat(prop).kind, "")

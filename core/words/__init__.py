@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from django.utils.translation import gettext
+from collections.abc import Iterable
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext, gettext_lazy
 
 
 def in_words(text: str) -> str:
@@ -11,3 +14,8 @@ def in_words(text: str) -> str:
     gettext answers the head of the catalogue for an empty text.
     """
     return gettext(text) if text else ""
+
+
+def said(choices: Iterable[tuple[str, str | Promise]]) -> list[tuple[str, str]]:
+    """Choices of a form whose labels are said in the language of whoever reads it."""
+    return [(value, gettext_lazy(str(label))) for value, label in choices]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.core.files.storage import default_storage
 
+from core.words import in_words
 from media.images import VARIANTS
 from media.models import Asset, AssetStatus, Theme
 from media.presenters import url_of
@@ -37,7 +38,9 @@ def sizes_of(asset: Asset) -> list[Size]:
                 width, height = widest, max(1, round(height * widest / width))
             if name in names:
                 file = names[name]
-                size = Size(str(theme.label), name, url_of(file), width, height, _bytes(file))
+                size = Size(
+                    in_words(str(theme.label)), name, url_of(file), width, height, _bytes(file)
+                )
                 found.append(size)
     return found
 

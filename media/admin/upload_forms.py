@@ -39,7 +39,10 @@ class DescriptionForm(forms.Form):
 
 def file_field(help_text: Any) -> forms.FileField:
     return forms.FileField(
-        widget=forms.FileInput(attrs={"accept": KINDS}), max_length=1000, help_text=help_text
+        label=gettext_lazy("File"),
+        widget=forms.FileInput(attrs={"accept": KINDS}),
+        max_length=1000,
+        help_text=help_text,
     )
 
 

@@ -9,6 +9,8 @@ from django.contrib import messages
 from django.core.files.base import File
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.formats import number_format
+from django.utils.functional import lazy
 from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -24,7 +26,7 @@ _HELP = format_lazy(
         "Columns from and to, and if wanted type (301 or 302) and active, parted by commas or "
         "semicolons. At most {most} lines."
     ),
-    most=f"{MOST_LINES:,}",
+    most=lazy(number_format, str)(MOST_LINES, force_grouping=True),
 )
 
 

@@ -39,7 +39,7 @@ def test_numbers_are_of_what_one_may_do_something_about(signed_in: SignedIn) -> 
         "Open feedback": 0,
         "Scheduled": 1,
         "Failed runs": 0,
-        "Failed calls": 0,
+        "Failed deliveries": 0,
     }
     translator = signed_in("translator").get("/admin/").content.decode()
     assert tiles(translator) == {"AI Review": 2, "Review": 1, "Open feedback": 0}

@@ -12,6 +12,15 @@ from tests.browser.test_looks import serious_in_any_light
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PARTS = 4
 WIDTHS = (768, 360)
+COVERED = """() => {
+  const words = document.createRange(), title = document.querySelector("#content h1");
+  if (!title) return false;
+  words.selectNodeContents(title);
+  const box = words.getBoundingClientRect();
+  const ends = [[box.left + 2, box.top + 8], [box.right - 2, box.bottom - 8]];
+  return ends.some(([x, y]) => !title.contains(document.elementFromPoint(x, y)));
+}"""
+"""Whether something lies over the heading of the page."""
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -27,6 +36,7 @@ def test_no_page_has_a_serious_barrier_or_is_wider_than_the_window(
         page.set_viewport_size({"width": 1280, "height": 900})
         page.goto(path)
         problems += serious_in_any_light(page)
+        problems += [f"{path}: its heading is covered"] if page.evaluate(COVERED) else []
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 740})
             wide = page.evaluate("() => document.documentElement.scrollWidth")

@@ -7,8 +7,10 @@ import re
 import pytest
 from django.utils import translation
 
+from accounts.services.tokens import create_token
 from content.definitions import find_module, validate_props
 from content.models import Layer
+from content.services.feedback import create_feedback
 from core.errors import RuleViolation
 from core.words.catalogue import catalogue_of
 from tests import make
@@ -35,6 +37,20 @@ PAGES = (
     "/admin/accounts/apitoken/add/",
     "/admin/core/event/",
 )
+CHOICES = {
+    "/admin/accounts/user/add/": ("Redaktion", "Editor"),
+    "/admin/accounts/apitoken/": ("gültig", "active"),
+    "/admin/content/feedback/{note}/change/": ("Formulierung", "Copy"),
+    "/admin/content/moduleinstance/add/": ("Hinweiskasten", "Callout"),
+    "/admin/content/post/{post}/change/": ("Archiviert", "Archived"),
+    "/admin/content/post/{post}/revisions/": ("bearbeitet", "edited"),
+    "/admin/content/replacement/add/": ("Beiträge", "Posts"),
+    "/admin/content/term/?taxonomy=topics": ("Themen", "Topics"),
+    "/admin/core/event/": ("MCP-Tokens", "Mcp_token"),
+    "/admin/seo/redirect/import/": ("5.000", "5,000"),
+    "/admin/webhooks/delivery/": ("Beitrag angelegt", "Post created"),
+}
+"""Words that pages take from definitions and rows: what has to be there, and what not."""
 TEXT = re.compile(r">([^<>]+)<")
 HIDDEN = re.compile(r"<(script|style|textarea|code|pre)\b.*?</\1>", re.S)
 
@@ -86,3 +102,18 @@ def test_lengths_of_fields_of_modules_are_said_in_german() -> None:
     assert refused.value.details == {
         "props.title": ["Der Text darf höchstens 160 Zeichen haben."],
     }
+
+
+def test_words_of_choices_and_of_rows_are_said_in_german() -> None:
+    post, admin = make.edited(make.post(), {"title": "Neu"}), make.actor("admin")
+    note = create_feedback(post_id=str(post.pk), content="Zu lang?", actor=admin)
+    create_token(name="Frontend", permissions=["posts.view"], actor=admin)
+    client, wrong = ApiClient("admin"), []
+
+    for page, (german, english) in CHOICES.items():
+        answer = client.get(page.format(post=post.pk, note=note.pk), headers=GERMAN)
+        said = " ".join(text.strip() for text in TEXT.findall(answer.content.decode()))
+        if german not in said or re.search(rf"\b{english}\b", said):
+            wrong.append(page)
+
+    assert wrong == []

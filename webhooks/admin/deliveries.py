@@ -37,7 +37,7 @@ _LOOKS = {"pending": "queued", "sending": "running", "cancelled": "archived"}
 
 def badge_of(status: str) -> SafeString:
     """A status in words and colour."""
-    look, label = _LOOKS.get(status, status), DeliveryStatus(status).label
+    look, label = _LOOKS.get(status, status), in_words(str(DeliveryStatus(status).label))
     return format_html('<span class="badge badge-{}">{}</span>', look, label)
 
 
@@ -64,7 +64,7 @@ class EventFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         kinds = [kind for kind in events.all_kinds() if kind.is_webhook or kind.is_trigger]
         tests = [kind for kind in events.all_kinds() if kind.name.endswith(".test")]
-        return [(kind.name, kind.label) for kind in (*kinds, *tests)]
+        return [(kind.name, in_words(kind.label)) for kind in (*kinds, *tests)]
 
     def queryset(
         self, request: HttpRequest, queryset: QuerySet[Delivery]
@@ -153,7 +153,7 @@ def show(request: HttpRequest, delivery_id: UUID) -> TemplateResponse:
     context = {
         "row": row,
         "to": receiver_name(row),
-        "label": kind.label if kind else row.event_name,
+        "label": in_words(kind.label) if kind else row.event_name,
         "state": badge_of(row.status),
         "shown": shown,
         "body": _pretty(shown.body) if shown.body is not None else None,

@@ -25,6 +25,7 @@ from core.admin.rights import (
     require,
 )
 from core.conditions import Condition
+from core.words import in_words
 from webhooks import queries
 from webhooks.admin.deliveries import badge_of
 from webhooks.automation.definitions import catalogue
@@ -91,7 +92,7 @@ def _state(is_enabled: bool) -> SafeString:
 
 def _label(event_name: str) -> str:
     kind = events.find_kind(event_name)
-    return kind.label if kind else event_name
+    return in_words(kind.label) if kind else event_name
 
 
 @answers_refusals
