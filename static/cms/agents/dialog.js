@@ -14,6 +14,7 @@ let content;
 let asked = 0;
 let isDirty = false;
 let last = ""; // the run that was shown
+let opener; // where somebody was before
 
 if (document.querySelector("template[data-agent-frame]")) start();
 
@@ -33,7 +34,9 @@ function onClick(event) {
   const link = event.target.closest?.(LINKS);
   if (link && !event.defaultPrevented && !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0) {
     event.preventDefault();
-    link.closest("details[data-menu]")?.removeAttribute("open");
+    const menu = link.closest("details[data-menu]");
+    opener = menu?.querySelector("summary") ?? link;
+    menu?.removeAttribute("open");
     open(link.href);
   }
   if (event.target.closest?.(".agent-dialog [data-close]")) dialog.close();
@@ -75,6 +78,8 @@ function frame() {
     if (last) uncovered(last);
     last = "";
     content.replaceChildren();
+    // The link may stand in a menu that is closed again.
+    if (document.activeElement === document.body) opener?.focus();
   });
 }
 
