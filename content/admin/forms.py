@@ -17,7 +17,7 @@ from typing import Final, TypeAlias, cast
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from content.admin.rich_text import lines, markdown_of, read_written, rich_text
+from content.admin.rich_text import lines, markdown_of, read_written, rich_text, whole
 from content.admin.targets import post_id_of
 from content.definitions import ModuleProps, props_of
 from content.definitions.shape import json_schema
@@ -208,7 +208,10 @@ def _json(typed: str, where: str) -> Json:
     if not typed.strip():
         return None
     try:
-        return cast("Json", json.loads(typed))
+        return whole(cast("Json", json.loads(typed)))
+    except UnicodeEncodeError:
+        sentence = _("This holds half of a character (a lone surrogate), which cannot be stored.")
+        raise invalid(where, sentence) from None
     except (ValueError, RecursionError) as error:
         raise invalid(where, _("This is not JSON: %(error)s.") % {"error": error}) from None
 

@@ -12,6 +12,7 @@ from content.admin.choices import shared_modules
 from content.admin.pages import read
 from content.admin.typed import edit_of, read_sheet
 from content.models import Layer
+from content.rules.check import clean_changes
 from content.site.layer_pages import preview_page
 from core.admin.rights import answers_refusals, require
 from core.errors import CmsError
@@ -30,7 +31,7 @@ def live_preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
     document = layers.document(layer)
     sheet = read_sheet(document, shared_modules(), request.POST)
     try:
-        typed = edit_of(sheet, document)
+        typed = clean_changes(post, document, edit_of(sheet, document))
     except CmsError as error:
         return JsonResponse({"message": error.message}, status=error.status)
     page = preview_page(post, typed, _("not saved"))

@@ -62,11 +62,17 @@ def is_as_stored(written: object, stored: Json) -> bool:
 def parsed(text: str, where: str) -> Json:
     """The JSON of a document, which the services judge. Raises `RuleViolation` for what is none."""
     try:
-        return cast("Json", json.loads(text, parse_constant=_refuse))
+        return whole(cast("Json", json.loads(text, parse_constant=_refuse)))
     except (ValueError, RecursionError):
         raise invalid(
             where, _("The text did not arrive whole. Reload the page and write it again.")
         ) from None
+
+
+def whole(value: Json) -> Json:
+    """The value itself. Raises `ValueError` where JSON wrote half of a character, which no page can show."""
+    json.dumps(value, ensure_ascii=False).encode()
+    return value
 
 
 def _refuse(word: str) -> NoReturn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -70,6 +71,7 @@ _PLACE: Final = (
 )
 _PARENT: Final = FormField("parentId", gettext_noop("Parent"), "post-reference", is_nullable=True)
 NEW_PREFIX: Final = "new-"
+_NEW: Final = re.compile(r"new-[0-9]{1,4}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +189,8 @@ def new_module(
     """The section of a module that was added in the form: `new-1:callout` or `new-1:callout@slug`."""
     id_, _, kind = token.partition(":")
     type_name, _, slug = kind.partition("@")
+    if not _NEW.fullmatch(id_):
+        return None  # the live preview writes it into a page
     if type_name not in modules or (slug and slug not in shared):
         return None
     definition = find_module(type_name)

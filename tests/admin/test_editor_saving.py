@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 
 from content import edits
+from content.admin.sheet import new_module
 from content.models import Layer
 from content.services.edit import edit_post
 from tests import make
@@ -162,3 +163,48 @@ def test_rules_that_are_no_rules_are_refused_where_they_stand(signed_in: SignedI
     assert (listed.status_code, wrong.status_code) == (422, 422)
     assert "robotsJson" in listed.content.decode().split('id="f-post-robotsJson"')[1][:400]
     assert make.live_hash() == before
+
+
+@pytest.mark.parametrize("value", ['"\\ud800"', '{"\\ud800": 1}'])
+def test_half_a_character_is_refused_and_shown_as_none(signed_in: SignedIn, value: str) -> None:
+    post, client = make.post(), signed_in()
+    before = make.live_hash()
+    sent = fields(client.get(url(post)))
+    content = f"modules.{make.module_id(post, 'prose')}.props.content~doc"
+
+    for typed in ({"post.jsonldOverrides": value}, {content: value}):
+        kept = client.post(url(post), {**sent, **typed, "do": "compare"})
+        stale = client.post(url(post), {**sent, **typed, "version": "0", "do": "save"})
+        saved = client.post(url(post), {**sent, **typed, "do": "save"})
+        shown = client.post(url(post, "preview/typed"), {**sent, **typed})
+
+        answers = [answer.status_code for answer in (kept, stale, saved, shown)]
+        assert answers == [200, 409, 422, 422]
+    assert make.live_hash() == before
+
+
+def test_a_new_module_goes_by_no_other_name_than_a_number() -> None:
+    assert new_module("new-1:callout", {}) is not None
+    for name in ('new-"><img src=x onerror=alert(1)>', "new-", "new-1.2", "new-12345", "new-٣"):
+        assert new_module(f"{name}:callout", {}) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("post.featuredMediaId", "nothing"),
+        ("post.featuredMediaId~other", "/a"),
+        ("post.jsonldOverrides", "[1]"),
+        ("post.robotsJson.more", "[1]"),
+    ],
+)
+def test_the_live_preview_waits_for_what_cannot_be_saved(
+    signed_in: SignedIn, name: str, value: str
+) -> None:
+    post, client = make.post(), signed_in()
+    sent = {**fields(client.get(url(post))), name: value}
+
+    answer = client.post(url(post, "preview/typed"), sent)
+
+    assert answer.status_code == 422
+    assert answer.json()["message"]

@@ -130,7 +130,7 @@ async function hear({ event, runId, postId }) {
 function kept() {
   try {
     const found = JSON.parse(sessionStorage.getItem(KEPT) ?? "[]");
-    return Array.isArray(found) ? found : [];
+    return Array.isArray(found) ? found.filter((one) => one?.id && one.status) : [];
   } catch {
     return [];
   }

@@ -10,7 +10,8 @@ const SECRET = /csrf|password|token/i;
 const read = (key) => {
   try {
     const found = JSON.parse(localStorage.getItem(key));
-    return found && Array.isArray(found.entries) ? found : undefined;
+    const isPair = (one) => Array.isArray(one) && one.length === 2 && one.every((part) => typeof part === "string");
+    return found && Array.isArray(found.entries) && found.entries.every(isPair) ? found : undefined;
   } catch {
     return undefined;
   }
@@ -99,7 +100,11 @@ export function startDraft(form, changes) {
   }
 
   return {
-    clear() { isOver = true; clearTimeout(planned); localStorage.removeItem(key); },
+    clear() {
+      isOver = true;
+      clearTimeout(planned);
+      try { localStorage.removeItem(key); } catch { /* no store, nothing kept */ }
+    },
     again() { isOver = false; },
   };
 }

@@ -134,7 +134,7 @@ export function startModules(form, changes) {
   // Which cards are open, remembered for this browser; the order of the store is the order of use.
   const key = `cms:open:${form.dataset.post}`;
   let remembered = {};
-  try { remembered = JSON.parse(localStorage.getItem(key) ?? "{}"); } catch { /* nothing kept */ }
+  try { remembered = JSON.parse(localStorage.getItem(key)) ?? {}; } catch { /* nothing kept */ }
   const remember = (card) => {
     const id = card.dataset.module;
     if (id.startsWith("new-")) return;

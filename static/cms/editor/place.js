@@ -24,8 +24,11 @@ export function startPlace(form, modules) {
     (field?.closest(".rt-field")?.querySelector("[contenteditable=true]") ?? field)?.focus({ preventScroll: !card });
   }
 
-  const place = JSON.parse(sessionStorage.getItem(key) ?? "null");
-  sessionStorage.removeItem(key);
+  let place;
+  try {
+    place = JSON.parse(sessionStorage.getItem(key) ?? "null");
+    sessionStorage.removeItem(key);
+  } catch { /* a store that is closed or holds something else: it begins on top */ }
   if (place && !location.hash) putBack(place);
   return { keep };
 }
