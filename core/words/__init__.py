@@ -16,6 +16,6 @@ def in_words(text: str) -> str:
     return gettext(text) if text else ""
 
 
-def said(choices: Iterable[tuple[str, str | Promise]]) -> list[tuple[str, str]]:
+def said(choices: Iterable[tuple[str, str | Promise]]) -> list[tuple[str, str | Promise]]:
     """Choices of a form whose labels are said in the language of whoever reads it."""
     return [(value, gettext_lazy(str(label))) for value, label in choices]
