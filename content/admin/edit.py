@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from content.admin.choices import shared_modules
 from content.admin.edit_choices import choices_of
 from content.admin.edit_page import Frame, show, version_sent
+from content.admin.lost_words import lost_words
 from content.admin.pages import post_url, read, review_url
 from content.admin.rearrange import rearrange
 from content.admin.saving import answered, in_place, settled
@@ -85,12 +86,14 @@ def _told(frame: Frame, saved: str, *, to_review: bool) -> str:
 def _stale(frame: Frame, sheet: Sheet, error: Conflict) -> HttpResponse:
     """The form over what stands now, with what was typed kept, and each field that both changed to choose."""
     names = module_names(frame.layers.live, frame.layers.review.document)
+    lost = lost_words(sheet, frame.request.POST)
     paths = refresh(sheet)
     more = {
         "problem": error.message,
         "moved": [label_of(path, sheet.document, names) for path in paths],
         "is_stale": True,
         "choices": choices_of(sheet, paths),
+        "lost": lost,
     }
     return show(frame, sheet, more=more, status=409)
 
@@ -98,12 +101,14 @@ def _stale(frame: Frame, sheet: Sheet, error: Conflict) -> HttpResponse:
 def _restored(frame: Frame, sheet: Sheet, *, is_open: bool) -> HttpResponse:
     """What a browser kept of a form that was never saved, over what stands now."""
     names = module_names(frame.layers.live, frame.layers.review.document)
+    lost = lost_words(sheet, frame.request.POST)
     paths = refresh(sheet)
     more = {
         "moved": [label_of(path, sheet.document, names) for path in paths],
         "is_restored": True,
         "is_compared": is_open,
         "choices": choices_of(sheet, paths),
+        "lost": lost,
     }
     return show(frame, sheet, more=more)
 

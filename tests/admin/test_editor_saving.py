@@ -208,3 +208,23 @@ def test_the_live_preview_waits_for_what_cannot_be_saved(
 
     assert answer.status_code == 422
     assert answer.json()["message"]
+
+
+@pytest.mark.parametrize("do", ["save", "restore"])
+def test_words_typed_into_a_module_that_others_removed_are_shown(
+    signed_in: SignedIn, do: str
+) -> None:
+    post, client = make.post(), signed_in()
+    prose = make.module_id(post, "prose")
+    sent = fields(client.get(url(post)))
+    edit_post(
+        post_id=post.pk,
+        actor=make.actor("admin"),
+        edit=lambda document: edits.remove_module(document, prose),
+    )
+
+    typed = {f"modules.{prose}.props.content": "Long <b>words", "do": do}
+    page = client.post(url(post), {**sent, **typed}).content.decode()
+
+    assert page.count("readonly rows=") == 1
+    assert 'aria-label="Your words">Long &lt;b&gt;words</textarea>' in page
