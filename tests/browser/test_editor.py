@@ -120,10 +120,18 @@ def test_what_was_typed_and_not_saved_comes_back_and_saving_keeps_the_place(
 
     page = page.context.new_page()
     opened(page, post)
+    bar = page.locator(".draft-bar").bounding_box()
+    assert bar["y"] + bar["height"] <= page.locator("[data-edit]").bounding_box()["y"]
     page.locator(".draft-bar button", has_text="Restore").click()
     page.wait_for_selector("[data-edit][data-sent][data-ready]")
     assert page.input_value("#f-post-title") == "Typed before the crash"
     assert Post.objects.get(pk=post.pk).title == "How to brew filter coffee"
+    page.fill("#f-post-title", "")
+    page.keyboard.press("Control+s")
+    page.wait_for_selector("#f-post-title[aria-invalid=true]")
+    page.wait_for_selector("[data-edit][data-ready]")
+    assert page.evaluate("() => document.activeElement.id") == "f-post-title"
+    page.fill("#f-post-title", "Typed before the crash")
     page.fill("#f-post-excerpt", "Also this")
     page.keyboard.press("Control+s")
     page.wait_for_selector("[data-save-state][data-state=clean]")

@@ -33,6 +33,7 @@ export function startDraft(form, changes) {
 
   function keep(found) {
     clearTimeout(planned);
+    // What is saved is forgotten at once: whoever leaves right then is offered nothing.
     planned = setTimeout(() => {
       if (isOver) return;
       try {
@@ -44,7 +45,7 @@ export function startDraft(form, changes) {
       } catch {
         prune();
       }
-    }, 500);
+    }, found.size ? 500 : 0);
   }
 
   const before = form.dataset.sent ? undefined : read(key);
@@ -64,7 +65,7 @@ export function startDraft(form, changes) {
     const bar = document.querySelector("template[data-draft]")?.content.firstElementChild.cloneNode(true);
     if (!bar) return;
     const when = new Date(found.at);
-    bar.querySelector("[data-when]").textContent = when.toLocaleString(document.documentElement.lang || undefined, { dateStyle: "medium", timeStyle: "short" });
+    bar.querySelector("[data-when]").textContent = when.toLocaleString(document.documentElement.lang || undefined, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC", hourCycle: "h23" });
     const versionOf = found.entries.find(([name]) => name === "version")?.[1];
     bar.querySelector("[data-moved]").hidden = versionOf === form.elements.version.value;
     bar.addEventListener("click", (event) => {
@@ -76,7 +77,8 @@ export function startDraft(form, changes) {
         form.querySelector("summary")?.focus();
       } else send(found, verb);
     });
-    form.before(bar);
+    // Beside the form it would take its column.
+    form.parentElement.before(bar);
   }
 
   // The server puts it over what stands now, field by field.

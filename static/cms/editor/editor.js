@@ -24,5 +24,10 @@ if (form) {
   startKeys(form, { modules, picker, saving });
   startSearchPreview(form);
   startPresence(form);
+  if (form.dataset.sent) {
+    const wrong = form.querySelector("[aria-invalid=true]");
+    wrong?.focus({ preventScroll: true });
+    wrong?.scrollIntoView({ block: "center" });
+  }
   form.dataset.ready = "true";
 }
