@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.http import QueryDict
 
-from content.admin.forms import lines, stamp
-from content.admin.rich_text import DOCUMENT
+from content.admin.forms import stamp
+from content.admin.rich_text import DOCUMENT, lines
 from content.admin.typed import Sheet
 
 

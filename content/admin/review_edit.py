@@ -18,6 +18,7 @@ from content.admin.forms import Typed, read, stamp, typed_of, value_of
 from content.admin.pages import post_page, post_url, review_url
 from content.admin.pages import read as read_post
 from content.admin.review_page import Reviewed, may_edit
+from content.admin.rich_text import lines
 from content.admin.sheet import Unit, module_section, post_sections
 from content.document import CUSTOM_PREFIX, PostDocument
 from content.layers import stage
@@ -28,6 +29,7 @@ from core.json import Json, JsonObject
 
 _PART = "X-Part"
 """The header of a script that asks for the form alone."""
+_MOST_SAID = 5000
 
 
 @answers_refusals
@@ -41,7 +43,7 @@ def review_edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
     reviewed = Reviewed(request, post, layers, layers.view(layer))
     path = request.GET.get("path", "")
     if path not in reviewed.view.changes.paths:
-        return _gone(reviewed)
+        return _gone(reviewed, path)
     units = units_of(path, reviewed.view.document)
     if not units:
         raise Http404(_("No such field."))
@@ -51,9 +53,13 @@ def review_edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
     return _show(reviewed, path, units, typed)
 
 
-def _gone(reviewed: Reviewed) -> HttpResponse:
-    """Somebody decided on it meanwhile, or it never was."""
+def _gone(reviewed: Reviewed, path: str) -> HttpResponse:
+    """Somebody decided on it meanwhile, or it never was. What was typed into it is said, to be copied."""
     messages.warning(reviewed.request, _("This change is not staged any more."))
+    typed = lines(reviewed.request.POST.get(path, ""))
+    if typed.strip() and stamp(typed) != reviewed.request.POST.get(f"was.{path}"):
+        text = _("What you typed is not saved: %(words)s")
+        messages.warning(reviewed.request, text % {"words": typed[:_MOST_SAID]})
     return _done(reviewed, "")
 
 

@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from agents_app.models import AgentRun
 from content import edits
+from content.layers import reject
 from content.models import Layer, Post
 from core.models import Event
 from tests import make
@@ -237,3 +238,16 @@ def test_two_hundred_changes_of_every_kind_take_twelve_queries(signed_in: Signed
     assert page.status_code == 200
     assert page.content.decode().count("data-change ") == 200
     assert len(caught) <= 12
+
+
+def test_words_for_a_change_that_is_gone_are_said(signed_in: SignedIn) -> None:
+    post, client = staged(), signed_in()
+    path, address = "post.excerpt", edit_url(post, "post.excerpt")
+    sent = fields(client.get(address), f"was.{path}")
+    reject(post_id=post.pk, actor=make.actor("admin"), layer=Layer.AI_REVIEW, paths=[path])
+
+    same = client.post(address, sent, follow=True).content.decode()
+    typed = client.post(address, {**sent, path: "My <b>words"}, follow=True).content.decode()
+
+    assert "typed is not saved" not in same
+    assert "What you typed is not saved: My &lt;b&gt;words" in typed
