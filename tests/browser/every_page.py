@@ -106,6 +106,7 @@ def pages(found: list[str]) -> list[str]:
     for path in found:
         answer = client.get(path)
         # Parts that scripts fetch have no frame, and so no stylesheet.
-        if answer.status_code == 200 and answer.content.lstrip().startswith(b"<!DOCTYPE html"):
+        is_html = answer.status_code == 200 and answer["Content-Type"].startswith("text/html")
+        if is_html and answer.content.lstrip().startswith(b"<!DOCTYPE html"):
             own.append(path)
     return own
