@@ -18,7 +18,7 @@ from tests.api_client import ApiClient
 pytestmark = pytest.mark.django_db
 
 # Two look up the session and its user.
-LIST, DETAIL, APPROVE, CHANGES = 6, 8, 28, 8
+LIST, DETAIL, APPROVE, CHANGES = 6, 8, 31, 8
 
 
 def article(number: int, modules: int) -> Post:
