@@ -83,9 +83,9 @@ class CmsAdminSite(admin.AdminSite):
         from analytics.admin.heatmap_frame import heatmap_frame
         from analytics.admin.variations import variations
         from cms_project.help import help_image, help_page
-        from content.admin.inbox import inbox
-        from content.admin.inbox_like import inbox_like
-        from content.admin.translations import translations
+        from content.admin.inbox.like import inbox_like
+        from content.admin.inbox.page import inbox
+        from content.admin.translations.matrix import translations
         from core.admin.language import choose_language
         from mcp_bridge.admin.connect import connect
         from seo.admin.search_engines import address_trace, search_engines

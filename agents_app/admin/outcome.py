@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs.fates import Fate, fates_of
 from content.admin.pages import review_url
-from content.admin.rejections import rejections_of_run
+from content.admin.review.rejections import rejections_of_run
 from content.layers import Layers
 from content.models import Layer, Post
 from content.review.labels import label_of, module_names

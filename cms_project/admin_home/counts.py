@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from agents_app.models import AgentRun, RunStatus
-from content.admin.inbox import inbox_url
+from content.admin.inbox.page import inbox_url
 from content.models import Feedback, FeedbackStatus, Layer, Post, PostQuerySet, Status
 from content.waiting.queries import queue
 from core.admin.rights import may

@@ -16,7 +16,7 @@ from agents_app.models import AgentRun, BudgetNotice
 from cms_project.admin_home.counts import BROKEN_RUNS, LATELY, scheduled, tiles
 from cms_project.admin_home.figures import views
 from cms_project.admin_home.lights import lights
-from content.admin.inbox_words import age_of, risk_word, type_label
+from content.admin.inbox.words import age_of, risk_word, type_label
 from content.admin.lookups import media_view
 from content.admin.pages import review_url
 from content.admin.titles import title_of, with_proposed_titles

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django.http import QueryDict
 
-from content.admin.forms import stamp
-from content.admin.rich_text import DOCUMENT, lines
-from content.admin.typed import Sheet
+from content.admin.editor.forms import stamp
+from content.admin.editor.rich_text import DOCUMENT, lines
+from content.admin.editor.typed import Sheet
 
 
 def lost_words(sheet: Sheet, data: QueryDict) -> list[str]:

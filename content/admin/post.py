@@ -18,21 +18,21 @@ from django.utils.translation import gettext_lazy
 
 from content import search
 from content.admin.add import add
-from content.admin.copies import VIEWS as COPIES
-from content.admin.edit import edit
-from content.admin.editing import editing
-from content.admin.live_preview import live_preview
+from content.admin.editor.edit import edit
+from content.admin.editor.editing import editing
+from content.admin.editor.live_preview import live_preview
+from content.admin.editor.part import module_part
+from content.admin.editor.picker import picker
+from content.admin.editor.richtext_field import richtext
+from content.admin.editor.targets import targets
 from content.admin.pages import post_url, review_url
 from content.admin.panels import ListAction, list_actions
-from content.admin.part import module_part
-from content.admin.picker import picker
 from content.admin.preview import preview, preview_frame
-from content.admin.review import review
-from content.admin.review_edit import review_edit
+from content.admin.review.deciding import review
+from content.admin.review.edit import review_edit
 from content.admin.revisions import compare, restore, revisions
-from content.admin.richtext_field import richtext
-from content.admin.targets import targets
 from content.admin.titles import title_of, with_proposed_titles
+from content.admin.translations.copies import VIEWS as COPIES
 from content.admin.trash import delete, trash
 from content.models import Draft, Layer, Post
 from content.models.post import STANDS_FOR_ITSELF

@@ -10,8 +10,8 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
-from content.admin.copy_forms import PreviewForm
 from content.admin.pages import post_page, post_url, read
+from content.admin.translations.copy_forms import PreviewForm
 from content.changes import Changes, diff
 from content.layers import Layers
 from content.models import Layer, Post

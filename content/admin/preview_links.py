@@ -9,8 +9,8 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 
-from content.admin.copy_forms import PreviewForm
 from content.admin.pages import post_page, read
+from content.admin.translations.copy_forms import PreviewForm
 from content.models import PreviewLink
 from content.services.previews import create_preview_link, revoke_preview_link, why_closed
 from content.site.previews import preview_url

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from content.admin.lookups import references_of
 from content.admin.pages import post_page, post_url, read
-from content.admin.rejections import rejections_of
+from content.admin.review.rejections import rejections_of
 from content.changes import diff
 from content.document import PostDocument
 from content.layers import revert_to_revision

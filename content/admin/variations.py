@@ -13,10 +13,10 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
-from content.admin.copy_forms import VariationForm, WeightForm
 from content.admin.lookups import references_of
 from content.admin.pages import post_page, post_url, read
 from content.admin.panels import test_links
+from content.admin.translations.copy_forms import VariationForm, WeightForm
 from content.changes import diff
 from content.layers import Layers
 from content.models import Post, Status

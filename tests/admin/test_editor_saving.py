@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from content import edits
-from content.admin.sheet import new_module
+from content.admin.editor.sheet import new_module
 from content.models import Layer
 from content.services.edit import edit_post
 from tests import make

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from content.admin import choices, targets
+from content.admin.editor import choices, targets
 from content.models import Post
 from content.richtext.markdown import from_markdown
 from tests import make

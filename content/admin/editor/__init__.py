@@ -1,0 +1,1 @@
+"""The editor of a post: its form, its modules, its fields."""

@@ -1,0 +1,1 @@
+"""The inbox: every change that waits for a person."""

@@ -1,0 +1,170 @@
+"""The inbox: every change that waits for a person, the riskiest first, with decisions on the spot."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from content.admin.inbox.decided import read_marks, tell
+from content.admin.inbox.lines import Rights, lines_of
+from content.admin.inbox.words import AGES, LAYERS, RISKS, place_of, risk_word, type_label
+from content.admin.pages import page
+from content.admin.panels import describe_runs
+from content.services.inbox import MOST, decide_queued
+from content.waiting.queries import Alike, Asked, Facets, alike, chosen, facets, with_posts
+from core.admin.rights import actor_of, answers_refusals, require
+from core.errors import CmsError
+
+_PAGE: Final = 25
+_GROUPS: Final = 6
+_LONGEST: Final = 150
+Option = tuple[str, str, int]
+
+
+@answers_refusals
+def inbox(request: HttpRequest) -> HttpResponse:
+    """GET lists (`?layer=`, `risk`, `agent`, `author`, `type`, `locale`, `age`), POST decides on what is marked."""
+    require(request, "posts.view")
+    if request.method == "POST":
+        return _decided(request)
+    return _show(request, {})
+
+
+def asked_of(query: QueryDict) -> Asked:
+    """What an address asks for; what is odd in it asks for nothing."""
+    found = {
+        name: value
+        for name in ("agent", "author", "type", "locale", "like")
+        if 0 < len(value := query.get(name, "")) <= _LONGEST
+    }
+    known: dict[str, Collection[str]] = {
+        "layer": LAYERS,
+        "risk": [str(risk) for risk in RISKS],
+        "age": AGES,
+    }
+    found |= {
+        name: value for name, words in known.items() if (value := query.get(name, "")) in words
+    }
+    return Asked(**found)
+
+
+def _show(
+    request: HttpRequest, words: dict[str, str], problem: str = "", status: int = 200
+) -> HttpResponse:
+    asked = asked_of(request.GET)
+    found = Paginator(with_posts(chosen(asked)), _PAGE).get_page(request.GET.get("page"))
+    there = facets()
+    context = {
+        "lines": lines_of(request, found, words=words),
+        "page_obj": found,
+        "asked": asked,
+        "choices": _choices(asked, there),
+        "layers": _layers(asked, there.layer),
+        "total": sum(there.layer.values()),
+        "groups": [] if asked.like else _groups(request, asked),
+        "rights": Rights.of(request),
+        "most": MOST,
+        "problem": problem,
+        "note": request.POST.get("note", ""),
+        "hides_ask": True,  # it would stand on the buttons
+    }
+    return page(request, "admin/inbox.html", context, title=_("Inbox"), status=status)
+
+
+def _decided(request: HttpRequest) -> HttpResponse:
+    marks = read_marks(request.POST)
+    if not marks:
+        return _show(request, {}, _("Mark changes first: Accept or Reject."), 422)
+    try:
+        done = decide_queued(
+            marks=marks, actor=actor_of(request), note=request.POST.get("note", "").strip()
+        )
+    except CmsError as error:
+        if error.status in (403, 404):
+            raise
+        words = {f"d.{mark.id}.{mark.seen}": str(mark.word) for mark in marks}
+        return _show(request, words, error.message, error.status)
+    tell(request, done)
+    query = request.GET.urlencode()
+    return HttpResponseRedirect(reverse("admin:inbox") + (f"?{query}" if query else ""))
+
+
+def _layers(asked: Asked, counts: Counter[str]) -> list[Option]:
+    """The tabs: both layers, and each."""
+    both = ("", _("Everything"), sum(counts.values()))
+    return [both, *((name, label, counts[name]) for name, label in LAYERS.items())]
+
+
+def _choices(asked: Asked, there: Facets) -> list[tuple[str, str, str, list[Option]]]:
+    """The selects: name, label, what is chosen, options with counts."""
+    risks = [(str(risk), str(word), there.risk[str(risk)]) for risk, word in RISKS.items()]
+    return [
+        ("risk", _("Risk"), asked.risk, risks),
+        ("agent", _("Agent"), asked.agent, _options(there.agent)),
+        ("author", _("Person"), asked.author, _options(there.author)),
+        (
+            "type",
+            _("Type"),
+            asked.type,
+            _options(there.type, {t: type_label(t) for t in there.type}),
+        ),
+        ("locale", _("Language"), asked.locale, _options(there.locale)),
+        ("age", _("Age"), asked.age, [(name, str(word), 0) for name, word in AGES.items()]),
+    ]
+
+
+def _options(counts: Counter[str], labels: Mapping[str, str] | None = None) -> list[Option]:
+    return [(name, (labels or {}).get(name, name), counts[name]) for name in sorted(counts)]
+
+
+def _groups(request: HttpRequest, asked: Asked) -> list[dict[str, Any]]:
+    """Like work on several posts, to be decided on together after a sample."""
+    found = alike(asked, _GROUPS)
+    runs = describe_runs(request, (group.example.run_id for group in found))
+    return [
+        {
+            "url": reverse("admin:inbox-like", args=[group.like]),
+            "count": group.count,
+            "words": group_words(
+                group, runs[id_].agent if (id_ := group.example.run_id) in runs else ""
+            ),
+            "risk": group.weight,
+            "risk_word": risk_word(group.weight),
+            "layer": group.example.layer,
+        }
+        for group in found
+    ]
+
+
+def group_words(group: Alike, agent: str) -> str:
+    """ "12 times Meta description, by SEO Specialist, in posts of type Blog"."""
+    row = group.example
+    who = agent or row.agent_id or row.author_name
+    if group.is_twin:
+        text = ngettext(
+            "%(count)d time the same words in place of the same words, the latest by %(who)s",
+            "%(count)d times the same words in place of the same words, the latest by %(who)s",
+            group.count,
+        )
+        return text % {"count": group.count, "who": who}
+    text = ngettext(
+        "%(count)d time %(place)s by %(who)s, type %(type)s",
+        "%(count)d times %(place)s by %(who)s, type %(type)s",
+        group.count,
+    )
+    names = {"place": place_of(row), "who": who, "type": type_label(row.post.type)}
+    return text % {"count": group.count, **names}
+
+
+def inbox_url(**asked: str) -> str:
+    """The address of the inbox, narrowed."""
+    query = urlencode({name: value for name, value in asked.items() if value})
+    return reverse("admin:inbox") + (f"?{query}" if query else "")

@@ -1,0 +1,1 @@
+"""Menus as trees."""

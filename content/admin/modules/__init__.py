@@ -1,0 +1,1 @@
+"""Module groups, and modules that posts share."""

@@ -1,0 +1,1 @@
+"""The review screen of a post."""

@@ -1,0 +1,196 @@
+"""The cards of a layer with what only a request knows: decisions so far, links to runs and agents."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from django.http import HttpRequest
+from django.utils.dateparse import parse_datetime
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from content.admin.authors import agent_accounts, is_ais
+from content.admin.editor.sheet import module_section, post_sections
+from content.admin.lookups import references_of
+from content.admin.panels import (
+    FieldAction,
+    FieldActions,
+    FieldPlace,
+    RunView,
+    describe_runs,
+    field_actions,
+)
+from content.document import PostDocument
+from content.layers import Layers, LayerView
+from content.layers.digest import fingerprint
+from content.models import Layer
+from content.review.cards import Card, cards_of_layer
+from content.review.references import kind_at
+
+_DOORS: Final[Mapping[str, Promise]] = {
+    "admin": _("in the admin"),
+    "api": _("over REST"),
+    "mcp": _("by an AI client (MCP)"),
+    "agent": _("by an agent's run"),
+    "command": _("by a command"),
+    "system": _("by the system"),
+}
+_FAMILIAR: Final[Mapping[str, Promise]] = {"accept": _("Accept"), "reject": _("Reject")}
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """What a person marked so far: words by path, the note of each rejection, and what moved since.
+
+    `accepts_safe` accepts what is open still and needs no second look.
+    """
+
+    words: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+    moved: Collection[str] = ()
+    accepts_safe: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A card as it is shown. `decision` is accept, reject or leave; `was` what it was before the change moved.
+
+    `seen` names the change as it stands; `again` asks the agent once more.
+    """
+
+    card: Card
+    decision: str
+    was: str
+    note: str
+    seen: str
+    door: str
+    at: datetime | None
+    is_ai: bool
+    run: RunView | None
+    can_edit: bool
+    again: FieldAction | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownGroup:
+    name: str
+    cards: tuple[Shown, ...]
+    is_locked: bool
+    module_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLayer:
+    """All cards, and the runs that proposed them with how many each did."""
+
+    groups: list[ShownGroup]
+    runs: list[tuple[RunView, int]]
+
+    @property
+    def cards(self) -> list[Shown]:
+        return [shown for group in self.groups for shown in group.cards]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What was looked up for all cards at once."""
+
+    decisions: Decisions
+    runs: Mapping[str, RunView]
+    agents: set[int]
+    seen: Mapping[str, str]
+    editable: Collection[str]
+    actions: FieldActions
+    document: PostDocument
+
+
+def shown_layer(
+    request: HttpRequest, layers: Layers, view: LayerView, decisions: Decisions, *, may_edit: bool
+) -> ShownLayer:
+    """The groups of a layer. At most six queries, however many changes."""
+    references = references_of(view.changes, view.document, view.below)
+    groups = cards_of_layer(view, references)
+    marks = [card.mark for group in groups for card in group.cards if card.mark]
+    known = _Known(
+        decisions,
+        describe_runs(request, (mark.run_id for mark in marks)),
+        agent_accounts(marks),
+        {change.path: fingerprint(change) for change in view.changes},
+        editable_paths(view) if may_edit else (),
+        field_actions(request, layers.post),
+        layers.ai_review.document,
+    )
+    shown = [
+        ShownGroup(
+            group.name,
+            tuple(_shown(card, known) for card in group.cards),
+            group.is_locked,
+            group.cards[0].module_id,
+        )
+        for group in groups
+    ]
+    counts = [(run, sum(mark.run_id == id_ for mark in marks)) for id_, run in known.runs.items()]
+    return ShownLayer(shown, counts)
+
+
+def editable_paths(view: LayerView) -> set[str]:
+    """The changed values that have a form: fields, props, and modules that the layer adds."""
+    document = view.document
+    paths = {unit.path for section in post_sections(document) for unit in section.units}
+    for module in document.modules:
+        units = module_section(module, {}).units
+        paths |= {unit.path for unit in units}
+        if units:
+            paths.add(f"modules.{module.id}")
+    return {change.path for change in view.changes if change.path in paths}
+
+
+def _shown(card: Card, known: _Known) -> Shown:
+    decision, was = known.decisions.words.get(card.path, "leave"), ""
+    if card.path in known.decisions.moved:
+        decision, was = "leave", str(_FAMILIAR.get(decision, ""))
+    elif decision == "leave" and known.decisions.accepts_safe and not card.is_flagged:
+        decision = "accept"
+    mark = card.mark
+    return Shown(
+        card,
+        decision,
+        was,
+        known.decisions.notes.get(card.path, ""),
+        known.seen.get(card.path, ""),
+        str(_DOORS.get(mark.via, mark.via)) if mark else "",
+        parse_datetime(mark.at) if mark else None,
+        is_ais(mark, known.agents) if mark else False,
+        known.runs.get(mark.run_id) if mark else None,
+        card.path in known.editable,
+        _again(card, known),
+    )
+
+
+def _again(card: Card, known: _Known) -> FieldAction | None:
+    """The agent that wrote it, asked once more; another that serves the field where that one cannot."""
+    mark = card.mark
+    if mark is None or not mark.is_ai or card.kind != "changed":
+        return None
+    place = _place(card.path, known.document)
+    offered: Sequence[FieldAction] = known.actions(place) if place else ()
+    own = (action for action in offered if action.agent_id == mark.agent_id)
+    return next(own, offered[0] if offered else None)
+
+
+def _place(path: str, document: PostDocument) -> FieldPlace | None:
+    kind, _nested = kind_at(path, document)
+    if path.startswith("post."):
+        return FieldPlace(path, kind)
+    _, module_id, *rest = path.split(".", 3)
+    module = document.module(module_id)
+    if module is None or len(rest) < 2:
+        return None
+    return FieldPlace(f"module.{module.type}.{rest[1]}", kind, module_id)
+
+
+def layer_label(layer: str) -> str:
+    return str(_("Review") if layer == Layer.REVIEW else _("AI Review"))
