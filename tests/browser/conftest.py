@@ -50,6 +50,7 @@ def open_page(chromium: Any, live_server: Any) -> Iterator[OpenPage]:
     """
     problems: list[str] = []
     contexts = []
+    with_scripts = []
 
     def opened(
         role: str | None = "editor",
@@ -70,6 +71,7 @@ def open_page(chromium: Any, live_server: Any) -> Iterator[OpenPage]:
         context.set_default_timeout(10_000)
         if scripts:
             context.add_init_script(WATCH)
+            with_scripts.append(context)
         page = context.new_page()
         page.on(
             "console",
@@ -87,7 +89,7 @@ def open_page(chromium: Any, live_server: Any) -> Iterator[OpenPage]:
 
     yield opened
     for context in contexts:
-        for page in context.pages:
+        for page in context.pages if context in with_scripts else ():
             if page.url.startswith("http"):
                 problems += violations(page)
         context.close()
@@ -95,10 +97,9 @@ def open_page(chromium: Any, live_server: Any) -> Iterator[OpenPage]:
 
 
 def violations(page: Any) -> list[str]:
-    try:
-        return list(page.evaluate("() => window.__violations || []"))
-    except Exception:  # without scripts there is nothing to ask
-        return []
+    """What the page may not have done. It is asked in a way that ends: a page that hangs answers nothing else."""
+    found = page.wait_for_function("() => window.__violations", timeout=10_000)
+    return list(found.json_value())
 
 
 def log_in(page: Any, role: str) -> None:

@@ -186,24 +186,15 @@ def test_without_scripts_an_agent_answers_from_anywhere(open_page: Any) -> None:
     assert AgentRun.objects.get().open_ended_context == "What is missing on this site?"
 
 
-def test_no_page_of_agents_has_a_serious_barrier_or_is_too_wide(open_page: Any) -> None:
+def test_runs_in_other_states_have_no_serious_barrier_and_are_not_too_wide(open_page: Any) -> None:
     post = coffee()
-    told, batch = agents_scene.story(post), agents_scene.batch(post)
-    going_on = batch.runs.get(status="running")
+    going_on = agents_scene.batch(post).runs.get(status="running")
     problems: list[str] = []
     page = open_page("admin")
 
     for address in (
-        f"/admin/content/post/{post.pk}/change/",
-        f"/admin/agents_app/field/?post={post.pk}&field=post.title",
-        "/admin/agents_app/ask/",
         f"/admin/agents_app/agentrun/{agents_scene.tries(post).pk}/change/",
-        f"/admin/agents_app/agentrun/{told.pk}/change/",
-        f"/admin/agents_app/agentrun/{told.pk}/transcript/",
-        f"/admin/agents_app/agentrun/{told.pk}/revert/",
         f"/admin/agents_app/agentrun/{going_on.pk}/change/",
-        f"/admin/agents_app/agentbatch/{batch.pk}/change/",
-        "/admin/agents_app/agentbatch/",
     ):
         page.set_viewport_size({"width": 1280, "height": 800})
         page.goto(address)

@@ -40,7 +40,7 @@ def test_keys_alone_lead_through_an_edit_a_reload_and_a_change_by_somebody_else(
     assert page.evaluate("() => document.activeElement.dataset.path") not in ("", None, described)
     page.locator('[data-path="post.title"]').focus()
     press("e")
-    page.wait_for_selector("[data-card-edit] input[name='post.title']")
+    page.wait_for_selector("[data-card-edit] input[name='post.title']:focus")
     press("Control+A")
     page.keyboard.type("Brewed by hand")
     with page.expect_navigation():
