@@ -1,7 +1,7 @@
 """Every address of the admin: no serious barrier, nothing wider than the window.
 
-Addresses take turns in the light and the dark: their colours are those of one theme, and screens that have more to show
-are looked at in both by tests of their own.
+Addresses take turns in the light and the dark: their colours are those of one theme, and screens that have more to
+show are looked at in both by tests of their own.
 """
 
 from __future__ import annotations
