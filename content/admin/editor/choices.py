@@ -42,19 +42,15 @@ class PostChoices:
         return self._lists[form_field.kind]
 
     def _media(self) -> list[tuple[str, list[Choice]]]:
-        rows = Asset.objects.values_list("pk", "filename", "alt_text")
-        newest = list(rows[:_MOST])
-        known = {str(pk) for pk, _name, _alt in newest}
-        missing = [id_ for id_ in self.keep if id_ not in known]
-        newest += list(rows.filter(pk__in=missing)) if missing else []
-        return [("", [(str(pk), f"{name} — {alt}" if alt else name) for pk, name, alt in newest])]
+        newest = Asset.objects.order_by("-created_at").values("pk")[:_MOST]
+        rows = Asset.objects.filter(Q(pk__in=newest) | Q(pk__in=self.keep))
+        listed = rows.order_by("-created_at").values_list("pk", "filename", "alt_text")
+        return [("", [(str(pk), f"{name} — {alt}" if alt else name) for pk, name, alt in listed])]
 
     def _posts(self) -> list[tuple[str, list[Choice]]]:
         others = Post.objects.alive().filter(is_placeholder=False).exclude(pk=self.post.pk)
         newest = others.filter(locale=self.post.locale).order_by("-updated_at").values("pk")[:_MOST]
-        rows = others.filter(
-            Q(pk__in=list(newest.values_list("pk", flat=True))) | Q(pk__in=self.keep)
-        )
+        rows = others.filter(Q(pk__in=newest) | Q(pk__in=self.keep))
         groups: dict[str, list[Choice]] = {}
         listed = rows.order_by("type", "title").values_list("pk", "title", "type")
         for pk, title, type_name in listed:
