@@ -10,8 +10,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from agents_app.admin.agent_words import begin_of_month
-from agents_app.admin.waterfall import waterfall
+from agents_app.admin.agents.words import begin_of_month
+from agents_app.admin.runs.waterfall import waterfall
 from agents_app.models import AgentRun
 from agents_app.runs.fates import Fate, fates_of
 from agents_app.runs.rates import Rate, rates_since

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from agents_app.admin.money_charts import bars, columns
+from agents_app.admin.money.charts import bars, columns
 from agents_app.budgets import figures
 from agents_app.budgets.limits import begin_of, today
 from agents_app.budgets.reserving import reserve, settle

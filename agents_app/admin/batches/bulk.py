@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
-from agents_app.admin.choosing import (
+from agents_app.admin.asking.choosing import (
     Refused,
     asked_agent,
     asked_words,
@@ -22,8 +22,8 @@ from agents_app.admin.choosing import (
     chosen_of,
     refusal_of,
 )
-from agents_app.admin.dialog import for_dialog, in_dialog
-from agents_app.admin.estimates import estimate_context
+from agents_app.admin.asking.dialog import for_dialog, in_dialog
+from agents_app.admin.asking.estimates import estimate_context
 from agents_app.batches.starting import MOST, create_bulk_runs
 from agents_app.definitions.files import agents_for
 from agents_app.definitions.schema import Scope

@@ -10,7 +10,8 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from agents_app.admin.agent_words import (
+from agents_app.admin.agents.trying import try_out
+from agents_app.admin.agents.words import (
     begin_of_month,
     options_of,
     rate_of,
@@ -19,7 +20,6 @@ from agents_app.admin.agent_words import (
     username_of,
     version_of,
 )
-from agents_app.admin.trying import try_out
 from agents_app.admin.wording import state_badge
 from agents_app.definitions.files import catalogue
 from agents_app.definitions.reading import agents, find_agent, place_of

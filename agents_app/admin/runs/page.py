@@ -10,13 +10,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from agents_app.admin.candidates import candidates_context
-from agents_app.admin.compare import others_context
-from agents_app.admin.dialog import for_dialog
-from agents_app.admin.outcome import hint_context, proposed_context
-from agents_app.admin.rehearsed import rehearsed_context
-from agents_app.admin.story import story_context
-from agents_app.admin.waterfall import waterfall
+from agents_app.admin.asking.dialog import for_dialog
+from agents_app.admin.runs.candidates import candidates_context
+from agents_app.admin.runs.compare import others_context
+from agents_app.admin.runs.outcome import hint_context, proposed_context
+from agents_app.admin.runs.rehearsed import rehearsed_context
+from agents_app.admin.runs.story import story_context
+from agents_app.admin.runs.waterfall import waterfall
 from agents_app.admin.wording import agent_name, duration, is_demo, model_label, money, tokens
 from agents_app.models import AgentRun
 from agents_app.progress.reading import lines, progress

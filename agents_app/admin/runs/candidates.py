@@ -8,7 +8,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from agents_app.admin.values import FieldView, Shown, field_view
+from agents_app.admin.runs.values import FieldView, Shown, field_view
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
 from agents_app.running.fields import FieldTarget, find_field

@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from agents_app.admin.run_filters import SCOPES
+from agents_app.admin.runs.filters import SCOPES
 from agents_app.admin.wording import money, state_badge, tokens
 from agents_app.definitions.reactions import Reaction
 from agents_app.definitions.reading import Account, Agent, Answering

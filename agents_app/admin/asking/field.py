@@ -13,7 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from agents_app.admin.choosing import (
+from agents_app.admin.asking.choosing import (
     Refused,
     asked_agent,
     asked_words,
@@ -22,10 +22,10 @@ from agents_app.admin.choosing import (
     choice_context,
     chosen_of,
 )
-from agents_app.admin.dialog import for_dialog
-from agents_app.admin.estimates import estimate_context
-from agents_app.admin.switched import enabled_on
-from agents_app.admin.values import field_view
+from agents_app.admin.asking.dialog import for_dialog
+from agents_app.admin.asking.estimates import estimate_context
+from agents_app.admin.asking.switched import enabled_on
+from agents_app.admin.runs.values import field_view
 from agents_app.admin.wording import agent_name
 from agents_app.definitions.files import agents_for
 from agents_app.definitions.schema import AgentDefinition, Scope

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from agents_app.admin.switched import enabled_on
+from agents_app.admin.asking.switched import enabled_on
 from agents_app.admin.wording import agent_name, is_demo, model_label, money
 from agents_app.definitions.files import agents_for
 from agents_app.definitions.schema import Scope

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
-from agents_app.admin.run_actions import sentence_of_numbers
+from agents_app.admin.runs.actions import sentence_of_numbers
 from agents_app.admin.wording import agent_name, money, tokens
 from agents_app.batches.cancelling import cancel_batch
 from agents_app.batches.finding import PostResult, Progress, find_batch, progress_of

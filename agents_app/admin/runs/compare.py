@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from agents_app.admin.values import Shown, field_view
+from agents_app.admin.runs.values import Shown, field_view
 from agents_app.admin.wording import agent_name, duration, model_label, money, tokens
 from agents_app.models import AgentRun
 from agents_app.running.fields import find_field

@@ -12,8 +12,8 @@ from django.urls import URLPattern, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agents_app.admin.money_charts import bars, columns
-from agents_app.admin.money_forms import BudgetForm, DefaultsForm, show_refusal
+from agents_app.admin.money.charts import bars, columns
+from agents_app.admin.money.forms import BudgetForm, DefaultsForm, show_refusal
 from agents_app.budgets import figures
 from agents_app.budgets.figures import BudgetView, Usage
 from agents_app.budgets.limits import UNITS, Unit, begin_of, end_of, today

@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from agents_app.admin.choosing import Refused, begin
-from agents_app.admin.dialog import in_dialog
+from agents_app.admin.asking.choosing import Refused, begin
+from agents_app.admin.asking.dialog import in_dialog
 from agents_app.admin.wording import agent_name
 from agents_app.runs.cancelling import cancel_run
 from agents_app.runs.candidates import stage_candidate

@@ -14,12 +14,12 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from agents_app.admin.compare import compare
-from agents_app.admin.run_actions import cancel, retry, revert, use
-from agents_app.admin.run_filters import AgentFilter, OutcomeFilter, ScopeFilter
-from agents_app.admin.run_page import show, status
-from agents_app.admin.start import start
-from agents_app.admin.story import transcript
+from agents_app.admin.asking.post import start
+from agents_app.admin.runs.actions import cancel, retry, revert, use
+from agents_app.admin.runs.compare import compare
+from agents_app.admin.runs.filters import AgentFilter, OutcomeFilter, ScopeFilter
+from agents_app.admin.runs.page import show, status
+from agents_app.admin.runs.story import transcript
 from agents_app.admin.wording import agent_name, duration, is_demo, money, state_badge
 from agents_app.models import AgentRun
 from core.admin.rights import PermittedAdmin

@@ -6,10 +6,10 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from agents_app.admin.choosing import Refused, asked_words, begin, begins, choice_context
-from agents_app.admin.dialog import for_dialog
-from agents_app.admin.estimates import estimate_context
-from agents_app.admin.everywhere import chosen_post, posts_to_choose
+from agents_app.admin.asking.choosing import Refused, asked_words, begin, begins, choice_context
+from agents_app.admin.asking.dialog import for_dialog
+from agents_app.admin.asking.estimates import estimate_context
+from agents_app.admin.asking.everywhere import chosen_post, posts_to_choose
 from agents_app.definitions.reading import find_agent
 from agents_app.models import AgentRun
 from agents_app.runs.rehearsing import rehearse_run, scope_of

@@ -1,0 +1,1 @@
+"""The agents there are, and trying one out."""

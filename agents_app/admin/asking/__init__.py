@@ -1,0 +1,1 @@
+"""Agents asked from where one is: beside a field, on a post, anywhere."""

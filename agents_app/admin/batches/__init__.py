@@ -1,0 +1,1 @@
+"""One agent asked about many posts, and how far that is."""

@@ -1,0 +1,1 @@
+"""Runs: the list, a page for each, and what can be done with them."""
