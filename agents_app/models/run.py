@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from agents_app.models.prompt import DIGEST_LENGTH
 from content.models import Post
 from core.definition_files import ID_MAX
 from core.models import Event
@@ -88,6 +89,12 @@ class AgentRun(models.Model):
 
     provider = models.CharField(max_length=20, blank=True, default="")
     model = models.CharField(max_length=120, blank=True, default="")
+    prompt_version = models.CharField(
+        max_length=DIGEST_LENGTH,
+        blank=True,
+        default="",
+        help_text="The `PromptVersion` it was told.",
+    )
     input_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)
     cost = models.DecimalField(max_digits=12, decimal_places=6, null=True)

@@ -25,6 +25,7 @@ from agents_app.running.hiding import Hiding
 from agents_app.running.owning import at_work, own, stopped
 from agents_app.running.payloads import canonical_payload, field_payload, source_of
 from agents_app.running.prompt import fenced, system_prompt
+from agents_app.running.prompt_versions import keep_version
 from agents_app.running.steps import mark_refused
 from agents_app.running.suggestion import output_type
 from agents_app.running.task import Task, prepare
@@ -85,7 +86,8 @@ def _claim(run_id: UUID | str) -> AgentRun | None:
 def _work(run: AgentRun, heartbeat: Heartbeat, hiding: Hiding) -> None:
     task = prepare(run)
     choice = resolve(task.agent)
-    if not own(run).update(provider=choice.provider, model=choice.model):
+    version = keep_version(task.agent)
+    if not own(run).update(provider=choice.provider, model=choice.model, prompt_version=version):
         raise stopped()
     document = task.layers.ai_review.document if task.layers else None
     payload = _payload(task)
