@@ -11,8 +11,9 @@ from content.admin.pages import page, post_url
 from content.definitions import post_types
 from content.services.create import create_post
 from core.admin.rights import actor_of, answers_refusals, require
-from core.errors import CmsError
+from core.errors import CmsError, Details
 from core.words import in_words
+from core.words.refusals import with_label
 
 
 @answers_refusals
@@ -20,7 +21,8 @@ def add(request: HttpRequest) -> HttpResponse:
     """GET shows the form, POST makes a draft."""
     require(request, "posts.create")
     typed = _typed(request)
-    problem, errors, status = "", {}, 200
+    problem, status = "", 200
+    errors: dict[str, list[str]] = {}
     if request.method == "POST":
         fields = {"title": typed["title"], **({"slug": typed["slug"]} if typed["slug"] else {})}
         try:
@@ -30,7 +32,8 @@ def add(request: HttpRequest) -> HttpResponse:
         except CmsError as error:
             if error.status == 403:
                 raise
-            problem, errors, status = error.message, error.details, error.status
+            errors, status = _at_fields(error.details), error.status
+            problem = "" if errors else error.message
         else:
             messages.success(request, _("“%(title)s” is a draft.") % {"title": post.title})
             return HttpResponseRedirect(post_url("change", post))
@@ -42,6 +45,16 @@ def add(request: HttpRequest) -> HttpResponse:
         "locales": settings.CMS_ENV.locales,
     }
     return page(request, "admin/posts/add.html", context, title=_("New post"), status=status)
+
+
+def _at_fields(details: Details) -> dict[str, list[str]]:
+    """What was refused of the fields that the form has."""
+    labels = {"title": _("Title"), "slug": _("Slug")}
+    return {
+        name: with_label(label, name, details[name])
+        for name, label in labels.items()
+        if name in details
+    }
 
 
 def _typed(request: HttpRequest) -> dict[str, str]:

@@ -15,6 +15,7 @@ from django.template.response import TemplateResponse
 
 from core.admin.rights import PermittedAdmin, may, require
 from core.errors import CmsError, NotAllowed, NotFound
+from core.words.refusals import with_label
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
@@ -36,7 +37,7 @@ def refusals_at_fields(form: Form) -> Iterator[None]:
     except CmsError as error:
         known = {name: texts for name, texts in error.details.items() if name in form.fields}
         for name, texts in known.items():
-            form.add_error(name, texts)
+            form.add_error(name, with_label(form[name].label, name, texts))
         if not known:
             form.add_error(None, error.message)
 

@@ -154,6 +154,22 @@ def test_a_bad_slug_is_an_error_of_its_field(signed_in: SignedIn) -> None:
     assert 'id="f-post-slug-errors"' in answer.content.decode()
 
 
+def test_a_refusal_is_said_once_at_its_field_in_the_words_of_the_form(signed_in: SignedIn) -> None:
+    post = make.post()
+    client = signed_in()
+    sent = {**fields(client.get(url(post))), "post.title": " ", "do": "save"}
+    before = make.live_hash()
+
+    english = client.post(url(post), sent).content.decode()
+    german = client.post(url(post), sent, headers={"Accept-Language": "de"}).content.decode()
+
+    assert english.count("“Title” must not be empty.") == 1
+    assert '<a href="#f-post-title">Title</a>' in english
+    assert "title must not be empty" not in english
+    assert german.count("„Titel“ darf nicht leer sein.") == 1
+    assert make.live_hash() == before
+
+
 def test_json_that_is_none_is_an_error_and_stays_typed(signed_in: SignedIn) -> None:
     answer = save(signed_in(), make.post(), **{"post.robotsJson.more": "{no"})
 

@@ -14,6 +14,7 @@ from content.admin.editor.origins import Origin
 from content.admin.editor.sheet import Unit
 from content.admin.panels import FieldAction
 from core.words import in_words
+from core.words.refusals import with_label
 
 BLANK: Final = "__n__"
 Choice = tuple[str, str]
@@ -77,11 +78,20 @@ class Control:
         return " ".join(f"{self.id}-{name}" for name, value in parts if value)
 
     @property
+    def below(self) -> list[Control]:
+        """The controls of the parts and of the items."""
+        return [*self.parts, *(part for item in self.items for part in item)]
+
+    @property
     def has_errors(self) -> bool:
         """Here or anywhere below."""
-        return bool(self.errors) or any(
-            part.has_errors for part in (*self.parts, *(c for item in self.items for c in item))
-        )
+        return bool(self.errors) or any(part.has_errors for part in self.below)
+
+    def to_correct(self, before: str = "") -> list[tuple[str, str]]:
+        """What was refused here and below: the ids and the labels, with what they are a part of."""
+        label = f"{before} › {self.label}" if before else self.label
+        own = [(self.id, label)] if self.errors else []
+        return own + [found for part in self.below for found in part.to_correct(label)]
 
 
 def control_of(
@@ -97,15 +107,16 @@ def _control(
     errors: Mapping[str, Sequence[str]],
     choices: Choices,
 ) -> Control:
+    label = in_words(form_field.label)
     control = Control(
         name,
-        in_words(form_field.label),
+        label,
         form_field.kind,
         in_words(form_field.help),
         typed,
         form_field.max_length,
         is_multiple=form_field.is_list,
-        errors=list(errors.get(name, ())),
+        errors=with_label(label, name, errors.get(name, ())),
     )
     if form_field.kind == "richtext" and isinstance(typed, dict):
         control.value, control.document = typed["markdown"], str(typed["document"])

@@ -15,7 +15,7 @@ from content.admin.editor.choices import PostChoices, addable, chosen
 from content.admin.editor.controls import Control, control_of
 from content.admin.editor.dressing import defaults_of, dress
 from content.admin.editor.field_actions import offer
-from content.admin.editor.module_cards import cards_of
+from content.admin.editor.module_cards import Card, cards_of
 from content.admin.editor.origins import ai_share, origins_of
 from content.admin.editor.search_preview import search_preview
 from content.admin.editor.sheet import ModuleSection, Unit
@@ -32,6 +32,8 @@ _STATUSES: Final[Mapping[str, Sequence[Status]]] = {
     Status.PUBLISHED: (Status.PUBLISHED, Status.DRAFT, Status.ARCHIVED),
     Status.ARCHIVED: (Status.ARCHIVED, Status.DRAFT),
 }
+
+Refused = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,20 +111,33 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
     )
     own = {unit.path for section in sheet.sections for unit in section.units}
     touched = {unit.path for unit in sheet.touched()}
+    controls = [found.of(section.units) for section in sheet.sections]
     return {
         "sections": [
-            (section, found.of(section.units), any(unit.path in touched for unit in section.units))
-            for section in sheet.sections
+            (section, shown, any(unit.path in touched for unit in section.units))
+            for section, shown in zip(sheet.sections, controls, strict=True)
         ],
         "cards": cards,
         "touched": json.dumps(sorted(touched)),
         "ai_share": ai_share(sheet.units(), found.origins),
         "is_rearranged": sheet.order != sheet.was_order,
         "unplaced": found.unplaced(),
+        "to_correct": _to_correct(controls, cards),
         "was": json.dumps({path: sheet.was[path] for path in sorted(own)}),
         "was_order": sheet.was_order,
         "addable": addable(frame.post, sheet.shared),
     }
+
+
+def _to_correct(sections: Iterable[Iterable[Control]], cards: Iterable[Card]) -> list[Refused]:
+    """Where the form has to be corrected, in its order: ids and labels."""
+    found = [wrong for shown in sections for control in shown for wrong in control.to_correct()]
+    for card in cards:
+        if card.errors:
+            found.append((f"m-{card.module.id}", card.module.label))
+        for control in card.controls or ():
+            found += control.to_correct(card.module.label)
+    return found
 
 
 def part(frame: Frame, sheet: Sheet, module_id: str) -> HttpResponse:
@@ -191,5 +206,4 @@ class _Controls:
 
 
 def _names(control: Control) -> set[str]:
-    below = (*control.parts, *(part for item in control.items for part in item))
-    return {control.name}.union(*(_names(part) for part in below)) if below else {control.name}
+    return {control.name}.union(*(_names(part) for part in control.below))

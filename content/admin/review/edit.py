@@ -145,11 +145,13 @@ def _show(
 ) -> HttpResponse:
     request, post = reviewed.request, reviewed.post
     label = reviewed.labels([path])[0][1]
+    controls = _controls(reviewed, units, typed, error)
+    is_at_fields = any(control.has_errors for control in controls)
     context = {
-        "controls": _controls(reviewed, units, typed, error),
+        "controls": controls,
         # What stands now: after a conflict the next try is over that.
         "stamps": [(unit.path, stamp(typed_of(unit.field, unit.value))) for unit in units],
-        "problem": error.message if error else "",
+        "problem": error.message if error and not is_at_fields else "",
         "label": label,
         "action": post_url("review_edit", post, _query(reviewed.view.layer, path)),
         "back": review_url(post, reviewed.view.layer) + f"#c-{path}",
