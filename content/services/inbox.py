@@ -7,17 +7,21 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from uuid import UUID
 
+from django.db import transaction
 from django.utils.translation import gettext
 
 from content.layers import LayerView, digest_of, open_layers
 from content.layers.decide import decide
 from content.layers.digest import fingerprint
+from content.layers.notes import checked_note
+from content.layers.state import lock_post
 from content.models import Layer, Post, QueuedChange
 from core.actor import Actor
-from core.errors import CmsError, NotAllowed, invalid
+from core.errors import CmsError, NotAllowed, NotFound, invalid
 
 MOST: Final = 40
 Word = Literal["accept", "reject"]
+Grouped = dict[tuple[UUID, str], list[QueuedChange]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +35,25 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What became of one layer of one post. `left` are the paths that stay, `why` says it where they were refused."""
+    """What became of one layer of one post, by path.
+
+    `gone` did not wait any more, `moved` is not what was seen, `held` stays because a person staged something else
+    in Review, and `refused` stays for the reason that `why` says.
+    """
 
     post: Post
     layer: Layer
     taken: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
     why: str = ""
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        return self.moved + self.held + self.refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,72 +87,89 @@ def decide_queued(*, marks: Sequence[Marked], actor: Actor, note: str = "") -> D
         raise invalid(
             "marks", gettext("Decide on 1 to %(most)s changes at a time.") % {"most": MOST}
         )
-    words = {mark.id: mark for mark in marks}
-    rows = QueuedChange.objects.filter(pk__in=words, post__deleted_at__isnull=True)
-    groups: dict[tuple[UUID, str], list[QueuedChange]] = {}
-    for row in rows.order_by("post_id", "layer", "pk"):
-        groups.setdefault((row.post_id, row.layer), []).append(row)
-    _require(actor, groups, words)
+    words = checked_note(note)
+    groups = waiting_of(marks)
+    by_id = {mark.id: mark for mark in marks}
+    require_all(actor, groups, by_id)
     posts = Post.objects.in_bulk([post_id for post_id, _ in groups])
     decisions = tuple(
-        _decided(posts[post_id], Layer(layer), of, words, actor, note)
-        for (post_id, layer), of in groups.items()
+        decide_of_post(
+            post=posts[post_id],
+            layer=Layer(layer),
+            marks={row.path: by_id[row.pk] for row in rows},
+            actor=actor,
+            note=words,
+        )
+        for (post_id, layer), rows in groups.items()
+        if post_id in posts
     )
-    return Decided(decisions, len(words) - sum(map(len, groups.values())))
+    there = sum(len(one.taken) + len(one.rejected) + len(one.left) for one in decisions)
+    return Decided(decisions, len(by_id) - there)
 
 
-def _require(
-    actor: Actor,
-    groups: Mapping[tuple[UUID, str], Sequence[QueuedChange]],
-    words: Mapping[int, Marked],
-) -> None:
+def waiting_of(marks: Iterable[Marked]) -> Grouped:
+    """The rows of these marks that still wait, by post and layer. One query."""
+    rows = QueuedChange.objects.filter(
+        pk__in={mark.id for mark in marks}, post__deleted_at__isnull=True
+    )
+    groups: Grouped = {}
+    for row in rows.order_by("post_id", "layer", "pk"):
+        groups.setdefault((row.post_id, row.layer), []).append(row)
+    return groups
+
+
+def require_all(actor: Actor, groups: Grouped, marks: Mapping[int, Marked]) -> None:
     """Before the first post is written: who may not decide on all of it decides on none."""
     for (_, layer), rows in groups.items():
         for row in rows:
-            is_submit = words[row.pk].word == "accept" and layer == Layer.AI_REVIEW
+            is_submit = marks[row.pk].word == "accept" and layer == Layer.AI_REVIEW
             actor.require("posts.ai-review.approve" if is_submit else "posts.review.approve")
 
 
-def _decided(
-    post: Post,
-    layer: Layer,
-    rows: Sequence[QueuedChange],
-    words: Mapping[int, Marked],
-    actor: Actor,
-    note: str,
+@transaction.atomic
+def decide_of_post(
+    *, post: Post, layer: Layer, marks: Mapping[str, Marked], actor: Actor, note: str
 ) -> Decision:
-    view = open_layers(post).view(layer)
-    seen = {row.path: words[row.pk] for row in rows}
-    present = _as_seen(view, seen)
-    accept, refuse = _paths(present, seen, "accept"), _paths(present, seen, "reject")
-    moved = tuple(path for path in seen if path not in present)
+    """Decide on what is marked of one layer, by path, as far as it is what was seen. Raises only `NotAllowed`."""
+    try:
+        # Locked before it is read: of two people who decide at once, the second finds the changes gone.
+        view = open_layers(lock_post(post.pk)).view(layer)
+    except NotFound:
+        return Decision(post, layer, gone=tuple(marks))
+    there = set(view.changes.paths)
+    present = _as_seen(view, marks)
+    gone = tuple(path for path in marks if path not in there)
+    other = there.difference(present)
+    moved = tuple(path for path in marks if path in other)
     if not present:
-        return Decision(post, layer, left=moved)
+        return Decision(post, layer, gone=gone, moved=moved)
     try:
         done = decide(
             post_id=post.pk,
             layer=layer,
             actor=actor,
             digest=digest_of(view.changes.only(present)),
-            accept=accept,
-            refuse=refuse,
+            accept=_paths(present, marks, "accept"),
+            refuse=_paths(present, marks, "reject"),
             note=note,
         )
     except NotAllowed:
         raise
     except CmsError as error:
-        return Decision(post, layer, left=tuple(seen), why=error.message)
-    return Decision(post, layer, done.taken, done.rejected, moved + done.conflicts)
+        return Decision(
+            post, layer, gone=gone, moved=moved, refused=tuple(present), why=error.message
+        )
+    return Decision(post, layer, done.taken, done.rejected, gone, moved, done.conflicts)
 
 
-def _as_seen(view: LayerView, seen: Mapping[str, Marked]) -> list[str]:
+def _as_seen(view: LayerView, marks: Mapping[str, Marked]) -> list[str]:
     """The paths whose change is still the one that was seen."""
     return [
         change.path
         for change in view.changes
-        if change.path in seen and fingerprint(change) == seen[change.path].seen
+        if change.path in marks and fingerprint(change) == marks[change.path].seen
     ]
 
 
-def _paths(present: Iterable[str], seen: Mapping[str, Marked], word: Word) -> list[str]:
-    return [path for path in present if seen[path].word == word]
+def _paths(present: Iterable[str], marks: Mapping[str, Marked], word: Word) -> list[str]:
+    return [path for path in present if marks[path].word == word]

@@ -94,7 +94,7 @@ def test_nothing_marked_and_nonsense_change_nothing(signed_in: SignedIn) -> None
         assert "Mark changes first" in answer.content.decode()
     gone = client.post(INBOX, {f"d.999999.{'0' * 20}": "accept"}, follow=True).content.decode()
 
-    assert "1 change did not wait any more." in gone
+    assert "1 change did not wait any more: it was decided on" in gone
     assert make.live_hash() == before
     assert make.layers(post).ai_review.exists
 

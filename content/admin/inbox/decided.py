@@ -36,8 +36,8 @@ def tell(request: HttpRequest, done: Decided) -> None:
         messages.success(request, " ".join(parts))
     if done.gone:
         text = ngettext(
-            "%(count)d change did not wait any more.",
-            "%(count)d changes did not wait any more.",
+            "%(count)d change did not wait any more: it was decided on or taken back meanwhile.",
+            "%(count)d changes did not wait any more: they were decided on or taken back meanwhile.",
             done.gone,
         )
         messages.warning(request, text % {"count": done.gone})

@@ -16,10 +16,10 @@ from content.admin.review.page import Reviewed, show
 from content.admin.review.told import tell
 from content.layers import LayerView
 from content.layers.decide import Decided, decide
-from content.layers.marks import NOTE_MAX
+from content.layers.notes import checked_note
 from content.models import Layer, Post
 from core.admin.rights import actor_of, answers_refusals, require
-from core.errors import CmsError, RuleViolation
+from core.errors import CmsError
 
 _WORDS = ("accept", "reject")
 _NOTE = "note."
@@ -78,8 +78,10 @@ def _carry_out(
             digest=request.POST.get("digest", ""),
             accept=accept,
             refuse=refuse,
-            note=_note(request.POST.get("note", "")),
-            notes={path: _note(words) for path, words in _read_decisions(request).notes.items()},
+            note=checked_note(request.POST.get("note", "")),
+            notes={
+                path: checked_note(words) for path, words in _read_decisions(request).notes.items()
+            },
         )
     except CmsError as error:
         if error.status in (403, 404):
@@ -87,18 +89,6 @@ def _carry_out(
         return _refused(reviewed, error)
     tell(request, post, view, done)
     return HttpResponseRedirect(_next(post, view, done))
-
-
-def _note(text: str) -> str:
-    """Raises `RuleViolation` for what no note can be."""
-    words = text.strip()
-    if len(words) > NOTE_MAX:
-        sentence = _("A note has at most %(most)s characters.") % {"most": NOTE_MAX}
-        raise RuleViolation(sentence, details={"note": [sentence]})
-    if any(ord(letter) == 0 or 0xD800 <= ord(letter) <= 0xDFFF for letter in words):
-        sentence = _("The note holds a character that no text can hold.")
-        raise RuleViolation(sentence, details={"note": [sentence]})
-    return words
 
 
 def _read_decisions(request: HttpRequest) -> Decisions:
