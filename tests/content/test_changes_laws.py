@@ -11,7 +11,7 @@ from content.changes import ABSENT, apply, diff, merge, same, value_at
 from content.document import ModuleDocument, PostDocument
 from tests.content.documents import documents, modules, sides
 
-many = settings(max_examples=100, deadline=None)
+many = settings(max_examples=50, deadline=None)
 Sides = tuple[PostDocument, PostDocument, PostDocument]
 
 

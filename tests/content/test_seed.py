@@ -35,9 +35,17 @@ def counts() -> dict[str, int]:
     return {model.__name__: model.objects.count() for model in models}
 
 
-def test_the_demo_is_what_the_contract_names(client: Client) -> None:
-    seed()
+def test_the_demo_is_whole_and_made_once(client: Client, run_on_commit: RunOnCommit) -> None:
+    with run_on_commit():
+        seed()
 
+    _is_what_the_contract_names()
+    _has_no_page_that_fails_and_no_menu_that_leads_nowhere(client)
+    _has_work_waiting_in_both_layers(client)
+    _changes_nothing_when_made_again()
+
+
+def _is_what_the_contract_names() -> None:
     people = {user.email: user for user in User.objects.exclude(role="ai_agent")}
     assert {(user.email, user.username, user.role) for user in people.values()} == {
         (f"{role}@example.com", role, role) for role in ("admin", "editor", "translator")
@@ -67,9 +75,7 @@ def test_the_demo_is_what_the_contract_names(client: Client) -> None:
     assert not Asset.objects.filter(alt_text="").exists()
 
 
-def test_every_page_of_the_demo_answers_and_every_menu_leads_somewhere(client: Client) -> None:
-    seed()
-
+def _has_no_page_that_fails_and_no_menu_that_leads_nowhere(client: Client) -> None:
     paths = list(Post.objects.live().values_list("path", flat=True))
     assert {"/", "/de/", "/about/how-we-work", "/de/about/how-we-work"} <= set(paths)
     for path in (*paths, "/blog", "/de/blog"):
@@ -86,12 +92,7 @@ def _links(html: str) -> set[str]:
     return {part.split('"', 1)[0] for part in html.split('<a href="')[1:]}
 
 
-def test_work_waits_in_both_layers_and_the_site_does_not_show_it(
-    client: Client, run_on_commit: RunOnCommit
-) -> None:
-    with run_on_commit():
-        seed()
-
+def _has_work_waiting_in_both_layers(client: Client) -> None:
     waiting = {
         draft.layer: draft for draft in Draft.objects.filter(is_empty=False).select_related("post")
     }
@@ -107,8 +108,7 @@ def test_work_waits_in_both_layers_and_the_site_does_not_show_it(
     assert not AgentRun.objects.exists()
 
 
-def test_a_second_run_changes_nothing() -> None:
-    seed()
+def _changes_nothing_when_made_again() -> None:
     before = counts()
     Post.objects.filter(slug="services", locale="en").update(title="Changed by a person")
 

@@ -1,30 +1,27 @@
-"""The OpenAPI document: current, valid, one error shape, every address in it, no secret and no version."""
+"""The OpenAPI document: one error shape, every address in it, no secret and no version.
+
+`./run check` looks whether it is valid, and whether the committed one is current.
+"""
 
 from __future__ import annotations
 
 import re
-from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from django.conf import settings
-from django.core.management import call_command
 
 from core.api.schema import operations
 from tests.api_client import ApiClient
+from tests.api_description import api_description
 from tests.contract.addresses import addresses
 
-SNAPSHOT = Path(settings.BASE_DIR, "docs", "openapi.yaml")
 JSON_TYPE = "application/json"
 
 
 @pytest.fixture(scope="module")
 def document() -> Any:
-    made = StringIO()
-    call_command("spectacular", "--validate", "--fail-on-warn", stdout=made)
-    return yaml.safe_load(made.getvalue())
+    return api_description()
 
 
 def resolved(part: Any, document: Any) -> Any:
@@ -35,10 +32,6 @@ def resolved(part: Any, document: Any) -> Any:
             found = found[name]
         part = found
     return part
-
-
-def test_the_committed_document_is_current(document: Any) -> None:
-    assert yaml.safe_load(SNAPSHOT.read_text()) == document
 
 
 def test_every_address_is_described_with_the_one_error(document: Any) -> None:
@@ -133,4 +126,4 @@ def test_threat_41_the_served_document_is_public_and_holds_no_secret() -> None:
     text = response.content.decode()
     for secret in (settings.SECRET_KEY, str(settings.BASE_DIR), str(settings.DATA_DIR)):
         assert secret not in text
-    assert yaml.safe_load(text)["info"]["version"] == "1"
+    assert "\n  version: '1'\n" in text

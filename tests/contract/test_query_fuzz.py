@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from io import StringIO
 from typing import Any, Final
 from urllib.parse import urlencode
 
 import pytest
-import yaml
-from django.core.management import call_command
 
 from core.api.schema import operations
 from tests.api.refusals import stored
 from tests.api_client import ApiClient
+from tests.api_description import api_description
 from tests.contract.endpoint import SECRETS, Area, Endpoint, Names, areas, filled
 
 pytestmark = pytest.mark.django_db
@@ -125,11 +123,9 @@ each_that_stays = pytest.mark.parametrize(
 @pytest.fixture(scope="module")
 def declared() -> dict[str, list[str]]:
     """The query parameters of each GET, by its path, as the OpenAPI document has them."""
-    made = StringIO()
-    call_command("spectacular", stdout=made)
     return {
         plain(path): [item["name"] for item in found.get("parameters", ()) if item["in"] == "query"]
-        for path, method, found in operations(yaml.safe_load(made.getvalue()))
+        for path, method, found in operations(api_description())
         if method == "get"
     }
 

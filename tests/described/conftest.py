@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-from io import StringIO
 from typing import Any
 
 import pytest
-import yaml
-from django.core.management import call_command
 
 from core.api.schema import operations
+from tests.api_description import api_description
 
 
 @pytest.fixture(scope="session")
 def described() -> Any:
     """The document as the code makes it."""
-    made = StringIO()
-    call_command("spectacular", stdout=made)
-    return yaml.safe_load(made.getvalue())
+    return api_description()
 
 
 @pytest.fixture
