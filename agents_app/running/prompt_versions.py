@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 from hashlib import sha256
 
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import PromptVersion
 from agents_app.models.prompt import DIGEST_LENGTH
 from agents_app.running.allowed import tools_named_by
 from agents_app.running.prompt import RULES
+from core.actor import Actor
+from core.errors import NotFound
 from core.json import JsonObject
 from core.redaction import Redactor
 
@@ -32,6 +37,21 @@ def keep_version(agent: AgentDefinition) -> str:
         row.instructions = _storable(Redactor().known(row.instructions))
         PromptVersion.objects.bulk_create([row], ignore_conflicts=True)
     return digest
+
+
+def versions_of(agent_id: str) -> QuerySet[PromptVersion]:
+    """The versions that an agent ran with, the newest first."""
+    return PromptVersion.objects.filter(agent_id=agent_id).order_by("-created_at", "pk")
+
+
+def find_version(*, agent_id: str, digest: str, actor: Actor) -> PromptVersion:
+    """One of them, for whoever may write agents. Raises `NotFound`, `NotAllowed`."""
+    actor.require_person("read what an agent was told")
+    actor.require("agents.edit")
+    found = versions_of(agent_id).filter(pk=digest).first()
+    if found is None:
+        raise NotFound(_("No run of this agent was told a prompt of that version."))
+    return found
 
 
 def _storable(text: str) -> str:

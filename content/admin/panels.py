@@ -27,7 +27,7 @@ class Tab:
 class RunView:
     """What a review says of the run that proposed a change.
 
-    `cost` is in words; `problem` says why a run that ended early did.
+    `cost` is in words; `problem` says why a run that ended early did; `prompt` is the version of what it was told.
     """
 
     url: str
@@ -38,10 +38,16 @@ class RunView:
     cost: str = ""
     problem: str = ""
     has_read_untrusted: bool = False
+    prompt: str = ""
+    prompt_url: str = ""
 
     @property
     def started(self) -> str:
         return _("started by %(by)s") % {"by": self.by}
+
+    @property
+    def prompted(self) -> str:
+        return _("prompt %(version)s") % {"version": self.prompt}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from agents_app.admin.agents.prompts import show_prompt, versions_context
 from agents_app.admin.agents.trying import try_out
 from agents_app.admin.agents.words import (
     begin_of_month,
@@ -18,7 +19,6 @@ from agents_app.admin.agents.words import (
     reaction_of,
     row_of,
     username_of,
-    version_of,
 )
 from agents_app.admin.wording import state_badge
 from agents_app.definitions.files import catalogue
@@ -63,6 +63,11 @@ class AgentAdmin(PermittedAdmin[AgentSwitch]):
             path("<slug:agent_id>/change/", wrap(show), name=f"{_NAME}_change"),
             path("<slug:agent_id>/switch/", wrap(switch), name=f"{_NAME}_switch"),
             path("<slug:agent_id>/try/", wrap(try_out), name="agents_app_try"),
+            path(
+                "<slug:agent_id>/prompts/<slug:digest>/",
+                wrap(show_prompt),
+                name="agents_app_prompt",
+            ),
         ]
         return own + [url for url in super().get_urls() if url.name == f"{_NAME}_changelist"]
 
@@ -83,7 +88,7 @@ def show(request: HttpRequest, agent_id: str) -> HttpResponse:
         "file": found.defined_in,
         "tools": [(tool_label(name), name) for name in found.tools],
         "rate": rate_of(rates_since(begin_of_month()), found),
-        "version": version_of(definition),
+        **versions_context(agent_id),
         "uses_tools": definition.llm_config.use_mcp,
         "username": username_of(found.account),
         "options": options_of(definition),

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -88,14 +87,18 @@ def options_of(definition: AgentDefinition) -> list[tuple[str, str]]:
     """What else its file sets, in words. Never the key; that it has one of its own is told."""
     config, words = definition.llm_config, definition.open_ended_context
     options = config.options
-    longest = tokens(options.max_tokens) if options.max_tokens else ""
     found = [
         (_("Words of your own"), _words(words)),
         (_("Temperature"), "" if options.temperature is None else f"{options.temperature:g}"),
-        (_("Longest answer"), longest),
+        (_("Longest answer"), tokens_of_answer(options.max_tokens)),
         (_("API key"), _("Its file has one of its own") if config.api_key else ""),
     ]
     return [(name, text) for name, text in found if text]
+
+
+def tokens_of_answer(most: int | None) -> str:
+    """The longest answer that is asked for; empty where nobody says."""
+    return tokens(most) if most else ""
 
 
 def _words(rule: OpenEndedContext) -> str:
@@ -108,11 +111,6 @@ def _words(rule: OpenEndedContext) -> str:
         "%(label)s, at most %(n)d character", "%(label)s, at most %(n)d characters", rule.max_chars
     )
     return most % {"label": label, "n": rule.max_chars}
-
-
-def version_of(definition: AgentDefinition) -> str:
-    """Which prompt it is: the beginning of a digest of its words."""
-    return sha256(definition.llm_config.system_prompt.encode()).hexdigest()[:8]
 
 
 def reaction_of(item: Reaction) -> dict[str, str]:

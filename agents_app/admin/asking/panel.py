@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
+from agents_app.admin.agents.prompts import prompt_url
 from agents_app.admin.asking.switched import enabled_on
 from agents_app.admin.wording import agent_name, is_demo, model_label, money
 from agents_app.definitions.files import agents_for
@@ -58,7 +59,7 @@ def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunV
     may_open = may(request, "agents.view")
     rows = AgentRun.objects.filter(pk__in=wanted).only(
         *("pk", "agent_id", "provider", "model", "by_name", "cost", "status", "error"),
-        "has_read_untrusted",
+        *("has_read_untrusted", "prompt_version"),
     )
     return {
         str(run.pk): RunView(
@@ -70,6 +71,8 @@ def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunV
             cost=money(run.cost),
             problem=_problem(run),
             has_read_untrusted=run.has_read_untrusted,
+            prompt=run.prompt_version,
+            prompt_url=prompt_url(request, run.agent_id, run.prompt_version),
         )
         for run in rows
     }

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
+from agents_app.admin.agents.prompts import changed_prompt
 from agents_app.admin.runs.values import Shown, field_view
 from agents_app.admin.wording import agent_name, duration, model_label, money, tokens
 from agents_app.models import AgentRun
@@ -53,7 +54,7 @@ def others_of(run: AgentRun) -> QuerySet[AgentRun]:
 
 def others_context(run: AgentRun) -> dict[str, Any]:
     """What the page of a run offers to compare it with. One query."""
-    rows = others_of(run).only("status", "created_at", "by_name", "note")[:_MOST]
+    rows = others_of(run).only("status", "created_at", "by_name", "note", "prompt_version")[:_MOST]
     url = reverse("admin:agents_app_run_compare", args=[run.pk])
     return {"others": list(rows) if run.is_finished else [], "compare_url": url}
 
@@ -78,6 +79,7 @@ def compare(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "rows": _rows(first, second),
         "summary": _words(first.summary, second.summary),
         **_proposed(first, second),
+        **changed_prompt(request, first, second),
         "back": reverse("admin:agents_app_agentrun_change", args=[run.pk]),
         "first_url": reverse("admin:agents_app_agentrun_change", args=[first.pk]),
         "second_url": reverse("admin:agents_app_agentrun_change", args=[second.pk]),
@@ -93,6 +95,7 @@ def _rows(first: AgentRun, second: AgentRun) -> list[Row]:
         row(_("Status"), lambda run: str(run.get_status_display())),
         row(_("Started by"), lambda run: run.by_name),
         row(_("Answered by"), model_label),
+        row(_("Prompt version"), lambda run: run.prompt_version),
         row(_("Took"), duration),
         row(_("Used"), lambda run: tokens(run.input_tokens + run.output_tokens)),
         row(_("Cost"), lambda run: money(run.cost)),

@@ -8,13 +8,16 @@ from typing import Any, Final
 from django.contrib.admin import ModelAdmin, SimpleListFilter
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.formats import date_format
 from django.utils.functional import Promise
+from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
 from agents_app.admin.wording import agent_name
 from agents_app.definitions.files import all_agents
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun
+from agents_app.running.prompt_versions import versions_of
 
 SCOPES: Final[Mapping[Scope, Promise]] = {
     Scope.DROPDOWN: _("In the editor"),
@@ -30,6 +33,9 @@ SCOPES: Final[Mapping[Scope, Promise]] = {
     Scope.CREATE_TRANSLATION: _("When a translation is made"),
     Scope.FORM_SUBMIT: _("When a form is sent"),
 }
+
+
+_VERSIONS: Final = 10
 
 
 class AgentFilter(SimpleListFilter):
@@ -48,6 +54,26 @@ class AgentFilter(SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AgentRun]) -> QuerySet[AgentRun]:
         return queryset.filter(agent_id=self.value()) if self.value() else queryset
+
+
+class PromptFilter(SimpleListFilter):
+    """Shown where the list is of one agent: versions of many would say nothing."""
+
+    title = _("prompt version")
+    parameter_name = "prompt"
+
+    def lookups(
+        self, request: HttpRequest, model_admin: ModelAdmin[Any]
+    ) -> Iterable[tuple[str, str]]:
+        agent_id = request.GET.get(AgentFilter.parameter_name, "")
+        rows = versions_of(agent_id).values_list("digest", "created_at")[:_VERSIONS]
+        return [
+            (digest, f"{digest} ({date_format(localtime(at), 'SHORT_DATE_FORMAT')})")
+            for digest, at in rows
+        ]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[AgentRun]) -> QuerySet[AgentRun]:
+        return queryset.filter(prompt_version=self.value()) if self.value() else queryset
 
 
 class ScopeFilter(SimpleListFilter):

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
+from agents_app.admin.agents.prompts import run_prompt_context
 from agents_app.admin.asking.dialog import for_dialog
 from agents_app.admin.runs.candidates import candidates_context
 from agents_app.admin.runs.compare import others_context
@@ -45,6 +46,7 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
         **story_context(request, run),
         **hint_context(request, run),
         **others_context(run),
+        **run_prompt_context(request, run),
     }
     if run.post is None or run.post.deleted_at is not None:
         shown = page(request, _TEMPLATE, context, title=_title(run, name))

@@ -17,7 +17,12 @@ from django.utils.translation import gettext_lazy, ngettext
 from agents_app.admin.asking.post import start
 from agents_app.admin.runs.actions import cancel, retry, revert, use
 from agents_app.admin.runs.compare import compare
-from agents_app.admin.runs.filters import AgentFilter, OutcomeFilter, ScopeFilter
+from agents_app.admin.runs.filters import (
+    AgentFilter,
+    OutcomeFilter,
+    PromptFilter,
+    ScopeFilter,
+)
 from agents_app.admin.runs.page import show, status
 from agents_app.admin.runs.story import transcript
 from agents_app.admin.wording import agent_name, duration, is_demo, money, state_badge
@@ -32,7 +37,7 @@ class AgentRunAdmin(PermittedAdmin[AgentRun]):
     view_permission = "agents.view"
     list_display = ("agent", "about", "state", "begun", "price")
     list_display_links = ("agent",)
-    list_filter = ("status", AgentFilter, ScopeFilter, OutcomeFilter, "created_at")
+    list_filter = ("status", AgentFilter, PromptFilter, ScopeFilter, OutcomeFilter, "created_at")
     list_select_related = ("post", "batch")
     search_fields = ("agent_id", "by_name", "post__title")
     list_per_page = 50
