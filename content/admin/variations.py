@@ -13,16 +13,14 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
-from content.admin.lookups import references_of
 from content.admin.pages import post_page, post_url, read
 from content.admin.panels import test_links
+from content.admin.promotion import changes_of, moved_since, promoted
 from content.admin.translations.copy_forms import VariationForm, WeightForm
-from content.changes import diff
 from content.layers import Layers
 from content.models import Post, Status
-from content.review.cards import Group, cards_between
 from content.services.running import change_variation
-from content.services.vary import create_variation, promote_variation, won_by
+from content.services.vary import create_variation
 from content.site.assignment import ORIGINAL
 from core.admin.forms import saved
 from core.admin.rights import actor_of, answers_refusals, may, refusals_as_messages, require
@@ -58,14 +56,18 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponse:
     form = VariationForm(request.POST if request.POST.get("do") == "create" else None)
     if form.is_bound and saved(form, lambda: _create(request, post, form)):
         return HttpResponseRedirect(request.path)
+    if request.POST.get("do") == "promote":
+        if promoted(request, post):
+            return HttpResponseRedirect(request.path)
+        return _question(request, *read(post_id), "promote")
     do = _DOES.get(request.POST.get("do", ""))
     if request.method == "POST" and do is not None:
         with refusals_as_messages(request):
             do(request, post, request.POST.get("value", ""))
         return HttpResponseRedirect(request.path)
-    rows = list(post.variations.filter(deleted_at__isnull=True).order_by("variation"))
     if request.GET.get("ask") in _ASKED:
-        return _question(request, post, layers, rows)
+        return _question(request, post, layers, request.GET["ask"])
+    rows = _rows(post)
     shown = form if may(request, "posts.create") and post.variation_of_id is None else None
     context = {
         "versions": _versions(request, post, rows),
@@ -77,7 +79,9 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponse:
         "may_run": may(request, "posts.publish"),
         "is_published": post.status == Status.PUBLISHED,
     }
-    return _page(request, "admin/posts/variations.html", post, layers, context, bool(form.errors))
+    return _page(
+        request, "admin/posts/variations.html", post, layers, context, 422 if form.errors else 200
+    )
 
 
 def _create(request: HttpRequest, post: Post, form: forms.Form) -> None:
@@ -125,17 +129,15 @@ def _stop(request: HttpRequest, post: Post, chosen: str) -> None:
     )
 
 
-def _promote(request: HttpRequest, post: Post, chosen: str) -> None:
-    promote_variation(post_id=post.pk, variation_id=chosen, actor=actor_of(request))
-    messages.success(request, _("The post has the content of the variation now."))
-
-
 _DOES: Final[dict[str, Callable[[HttpRequest, Post, str], None]]] = {
     "weigh": _weigh,
     "start": _start,
     "stop": _stop,
-    "promote": _promote,
 }
+
+
+def _rows(post: Post) -> list[Post]:
+    return list(post.variations.filter(deleted_at__isnull=True).order_by("variation"))
 
 
 def _versions(request: HttpRequest, post: Post, rows: list[Post]) -> list[Version]:
@@ -162,11 +164,13 @@ def _seen_at(post: Post, name: str) -> str:
     return f"{post.path}?{urlencode({'variation': name})}"
 
 
-def _question(request: HttpRequest, post: Post, layers: Layers, rows: list[Post]) -> HttpResponse:
-    """What a step would change for visitors. A promotion shows every change of the content, too."""
-    ask = request.GET["ask"]
+def _question(request: HttpRequest, post: Post, layers: Layers, ask: str) -> HttpResponse:
+    """What a step would change for visitors. A promotion shows every change of the content, too, and after a POST
+    that came too late what moved."""
     require(request, "posts.edit" if ask == "promote" else "posts.publish")
-    row = next((row for row in rows if str(row.pk) == request.GET.get("variation")), None)
+    rows = _rows(post)
+    chosen = request.POST.get("value", request.GET.get("variation"))
+    row = next((row for row in rows if str(row.pk) == chosen), None)
     if row is None:
         raise Http404(_("The post has no such variation."))
     others = [one for one in rows if one.variation_running and one.pk != row.pk]
@@ -179,15 +183,11 @@ def _question(request: HttpRequest, post: Post, layers: Layers, rows: list[Post]
         "after": rest - (row.variation_weight or 0) if ask == "start" else rest,
         "is_published": post.status == Status.PUBLISHED,
         "back": post_url("variations", post),
-        "groups": _changes(post, row, layers) if ask == "promote" else [],
+        "groups": changes_of(row, layers) if ask == "promote" else [],
+        "moved": moved_since(request, post, row) if request.method == "POST" else [],
     }
-    return _page(request, "admin/posts/variation_question.html", post, layers, context)
-
-
-def _changes(post: Post, row: Post, layers: Layers) -> list[Group]:
-    after = won_by(row, layers.live)
-    changes = diff(layers.live, after)
-    return cards_between(layers.live, after, changes, references_of(changes, layers.live, after))
+    status = 409 if context["moved"] else 200
+    return _page(request, "admin/posts/variation_question.html", post, layers, context, status)
 
 
 def _page(
@@ -196,7 +196,7 @@ def _page(
     post: Post,
     layers: Layers,
     context: dict[str, Any],
-    is_refused: bool = False,
+    status: int = 200,
 ) -> HttpResponse:
     return post_page(
         request,
@@ -206,5 +206,5 @@ def _page(
         context,
         title=_("Variations: %(title)s") % {"title": post.title},
         tab=_("Variations"),
-        status=422 if is_refused else 200,
+        status=status,
     )

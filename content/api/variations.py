@@ -17,11 +17,11 @@ from content.arm_queries import weight_left
 from content.models.post import VARIATION_MAX
 from content.services.running import WEIGHTS, change_variation
 from content.services.vary import USUAL_WEIGHT, create_variation, promote_variation
-from core.api.body import Body, Words, body_object, check, read_body
+from core.api.body import Body, Whole, Words, body_object, check, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
 from core.api.schema import PAGES
-from core.api.views import ApiViewSet
+from core.api.views import ApiViewSet, expected_version
 
 _READ_ONLY: Final = frozenset(
     {"id", "variationOf", "variation", "title", "status", "version", "createdAt", "updatedAt"}
@@ -38,9 +38,11 @@ class NewVariation(Body):
 
 
 class Promotion(Body):
-    """The winner."""
+    """The winner. With the versions of the post and of the variation that were read, 409 where one is another now."""
 
     variation_id: Annotated[Words, Field(max_length=64, json_schema_extra={"format": "uuid"})]
+    version: Whole | None = None
+    variation_version: Whole | None = None
 
 
 class VariationChanges(Body):
@@ -111,5 +113,7 @@ class VariationViewSet(ApiViewSet):
             post_id=reading.require_post(post_id).pk,
             variation_id=body.variation_id,
             actor=self.actor,
+            expected_version=expected_version(request, body.version),
+            expected_variation_version=body.variation_version,
         )
         return Response(reading.present(post))

@@ -14,7 +14,7 @@ from content import store
 from content.copying import COPIED_FIELDS, copied_fields, copy_modules
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.layers.live import write_live
-from content.layers.state import lock_post, settle
+from content.layers.state import check_version, lock_post, settle
 from content.models import CopyOrigin, Post
 from content.models.post import VARIATION_MAX, VARIATION_PATTERN
 from content.origins import remember
@@ -24,7 +24,7 @@ from content.services.create import empty_document, insert, new_row, record_crea
 from content.services.running import check_weight, lock_variation, stop_variations
 from content.site.assignment import ORIGINAL
 from core.actor import Actor
-from core.errors import RuleViolation, invalid
+from core.errors import Conflict, RuleViolation, invalid
 
 USUAL_WEIGHT: Final = 50
 MOST_VARIATIONS: Final = 20
@@ -96,16 +96,25 @@ def _check(original: Post, variation: str, weight: int) -> None:
 
 
 @transaction.atomic
-def promote_variation(*, post_id: UUID | str, variation_id: UUID | str, actor: Actor) -> Post:
+def promote_variation(
+    *,
+    post_id: UUID | str,
+    variation_id: UUID | str,
+    actor: Actor,
+    expected_version: int | None = None,
+    expected_variation_version: int | None = None,
+) -> Post:
     """Make the content of a variation that of its original, which keeps its place, its status and what is staged.
 
     The test ends: no variation of the post runs any more. Else the variation, its siblings and the translations
-    stay as they are. A revision is kept.
+    stay as they are. A revision is kept. Raises `Conflict` (`stale_version`) where either is not as it was seen.
     """
     actor.require_person("promote variations")
     actor.require("posts.edit")
     original = lock_post(post_id)
     winner = _variation_of(original, variation_id)
+    check_version(expected_version, original.version, _("This post"))
+    _check_seen(expected_variation_version, winner)
     before = store.load(original)
     after = won_by(winner, before)
     after = check_changes(post=original, before=before, after=after, actor=actor)
@@ -116,6 +125,15 @@ def promote_variation(*, post_id: UUID | str, variation_id: UUID | str, actor: A
         settle(original, after)
     stop_variations(original, actor)
     return original
+
+
+def _check_seen(expected: int | None, winner: Post) -> None:
+    """As of the post, by a name of its own: `version` is that of the post."""
+    try:
+        check_version(expected, winner.version, _("The variation"))
+    except Conflict as error:
+        details = {"variationVersion": [error.message]}
+        raise Conflict(error.message, code=error.code, details=details) from None
 
 
 def _variation_of(original: Post, variation_id: UUID | str) -> Post:

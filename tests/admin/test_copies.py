@@ -93,7 +93,8 @@ def test_a_variation_is_made_and_promoted(signed_in: SignedIn) -> None:
     page = client.get(url(post, "variations")).content.decode()
     assert 'name="weight" value="30"' in page
     assert url(post, "variations") in client.get(url(made, "variations")).content.decode()
-    client.post(url(post, "variations"), {"do": "promote", "value": str(made.pk)})
+    seen = {"version": post.version, "variation_version": Post.objects.get(pk=made.pk).version}
+    client.post(url(post, "variations"), {"do": "promote", "value": str(made.pk), **seen})
 
     assert Post.objects.get(pk=post.pk).title == "Won"
     again = client.post(url(post, "variations"), {"do": "create", "variation": "B", "weight": "1"})

@@ -147,9 +147,36 @@ def test_a_promotion_shows_every_change_before_it_is_made(signed_in: SignedIn) -
     assert re.search(r"<ins>.*Title of B.*</ins>", asked)
     assert "The test ends" in asked
     assert Post.objects.get(pk=post.pk).title == "Filter coffee"
-    client.post(url(post, "variations"), {"do": "promote", "value": str(made.pk)})
+    client.post(url(post, "variations"), _sent(asked))
     assert Post.objects.get(pk=post.pk).title == "Title of B"
     assert state(made) == (30, False)
+
+
+def _sent(page: str) -> dict[str, str]:
+    """The form of the question, as a browser sends it."""
+    fields = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page)
+    return {**dict(fields), "do": "promote"}
+
+
+def test_what_moved_since_the_question_is_named_and_nothing_promoted(signed_in: SignedIn) -> None:
+    post = make.post("Filter coffee")
+    made = varied(post, running=True)
+    client = signed_in("editor")
+    old = _sent(text(client.get(ask(post, "promote", made))))
+    make.edited(post, {"excerpt": "Moved on"})
+    before = make.live_hash()
+
+    for late, named in (
+        (old, "<li>Filter coffee: Excerpt</li>"),
+        ({**old, "version": "2", "variation_version": "1"}, "<li>Title of B: Title</li>"),
+        ({**old, "version": "-1", "variation_version": "9" * 99}, "<li>Title of B</li>"),
+    ):
+        answer = client.post(url(post, "variations"), late)
+        assert (answer.status_code, named in text(answer)) == (409, True)
+        assert make.live_hash() == before
+        assert state(made) == (30, True)
+    client.post(url(post, "variations"), _sent(text(answer)))
+    assert Post.objects.get(pk=post.pk).title == "Title of B"
 
 
 def test_what_is_not_published_offers_no_start(signed_in: SignedIn) -> None:

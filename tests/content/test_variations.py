@@ -292,6 +292,29 @@ def test_promote_rewrites_no_sibling_no_translation_and_no_draft() -> None:
     assert make.layers(now(post)).review.changes.paths == ("post.metaTitle",)
 
 
+def test_what_moved_since_it_was_read_is_not_promoted() -> None:
+    post = make.post()
+    made = varied(post)
+    edit(made, title="Won")
+    before, editor = make.live_hash(), ApiClient("editor")
+    path, winner = f"/api/posts/{post.pk}/promote-variation", {"variationId": str(made.pk)}
+
+    for stale, named in (
+        ({"version": 2}, "version"),
+        ({"version": 1, "variationVersion": 1}, "variationVersion"),
+        ({"variationVersion": 3}, "variationVersion"),
+    ):
+        refused = editor.write("POST", path, {**winner, **stale}, expect=409)
+        assert (refused["code"], list(refused["details"])) == ("stale_version", [named])
+    for nonsense in (-1, "1", True, 2**60, [1], 1.5):
+        editor.write("POST", path, {**winner, "variationVersion": nonsense}, expect=422)
+    assert make.live_hash() == before
+
+    seen = {"version": 1, "variationVersion": 2}
+    assert editor.write("POST", path, {**winner, **seen})["version"] == 2
+    assert now(post).title == "Won"
+
+
 def test_promoting_can_be_reverted_and_promoted_again() -> None:
     post = make.post()
     made = varied(post)
