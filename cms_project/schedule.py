@@ -15,6 +15,7 @@ _SECONDS: Final = {
     "agents_app.tasks.keep_reactions": 3_600.0,
     "agents_app.tasks.prune_transcripts": 86_400.0,
     "content.tasks.publish_due_posts": 60.0,
+    "content.tasks.sweep_decisions": 30.0,
     "content.tasks.purge_trash": 3_600.0,
     "forms.tasks.prune_submissions": 86_400.0,
     "media.tasks.sweep_variants": 30.0,

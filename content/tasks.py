@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from uuid import UUID
 
 from celery import shared_task
 from django.conf import settings
 
 from accounts.models import User
 from accounts.roles import Role
+from content.services.decision_work import carry_out, forget_old_batches, wake_waiting
 from content.services.previews import forget_old_links
 from content.services.publish import publish_due_posts as publish_due
 from content.services.trash import purge_trash as purge
@@ -29,13 +31,25 @@ def publish_due_posts() -> int:
 
 @shared_task
 def purge_trash() -> int:
-    """Delete for good what was in the trash for `TRASH_DAYS`, and forget preview links that ended long ago."""
+    """Delete for good what was in the trash for `TRASH_DAYS`; forget old links and decisions."""
     forget_old_links()
+    forget_old_batches()
     admin = _admin()
     if admin is None:
         logger.warning("the trash is not emptied: there is no active admin")
         return 0
     return purge(actor=admin, days=settings.CMS_ENV.trash_days)
+
+
+@shared_task
+def decide_batch(batch_id: str) -> None:
+    carry_out(UUID(batch_id))
+
+
+@shared_task
+def sweep_decisions() -> int:
+    """Go on with decisions whose worker died or whose message was lost. Answers how many batches."""
+    return wake_waiting()
 
 
 def _admin() -> Actor | None:

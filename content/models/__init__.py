@@ -1,5 +1,6 @@
 """The rows of content."""
 
+from content.models.decision_batch import BatchState, DecisionBatch, DecisionItem, Outcome
 from content.models.draft import Draft, Layer
 from content.models.editing import EditingMark
 from content.models.feedback import Feedback, FeedbackCategory, FeedbackStatus
@@ -19,7 +20,10 @@ from content.models.tree_move import TreeMove
 from content.models.url_pattern import UrlPattern
 
 __all__ = [
+    "BatchState",
     "CopyOrigin",
+    "DecisionBatch",
+    "DecisionItem",
     "Draft",
     "EditingMark",
     "Feedback",
@@ -30,6 +34,7 @@ __all__ = [
     "ModuleGroup",
     "ModuleInstance",
     "ModuleRevision",
+    "Outcome",
     "Post",
     "PostModule",
     "PostQuerySet",

@@ -1,0 +1,167 @@
+"""Decisions on many changes: carried out post by post, by a task that may be killed, cancelled or stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db.models import F
+
+from accounts.models import User
+from content.models import BatchState, DecisionBatch, Layer, Outcome, Post, QueuedChange
+from content.services import decision_work
+from content.services.decision_batches import begin_batch, cancel_batch, counts_of, find_batch
+from content.services.inbox import Marked, Word
+from core.actor import Actor
+from core.errors import Conflict, NotAllowed, NotFound, RuleViolation
+from core.models import Event
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+def described(count: int) -> list[Post]:
+    posts = [make.post(f"Post {number}", slug=f"post-{number}") for number in range(count)]
+    for number, post in enumerate(posts):
+        make.staged(post, {"metaDescription": f"All about {number}."}, by=make.agent_actor())
+    return posts
+
+
+def marks(word: Word = "accept", posts: Sequence[Post] = ()) -> list[Marked]:
+    rows = QueuedChange.objects.filter(post__in=posts) if posts else QueuedChange.objects.all()
+    return [Marked(row.pk, row.seen, word) for row in rows.order_by("pk")]
+
+
+def editor() -> Actor:
+    return make.actor("editor", via="admin")
+
+
+def outcomes(batch: DecisionBatch) -> list[str]:
+    """By the order of the posts' addresses; of a post that is gone first."""
+    items = batch.items.order_by(F("post__slug").asc(nulls_first=True))
+    return list(items.values_list("outcome", flat=True))
+
+
+def test_what_moved_is_left_and_a_worker_that_died_is_followed_by_another(
+    monkeypatch: Any,
+) -> None:
+    posts = described(6)
+    make.staged(posts[2], {"metaDescription": "A person's own"}, layer=Layer.REVIEW)
+    proposed = [mark for mark in marks() if layer_of(mark) == Layer.AI_REVIEW]
+    batch = begin_batch(marks=proposed, actor=editor(), note="As agreed")
+    make.staged(posts[1], {"metaDescription": "Moved meanwhile"}, by=make.agent_actor())
+    Post.objects.filter(pk=posts[3].pk).delete()
+    monkeypatch.setattr(decision_work, "_decision", dying_at(posts[4]))
+
+    for _ in range(6):  # each time it comes to that post, the worker dies
+        with pytest.raises(KeyboardInterrupt):
+            decision_work.carry_out(batch.pk)
+    monkeypatch.undo()
+    assert counts_of([batch.pk])[batch.pk][Outcome.WAITING] > 0
+    decision_work.carry_out(batch.pk)
+    decision_work.carry_out(batch.pk)
+
+    assert outcomes(batch) == ["gone", "taken", "moved", "held", "taken", "taken"]
+    batch.refresh_from_db()
+    assert (batch.state, batch.ended_at is not None) == (BatchState.DONE, True)
+    submitted = Event.objects.filter(name="post.ai-review.approve")
+    assert sorted(submitted.values_list("post_id", flat=True)) == sorted(
+        posts[number].pk for number in (0, 4, 5)
+    )
+    assert {event.payload["note"] for event in submitted} == {"As agreed"}
+    ended = Event.objects.get(name="inbox.batch.ended")
+    assert ended.payload == {
+        "id": str(batch.pk),
+        "taken": 3,
+        "rejected": 0,
+        "left": 3,
+        "state": "done",
+    }
+
+
+def layer_of(mark: Marked) -> str:
+    return QueuedChange.objects.get(pk=mark.id).layer
+
+
+def dying_at(post: Post) -> Any:
+    whole = decision_work._decision
+
+    def decide(of: Post, *args: Any) -> Any:
+        done = whole(of, *args)
+        if of == post:
+            raise KeyboardInterrupt
+        return done
+
+    return decide
+
+
+def test_who_lost_their_rights_decides_on_nothing_more() -> None:
+    posts = described(3)
+    batch = begin_batch(marks=marks("reject"), actor=editor(), note="No")
+    decision_work._decide_next(batch.pk)
+    User.objects.filter(username="editor").update(role="translator")
+
+    decision_work.carry_out(batch.pk)
+
+    batch.refresh_from_db()
+    assert batch.state == BatchState.STOPPED
+    assert "posts.review.approve" in batch.why
+    assert sorted(outcomes(batch)) == ["rejected", "waiting", "waiting"]
+    assert sum(make.layers(post).ai_review.exists for post in posts) == 2
+
+
+def test_cancelled_decisions_keep_what_is_done_and_are_for_their_person_and_admins() -> None:
+    described(3)
+    batch = begin_batch(marks=marks("reject"), actor=editor())
+    decision_work._decide_next(batch.pk)
+    other = Actor(user=make.user("editor", "other"), via="admin")
+
+    for call in (find_batch, cancel_batch):
+        with pytest.raises(NotFound):
+            call(batch_id=batch.pk, actor=other)
+    assert find_batch(batch_id=batch.pk, actor=make.actor("admin")) == batch
+    cancel_batch(batch_id=batch.pk, actor=editor())
+    with pytest.raises(Conflict):
+        cancel_batch(batch_id=batch.pk, actor=editor())
+    decision_work.carry_out(batch.pk)
+
+    assert sorted(outcomes(batch)) == ["rejected", "waiting", "waiting"]
+    assert decision_work.forget_old_batches(days=1) == 0
+    DecisionBatch.objects.update(ended_at=F("created_at") - timedelta(days=2))
+    decision_work.forget_old_batches(days=1)
+    assert not DecisionBatch.objects.exists()
+
+
+def test_what_may_not_be_begun_stores_nothing() -> None:
+    described(1)
+    many = [Marked(number, "0" * 20, "accept") for number in range(2001)]
+
+    for refused, actor, note, given in (
+        (RuleViolation, editor(), "", many),
+        (RuleViolation, editor(), "", []),
+        (RuleViolation, editor(), "a\x00b", marks()),
+        (RuleViolation, editor(), "\ud800", marks()),
+        (RuleViolation, editor(), "a" * 2001, marks()),
+        (NotAllowed, make.actor("translator"), "", marks()),
+        (NotAllowed, make.mcp_actor("admin"), "", marks()),
+        (NotAllowed, make.agent_actor(), "", marks()),
+    ):
+        with pytest.raises(refused):
+            begin_batch(marks=given, actor=actor, note=note)
+
+    assert not DecisionBatch.objects.exists()
+    assert QueuedChange.objects.filter(layer="ai-review").count() == 1
+
+
+def test_a_lost_message_is_made_good_by_the_sweep(run_on_commit: Any) -> None:
+    described(2)
+    batch = begin_batch(marks=marks(), actor=editor())
+    assert decision_work.wake_waiting() == 0
+    DecisionBatch.objects.update(touched_at=F("created_at") - timedelta(minutes=2))
+
+    with run_on_commit():
+        assert decision_work.wake_waiting() == 1
+
+    assert outcomes(batch) == ["taken", "taken"]
