@@ -9,10 +9,13 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
 from pydantic import Field as Bounds
 from pydantic.alias_generators import to_camel
+from pydantic_core import ErrorDetails
 
+from content.definitions.checking import said_by_pydantic
 from content.richtext.links import is_external, safe_href
 from core.errors import NotFound, RuleViolation, invalid
 from core.hostile import refuse_unstorable
@@ -21,14 +24,16 @@ from forms.fields import MOST_FIELDS, Field, Label, faults_of
 
 _SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 _SENTENCES: Final = {
-    "string_type": "This should be text.",
-    "list_type": "This should be a list.",
-    "bool_type": "This should be true or false.",
-    "int_type": "This should be a whole number.",
-    "model_type": "This should be an object.",
-    "model_attributes_type": "This should be an object.",
-    "missing": "This is required.",
-    "string_pattern_mismatch": "Letters, digits and underscores, beginning with a letter.",
+    "string_type": gettext_noop("This should be text."),
+    "list_type": gettext_noop("This should be a list."),
+    "bool_type": gettext_noop("This should be true or false."),
+    "int_type": gettext_noop("This should be a whole number."),
+    "model_type": gettext_noop("This should be an object."),
+    "model_attributes_type": gettext_noop("This should be an object."),
+    "missing": gettext_noop("This is required."),
+    "string_pattern_mismatch": gettext_noop(
+        "Letters, digits and underscores, beginning with a letter."
+    ),
 }
 """In place of pydantic's, which speak of Python."""
 
@@ -134,12 +139,19 @@ def _violation(error: ValidationError) -> RuleViolation:
                 "rpartition": path.rpartition(".")[2]
             }
         else:
-            said = item["msg"].removeprefix("Value error, ").rstrip(".")
-            sentence = _SENTENCES.get(item["type"]) or (_("This %(said)s.") % {"said": said})
-            if said.startswith(("String", "List", "Input")):
-                sentence = _SENTENCES.get(item["type"]) or f"{said}."
+            sentence = _sentence(item)
         details.setdefault(path, []).append(sentence)
     return _refusal(details)
+
+
+def _sentence(item: ErrorDetails) -> str:
+    own = _SENTENCES.get(item["type"])
+    if own:
+        return _(own)
+    said = item["msg"].removeprefix("Value error, ").rstrip(".")
+    if said.startswith(("String", "List", "Input")):
+        return said_by_pydantic(item).rstrip(".") + "."
+    return _("This %(said)s.") % {"said": said}
 
 
 def _refusal(details: dict[str, list[str]]) -> RuleViolation:

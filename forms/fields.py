@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Final, Literal, get_args
 
+from django.utils.translation import gettext as _
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
 from pydantic import Field as Bounds
 from pydantic.alias_generators import to_camel
@@ -82,9 +83,12 @@ def faults_of(fields: Sequence[Field]) -> Iterator[tuple[str, str]]:
     names: set[str] = set()
     for place, field in enumerate(fields):
         if field.name.lower() in names:
-            yield f"{place}.name", f"Another field has the name {field.name!r}."
+            yield f"{place}.name", _("Another field has the name %(name)r.") % {"name": field.name}
         if field.name.lower() == HONEYPOT:
-            yield f"{place}.name", f"{HONEYPOT!r} is the name of the field that must stay empty."
+            yield (
+                f"{place}.name",
+                _("%(name)r is the name of the field that must stay empty.") % {"name": HONEYPOT},
+            )
         names.add(field.name.lower())
         for key, sentence in (*_options(field), *_lengths(field), *_pattern(field)):
             yield f"{place}.{key}", sentence
@@ -92,11 +96,15 @@ def faults_of(fields: Sequence[Field]) -> Iterator[tuple[str, str]]:
 
 def _options(field: Field) -> Iterator[tuple[str, str]]:
     if field.type == "select" and field.options is None:
-        yield "options", "A select needs options."
+        yield "options", _("A select needs options.")
     elif field.type != "select" and field.options is not None:
-        yield "options", f"Only a select has options, not a field of the type {field.type}."
+        yield (
+            "options",
+            _("Only a select has options, not a field of the type %(type)s.")
+            % {"type": field.type},
+        )
     elif field.options and len(set(field.options)) < len(field.options):
-        yield "options", "Each option stands once."
+        yield "options", _("Each option stands once.")
 
 
 def _lengths(field: Field) -> Iterator[tuple[str, str]]:
@@ -105,21 +113,32 @@ def _lengths(field: Field) -> Iterator[tuple[str, str]]:
         if number is None:
             continue
         if field.type not in LONGEST:
-            yield key, f"A field of the type {field.type} has no length."
+            yield key, _("A field of the type %(type)s has no length.") % {"type": field.type}
         elif number > LONGEST[field.type]:
-            yield key, f"A field of the type {field.type} takes {LONGEST[field.type]:,} characters."
+            yield (
+                key,
+                _("A field of the type %(type)s takes %(most)s characters.")
+                % {"type": field.type, "most": f"{LONGEST[field.type]:,}"},
+            )
     if field.type in LONGEST and (field.min_length or 0) > field.longest:
-        yield "minLength", f"minLength is more than the {field.longest:,} characters allowed."
+        yield (
+            "minLength",
+            _("minLength is more than the %(most)s characters allowed.")
+            % {"most": f"{field.longest:,}"},
+        )
 
 
 def _pattern(field: Field) -> Iterator[tuple[str, str]]:
     if field.pattern is None:
         return
     if field.type not in LONGEST or field.type == "textarea":
-        yield "pattern", f"A field of the type {field.type} has no pattern."
+        yield "pattern", _("A field of the type %(type)s has no pattern.") % {"type": field.type}
     elif not field.pattern:
-        yield "pattern", "The pattern is empty; leave it out."
+        yield "pattern", _("The pattern is empty; leave it out.")
     elif fault := patterns.fault_of(field.pattern):
-        yield "pattern", f"The pattern {fault}."
+        yield "pattern", _("The pattern %(fault)s.") % {"fault": fault}
     elif (field.max_length or 0) > patterns.LONGEST_TEXT:
-        yield "maxLength", f"With a pattern, at most {patterns.LONGEST_TEXT} characters."
+        yield (
+            "maxLength",
+            _("With a pattern, at most %(most)s characters.") % {"most": patterns.LONGEST_TEXT},
+        )

@@ -103,7 +103,7 @@ def _violation(
 def _sentence(props: type[ModuleProps], error: ErrorDetails) -> str:
     if error["type"] != "extra_forbidden":
         own = _SENTENCES.get(error["type"])
-        return _(own) if own else _said(error).rstrip(".") + "."
+        return _(own) if own else said_by_pydantic(error).rstrip(".") + "."
     known = _known_at(props, error["loc"])
     name = _readable(error["loc"][-1])
     close = get_close_matches(name, known, 1, cutoff=0.7)
@@ -115,7 +115,8 @@ def _sentence(props: type[ModuleProps], error: ErrorDetails) -> str:
     }
 
 
-def _said(error: ErrorDetails) -> str:
+def said_by_pydantic(error: ErrorDetails) -> str:
+    """Pydantic's sentence in the reader's language, where it is one that people meet."""
     plain = _PYDANTIC.get(error["type"], "")
     translated = in_words(plain)
     if translated == plain:

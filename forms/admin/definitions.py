@@ -235,10 +235,10 @@ def _delete(row: FormDefinition, request: HttpRequest) -> HttpResponse:
 
 
 def _at_fields(error: RuleViolation) -> RuleViolation:
-    """The refusal with what is wrong in a form's field above the cards; the card says it too."""
+    """The refusal with what is wrong in a form's fields said by their cards; above them only that it is so."""
     details: dict[str, list[str]] = {}
     for path, sentences in error.details.items():
         name, _dot, rest = path.partition(".")
-        said = [f"{rest}: {text}" if rest else text for text in sentences]
-        details.setdefault("questions" if name == "fields" else name, []).extend(said)
+        said = [_("Nothing was saved. What is marked below is to be corrected.")]
+        details["questions" if name == "fields" else name] = said if rest else list(sentences)
     return RuleViolation(error.message, code=error.code, details=details)

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 from core.errors import RuleViolation
 from core.hostile import refuse_unstorable
 from core.json import Json, JsonObject
+from core.words.refusals import with_label
 from forms.fields import LONGEST, MOST_FIELDS
 
 KINDS: Final = {
@@ -28,6 +29,17 @@ KINDS: Final = {
     "date": gettext_lazy("Date"),
     "select": gettext_lazy("Choice from a list"),
     "checkbox": gettext_lazy("Box to tick"),
+}
+_LABELS: Final = {
+    "label": gettext_lazy("Label"),
+    "type": gettext_lazy("Type"),
+    "options": gettext_lazy("Options, one on each line"),
+    "help": gettext_lazy("Help below the label"),
+    "name": gettext_lazy("Name for programs"),
+    "placeholder": gettext_lazy("Example inside"),
+    "minLength": gettext_lazy("At least so many characters"),
+    "maxLength": gettext_lazy("At most so many"),
+    "pattern": gettext_lazy("Pattern that it must fit"),
 }
 _TEXTS: Final = ("name", "label", "type", "placeholder", "help", "pattern")
 _NUMBERS: Final = ("minLength", "maxLength")
@@ -184,10 +196,22 @@ def cards(
     for place, row in enumerate(rows):
         own = f"fields.{place}"
         said = [
-            f"{key[len(own) + 1 :]}: {text}" if key != own else text
+            text
             for key, texts in errors.items()
             if key == own or key.startswith(f"{own}.")
-            for text in texts
+            for text in _said(key.removeprefix(own).removeprefix("."), texts)
         ]
         found.append(Card(place, row, said, place == new))
     return found
+
+
+def _said(part: str, sentences: Sequence[str]) -> list[str]:
+    """What was refused of a part of a field, with the label that the card shows."""
+    label = str(_LABELS.get(part.partition(".")[0], ""))
+    if not label:
+        return list(sentences)
+    named = with_label(label, part, sentences)
+    return [
+        text if text != sentence else _("%(label)s: %(text)s") % {"label": label, "text": text}
+        for text, sentence in zip(named, sentences, strict=True)
+    ]

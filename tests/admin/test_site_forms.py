@@ -51,7 +51,7 @@ def test_a_form_is_made_changed_and_deleted(signed_in: SignedIn) -> None:
     [
         ({"questions": "{"}, "This is no JSON"),
         ({"questions": "[" * 100_000}, "This is no JSON"),
-        ({"questions": '[{"name": "a", "label": "A", "type": "color"}]'}, "0.type"),
+        ({"questions": '[{"name": "a", "label": "A", "type": "color"}]'}, "Type: Input should be"),
         ({"questions": "[]"}, "at least 1 item"),
         ({"redirectUrl": "javascript:alert(1)"}, "must be a path of this site"),
         ({"title": ""}, "This field is required"),

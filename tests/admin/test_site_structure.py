@@ -78,7 +78,7 @@ def test_a_menu_is_made_changed_and_deleted(signed_in: SignedIn) -> None:
     no_json: Any = client.post(page, {**form, "items": "[" * 100_000})
     lone: Any = client.post(page, {**form, "do": "preview", "items": '[{"label": "\\ud800"}]'})
     assert (wrong.status_code, no_json.status_code, lone.status_code) == (422, 422, 200)
-    assert "label must not be empty." in text(wrong)
+    assert "“Label” must not be empty." in text(wrong)
     items = json.dumps([{"label": "Home", "url": "/"}, {"label": "Blog", "url": "/blog"}])
     assert client.post(page, {**form, "items": items}).status_code == 302
     stale = client.post(page, {**form, "items": "[]"})

@@ -59,8 +59,7 @@ def _save(frame: Frame, sheet: Sheet, *, to_review: bool) -> HttpResponse:
         if error.status == 404:
             raise
         errors = _by_name(error, sheet)
-        is_at_fields = any(error.message in sentences for sentences in errors.values())
-        more = {"problem": "" if is_at_fields else error.message}
+        more = {"problem": "" if errors else error.message}
         return show(frame, sheet, errors=errors, more=more, sent=True, status=error.status)
     is_elsewhere = frame.post.status != status or (to_review and frame.layer is None)
     may_stay = in_place(frame.request) and not is_elsewhere and not sheet.created

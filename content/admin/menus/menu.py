@@ -148,9 +148,10 @@ def _new_id(request: HttpRequest, rows: Sequence[Row]) -> str:
 
 
 def _at_the_tree(error: RuleViolation) -> CmsError:
-    """The refusal with what is wrong in an item above the tree; the item says it too."""
+    """The refusal with what is wrong in an item said by the item; above the tree only that it is so."""
     details: dict[str, list[str]] = {}
     for path, sentences in error.details.items():
-        name, _dot, _rest = path.partition(".")
-        details.setdefault(name, []).extend(sentences)
+        name, _dot, rest = path.partition(".")
+        said = [_("Nothing was saved. What is marked below is to be corrected.")]
+        details[name] = said if rest else list(sentences)
     return RuleViolation(error.message, code=error.code, details=details)

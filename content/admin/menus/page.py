@@ -28,6 +28,7 @@ from content.site.links import menu_post_ids
 from content.site.menus import shown_links
 from core.errors import RuleViolation
 from core.hostile import refuse_unstorable
+from core.words.refusals import with_label
 
 
 def items_sent(data: QueryDict) -> object:
@@ -82,7 +83,12 @@ def tree_context(
     nodes = nodes_of(rows)
     _name(nodes, menu.locale)
     for path, node in by_path(nodes):
-        node.errors = [text for key, texts in errors.items() if _is_of(key, path) for text in texts]
+        node.errors = [
+            text
+            for key, texts in errors.items()
+            if _is_of(key, path)
+            for text in with_label(_label_of(key), key, texts)
+        ]
     return {
         "nodes": nodes,
         "number": len(rows),
@@ -92,6 +98,11 @@ def tree_context(
         "links": shown_links(items_of(rows), menu.locale),  # type: ignore[arg-type]  # rows make objects
         "siblings": Menu.objects.filter(slug=menu.slug).exclude(pk=menu.pk).order_by("locale"),
     }
+
+
+def _label_of(key: str) -> str:
+    """What the page calls the part of an item that a refusal is about."""
+    return {"label": _("Label"), "url": _("Address")}.get(key.rpartition(".")[2], "")
 
 
 def _is_of(key: str, path: str) -> bool:
