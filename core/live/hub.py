@@ -1,34 +1,28 @@
-"""One task in a process tells all its open pages: however many there are, it looks once at a time."""
+"""What happens, told to all open pages of a process."""
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 from uuid import UUID
 
 from channels.db import database_sync_to_async
-from django.conf import settings
 
 from core.actor import Person
 from core.json import JsonObject
 from core.live.holders import Ticket, holders
-from core.live.listener import NOT_LET_IN, Listener
+from core.live.hubs import CHECK_SECONDS, Hubs, PageHub
+from core.live.listener import Listener
+from core.live.open_page import NOT_LET_IN
 from core.live.presence import Here, here, told_to
 from core.live.rights import MayHear, may_hear_of
 from core.live.tail import Tail
 from core.live.told import Told, message
 
-logger = logging.getLogger(__name__)
-MOST_PAGES: Final = 5000
-MOST_PAGES_OF_ONE: Final = 100
 MOST_AT_ONCE: Final = 50
 """Events that a page hears of one by one; of more at once it hears that it should load again."""
-CHECK_SECONDS: Final = 2.0
-"""How often pages are looked at that nothing is told to: who was logged out must not stay connected."""
 PING_SECONDS: Final = 20.0
 VERSION: Final = 1
 """Of the messages."""
@@ -45,58 +39,28 @@ class _Round:
     here: Mapping[UUID, Sequence[Here]]
 
 
-class Hub:
-    """The pages that are open in this process."""
+class Hub(PageHub[Listener]):
+    """The pages of this process that hear of events."""
+
+    most_pages: ClassVar[int] = 5000
+    most_pages_of_one: ClassVar[int] = 100
 
     def __init__(self) -> None:
-        self._listeners: set[Listener] = set()
+        super().__init__()
         self._tail = Tail()
-        self._wake = asyncio.Event()
         self._check_at = 0.0
         self._ping_at = time.monotonic() + PING_SECONDS
-        self._is_failing = False
 
-    def join(self, listener: Listener) -> bool:
-        """Tell it from now on; False where too many are open."""
-        own = [one for one in self._listeners if one.ticket.user_id == listener.ticket.user_id]
-        if len(own) >= MOST_PAGES_OF_ONE or len(self._listeners) >= MOST_PAGES:
-            return False
-        self._listeners.add(listener)
-        self._wake.set()
-        return True
-
-    def leave(self, listener: Listener) -> None:
-        self._listeners.discard(listener)
-        self._wake.set()
-
-    async def run(self) -> None:
-        """Until the last page is closed."""
-        while self._listeners:
-            self._wake.clear()
-            try:
-                await self._turn()
-                self._is_failing = False
-            except Exception:  # a database that is away for a moment ends no connection
-                if not self._is_failing:
-                    logger.exception("open pages are told nothing until this works again")
-                self._is_failing = True
-            try:
-                await asyncio.wait_for(self._wake.wait(), settings.LIVE_POLL_SECONDS)
-            except TimeoutError:
-                continue
-
-    async def _turn(self) -> None:
-        listeners = list(self._listeners)
+    async def turn(self, pages: Sequence[Listener]) -> None:
         now = time.monotonic()
-        found = await database_sync_to_async(self._look)(listeners, now >= self._check_at)
+        found = await database_sync_to_async(self._look)(pages, now >= self._check_at)
         if found is not None:
             self._check_at = now + CHECK_SECONDS
-            self._tell(listeners, found)
+            self._tell(pages, found)
         if now >= self._ping_at:
             self._ping_at = now + PING_SECONDS
-            for listener in listeners:
+            for listener in pages:
                 listener.say(self._signal("ping"))
-        self._listeners -= {listener for listener in listeners if listener.has_ended}
 
     def _look(self, listeners: Collection[Listener], is_due: bool) -> _Round | None:
         """One query, one more where pages of posts are open; to tell something, three more for the rights of all."""
@@ -162,21 +126,4 @@ def _others(listener: Listener, at_posts: Mapping[UUID, Sequence[Here]]) -> Sequ
     return tuple(at_posts.get(listener.post_id, ())) if listener.post_id else ()
 
 
-_hubs: dict[asyncio.AbstractEventLoop, tuple[Hub, asyncio.Task[None]]] = {}
-
-
-def hub() -> Hub:
-    """The hub of the running event loop; its task starts with the first page and ends with the last."""
-    loop = asyncio.get_running_loop()
-    if loop not in _hubs:
-        made = Hub()
-        # It begins when the caller waits, and has joined by then.
-        _hubs[loop] = made, loop.create_task(_run(made, loop))
-    return _hubs[loop][0]
-
-
-async def _run(made: Hub, loop: asyncio.AbstractEventLoop) -> None:
-    try:
-        await made.run()
-    finally:
-        _hubs.pop(loop, None)
+hubs: Final[Hubs[Listener]] = Hubs(Hub)

@@ -13,7 +13,7 @@ from django.test import Client
 
 from accounts.services.users import change_user, set_password
 from core import events
-from core.live import hub
+from core.live.hub import Hub, hubs
 from tests import make
 from tests.core.sockets import ORIGIN, asked, in_a_loop, opened, session_of
 
@@ -24,7 +24,7 @@ MISSING = "00000000-0000-4000-8000-000000000000"
 @pytest.fixture(autouse=True)
 def quick(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.LIVE_POLL_SECONDS = 0.01
-    monkeypatch.setattr(hub, "CHECK_SECONDS", 0.01)
+    monkeypatch.setattr("core.live.hub.CHECK_SECONDS", 0.01)
 
 
 @pytest.mark.parametrize(
@@ -140,8 +140,8 @@ async def test_the_log_out_button_ends_one_session_and_its_pages_only() -> None:
 @in_a_loop
 async def test_the_task_ends_with_the_last_page_and_begins_with_the_next() -> None:
     async with opened("editor"), opened("admin"):
-        assert len(hub._hubs) == 1
-    while hub._hubs:
+        assert len(hubs.at_work) == 1
+    while hubs.at_work:
         await asyncio.sleep(0)
 
     async with opened("editor") as page:
@@ -161,8 +161,8 @@ async def test_who_sends_something_is_put_out() -> None:
 @in_a_loop
 async def test_one_person_does_not_open_pages_without_end() -> None:
     session = await sync_to_async(session_of)("editor")
-    pages = [asked(session=session) for _ in range(hub.MOST_PAGES_OF_ONE)]
-    assert [await page.connect() for page in pages] == [0] * hub.MOST_PAGES_OF_ONE
+    pages = [asked(session=session) for _ in range(Hub.most_pages_of_one)]
+    assert [await page.connect() for page in pages] == [0] * Hub.most_pages_of_one
 
     assert await asked(session=session).connect() == 4429
 

@@ -15,8 +15,9 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from cms_project.asgi import application
-from core.live import hub, listener, tail
+from core.live import hub, tail
 from core.live.holders import Ticket, holders
+from core.live.listener import Listener
 from core.live.rights import may_hear_of
 from core.models import Event
 from tests import make
@@ -185,7 +186,7 @@ async def test_of_very_much_at_once_a_page_is_told_to_load_again() -> None:
 async def test_a_page_that_takes_nothing_is_dropped_and_the_others_go_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(listener, "MOST_WAITING", 5)
+    monkeypatch.setattr(Listener, "most_waiting", 5)
     slow = asked(session=await sync_to_async(session_of)("editor"))
     flows, sent, received = asyncio.Event(), [], asyncio.Queue[Any]()
     flows.set()
