@@ -25,6 +25,8 @@ KINDS = (
     # What else people do
     EventKind("post.review.reject", "Review rejected", _VIEW),
     EventKind("post.ai-review.reject", "AI Review rejected", _VIEW),
+    EventKind("post.review.reconsider", "Rejection in Review taken back", _VIEW),
+    EventKind("post.ai-review.reconsider", "Rejection in AI Review taken back", _VIEW),
     EventKind("post.ai-review.withdraw", "Taken out of AI Review with its run", _VIEW),
     EventKind("post.restored", "Post restored", _VIEW, is_live=True),
     EventKind("post.purged", "Post deleted for good", "posts.delete"),

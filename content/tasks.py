@@ -13,6 +13,7 @@ from accounts.roles import Role
 from content.services.decision_work import carry_out, forget_old_batches, wake_waiting
 from content.services.previews import forget_old_links
 from content.services.publish import publish_due_posts as publish_due
+from content.services.rejections import forget_old_rejections
 from content.services.trash import purge_trash as purge
 from core.actor import Actor
 
@@ -31,8 +32,9 @@ def publish_due_posts() -> int:
 
 @shared_task
 def purge_trash() -> int:
-    """Delete for good what was in the trash for `TRASH_DAYS`; forget old links and decisions."""
+    """Delete for good what was in the trash for `TRASH_DAYS`; forget old links, rejections and decisions."""
     forget_old_links()
+    forget_old_rejections()
     forget_old_batches()
     admin = _admin()
     if admin is None:

@@ -15,6 +15,7 @@ from core.json import Json
 from core.models import Event
 
 _REJECTIONS: Final = tuple(f"post.{layer.value}.reject" for layer in Layer)
+_RECONSIDERED: Final = tuple(f"post.{layer.value}.reconsider" for layer in Layer)
 _LOOKED_AT: Final = 20
 """Runs that are looked through for each that is wanted: most are not decided on yet, or proposed nothing."""
 
@@ -60,10 +61,13 @@ def _rejected(runs: Sequence[AgentRun]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     by_id = {str(run.pk): run for run in runs}
     posts = {run.post_id for run in runs}
-    for event in Event.objects.filter(name__in=_REJECTIONS, post_id__in=posts):
+    names = _REJECTIONS + _RECONSIDERED
+    for event in Event.objects.filter(name__in=names, post_id__in=posts).order_by("id"):
         paths, of = event.payload.get("paths"), event.payload.get("runs")
         for run_id in of if isinstance(of, list) else ():
             run = by_id.get(str(run_id))
             if run is not None and run.post_id == event.post_id and isinstance(paths, list):
-                found[str(run_id)] |= {str(path) for path in paths if path in run.staged}
+                own = {str(path) for path in paths if path in run.staged}
+                told = found[str(run_id)]
+                found[str(run_id)] = told | own if event.name in _REJECTIONS else told - own
     return found

@@ -12,6 +12,7 @@ from content.models import Layer, Provenance
 from core.models import Event
 
 _REJECTED: Final = tuple(f"post.{layer.value}.reject" for layer in Layer)
+_RECONSIDERED: Final = tuple(f"post.{layer.value}.reconsider" for layer in Layer)
 _MOST_EVENTS: Final = 200
 
 
@@ -66,12 +67,14 @@ def _accepted(run: AgentRun) -> dict[str, bool]:
 
 def _rejected(run: AgentRun, staged: list[str]) -> frozenset[str]:
     events = Event.objects.filter(
-        post_id=run.post_id, name__in=_REJECTED, created_at__gte=run.created_at
+        post_id=run.post_id, name__in=_REJECTED + _RECONSIDERED, created_at__gte=run.created_at
     )
     found: set[str] = set()
     # A list inside JSON is searched here: the databases don't share a lookup for it.
-    for payload in events.order_by("-id").values_list("payload", flat=True)[:_MOST_EVENTS]:
+    latest = list(events.order_by("-id").values_list("name", "payload")[:_MOST_EVENTS])
+    for name, payload in reversed(latest):
         runs, paths = payload.get("runs"), payload.get("paths")
         if isinstance(runs, list) and str(run.pk) in runs and isinstance(paths, list):
-            found |= {str(path) for path in paths if path in staged}
+            own = {str(path) for path in paths if path in staged}
+            found = found | own if name in _REJECTED else found - own
     return frozenset(found)

@@ -16,6 +16,7 @@ from content.models import Layer, Provenance
 from core.models import Event
 
 _REJECTED: Final = tuple(f"post.{layer.value}.reject" for layer in Layer)
+_RECONSIDERED: Final = tuple(f"post.{layer.value}.reconsider" for layer in Layer)
 _MOST_EVENTS: Final = 2000
 
 
@@ -71,10 +72,11 @@ def _accepted(since: datetime) -> Counter[str]:
 
 
 def _rejected(since: datetime) -> Counter[str]:
-    """The latest rejections, path by path, for the agents whose runs had staged them."""
-    events = Event.objects.filter(name__in=_REJECTED, created_at__gte=since).order_by("-id")
-    payloads = list(events.values_list("payload", flat=True)[:_MOST_EVENTS])
-    named = {str(id_) for payload in payloads for id_ in _texts(payload, "runs")}
+    """The latest rejections that stand, path by path, for the agents whose runs had staged them."""
+    names = _REJECTED + _RECONSIDERED
+    events = Event.objects.filter(name__in=names, created_at__gte=since).order_by("-id")
+    told = list(events.values_list("name", "payload")[:_MOST_EVENTS])
+    named = {str(id_) for _name, payload in told for id_ in _texts(payload, "runs")}
     runs = {
         str(pk): (agent_id, set(map(str, staged)))
         for pk, agent_id, staged in AgentRun.objects.filter(pk__in=named).values_list(
@@ -82,12 +84,14 @@ def _rejected(since: datetime) -> Counter[str]:
         )
     }
     found: Counter[str] = Counter()
-    for payload in payloads:
+    for name, payload in told:
+        sign = 1 if name in _REJECTED else -1
         paths = set(_texts(payload, "paths"))
         for run_id in _texts(payload, "runs"):
             agent_id, staged = runs.get(run_id, ("", set()))
-            found[agent_id] += len(paths & staged)
-    return found
+            found[agent_id] += sign * len(paths & staged)
+    # Of a rejection from before, only that it was taken back is told here.
+    return +found
 
 
 def _texts(payload: Mapping[str, object], key: str) -> list[str]:

@@ -133,7 +133,7 @@ class ReviewViewSet(ApiViewSet):
 
     def _reject(self, request: Request, post_id: str, layer: Layer) -> Response:
         body = read_body(request, Rejection)
-        post, dropped = layers.reject(
+        done = layers.reject(
             post_id=_post(post_id).pk,
             layer=layer,
             actor=self.actor,
@@ -141,7 +141,9 @@ class ReviewViewSet(ApiViewSet):
             note=body.note,
             digest=body.digest,
         )
-        return Response({"postId": post.pk, "layer": layer.value, "rejected": list(dropped)})
+        return Response(
+            {"postId": done.post.pk, "layer": layer.value, "rejected": list(done.paths)}
+        )
 
 
 def _post(post_id: str) -> Post:

@@ -29,11 +29,15 @@ from core.errors import Conflict
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """`conflicts` are paths that stayed in AI Review, because a person had staged another value in Review."""
+    """`conflicts` are paths that stayed in AI Review, because a person had staged another value in Review.
+
+    `rejections` are the ids by which what was rejected can be taken back.
+    """
 
     taken: tuple[str, ...]
     rejected: tuple[str, ...]
     conflicts: tuple[str, ...]
+    rejections: tuple[int, ...] = ()
 
 
 @transaction.atomic
@@ -63,13 +67,15 @@ def decide(
         submitted = submit(post_id=post_id, actor=actor, paths=accept, note=of_taken)
         taken = submitted.submitted
         conflicts = tuple(conflict.path for conflict in submitted.conflicts)
+    rejections: list[int] = []
     for why, paths in _by_note(refuse, note, notes or {}).items():
         # Taking can settle what was to be refused: a module's place among the others, for one.
         left = set(open_layers(lock_post(post_id)).view(layer).changes.paths)
         remaining = [path for path in paths if path in left]
         if remaining:
-            reject(post_id=post_id, layer=layer, actor=actor, paths=remaining, note=why)
-    return Decided(taken, tuple(refuse), conflicts)
+            done = reject(post_id=post_id, layer=layer, actor=actor, paths=remaining, note=why)
+            rejections.append(done.rejection)
+    return Decided(taken, tuple(refuse), conflicts, tuple(rejections))
 
 
 def _by_note(refuse: Collection[str], note: str, notes: Mapping[str, str]) -> dict[str, list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
@@ -10,12 +11,22 @@ from django.utils.translation import gettext as _
 
 from content.changes import apply
 from content.layers.digest import read_digest
+from content.layers.rejected import keep_rejected
 from content.layers.seen import require_paths, seen_changes
 from content.layers.state import check_version, lock_post, open_layers, save_draft, settle
 from content.models import Layer, Post
 from core import events
 from core.actor import Actor
 from core.errors import RuleViolation
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """What was dropped; `rejection` is the id of the event, by which it can be taken back."""
+
+    post: Post
+    paths: tuple[str, ...]
+    rejection: int
 
 
 @transaction.atomic
@@ -28,8 +39,8 @@ def reject(
     note: str = "",
     expected_version: int | None = None,
     digest: str | None = None,
-) -> tuple[Post, tuple[str, ...]]:
-    """Drop all of a layer, or these paths of it. Answers what was dropped.
+) -> Rejected:
+    """Drop all of a layer, or these paths of it; what was proposed is kept for a while, to be taken back.
 
     What AI Review holds beside a rejected Review stays there. With a
     `digest`, only what the reviewer saw is dropped, else `Conflict`. Raises `RuleViolation` on unknown paths.
@@ -52,7 +63,7 @@ def reject(
     rest = view.changes.only([path for path in view.changes.paths if path not in wanted])
     save_draft(view, post, apply(view.below, rest), view.marks, actor.user.pk)
     settle(post, layers.live)
-    events.record(
+    event = events.record(
         f"post.{layer}.reject",
         actor=actor,
         post_id=post.pk,
@@ -62,4 +73,5 @@ def reject(
             "runs": sorted({view.marks[p].run_id for p in dropped if p in view.marks} - {""}),
         },
     )
-    return post, dropped
+    keep_rejected(view, post, dropped, event.pk)
+    return Rejected(post, dropped, event.pk)

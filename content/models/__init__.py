@@ -12,6 +12,7 @@ from content.models.post import Post, PostQuerySet, Status
 from content.models.preview import PreviewLink
 from content.models.provenance import Provenance
 from content.models.queued_change import QueuedChange
+from content.models.rejected import RejectedChange
 from content.models.replacement import ReplacedPlace, Replacement
 from content.models.revision import Revision
 from content.models.search import SearchEntry
@@ -42,6 +43,7 @@ __all__ = [
     "PreviewLink",
     "Provenance",
     "QueuedChange",
+    "RejectedChange",
     "ReplacedPlace",
     "Replacement",
     "Revision",

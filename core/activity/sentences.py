@@ -26,6 +26,12 @@ _DID: Final[Mapping[str, str]] = {
     "post.create-translation": gettext_noop("made {post} as a translation"),
     "post.review.reject": gettext_noop("rejected {n} changes of {post} in Review"),
     "post.ai-review.reject": gettext_noop("rejected {n} changes of {post} in AI Review"),
+    "post.review.reconsider": gettext_noop(
+        "took back a rejection of {n} changes of {post} in Review"
+    ),
+    "post.ai-review.reconsider": gettext_noop(
+        "took back a rejection of {n} changes of {post} in AI Review"
+    ),
     "post.restored": gettext_noop("took {post} out of the trash"),
     "post.purged": gettext_noop("deleted {post} for good"),
     "post.moved": gettext_noop("moved {post} to another address"),
@@ -59,6 +65,7 @@ _DID: Final[Mapping[str, str]] = {
     "agent.batch.cancelled": gettext_noop("cancelled runs of {thing} on several posts"),
     "agent.batch.reverted": gettext_noop("took back runs of {thing} on several posts"),
     "mcp.called": gettext_noop("called {thing}"),
+    "ai.provider.tested": gettext_noop("tested the connection to {thing}"),
     "webhook.created": gettext_noop("made the webhook {thing}"),
     "webhook.changed": gettext_noop("changed the webhook {thing}"),
     "webhook.deleted": gettext_noop("deleted the webhook {thing}"),

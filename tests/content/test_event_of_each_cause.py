@@ -19,6 +19,7 @@ from content.services.edit import edit_post
 from content.services.find_replace import find_and_replace
 from content.services.import_post import import_post
 from content.services.publish import publish_due_posts, set_status
+from content.services.rejections import take_back_rejections
 from content.services.translate import create_translation, propose_translation
 from content.services.trash import delete_post, purge_trash, restore_post
 from content.services.vary import create_variation, promote_variation
@@ -158,6 +159,13 @@ def rejecting(layer: Layer) -> Work:
     return lambda: reject(post_id=post.pk, layer=layer, actor=person())
 
 
+def reconsidering(layer: Layer) -> Work:
+    post = staged(layer)
+    done = reject(post_id=post.pk, layer=layer, actor=person())
+    ids = [done.rejection]
+    return lambda: take_back_rejections(post_id=post.pk, rejections=ids, actor=person())
+
+
 def submit_form() -> Work:
     make.form()
     return lambda: make.submission(email="visitor@example.com", message="Hello")
@@ -201,6 +209,11 @@ CAUSES: Final[dict[str, tuple[Callable[[], Work], list[str]]]] = {
     "submit": (submitting, ["post.ai-review.approve"]),
     "reject AI Review": (lambda: rejecting(Layer.AI_REVIEW), ["post.ai-review.reject"]),
     "reject Review": (lambda: rejecting(Layer.REVIEW), ["post.review.reject"]),
+    "reconsider AI Review": (
+        lambda: reconsidering(Layer.AI_REVIEW),
+        ["post.ai-review.reconsider"],
+    ),
+    "reconsider Review": (lambda: reconsidering(Layer.REVIEW), ["post.review.reconsider"]),
     "approve": (approving, [*LIVE, "post.review.approve"]),
     "approve in part": (lambda: approving(("post.title",)), [*LIVE, "post.review.approve"]),
     "revert": (revert, LIVE),

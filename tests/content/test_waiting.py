@@ -22,6 +22,7 @@ from content.layers import (
 )
 from content.layers.decide import decide
 from content.models import Draft, Layer, Post, QueuedChange, Revision
+from content.services.rejections import take_back_rejections
 from content.services.taxonomy import delete_term
 from content.waiting.health import queue
 from core.errors import CmsError
@@ -85,6 +86,11 @@ def _step(post: Post, chance: Random) -> None:
             digest=digest_of(view.changes),
             accept=some[:1],
             refuse=some[1:],
+        ),
+        lambda: take_back_rejections(
+            post_id=post.pk,
+            rejections=list(post.rejected.values_list("rejection", flat=True)[:1]),
+            actor=admin,
         ),
         lambda: take_back_run(post_id=post.pk, run_id=RUN, actor=admin),
         lambda: revert_run(post_id=post.pk, run_id=RUN, actor=admin),

@@ -27,6 +27,8 @@ _DONE: Final = {
     "post.ai-review.save": "{who} proposed changes of {what}, which wait in AI Review",
     "post.ai-review.approve": "{who} submitted the proposed changes of {what} to Review",
     "post.ai-review.reject": "{who} rejected proposed changes of {what}",
+    "post.review.reconsider": "{who} took back a rejection of changes of {what} in Review",
+    "post.ai-review.reconsider": "{who} took back a rejection of proposed changes of {what}",
     "post.create-translation": "{who} began a translation of {what}",
     "agent.chain.stopped": "Agents started one another over and over on {what}, and were stopped",
 }
@@ -40,6 +42,8 @@ _IN_REVIEW: Final = {
     "post.review.save": "review",
     "post.ai-review.save": "ai-review",
     "post.ai-review.approve": "review",
+    "post.review.reconsider": "review",
+    "post.ai-review.reconsider": "ai-review",
 }
 _ON_SITE: Final = frozenset({"post.published", "post.publish", "post.updated", "post.approve"})
 

@@ -1,0 +1,40 @@
+"""What was rejected, kept for a while so that it can be taken back."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+
+from content.models.draft import Layer
+from content.models.post import Post
+
+
+class RejectedChange(models.Model):
+    """One change of one rejection; `rejection` is the id of its event, which says who, when and why.
+
+    `seen` is the change as a digest knows it. `proposal` holds what was proposed and who had written it
+    (`content.layers.rejected`); none where it was too large to keep, or was taken back.
+    """
+
+    post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="rejected")
+    rejection = models.BigIntegerField()
+    layer = models.CharField(max_length=10, choices=Layer.choices)
+    path = models.CharField(max_length=300)
+    seen = models.CharField(max_length=20)
+    proposal = models.JSONField(null=True)
+    taken_back_at = models.DateTimeField(null=True)
+    taken_back_by = models.CharField(max_length=150, blank=True, default="")
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["rejection", "path"], name="rejected_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.path} in {self.layer} of {self.post_id}"
+
+    @property
+    def is_kept(self) -> bool:
+        return self.proposal is not None
