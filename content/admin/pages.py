@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -39,6 +40,12 @@ def post_url(name: str, post: Post | str, query: str = "") -> str:
 
 def review_url(post: Post | str, layer: str) -> str:
     return post_url("review", post, f"?layer={layer}")
+
+
+def rejection_url(post: Post, rejections: Iterable[int]) -> str:
+    """Where these rejections of a post are shown and taken back."""
+    ids = ",".join(map(str, rejections))
+    return reverse("admin:content_post_rejection", args=[post.pk, ids])
 
 
 def tabs(request: HttpRequest, post: Post, layers: Layers) -> list[Tab]:

@@ -30,6 +30,7 @@ from content.admin.panels import ListAction, list_actions
 from content.admin.preview import preview, preview_frame
 from content.admin.review.deciding import review
 from content.admin.review.edit import review_edit
+from content.admin.review.reconsider import rejection
 from content.admin.revisions import compare, restore, revisions
 from content.admin.titles import title_of, with_proposed_titles
 from content.admin.translations.copies import VIEWS as COPIES
@@ -159,6 +160,11 @@ class PostAdmin(PermittedAdmin[Post]):
             path("<uuid:post_id>/change/picker/", wrap(picker), name="content_post_picker"),
             path("<uuid:post_id>/review/", wrap(review), name="content_post_review"),
             path("<uuid:post_id>/review/edit/", wrap(review_edit), name="content_post_review_edit"),
+            path(
+                "<uuid:post_id>/rejections/<str:rejections>/",
+                wrap(rejection),
+                name="content_post_rejection",
+            ),
             path("<uuid:post_id>/preview/", wrap(preview), name="content_post_preview"),
             path(
                 "<uuid:post_id>/preview/page/",

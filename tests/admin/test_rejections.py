@@ -111,3 +111,46 @@ def test_a_run_shows_what_of_it_was_rejected_and_how_long_it_took(signed_in: Sig
     assert "1 min 23 s" in before
     assert "Not this" in after[after.index(">Rejected<") :]
     assert "Mine" not in after
+
+
+def test_a_rejection_is_taken_back_from_its_message_and_from_its_page(signed_in: SignedIn) -> None:
+    post = staged(Layer.AI_REVIEW)
+    client = signed_in()
+    make.staged(post, {"excerpt": "<b>Proposed</b> words"})
+    drop = {"post.title": "reject", "post.excerpt": "reject"}
+
+    told = decide(client, post, "ai-review", "reject", **drop)
+    page = client.get(told["Location"]).content.decode()
+
+    address = url(post, f"rejections/{Event.objects.get(name='post.ai-review.reject').pk}")
+    assert f'<button type="submit" form="message-form" formaction="{address}">' in page
+    assert '<form method="post" id="message-form" hidden>' in page
+    shown = client.get(address).content.decode()
+    assert "&lt;b&gt;Proposed&lt;/b&gt;" in shown
+    assert 'name="path" value="post.title" checked' in shown
+    assert client.post(address, {"chosen": "1"})["Location"] == address
+    assert not make.layers(post).ai_review.exists
+
+    one = client.post(address, {"chosen": "1", "path": "post.excerpt"})
+    again = client.get(url(post, "revisions")).content.decode()
+    rest = client.post(address)
+
+    assert one["Location"] == rest["Location"] == review(post, "ai-review")
+    assert "taken back by editor" in again
+    assert make.layers(post).ai_review.changes.paths == ("post.title", "post.excerpt")
+    assert "taken back already" in client.post(address, follow=True).content.decode()
+    assert address not in client.get(url(post, "revisions")).content.decode()
+
+
+def test_a_rejection_is_read_by_all_and_taken_back_by_who_may_reject(signed_in: SignedIn) -> None:
+    post, other = staged(Layer.AI_REVIEW), make.post("Tea")
+    decide(signed_in(), post, "ai-review", "reject", **{"post.title": "reject"})
+    address = url(post, f"rejections/{Event.objects.get(name='post.ai-review.reject').pk}")
+    translator = signed_in("translator")
+
+    assert "Take back what is ticked" not in translator.get(address).content.decode()
+    assert translator.post(address).status_code == 403
+    elsewhere = address.replace(str(post.pk), str(other.pk))
+    wrong = (elsewhere, url(post, "rejections/0"), url(post, f"rejections/{'9' * 30}"))
+    assert [signed_in().get(one).status_code for one in wrong] == [404, 404, 404]
+    assert make.layers(post).ai_review.changes.paths == ("post.excerpt",)

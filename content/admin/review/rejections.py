@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
+from content.admin.pages import rejection_url
 from content.layers import Layers
-from content.models import Layer, Post
+from content.models import Layer, Post, RejectedChange
 from content.review.labels import label_of, module_names
 from core.models import Event
 
@@ -20,49 +23,86 @@ _MOST: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
+class Dropped:
+    """One change of a rejection. `back_by` took it back."""
+
+    label: str
+    back_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Rejection:
-    """Changes that a person dropped out of a layer. `runs` are those that had proposed some of them."""
+    """Changes that a person dropped out of a layer. `runs` are those that had proposed some of them.
+
+    `url` is where they can be taken back, empty where none of them is kept.
+    """
 
     layer: str
     by: str
     at: datetime
-    labels: tuple[str, ...]
+    changes: tuple[Dropped, ...]
     note: str
     runs: tuple[str, ...]
+    url: str
 
 
 def rejections_of(post: Post, layers: Layers) -> list[Rejection]:
-    """The latest rejections of a post, newest first. One query."""
+    """The latest rejections of a post, newest first. Two queries."""
     events = Event.objects.filter(post_id=post.pk, name__in=_NAMES).select_related("actor")
-    return [
-        _read(event, layers, _texts(event, "paths")) for event in events.order_by("-id")[:_MOST]
-    ]
+    found = [(event, _texts(event, "paths")) for event in events.order_by("-id")[:_MOST]]
+    return _read_all(post, layers, found)
 
 
 def rejections_of_run(
     post: Post, layers: Layers, run_id: str, staged: Sequence[str], since: datetime
 ) -> list[Rejection]:
-    """Those of what a run had staged, newest first. One query."""
+    """Those of what a run had staged, newest first. Two queries."""
     events = Event.objects.filter(post_id=post.pk, name__in=_NAMES, created_at__gte=since)
-    found = []
+    found: list[tuple[Event, list[str]]] = []
     for event in events.select_related("actor").order_by("-id")[:_MOST]:
         # A list inside JSON is searched here: the databases don't share a lookup for it.
         paths = [path for path in _texts(event, "paths") if path in staged]
         if paths and run_id in _texts(event, "runs"):
-            found.append(_read(event, layers, paths))
-    return found
+            found.append((event, paths))
+    return _read_all(post, layers, found)
 
 
-def _read(event: Event, layers: Layers, paths: Sequence[str]) -> Rejection:
+def _read_all(
+    post: Post, layers: Layers, found: Sequence[tuple[Event, Sequence[str]]]
+) -> list[Rejection]:
+    if not found:
+        return []
+    rows: dict[int, dict[str, RejectedChange]] = defaultdict(dict)
+    ids = [event.pk for event, _paths in found]
+    kept = RejectedChange.objects.filter(post=post, rejection__in=ids)
+    for row in kept.defer("proposal").annotate(is_there=Q(proposal__isnull=False)):
+        rows[row.rejection][row.path] = row
+    return [_read(post, event, layers, paths, rows[event.pk]) for event, paths in found]
+
+
+def _read(
+    post: Post,
+    event: Event,
+    layers: Layers,
+    paths: Iterable[str],
+    rows: Mapping[str, RejectedChange],
+) -> Rejection:
     document = layers.ai_review.document
     names = module_names(document, layers.review.document, layers.live)
+    is_kept = any(getattr(row, "is_there", False) for row in rows.values())
     return Rejection(
         layer=_LABELS[_NAMES[event.name]],
         by=event.actor.username if event.actor else _("a deleted account"),
         at=event.created_at,
-        labels=tuple(label_of(path, document, names) for path in paths),
+        changes=tuple(
+            Dropped(
+                label_of(path, document, names), rows[path].taken_back_by if path in rows else ""
+            )
+            for path in paths
+        ),
         note=str(event.payload.get("note") or ""),
         runs=tuple(_texts(event, "runs")),
+        url=rejection_url(post, [event.pk]) if is_kept else "",
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from django.contrib import messages
 from django.http import HttpRequest
 from django.utils.html import format_html
@@ -9,7 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from content.admin.pages import post_url, review_url
+from content.admin.pages import post_url, rejection_url, review_url
 from content.admin.review.cards import layer_label
 from content.admin.review.queue import next_after
 from content.layers import LayerView
@@ -26,13 +28,7 @@ def tell(request: HttpRequest, post: Post, view: LayerView, done: Decided) -> No
             _with_link(_taken(post, view, len(done.taken)), *_way_back(request, post, view)),
         )
     if done.rejected:
-        text = ngettext(
-            "%(count)s change rejected. It is not kept; its note is.",
-            "%(count)s changes rejected. They are not kept; their notes are.",
-            len(done.rejected),
-        )
-        kept = (_("Rejections"), post_url("revisions", post))
-        messages.success(request, _with_link(text % {"count": len(done.rejected)}, *kept))
+        messages.success(request, rejected_words(post, len(done.rejected), done.rejections))
     if done.conflicts:
         text = ngettext(
             "%(count)s stayed in AI Review, because a person staged another value in Review.",
@@ -41,6 +37,23 @@ def tell(request: HttpRequest, post: Post, view: LayerView, done: Decided) -> No
         )
         messages.warning(request, text % {"count": len(done.conflicts)})
     _tell_next(request, post, view.layer)
+
+
+def rejected_words(post: Post, count: int, rejections: Collection[int]) -> SafeString:
+    """What was rejected, with a button that takes it back; the frame of the page has its form."""
+    text = ngettext(
+        "%(count)s change rejected. For 30 days it can be taken back, here or under Revisions.",
+        "%(count)s changes rejected. For 30 days they can be taken back, here or under Revisions.",
+        count,
+    ) % {"count": count}
+    if not rejections:
+        return format_html("{}", text)
+    return format_html(
+        '{} <button type="submit" form="message-form" formaction="{}">{}</button>',
+        text,
+        rejection_url(post, rejections),
+        _("Take it back"),
+    )
 
 
 def _taken(post: Post, view: LayerView, count: int) -> str:
