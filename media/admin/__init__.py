@@ -30,6 +30,7 @@ from media.admin.file_page import (
 )
 from media.admin.library import LibraryList, library_context
 from media.admin.list_filters import FILTERS
+from media.admin.orphans_page import orphans_page
 from media.admin.picker import pick_page
 from media.admin.upload_forms import UploadForm
 from media.admin.uploads import describe, states, upload
@@ -112,6 +113,7 @@ class AssetAdmin(FormAdmin[Asset]):
         pages = [
             path("bulk/", site.admin_view(bulk_page), name="media_asset_bulk"),
             path("check/", site.admin_view(check_page), name="media_asset_check"),
+            path("check/orphans/", site.admin_view(orphans_page), name="media_asset_orphans"),
             path("pick/", site.admin_view(pick_page), name="media_asset_pick"),
             path("upload/", site.admin_view(upload), name="media_asset_upload"),
             path("states/", site.admin_view(states), name="media_asset_states"),

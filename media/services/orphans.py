@@ -1,0 +1,104 @@
+"""Files that nothing knows, deleted on request: those of the last check that are still what it said they are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from core import events
+from core.actor import Actor
+from core.errors import Conflict, invalid
+from media import stored
+from media.models import FileCheck, StoredFile
+
+MOST: Final = 50
+"""Files looked at in one request."""
+AGE: Final = timedelta(days=1)
+"""A younger file may be one that is just being put there."""
+_LONGEST: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Orphan:
+    """A file that nothing knows; `changed` is None where it is gone. Only one that `is_old` may be deleted."""
+
+    name: str
+    changed: datetime | None
+    is_old: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """`kept` are files that were left: they are known by now, too young, or gone already."""
+
+    names: tuple[str, ...]
+    kept: tuple[str, ...]
+
+
+def last_check() -> FileCheck | None:
+    return FileCheck.objects.filter(finished_at__isnull=False).first()
+
+
+def orphans(check: FileCheck | None) -> list[Orphan]:
+    """The first files that the check found and nothing knows still, as they are now."""
+    names = [str(name) for name in check.orphaned] if check is not None else []
+    return [_look(name) for name in _unknown(names)[:MOST]]
+
+
+@transaction.atomic
+def delete_orphans(*, names: Collection[str], actor: Actor) -> Deleted:
+    """Have a worker delete these files of the last check. Each is looked at again: what is known by now stays.
+
+    Raises `NotAllowed`, `RuleViolation` on `names` for none or too many, `Conflict` for names that the check does
+    not list.
+    """
+    actor.require_person("delete files")
+    actor.require("media.delete")
+    wanted = list(dict.fromkeys(names))
+    if not 1 <= len(wanted) <= MOST:
+        message = _("Choose 1 to %(most)s files at a time.") % {"most": MOST}
+        raise invalid("names", message)
+    check = FileCheck.objects.select_for_update().filter(finished_at__isnull=False).first()
+    if check is None or not set(wanted) <= set(check.orphaned):
+        raise Conflict(
+            _("The files were checked again since. Look at the new list and decide."),
+            code="stale_check",
+        )
+    due = [name for name in _unknown(wanted) if _look(name).is_old]
+    if due:
+        _let_go(due)
+        events.record("media.orphans.deleted", actor=actor, payload={"names": [*due]})
+    check.orphaned = [name for name in check.orphaned if name not in due]
+    check.orphaned_count = max(0, check.orphaned_count - len(due))
+    check.save(update_fields=["orphaned", "orphaned_count"])
+    return Deleted(tuple(due), tuple(name for name in wanted if name not in due))
+
+
+def _unknown(names: Iterable[str]) -> list[str]:
+    """Those without a row, in their order: a file that is being written has one before it is there."""
+    # No row can take a longer name, so nothing would remember to delete it.
+    asked = [name for name in names if len(name) <= _LONGEST]
+    known = StoredFile.objects.filter(name__in=asked, is_deleted=False)
+    present = set(known.values_list("name", flat=True))
+    return [name for name in asked if name not in present]
+
+
+def _look(name: str) -> Orphan:
+    try:
+        changed = default_storage.get_modified_time(name)
+    except Exception:  # each storage has errors of its own; what cannot be looked at is left alone
+        return Orphan(name, None, is_old=False)
+    return Orphan(name, changed, is_old=changed < timezone.now() - AGE)
+
+
+def _let_go(names: list[str]) -> None:
+    """From here on the files are known as ones that nothing uses, and the sweep deletes them."""
+    StoredFile.objects.filter(name__in=names, is_deleted=True).update(is_deleted=False)
+    stored.let_go(names, timezone.now())

@@ -1,0 +1,88 @@
+"""Files that nothing knows are deleted when a person says so, and only those that are still what the check said."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from django.conf import settings as django_settings
+from django.test import Client
+
+from core.errors import Conflict, NotAllowed, RuleViolation
+from core.models import Event
+from media import integrity, stored
+from media.integrity import check
+from media.models import FileCheck, StoredFile
+from media.services.orphans import delete_orphans
+from tests import make
+from tests.conftest import RunOnCommit
+from tests.media.pictures import on_disk, picture, store
+
+pytestmark = pytest.mark.django_db
+
+
+def path(name: object) -> Path:
+    return Path(django_settings.MEDIA_ROOT) / str(name)
+
+
+def put(*names: str) -> None:
+    """Files of long ago."""
+    for name in names:
+        path(name).write_bytes(b"x")
+        os.utime(path(name), (1_700_000_000, 1_700_000_000))
+
+
+def checked() -> None:
+    FileCheck.objects.create()
+    integrity.run_checks()
+
+
+def test_files_that_nothing_knows_are_deleted_on_request_and_looked_at_again(
+    client: Client, run_on_commit: RunOnCommit
+) -> None:
+    store(picture("PNG", (9, 9)))
+    put("loose.jpg", "known.jpg", "other.jpg")
+    path("young.jpg").write_bytes(b"x")
+    checked()
+    stored.reserve(["known.jpg"])  # it is being written by now
+    client.force_login(make.user("editor"))
+
+    page = client.get("/admin/media/asset/check/orphans/").content.decode()
+    listed = [f'name="names" value="{name}"' in page for name in ("loose.jpg", "young.jpg")]
+    with run_on_commit():
+        names = ["loose.jpg", "young.jpg", "known.jpg"]
+        client.post("/admin/media/asset/check/orphans/", {"names": names})
+
+    assert listed == [True, False]
+    assert (path("loose.jpg").exists(), path("other.jpg").exists()) == (False, True)
+    assert path("young.jpg").exists()
+    assert path("known.jpg").exists()
+    event = Event.objects.get(name="media.orphans.deleted")
+    assert (event.actor_name, event.payload) == ("editor", {"names": ["loose.jpg"]})
+    left = FileCheck.objects.get()
+    assert (left.orphaned_count, "loose.jpg" in left.orphaned) == (3, False)
+    assert check().missing_count == 0
+
+
+def test_only_what_the_check_lists_is_deleted_and_by_a_person_who_may() -> None:
+    asset = store(picture("PNG", (9, 9)))
+    put("loose.jpg")
+    checked()
+    before = on_disk()
+
+    for names, by, error in (
+        (["loose.jpg"], make.actor("translator"), NotAllowed),
+        (["loose.jpg"], make.mcp_actor("admin"), NotAllowed),
+        (["loose.jpg", str(asset.file.name)], make.actor("editor"), Conflict),
+        (["../loose.jpg"], make.actor("editor"), Conflict),
+        (["loose.jpg\x00"], make.actor("editor"), Conflict),
+        ([], make.actor("editor"), RuleViolation),
+        ([f"{number}.jpg" for number in range(51)], make.actor("editor"), RuleViolation),
+    ):
+        with pytest.raises(error):
+            delete_orphans(names=names, actor=by)
+
+    assert on_disk() == before
+    assert FileCheck.objects.get().orphaned == ["loose.jpg"]
+    assert not StoredFile.objects.filter(name="loose.jpg").exists()
