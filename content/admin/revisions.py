@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
@@ -21,6 +23,7 @@ from core.admin.rights import actor_of, answers_refusals, may, require
 from core.errors import CmsError
 
 _PAGE = 50
+_CHOICES = 200
 
 
 @answers_refusals
@@ -56,7 +59,13 @@ def compare(request: HttpRequest, post_id: UUID) -> HttpResponse:
     if one.version > other.version:
         one, other = other, one
     groups = _cards(PostDocument.from_json(one.document), PostDocument.from_json(other.document))
-    context = {"one": one, "other": other, "groups": groups}
+    context = {
+        "one": one,
+        "other": other,
+        "groups": groups,
+        "choices": _choices(post, one, other),
+        **_switch(request, {"from": str(one.pk), "to": str(other.pk)}),
+    }
     return post_page(
         request,
         "admin/posts/compare.html",
@@ -81,6 +90,7 @@ def restore(request: HttpRequest, post_id: UUID, revision_id: UUID) -> HttpRespo
         "revision": revision,
         "groups": _cards(layers.live, PostDocument.from_json(revision.document)),
         "back": post_url("revisions", post),
+        **_switch(request, {}),
     }
     return post_page(
         request,
@@ -92,6 +102,20 @@ def restore(request: HttpRequest, post_id: UUID, revision_id: UUID) -> HttpRespo
         % {"version": revision.version, "title": post.title},
         tab="revisions",
     )
+
+
+def _choices(post: Post, *chosen: Revision) -> list[Revision]:
+    """What can be chosen to compare: the latest, and what is chosen already."""
+    found = list(post.revisions.defer("document").order_by("-version")[:_CHOICES])
+    known = {revision.pk for revision in found}
+    return found + [revision for revision in reversed(chosen) if revision.pk not in known]
+
+
+def _switch(request: HttpRequest, query: dict[str, str]) -> dict[str, Any]:
+    """In one column or side by side, and the address of the other."""
+    is_split = request.GET.get("view") == "split"
+    other = query if is_split else {**query, "view": "split"}
+    return {"is_split": is_split, "split_url": f"?{urlencode(other)}"}
 
 
 def _restored(request: HttpRequest, post: Post, revision: Revision) -> HttpResponse:

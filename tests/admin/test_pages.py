@@ -84,7 +84,12 @@ def test_a_revision_is_compared_and_restored(signed_in: SignedIn) -> None:
     compared = client.get(url(post, "revisions/compare", f"?from={first.pk}&to={last.pk}"))
     asked = client.get(url(post, f"revisions/{first.pk}/restore"))
     assert str(first.pk) in listed
-    assert "<ins>" in compared.content.decode()
+    one = compared.content.decode()
+    other = client.get(f"{compared.request['PATH_INFO']}?from={last.pk}&to={first.pk}&view=split")
+    assert "<ins>" in one
+    assert (one.count("split-before"), other.content.decode().count("split-before")) == (0, 1)
+    assert f'href="?from={first.pk}&amp;to={last.pk}&amp;view=split">Side by side' in one
+    assert f'<option value="{last.pk}" selected>2 · admin' in one
     assert "Second title" in asked.content.decode() or "Second" in asked.content.decode()
     assert Post.objects.get(pk=post.pk).title == "Second title"
 
