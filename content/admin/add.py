@@ -13,6 +13,7 @@ from content.services.create import create_post
 from core.admin.rights import actor_of, answers_refusals, require
 from core.errors import CmsError, Details
 from core.words import in_words
+from core.words.languages import site_languages
 from core.words.refusals import with_label
 
 
@@ -42,7 +43,7 @@ def add(request: HttpRequest) -> HttpResponse:
         "problem": problem,
         "errors": errors,
         "types": [(definition.name, in_words(definition.label)) for definition in post_types],
-        "locales": settings.CMS_ENV.locales,
+        "locales": site_languages(),
     }
     return page(request, "admin/posts/add.html", context, title=_("New post"), status=status)
 

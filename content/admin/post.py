@@ -25,6 +25,8 @@ from content.admin.editor.part import module_part
 from content.admin.editor.picker import picker
 from content.admin.editor.richtext_field import richtext
 from content.admin.editor.targets import targets
+from content.admin.inbox.words import type_label
+from content.admin.labels import TypeFilter
 from content.admin.pages import post_url, review_url
 from content.admin.panels import ListAction, list_actions
 from content.admin.preview import preview, preview_frame
@@ -37,6 +39,7 @@ from content.admin.translations.copies import VIEWS as COPIES
 from content.admin.trash import delete, trash
 from content.models import Draft, Layer, Post
 from content.models.post import STANDS_FOR_ITSELF
+from core.admin.labels import LanguageFilter, language
 from core.admin.rights import PermittedAdmin, may
 
 _MOST_CHOSEN = 1000
@@ -67,9 +70,9 @@ def _waits(layer: str) -> Exists:
 @admin.register(Post)
 class PostAdmin(PermittedAdmin[Post]):
     view_permission = "posts.view"
-    list_display = ("name", "kind", "locale", "state", "waiting", "updated_at")
+    list_display = ("name", "kind", language, "state", "waiting", "updated_at")
     list_display_links = ("name",)
-    list_filter = ("type", "locale", "status", WaitingFilter)
+    list_filter = (("type", TypeFilter), ("locale", LanguageFilter), "status", WaitingFilter)
     search_fields = ("title",)  # there is a field to search by; `get_search_results` does it
     ordering = ("-updated_at",)
     list_per_page = 50
@@ -114,12 +117,12 @@ class PostAdmin(PermittedAdmin[Post]):
     def name(self, post: Post) -> SafeString | str:
         if not post.is_placeholder:
             return post.title
-        mark = '<span class="badge badge-ai-review">proposed</span>'
-        return format_html("{} " + mark, title_of(post, post))
+        mark = '<span class="badge badge-ai-review">{}</span>'
+        return format_html("{} " + mark, title_of(post, post), _("proposed"))
 
     @admin.display(description=gettext_lazy("Type"), ordering="type")
     def kind(self, post: Post) -> str:
-        return post.type
+        return type_label(post.type)
 
     @admin.display(description=gettext_lazy("Status"), ordering="status")
     def state(self, post: Post) -> SafeString:

@@ -14,15 +14,18 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
+from content.admin.labels import TypeFilter, post_type
 from content.definitions import post_types
 from content.models import UrlPattern
 from content.models.url_pattern import PATTERN_MAX
 from content.pattern_examples import MOST_READ, examples
 from content.services.url_patterns import change_pattern, create_pattern, delete_pattern
-from core.admin.edits import EditAdmin
 from core.admin.forms import form_page
+from core.admin.labels import LanguageFilter, language
 from core.admin.rights import actor_of, require
+from core.admin.rows import ShownAgainAdmin, is_saving
 from core.words import in_words
+from core.words.languages import site_languages
 
 _HELP = gettext_lazy(
     "Like /news/{yyyy}/{slug}. Variables: {slug}, {path} with the pages above, {locale}, {yyyy}, {mm}, {dd}. "
@@ -49,11 +52,11 @@ class NewPatternForm(forms.Form):
         types, locales = self.fields["type"], self.fields["locale"]
         if isinstance(types, forms.ChoiceField) and isinstance(locales, forms.ChoiceField):
             types.choices = [(found.name, in_words(found.label)) for found in post_types]
-            locales.choices = [(locale, locale) for locale in settings.CMS_ENV.locales]
+            locales.choices = site_languages()
 
 
 @admin.register(UrlPattern)
-class UrlPatternAdmin(EditAdmin[UrlPattern]):
+class UrlPatternAdmin(ShownAgainAdmin[UrlPattern]):
     view_permission = add_permission = "urlPatterns.edit"
     list_title = gettext_lazy("URL patterns")
     add_title = gettext_lazy("New URL pattern")
@@ -63,8 +66,8 @@ class UrlPatternAdmin(EditAdmin[UrlPattern]):
     delete_sentence = gettext_lazy(
         "The addresses become those of the type's own pattern; the old ones lead on."
     )
-    list_display = ("pattern", "type", "locale", "is_followed", "updated_at")
-    list_filter = ("type", "locale")
+    list_display = ("pattern", post_type, language, "is_followed", "updated_at")
+    list_filter = (("type", TypeFilter), ("locale", LanguageFilter))
     ordering = ("type", "locale")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[UrlPattern]:
@@ -78,7 +81,7 @@ class UrlPatternAdmin(EditAdmin[UrlPattern]):
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         require(request, self.add_permission)
-        if request.method == "POST" and request.POST.get("do", "save") == "save":
+        if request.method == "POST" and is_saving(request):
             answer = super().add_view(request)
             if answer.status_code == 302 or not isinstance(answer, TemplateResponse):
                 return answer
@@ -92,19 +95,6 @@ class UrlPatternAdmin(EditAdmin[UrlPattern]):
         return form_page(
             request, template, UrlPattern, context, title=str(self.add_title), form=form
         )
-
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        if request.method != "POST" or request.POST.get("do", "save") == "save":
-            return super().change_view(request, object_id, form_url, extra_context)
-        require(request, self.add_permission)
-        row = self._find(object_id)
-        return self.change_page(request, row, PatternForm(initial=request.POST.dict()))
 
     def shown(self, request: HttpRequest, row: UrlPattern, form: forms.Form) -> Mapping[str, Any]:
         return _does(row.type, row.locale, str(form["pattern"].value() or ""))

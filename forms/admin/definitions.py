@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 from django import forms
-from django.conf import settings
 from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import reverse
@@ -15,9 +14,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from core.admin.forms import answered, form_page, saved
+from core.admin.labels import LanguageFilter, language
 from core.admin.rights import PermittedAdmin, actor_of, answers_refusals, may, require
 from core.errors import RuleViolation
 from core.json import Json
+from core.words.languages import site_languages
 from forms import presenters
 from forms.admin.builder import builder_page
 from forms.admin.questions import named, questions_sent
@@ -90,14 +91,14 @@ class NewDefinitionForm(forms.Form):
         super().__init__(*args, **kwargs)
         choice = self.fields["locale"]
         assert isinstance(choice, forms.ChoiceField)  # noqa: S101  # declared above
-        choice.choices = [(locale, locale) for locale in settings.CMS_ENV.locales]
+        choice.choices = site_languages()
 
 
 @admin.register(FormDefinition)
 class FormDefinitionAdmin(PermittedAdmin[FormDefinition]):
     view_permission = "forms.edit"
-    list_display = ("title", "slug", "locale", "number", "updated_at")
-    list_filter = ("locale",)
+    list_display = ("title", "slug", language, "number", "updated_at")
+    list_filter = (("locale", LanguageFilter),)
     search_fields = ("title", "slug")
     ordering = ("slug", "locale")
 

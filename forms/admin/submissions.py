@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from core.admin.forms import form_page
+from core.admin.labels import LanguageFilter, language
 from core.admin.rights import PermittedAdmin, actor_of, answers_refusals, require
 from forms.definition import is_slug
 from forms.models import FormSubmission
@@ -24,8 +25,8 @@ _SHORT = 100
 @admin.register(FormSubmission)
 class FormSubmissionAdmin(PermittedAdmin[FormSubmission]):
     view_permission = "forms.submissions"
-    list_display = ("created_at", "form_slug", "locale", "beginning")
-    list_filter = ("form_slug", "locale", "created_at")
+    list_display = ("created_at", "form_slug", language, "beginning")
+    list_filter = ("form_slug", ("locale", LanguageFilter), "created_at")
     change_list_template = "admin/site_forms/submissions.html"
     ordering = ("-created_at", "-id")
     list_per_page = 50

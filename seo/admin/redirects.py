@@ -12,6 +12,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from core.admin.edits import EditAdmin
+from core.admin.labels import LanguageFilter
 from core.admin.rights import actor_of
 from seo.admin.files import import_view
 from seo.models import ADDRESS_MAX, Redirect
@@ -49,7 +50,7 @@ class RedirectAdmin(EditAdmin[Redirect]):
     change_form = RedirectForm
     delete_sentence = gettext_lazy("Visitors of the address are no longer led on.")
     list_display = ("from_path", "to_path", "type", "is_active", "is_automatic", "hits")
-    list_filter = ("type", "is_automatic", "is_active", "locale")
+    list_filter = ("type", "is_automatic", "is_active", ("locale", LanguageFilter))
     search_fields = ("from_path", "to_path")
     ordering = ("-created_at", "id")
     list_per_page = 50

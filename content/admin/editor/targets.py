@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from content import search
+from content.admin.inbox.words import type_label
 from content.definitions import taxonomies
 from content.models import Post, Status, Term
 from content.richtext.links import is_external, safe_href
@@ -128,7 +129,7 @@ def _post(post: Post) -> JsonObject:
     return {
         "id": str(post.pk),
         "title": post.title,
-        "detail": " · ".join(filter(None, [post.type, post.locale, post.path])),
+        "detail": " · ".join(filter(None, [type_label(post.type), post.locale, post.path])),
         "path": post.path,
         "state": "live" if post.status == Status.PUBLISHED else "draft",
         "status": str(post.get_status_display()),

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from django import forms
-from django.conf import settings
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from content.admin.menus.page import acted, items_sent, tree_context
 from content.admin.menus.rows import Row, rows_of
 from content.models import Menu
 from content.services.menus import NAME_MAX, SLUG_MAX, change_menu, create_menu, delete_menu
-from core.admin.edits import EditAdmin
-from core.admin.rights import actor_of, require
-from core.errors import CmsError, RuleViolation
+from core.admin.labels import LanguageFilter, language
+from core.admin.rights import actor_of
+from core.admin.rows import RowsForm, ShownAgainAdmin
+from core.words.languages import site_languages
 
 
 class MenuForm(forms.Form):
@@ -37,7 +36,7 @@ class MenuForm(forms.Form):
         super().__init__(*args, **kwargs)
         field = self.fields["locale"]
         if isinstance(field, forms.ChoiceField):
-            field.choices = [(locale, locale) for locale in settings.CMS_ENV.locales]
+            field.choices = site_languages()
 
 
 class NewMenuForm(MenuForm):
@@ -52,25 +51,18 @@ class NewMenuForm(MenuForm):
     )
 
 
-class ChangeMenuForm(MenuForm):
+class ChangeMenuForm(MenuForm, RowsForm):
+    rows_field = wire_name = "items"
+    unreadable = gettext_lazy("The items cannot be read: %(problem)s.")
     version = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput)
     items = forms.Field(required=False, widget=forms.HiddenInput)
-    problems: Mapping[str, Sequence[str]] = {}
-    """What was refused, by the path of the item."""
 
-    def clean(self) -> dict[str, Any]:
-        if not isinstance(self.data, QueryDict):
-            raise TypeError(self.data)
-        try:
-            self.cleaned_data["items"] = items_sent(self.data)
-        except ValueError as error:
-            said = _("The items cannot be read: %(problem)s.") % {"problem": str(error)[:100]}
-            self.add_error("items", said)
-        return self.cleaned_data
+    def rows_sent(self, data: QueryDict) -> object:
+        return items_sent(data)
 
 
 @admin.register(Menu)
-class MenuAdmin(EditAdmin[Menu]):
+class MenuAdmin(ShownAgainAdmin[Menu]):
     view_permission = add_permission = "menus.edit"
     list_title = gettext_lazy("Menus")
     add_title = gettext_lazy("New menu")
@@ -80,8 +72,8 @@ class MenuAdmin(EditAdmin[Menu]):
     delete_sentence = gettext_lazy(
         "The menu goes for good. Where the default language has one of its slug, that one is shown."
     )
-    list_display = ("name", "slug", "locale", "entries", "updated_at")
-    list_filter = ("locale",)
+    list_display = ("name", "slug", language, "entries", "updated_at")
+    list_filter = (("locale", LanguageFilter),)
     search_fields = ("name", "slug")
     ordering = ("slug", "locale")
 
@@ -100,23 +92,9 @@ class MenuAdmin(EditAdmin[Menu]):
         names = ("name", "slug", "locale", "version")
         return {name: getattr(row, name) for name in names}
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        """Every button but the one that saves shows the form again, with what it did to the items."""
-        if request.method != "POST" or request.POST.get("do", "save") == "save":
-            return super().change_view(request, object_id, form_url, extra_context)
-        require(request, self.add_permission)
-        row = self._find(object_id)
-        return self.change_page(request, row, ChangeMenuForm(initial=request.POST.dict()))
-
     def shown(self, request: HttpRequest, row: Menu, form: forms.Form) -> Mapping[str, object]:
         rows, said = self._rows(request, row)
-        problems = form.problems if isinstance(form, ChangeMenuForm) else {}
+        problems = cast(ChangeMenuForm, form).problems
         words = request.POST.get("find", "")
         context = tree_context(row, rows, words=words, errors=problems)
         is_changed = request.method == "POST"
@@ -130,12 +108,8 @@ class MenuAdmin(EditAdmin[Menu]):
     def change(self, request: HttpRequest, row: Menu, form: forms.Form) -> None:
         values = dict(form.cleaned_data)
         version = values.pop("version")
-        try:
+        with cast(ChangeMenuForm, form).refusals_at_rows():
             change_menu(menu_id=row.pk, actor=actor_of(request), expected_version=version, **values)
-        except RuleViolation as error:
-            if isinstance(form, ChangeMenuForm):
-                form.problems = error.details
-            raise _at_the_tree(error) from None
 
     def remove(self, request: HttpRequest, row: Menu, form: forms.Form) -> None:
         delete_menu(menu_id=row.pk, actor=actor_of(request))
@@ -145,13 +119,3 @@ def _new_id(request: HttpRequest, rows: Sequence[Row]) -> str:
     """The item that was added just now, which is the last; its fields are open."""
     is_new = request.POST.get("do", "").startswith("add")
     return rows[-1].id if is_new and rows else ""
-
-
-def _at_the_tree(error: RuleViolation) -> CmsError:
-    """The refusal with what is wrong in an item said by the item; above the tree only that it is so."""
-    details: dict[str, list[str]] = {}
-    for path, sentences in error.details.items():
-        name, _dot, rest = path.partition(".")
-        said = [_("Nothing was saved. What is marked below is to be corrected.")]
-        details[name] = said if rest else list(sentences)
-    return RuleViolation(error.message, code=error.code, details=details)

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 from django.db.models import Case, IntegerField, Q, Value, When
 
+from content.admin.inbox.words import type_label
 from content.admin.menus.rows import Row
 from content.definitions import post_types
 from content.models import Post, Status, Term
@@ -50,7 +51,13 @@ def _posts(words: str, locale: str) -> list[Target]:
         found = found.filter(Q(title__icontains=words) | Q(slug__icontains=words))
     rows = found.order_by(own, live, "-updated_at").only("title", "path", "type", "status")
     return [
-        Target(f"post:{post.pk}", post.title, post.path, post.type, post.status == Status.PUBLISHED)
+        Target(
+            f"post:{post.pk}",
+            post.title,
+            post.path,
+            type_label(post.type),
+            post.status == Status.PUBLISHED,
+        )
         for post in rows[:_MOST_POSTS]
     ]
 

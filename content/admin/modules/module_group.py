@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, cast
 
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from content.admin.inbox.words import type_label
+from content.admin.labels import TypeFilter
 from content.admin.modules.group_rows import acted, cards, choices, modules_sent
 from content.definitions import post_types
 from content.models import ModuleGroup
@@ -23,9 +24,8 @@ from content.services.module_groups import (
     delete_group,
     edit_group,
 )
-from core.admin.edits import EditAdmin
-from core.admin.rights import actor_of, require
-from core.errors import RuleViolation
+from core.admin.rights import actor_of
+from core.admin.rows import RowsForm, ShownAgainAdmin
 from core.words import in_words
 
 
@@ -53,25 +53,17 @@ class NewGroupForm(GroupForm):
         cast(forms.ChoiceField, self.fields["postType"]).choices = types
 
 
-class ChangeGroupForm(GroupForm):
+class ChangeGroupForm(GroupForm, RowsForm):
+    rows_field = wire_name = "modules"
     version = forms.IntegerField(widget=forms.HiddenInput, min_value=1, max_value=2**31 - 1)
     modules = forms.Field(required=False, widget=forms.HiddenInput)
-    problems: Mapping[str, Sequence[str]] = {}
-    """What was refused, by the path of the module."""
 
-    def clean(self) -> dict[str, Any]:
-        if not isinstance(self.data, QueryDict):
-            raise TypeError(self.data)
-        try:
-            self.cleaned_data["modules"] = modules_sent(self.data)
-        except ValueError as error:
-            said = _("This is no JSON: %(problem)s.") % {"problem": str(error)[:100]}
-            self.add_error("modules", said)
-        return self.cleaned_data
+    def rows_sent(self, data: QueryDict) -> object:
+        return modules_sent(data)
 
 
 @admin.register(ModuleGroup)
-class ModuleGroupAdmin(EditAdmin[ModuleGroup]):
+class ModuleGroupAdmin(ShownAgainAdmin[ModuleGroup]):
     view_permission = add_permission = "settings.manage"
     list_title = gettext_lazy("Module groups")
     add_title = gettext_lazy("New module group")
@@ -81,10 +73,14 @@ class ModuleGroupAdmin(EditAdmin[ModuleGroup]):
     delete_sentence = gettext_lazy(
         "The group goes for good. Posts that were made with it stay as they are."
     )
-    list_display = ("label", "name", "post_type", "number", "locks", "updated_at")
-    list_filter = ("post_type",)
+    list_display = ("label", "name", "of_type", "number", "locks", "updated_at")
+    list_filter = (("post_type", TypeFilter),)
     search_fields = ("name", "label")
     ordering = ("name",)
+
+    @admin.display(description=gettext_lazy("Type"), ordering="post_type")
+    def of_type(self, group: ModuleGroup) -> str:
+        return type_label(group.post_type)
 
     @admin.display(description=gettext_lazy("Modules"))
     def number(self, group: ModuleGroup) -> int:
@@ -110,20 +106,6 @@ class ModuleGroupAdmin(EditAdmin[ModuleGroup]):
         names = ("label", "description", "version")
         return {name: getattr(row, name) for name in names}
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        """Every button but the one that saves shows the form again, with what it did to the modules."""
-        if request.method != "POST" or request.POST.get("do", "save") == "save":
-            return super().change_view(request, object_id, form_url, extra_context)
-        require(request, self.add_permission)
-        row = self._find(object_id)
-        return self.change_page(request, row, ChangeGroupForm(initial=request.POST.dict()))
-
     def shown(self, request: HttpRequest, row: ModuleGroup, form: forms.Form) -> Mapping[str, Any]:
         rows, said, problem = list(row.modules), "", ""
         if request.method == "POST":
@@ -131,11 +113,10 @@ class ModuleGroupAdmin(EditAdmin[ModuleGroup]):
                 rows, said = acted(request.POST)
             except ValueError as error:
                 problem = str(error)[:100]
-        problems = form.problems if isinstance(form, ChangeGroupForm) else {}
         is_new = request.POST.get("do", "") == "add"
         defaults = [found for found in post_types if found.default_module_group == row.name]
         return {
-            "cards": cards(rows, problems, is_new=is_new),
+            "cards": cards(rows, cast(ChangeGroupForm, form).problems, is_new=is_new),
             "choices": choices(row.post_type),
             "said": said,
             "problem": problem,
@@ -145,7 +126,7 @@ class ModuleGroupAdmin(EditAdmin[ModuleGroup]):
 
     def change(self, request: HttpRequest, row: ModuleGroup, form: forms.Form) -> None:
         values = form.cleaned_data
-        try:
+        with cast(ChangeGroupForm, form).refusals_at_rows():
             edit_group(
                 actor=actor_of(request),
                 name=row.name,
@@ -154,10 +135,6 @@ class ModuleGroupAdmin(EditAdmin[ModuleGroup]):
                 modules=values["modules"],
                 expected_version=values["version"],
             )
-        except RuleViolation as error:
-            if isinstance(form, ChangeGroupForm):
-                form.problems = error.details
-            raise
 
     def remove(self, request: HttpRequest, row: ModuleGroup, form: forms.Form) -> None:
         delete_group(actor=actor_of(request), name=row.name)

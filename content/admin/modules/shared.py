@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy, ngettext
 
 from content.admin.editor.forms import FormField, fields_of, typed_of, value_of
+from content.admin.labels import module_type
 from content.definitions import modules
 from content.global_queries import affected_posts, placements_of, usage
 from content.models import ModuleInstance
@@ -122,7 +123,7 @@ class SharedModuleAdmin(EditAdmin[ModuleInstance]):
     delete_sentence = gettext_lazy(
         "The module goes for good, with its revisions. One that a post places stays."
     )
-    list_display = ("__str__", "type", "global_slug", "uses", "updated_at")
+    list_display = ("__str__", module_type, "global_slug", "uses", "updated_at")
     search_fields = ("label", "global_slug")
     ordering = ("global_slug",)
 

@@ -22,6 +22,7 @@ from content.rules.taxonomy import DEEPEST
 from content.services.taxonomy import change_term, place_term
 from core.admin.rights import actor_of, require
 from core.errors import CmsError, NotFound, invalid
+from core.words.languages import site_languages
 
 MANY: Final = 60
 """Terms of a tree that opens with its top only."""
@@ -117,7 +118,7 @@ def _taxonomies(shown: Shown, numbers: Numbers) -> list[tuple[type[Taxonomy], st
 
 
 def _locales(shown: Shown, numbers: Numbers) -> list[tuple[str, str, int, bool]]:
-    named = [*((locale, locale) for locale in settings.CMS_ENV.locales), ("", _("Every language"))]
+    named = [*site_languages(), ("", _("Every language"))]
     name = shown.taxonomy.name
     return [
         (

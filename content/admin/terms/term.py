@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.contrib import admin
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -22,6 +21,7 @@ from core.admin.edits import EditAdmin
 from core.admin.rights import actor_of
 from core.errors import invalid
 from core.words import in_words
+from core.words.languages import site_languages
 
 _ABOVE = gettext_lazy(
     "Slug of the term that this one stands below, of the same taxonomy and language; empty for none."
@@ -51,7 +51,7 @@ class NewTermForm(TermForm):
         slug = self.fields["slug"]
         slug.required, slug.help_text = False, gettext_lazy("Empty: made from the name.")
         _choose(self, "taxonomy", [(found.name, in_words(found.label)) for found in taxonomies])
-        locales = [(locale, locale) for locale in settings.CMS_ENV.locales]
+        locales = site_languages()
         _choose(self, "locale", [*locales, ("", _("Every language"))])
 
 

@@ -12,6 +12,7 @@ from content.models.post import VARIATION_MAX
 from content.models.preview import PREVIEW_LAYERS
 from content.services.previews import LONGEST_HOURS, USUAL_HOURS
 from content.services.vary import USUAL_WEIGHT
+from core.words.languages import language_name
 
 
 class TranslationForm(forms.Form):
@@ -28,7 +29,7 @@ class TranslationForm(forms.Form):
         found = self.fields["locale"]
         if isinstance(found, forms.ChoiceField):
             free = [locale for locale in settings.CMS_ENV.locales if locale not in taken]
-            found.choices = [(locale, locale) for locale in free]
+            found.choices = [(locale, language_name(locale)) for locale in free]
 
 
 class WeightForm(forms.Form):

@@ -1,0 +1,35 @@
+"""Columns and filters of lists that say types by their labels."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from django.contrib import admin
+from django.utils.translation import gettext_lazy
+
+from content.admin.inbox.words import type_label
+from content.review.labels import module_label
+from core.admin.labels import LabelFilter
+
+
+class OfAType(Protocol):
+    """A row that says its type."""
+
+    type: str
+
+
+@admin.display(description=gettext_lazy("Type"), ordering="type")
+def post_type(row: OfAType) -> str:
+    """The column for the type of post that a row is for."""
+    return type_label(row.type)
+
+
+@admin.display(description=gettext_lazy("Type"), ordering="type")
+def module_type(row: OfAType) -> str:
+    """The column for the type of a module."""
+    return module_label(row.type)
+
+
+class TypeFilter(LabelFilter):
+    def label(self, value: str) -> str:
+        return type_label(value)

@@ -1,0 +1,12 @@
+"""Types of posts and of modules by their labels."""
+
+from __future__ import annotations
+
+from django import template
+
+from content.admin.inbox.words import type_label
+from content.review.labels import module_label
+
+register = template.Library()
+register.filter("type_label", type_label)
+register.filter("module_label", module_label)

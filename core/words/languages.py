@@ -1,0 +1,21 @@
+"""The languages of content as people call them."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.utils.translation import get_language_info
+
+
+def language_name(code: str) -> str:
+    """The name in the reader's language; with the code where it is a variety, such as `de-AT`."""
+    try:
+        info = get_language_info(code)
+    except KeyError:
+        return code
+    name = str(info["name_translated"])
+    return name if info["code"] == code else f"{name} ({code})"
+
+
+def site_languages() -> list[tuple[str, str]]:
+    """The languages of the site to choose from."""
+    return [(code, language_name(code)) for code in settings.CMS_ENV.locales]
