@@ -9,6 +9,7 @@ KINDS = (
     EventKind("agent.budget.near", "Budget of agents nearly used", "agents.view"),
     EventKind("agent.budget.reached", "Budget of agents used up", "agents.view"),
     EventKind("agent.budget.set", "Budget of agents changed", "agents.edit"),
+    EventKind("ai.provider.tested", "Connection to a provider tested", "agents.edit"),
     EventKind("ai.settings.changed", "AI settings changed", "agents.edit"),
     EventKind("agent.chain.stopped", "Chain of runs stopped", "agents.view"),
     EventKind("agent.run.created", "Run begun", "agents.view"),

@@ -11,6 +11,7 @@ from agents_app.batches import reverting
 from agents_app.reactions import calls, keeping
 from agents_app.running import runner
 from agents_app.runs import sweep, transcript
+from agents_app.settings import checking
 
 
 @shared_task
@@ -26,6 +27,11 @@ def sweep_runs() -> int:
 @shared_task
 def revert_batch(batch_id: str) -> None:
     reverting.take_back_batch(UUID(batch_id))
+
+
+@shared_task
+def test_provider(provider: str) -> None:
+    checking.check_provider(provider)
 
 
 @shared_task

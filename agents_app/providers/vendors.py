@@ -82,10 +82,16 @@ def settings_for(choice: Choice, *, max_tokens: int, temperature: float | None) 
     return chosen
 
 
-def _reached(choice: Choice, client: httpx2.AsyncClient) -> _Reached:
+def address_of(choice: Choice) -> str:
+    """Where it is asked. Raises `ProviderError`."""
     address = choice.base_url or _ADDRESSES.get(choice.provider)
     if address is None:
         name = choice.provider.upper()
         raise ProviderError(f"{choice.provider} has no address. Set AI_PROVIDER_{name}_BASE_URL.")
+    return address
+
+
+def _reached(choice: Choice, client: httpx2.AsyncClient) -> _Reached:
+    address = address_of(choice)
     # Servers without keys still need the header to hold something.
     return {"api_key": choice.key or "none", "base_url": address, "http_client": client}

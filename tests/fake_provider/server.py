@@ -31,7 +31,9 @@ GEMINI = Wire(gemini_wire.error, gemini_wire.whole, gemini_wire.events)
 
 def wire_of(path: str, headers: dict[str, str], reply: Reply) -> Wire:
     """Whose wire is spoken at a path. A wrong version of it is an error of the test."""
-    if path.endswith("/messages"):
+    if path.endswith("/v1beta/models"):
+        return GEMINI
+    if path.endswith("/messages") or (path.endswith("/models") and "x-api-key" in headers):
         assert headers.get("anthropic-version"), "Anthropic wants its version header"
         return ANTHROPIC
     if path.endswith(("generateContent", "streamGenerateContent")):
@@ -62,8 +64,13 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *args: object) -> None:
         """Quiet."""
 
+    def do_GET(self) -> None:
+        self._take({})
+
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self._take(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+
+    def _take(self, body: dict[str, Any]) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
         fake = self.server.fake
         with self.server.taking:

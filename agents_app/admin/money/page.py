@@ -8,11 +8,12 @@ from typing import Any, Final
 
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import URLPattern, reverse
+from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agents_app.admin.money.charts import bars, columns
+from agents_app.admin.money.connections import connections, test
 from agents_app.admin.money.forms import BudgetForm, DefaultsForm, show_refusal
 from agents_app.budgets import figures
 from agents_app.budgets.figures import BudgetView, Usage
@@ -51,8 +52,10 @@ class AiSettingsAdmin(PermittedAdmin[AiSettings]):
             budgets[0].is_bound and _changed_budgets(request, budgets)
         ):
             return HttpResponseRedirect(f"{reverse(_PAGE)}{_kept(request)}")
+        tested = connections(found)
         context = {
-            "providers": found,
+            "connections": tested,
+            "is_testing": any(one.tested and one.tested.is_waiting for one in tested),
             "defaults": defaults,
             "budgets": budgets,
             "headings": [cell.label for cell in budgets[0].cells],
@@ -69,7 +72,12 @@ class AiSettingsAdmin(PermittedAdmin[AiSettings]):
 
     def get_urls(self) -> list[URLPattern]:
         name = "agents_app_aisettings_changelist"
-        return [url for url in super().get_urls() if url.name == name]
+        tests = path(
+            "test/<slug:provider>/",
+            self.admin_site.admin_view(test),
+            name="agents_app_provider_test",
+        )
+        return [tests, *(url for url in super().get_urls() if url.name == name)]
 
 
 _TITLE: Final = gettext_lazy("AI settings")

@@ -4,7 +4,7 @@ const SLOWEST = 15_000;
 
 let websockets;
 // A browser calls a websocket that fails an error, so the page asks first whether there are any.
-function areThere() {
+export function areThere() {
   websockets ??= fetch("/ws/", { headers: { Accept: "application/json" } })
     .then((answer) => (answer.ok ? answer.json() : {}))
     .then((found) => Boolean(found.websockets))

@@ -1,0 +1,118 @@
+"""A provider's list of models: free of charge, and refused where its key is. Import it in the worker only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from threading import Event
+from typing import Final
+
+import httpx2
+
+from agents_app.models.check import Outcome
+from agents_app.providers.line import Line
+from agents_app.providers.port import Choice, ProviderError, ProviderTimeout
+from agents_app.providers.vendors import address_of
+from core.json import Json
+
+SECONDS: Final = 10.0
+_BYTES: Final = 4 * 1024 * 1024
+_MOST: Final = 10_000
+_NO_SUCH_KEY: Final = b"API_KEY_INVALID"
+"""Google's word for it, in an answer that is otherwise that to any wrong request."""
+_BY_STATUS: Final[Mapping[int, Outcome]] = {
+    401: Outcome.KEY_REFUSED,
+    403: Outcome.KEY_REFUSED,
+    402: Outcome.QUOTA,
+    429: Outcome.QUOTA,
+    404: Outcome.NO_LIST,
+    405: Outcome.NO_LIST,
+    501: Outcome.NO_LIST,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What came back. `is_whole` says that `models` are all that it has."""
+
+    outcome: Outcome
+    status: int | None = None
+    models: Sequence[str] = ()
+    is_whole: bool = False
+
+
+class _TooLong(Exception):
+    """No list of models has so many bytes."""
+
+
+def list_models(choice: Choice, *, seconds: float = SECONDS) -> Listed:
+    """Ask for the list, once. Answers in any case, after so many seconds at most."""
+    try:
+        with Line(choice.provider, seconds, Event()) as line:
+            status, body = line.wait(_get(line.client, choice))
+    except (ProviderTimeout, httpx2.ReadTimeout, httpx2.WriteTimeout):
+        return Listed(Outcome.SILENT)
+    except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol, httpx2.InvalidURL, ValueError):
+        return Listed(Outcome.UNUSABLE)
+    except httpx2.TransportError:
+        return Listed(Outcome.UNREACHABLE)
+    except (ProviderError, _TooLong):
+        return Listed(Outcome.UNREADABLE)
+    return _read(choice, status, body)
+
+
+async def _get(client: httpx2.AsyncClient, choice: Choice) -> tuple[int, bytes]:
+    url, headers = _asked(choice)
+    body = bytearray()
+    async with client.stream("GET", url, headers=headers) as response:
+        async for part in response.aiter_bytes():
+            body += part
+            if len(body) > _BYTES:
+                raise _TooLong
+    return response.status_code, bytes(body)
+
+
+def _asked(choice: Choice) -> tuple[str, dict[str, str]]:
+    """The address and the headers, as each vendor has them."""
+    address = address_of(choice).rstrip("/")
+    key = choice.key or "none"
+    if choice.provider == "anthropic":
+        headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
+        return f"{address}/v1/models?limit=1000", headers
+    if choice.provider == "google":
+        return f"{address}/v1beta/models?pageSize=1000", {"x-goog-api-key": key}
+    return f"{address}/models", {"authorization": f"Bearer {key}"}
+
+
+def _read(choice: Choice, status: int, body: bytes) -> Listed:
+    if status != 200:
+        return Listed(_refusal(choice, status, body), status)
+    try:
+        found = json.loads(body)
+        names = _names(found)
+    except (ValueError, RecursionError):
+        return Listed(Outcome.UNREADABLE, status)
+    if names is None or not isinstance(found, dict):
+        return Listed(Outcome.UNREADABLE, status)
+    goes_on = bool(found.get("has_more") or found.get("nextPageToken"))
+    return Listed(Outcome.WORKS, status, names[:_MOST], not goes_on and len(names) <= _MOST)
+
+
+def _refusal(choice: Choice, status: int, body: bytes) -> Outcome:
+    if status == 400 and choice.provider == "google" and _NO_SUCH_KEY in body:
+        return Outcome.KEY_REFUSED
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
+    return Outcome.FAILED if status >= 500 else Outcome.UNREADABLE
+
+
+def _names(found: Json) -> list[str] | None:
+    """The names on the list: `data` by `id`, Google's `models` by `name`. None for what is no list of models."""
+    if not isinstance(found, dict):
+        return None
+    rows = found.get("data", found.get("models"))
+    if not isinstance(rows, list):
+        return None
+    names = [row.get("id") or row.get("name") for row in rows if isinstance(row, dict)]
+    return [name.removeprefix("models/") for name in names if isinstance(name, str)]

@@ -1,0 +1,146 @@
+"""Testing the key of a provider: asked for on the page of AI settings, done by a worker, said in plain words."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from agents_app.admin.money.connections import connections
+from agents_app.models import ProviderCheck
+from agents_app.settings.checking import check_provider
+from agents_app.settings.defaults import ai_settings
+from agents_app.settings.providers import providers
+from core.models import Event
+from tests.agents.asking import KEY
+from tests.agents.environment import set_env
+from tests.conftest import RunOnCommit
+from tests.fake_provider import Reply, serving
+
+pytestmark = pytest.mark.django_db
+PAGE = "/admin/agents_app/aisettings/"
+OPENAI = json.dumps({"object": "list", "data": [{"id": "gpt-6.1-terra"}, {"id": "gpt-old"}]})
+ANTHROPIC = json.dumps({"data": [{"id": "claude-sonnet-5-5-20260929"}], "has_more": False})
+GOOGLE = json.dumps({"models": [{"name": "models/gemini-3.8-flash"}], "nextPageToken": "more"})
+
+
+def said() -> str:
+    """What the page says of the one test."""
+    (found,) = [one.tested.said for one in connections(providers(ai_settings())) if one.tested]
+    return found
+
+
+def ask(client: Client, provider: str) -> None:
+    ProviderCheck.objects.update(asked_at=timezone.now() - timedelta(minutes=1))
+    response = client.post(f"{PAGE}test/{provider}/")
+    assert (response.status_code, response["location"]) == (302, f"{PAGE}#providers")
+
+
+@pytest.mark.parametrize(
+    ("provider", "path", "header", "body", "sentence"),
+    [
+        ("openai", "/v1/models", ("authorization", f"Bearer {KEY}"), OPENAI, "names 2 models. Not"),
+        (
+            *("anthropic", "/v1/models?limit=1000", ("x-api-key", KEY), ANTHROPIC),
+            "It works: it answers, and its list names 1 model.",
+        ),
+        (
+            *("google", "/v1beta/models?pageSize=1000", ("x-goog-api-key", KEY), GOOGLE),
+            "It works: it answers, and its list names 1 model.",
+        ),
+    ],
+)
+def test_each_vendor_is_asked_for_its_models_with_the_key(
+    settings: Any,
+    signed_in: Any,
+    run_on_commit: RunOnCommit,
+    provider: str,
+    path: str,
+    header: tuple[str, str],
+    body: str,
+    sentence: str,
+) -> None:
+    admin = signed_in("admin")
+    with serving(Reply(raw=body)) as fake:
+        address = fake.openai_url if provider == "openai" else fake.address
+        own = {"api_key": KEY, "base_url": address}
+        set_env(settings, **{f"ai_provider_{provider}_{name}": own[name] for name in own})
+        with run_on_commit():
+            ask(admin, provider)
+
+    (asked,) = fake.asked
+    assert (asked.path, asked.headers[header[0]]) == (path, header[1])
+    assert sentence in said()
+    assert ("gpt-image-2" in said()) is (provider == "openai")
+    event = Event.objects.get(name="ai.provider.tested")
+    assert event.payload["name"] == provider
+
+
+def test_what_went_wrong_is_said_in_words_that_hold_nothing_of_the_answer(
+    settings: Any, signed_in: Any
+) -> None:
+    admin = signed_in("admin")
+    google_key = json.dumps({"error": {"details": [{"reason": "API_KEY_INVALID"}]}})
+    told = [
+        ("openai", Reply(status=401, message=f"Incorrect key: {KEY}"), "It refused the key (401)."),
+        ("openai", Reply(status=429), "the quota or credit is used up"),
+        ("openai", Reply(status=404), "knows no list of models (404)"),
+        ("openai", Reply(status=503), "It failed on its side (503)."),
+        ("openai", Reply(raw="[" * 100_000), "something that is no list of models"),
+        ("openai", Reply(raw='{"data": [{"id": 7}, "<b>"]}'), "its list names 0 models"),
+        ("openai", Reply(dropped=True), "could not be reached"),
+        ("google", Reply(status=400, raw=google_key), "It refused the key (400)."),
+    ]
+    with serving(*[reply for _, reply, _ in told]) as fake:
+        for provider, _, sentence in told:
+            own = {"api_key": KEY, "base_url": fake.address}
+            set_env(settings, **{f"ai_provider_{provider}_{name}": own[name] for name in own})
+            ProviderCheck.objects.all().delete()
+            ask(admin, provider)
+            assert said() == "Being tested…"
+            check_provider(provider)
+            check_provider(provider)
+            assert sentence in said()
+    assert len(fake.asked) == len(told)
+    html = admin.get(PAGE).content.decode()
+    assert "<span data-say>It refused the key (400). Put a valid one into " in html
+    assert KEY not in html
+
+    settings.CMS_ENV = settings.CMS_ENV.model_copy(
+        update={"ai_provider_google_api_key": "key\u2028"}
+    )
+    ask(admin, "google")
+    check_provider("google")
+    assert "cannot be sent as it stands" in said()
+
+
+def test_a_test_is_for_admins_not_twice_at_once_and_never_for_ever(
+    settings: Any, signed_in: Any
+) -> None:
+    admin, editor = signed_in("admin"), signed_in()
+    set_env(settings, ai_provider_openai_api_key=KEY)
+
+    assert editor.post(f"{PAGE}test/openai/").status_code == 403
+    for nobody in ("demo", "nonsense"):
+        html = admin.post(f"{PAGE}test/{nobody}/", follow=True).content.decode()
+        assert f"There is no provider &#x27;{nobody}&#x27; to test." in html
+    html = admin.post(f"{PAGE}test/google/", follow=True).content.decode()
+    assert "set AI_PROVIDER_GOOGLE_API_KEY first" in html
+    assert not ProviderCheck.objects.exists()
+
+    ask(admin, "openai")
+    before = ProviderCheck.objects.values().get()
+    html = admin.post(f"{PAGE}test/openai/", follow=True).content.decode()
+    assert "was tested just now" in html
+    assert 'http-equiv="refresh"' in html
+    assert ProviderCheck.objects.values().get() == before
+
+    ProviderCheck.objects.update(asked_at=timezone.now() - timedelta(minutes=1))
+    html = admin.get(PAGE).content.decode()
+    assert "No worker took the test up" in html
+    assert "Test again" in html
+    assert 'http-equiv="refresh"' not in html
