@@ -19,7 +19,7 @@ from content.site.layer_pages import preview_page
 from core.admin.rights import answers_refusals, require
 from core.framing import framed_by_the_admin
 
-STYLESHEET: Final = "cms/heatmap-frame.css"
+STYLESHEET: Final = "cms/analytics/heatmap-frame.css"
 _SCRIPT: Final = re.compile(r"<script\b[^>]*\ssrc=[^>]*></script>")
 """As templates write it. Texts cannot look like it: they are escaped."""
 

@@ -23,7 +23,7 @@ WORDS: Final = {
     "replaced": _("Replaced"),
     "moved": _("Moved"),
 }
-STYLESHEET: Final = "cms/preview.css"
+STYLESHEET: Final = "cms/previews/preview.css"
 _MODULE: Final = re.compile(
     r'<div class="module [^"]*" id="module-([^"]+)" data-post-module-id="\1"'
 )

@@ -90,7 +90,7 @@ def test_a_visitor_s_scripts_are_small() -> None:
         return len(gzip.compress(Path("static/cms", name).read_bytes()))
 
     assert packed("track.js") < 3_000
-    assert packed("staff.js") + packed("consent.js") < 1_500
+    assert packed("staff/staff.js") + packed("consent.js") < 1_500
 
 
 def test_scripts_of_other_sites_may_load_it_and_what_it_sends_is_taken() -> None:

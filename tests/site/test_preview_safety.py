@@ -214,7 +214,7 @@ def test_threat_27_texts_that_look_like_modules_are_no_modules() -> None:
     page = framed(post).content.decode()
 
     assert len(re.findall(r' data-change="', page)) == 1
-    assert page.count("cms/preview.css") == 1
+    assert page.count("cms/previews/preview.css") == 1
     assert fake not in page
 
 
@@ -274,4 +274,4 @@ def test_a_made_link_can_be_selected_and_copied() -> None:
 
     (url,) = re.findall(r'value="http://127.0.0.1:8000(/preview/[^"]+)" size="60" readonly', page)
     assert Client().get(url).status_code == 200
-    assert "cms/copy.js" in page
+    assert "cms/previews/copy.js" in page

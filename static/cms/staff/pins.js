@@ -1,7 +1,7 @@
 // Notes on a page of the site, for whoever is logged in: staff.js loads it, visitors never do. A note sits on an
 // element: its place is kept in pixels and moves with the element when the page is laid out otherwise.
 
-import { selectorOf } from "./track.js";
+import { selectorOf } from "../track.js";
 
 const WORDS = {
   en: {
