@@ -2,8 +2,9 @@
 
 from django.urls import path
 
-from agents_app.progress.consumer import RunConsumer
+from agents_app.progress.consumer import BatchConsumer, RunConsumer
 
 websocket_urlpatterns = [
     path("ws/runs/<uuid:run_id>/", RunConsumer.as_asgi(), name="ws-run"),
+    path("ws/batches/<uuid:batch_id>/", BatchConsumer.as_asgi(), name="ws-batch"),
 ]

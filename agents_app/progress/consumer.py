@@ -1,4 +1,4 @@
-"""The websocket of pages that show a run."""
+"""The websockets of pages that show a run, or a batch of them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from urllib.parse import parse_qs
 from django.conf import settings
 from django.utils.translation import get_supported_language_variant
 
+from agents_app.progress import batches
+from agents_app.progress.batches import BatchPage
 from agents_app.progress.hub import Watcher, hubs
 from core.live.holders import Ticket
 from core.live.sockets import PageConsumer
@@ -22,6 +24,16 @@ class RunConsumer(PageConsumer[Watcher]):
     def page_of(self, ticket: Ticket) -> Watcher:
         run_id = self.scope["url_route"]["kwargs"]["run_id"]
         return Watcher(ticket, run_id, _language(self.scope["query_string"]))
+
+
+class BatchConsumer(PageConsumer[BatchPage]):
+    """`/ws/batches/<id>/`: each time that something is new of the batch; closed when nothing goes on any more."""
+
+    permission: ClassVar[str] = "agents.view"
+    hubs = batches.hubs
+
+    def page_of(self, ticket: Ticket) -> BatchPage:
+        return BatchPage(ticket, self.scope["url_route"]["kwargs"]["batch_id"])
 
 
 def _language(query: bytes) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 from uuid import UUID
@@ -14,7 +14,7 @@ from django.utils import translation
 from agents_app.models import AgentRun, RunStep
 from agents_app.progress.reading import mark_of, progress, runs_at_work, steps_of
 from core.live.holders import Ticket, holders
-from core.live.hubs import CHECK_SECONDS, Hubs, PageHub
+from core.live.hubs import CHECK_SECONDS, Hubs, Page, PageHub
 from core.live.open_page import NOT_LET_IN, OpenPage
 
 NOT_THERE: Final = 4404
@@ -43,8 +43,8 @@ class _Look:
     refused: Sequence[Watcher]
 
 
-class RunHub(PageHub[Watcher]):
-    """The pages of this process that follow runs."""
+class FollowingHub(PageHub[Page]):
+    """Pages that follow rows: looked at whenever something may be new, and now and then whether they still may."""
 
     most_pages: ClassVar[int] = 1000
     most_pages_of_one: ClassVar[int] = 20
@@ -53,12 +53,36 @@ class RunHub(PageHub[Watcher]):
         super().__init__()
         self._check_at = 0.0
 
-    async def turn(self, pages: Sequence[Watcher]) -> None:
+    def looked(self, pages: Sequence[Page], is_due: bool) -> Callable[[], None]:
+        """Look at the database; what it answers tells the pages, and reads nothing."""
+        raise NotImplementedError
+
+    async def turn(self, pages: Sequence[Page]) -> None:
         is_due = time.monotonic() >= self._check_at
-        found = await database_sync_to_async(look)(pages, is_due)
+        told = await database_sync_to_async(self.looked)(pages, is_due)
         if is_due:
             self._check_at = time.monotonic() + CHECK_SECONDS
-        tell(pages, found)
+        told()
+
+
+class RunHub(FollowingHub[Watcher]):
+    """The pages of this process that follow runs."""
+
+    def looked(self, pages: Sequence[Watcher], is_due: bool) -> Callable[[], None]:
+        found = look(pages, is_due)
+        return lambda: tell(pages, found)
+
+
+def heard_by(
+    pages: Sequence[Page], changed: Sequence[Page], is_due: bool
+) -> tuple[Sequence[Page], Sequence[Page]]:
+    """Those of the changed that may hear of it, and all that may not stay. Two queries, none where nobody asks."""
+    asked = pages if is_due else changed
+    if not asked:
+        return (), ()
+    standing = holders({page.ticket for page in asked})
+    refused = [page for page in asked if page.ticket not in standing]
+    return [page for page in changed if page not in refused], refused
 
 
 def look(watchers: Sequence[Watcher], is_due: bool) -> _Look:
@@ -69,12 +93,7 @@ def look(watchers: Sequence[Watcher], is_due: bool) -> _Look:
         for watcher in watchers
         if watcher.run_id in runs and mark_of(runs[watcher.run_id]) != watcher.mark
     ]
-    asked = watchers if is_due else changed
-    if not asked:
-        return _Look(runs, {}, (), ())
-    standing = holders({watcher.ticket for watcher in asked})
-    refused = [watcher for watcher in asked if watcher.ticket not in standing]
-    heard = [watcher for watcher in changed if watcher not in refused]
+    heard, refused = heard_by(watchers, changed, is_due)
     steps = steps_of({watcher.run_id for watcher in heard}) if heard else {}
     return _Look(runs, steps, heard, refused)
 

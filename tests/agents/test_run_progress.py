@@ -14,7 +14,7 @@ from django.contrib.sessions.models import Session
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from agents_app.models import AgentRun
+from agents_app.models import AgentBatch, AgentRun
 from agents_app.progress import hub
 from agents_app.progress.reading import progress
 from agents_app.providers.port import Step
@@ -108,6 +108,28 @@ async def test_who_may_not_see_agents_and_who_asks_for_nothing_is_not_let_in() -
         assert await page.is_closed_with() == 4404
     async with following(own.pk, query="lang=%00%ff..") as page:
         assert (await page.hears())["label"] == "Running"
+
+
+@in_a_loop
+async def test_a_page_of_a_batch_hears_of_each_run_and_is_let_go_at_the_end() -> None:
+    own = await sync_to_async(begun)()
+    batch = await sync_to_async(AgentBatch.objects.create)(agent_id=own.agent_id, by_name="editor")
+    await change(own, batch=batch)
+    editor = await sync_to_async(session_of)("editor")
+    page = asked(session=editor, path=f"/ws/batches/{batch.pk}/")
+    assert await page.connect() == 0
+    assert await page.hears() == {"runs": 1, "finished": 0}
+
+    for news in ({"doing": "Writing"}, {"input_tokens": 7}, {"status": "queued"}):
+        await change(own, **news)
+        assert await page.hears() == {"runs": 1, "finished": 0}, news
+    await change(own, status="failed")
+
+    assert await page.hears() == {"runs": 1, "finished": 1}
+    assert await page.is_closed_with() == 1000
+    gone = asked(session=editor, path=f"/ws/batches/{uuid4()}/")
+    assert await gone.connect() == 0
+    assert await gone.is_closed_with() == 4404
 
 
 @in_a_loop

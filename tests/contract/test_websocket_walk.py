@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import pytest
@@ -15,7 +16,11 @@ pytestmark = pytest.mark.django_db
 
 PEOPLE: Final = frozenset({"admin", "editor", "translator"})
 EDITORS: Final = frozenset({"admin", "editor"})
-WHO: Final = {"ws/events/": PEOPLE, "ws/runs/<uuid:run_id>/": EDITORS}
+WHO: Final = {
+    "ws/events/": PEOPLE,
+    "ws/runs/<uuid:run_id>/": EDITORS,
+    "ws/batches/<uuid:batch_id>/": EDITORS,
+}
 PERMISSION: Final = {
     str(socket.pattern): socket.callback.consumer_class.permission for socket in websockets
 }
@@ -38,7 +43,7 @@ def test_the_table_and_the_permission_say_the_same(address: str) -> None:
 @in_a_loop
 async def test_each_role_is_let_in_where_it_may(address: str, role: str | None) -> None:
     session = await sync_to_async(session_of)(role) if role else ""
-    path = f"/{address}".replace("<uuid:run_id>", "00000000-0000-4000-8000-000000000000")
+    path = "/" + re.sub("<uuid:[^>]+>", "00000000-0000-4000-8000-000000000000", address)
     page = asked(path=path, session=session)
 
     assert await page.connect() == (0 if role in WHO[address] else 4401)

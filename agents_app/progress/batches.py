@@ -1,0 +1,94 @@
+"""Batches, told to the open pages that show them: that something is new. What it is, a page reads by itself."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+from uuid import UUID
+
+from agents_app.models import UNFINISHED, AgentBatch, AgentRun
+from agents_app.progress.hub import ENDED, NOT_THERE, FollowingHub, heard_by
+from core.live.holders import Ticket
+from core.live.hubs import Hubs
+from core.live.open_page import NOT_LET_IN, OpenPage
+
+Mark = tuple[object, ...]
+_RUN: Final = ("pk", "status", "doing", "input_tokens", "output_tokens")
+_BATCH: Final = ("cancelled_at", "revert_asked_at", "reverted_at", "reverted")
+
+
+class BatchPage(OpenPage):
+    """An open page that shows a batch."""
+
+    most_waiting: ClassVar[int] = 50
+
+    def __init__(self, ticket: Ticket, batch_id: UUID) -> None:
+        super().__init__(ticket)
+        self.batch_id = batch_id
+        self.mark: Mark | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How a batch stands: `mark` differs as soon as its page would."""
+
+    mark: Mark
+    runs: int
+    finished: int
+    is_busy: bool
+
+
+def states_of(ids: Collection[UUID]) -> dict[UUID, State]:
+    """How these stand. Two queries, however many."""
+    runs: dict[UUID | None, list[tuple[object, ...]]] = defaultdict(list)
+    rows = AgentRun.objects.filter(batch_id__in=ids).order_by("pk")
+    for batch_id, *row in rows.values_list("batch_id", *_RUN):
+        runs[batch_id].append(tuple(row))
+    batches = AgentBatch.objects.filter(pk__in=ids).values_list("pk", *_BATCH)
+    return {pk: _state(tuple(row), runs[pk]) for pk, *row in batches}
+
+
+def _state(batch: Mark, runs: Sequence[tuple[object, ...]]) -> State:
+    _, asked_at, done_at, undone = batch
+    unfinished = sum(row[1] in UNFINISHED for row in runs)
+    is_reverting = asked_at is not None and done_at is None
+    # Of what was taken back only how much: all of it is as long as the batch wrote.
+    length = len(undone) if isinstance(undone, dict) else 0
+    mark = (*batch[:3], length, *runs)
+    return State(mark, len(runs), len(runs) - unfinished, bool(unfinished) or is_reverting)
+
+
+class BatchHub(FollowingHub[BatchPage]):
+    """The pages of this process that follow batches."""
+
+    def looked(self, pages: Sequence[BatchPage], is_due: bool) -> Callable[[], None]:
+        states = states_of({page.batch_id for page in pages})
+        changed = [
+            page
+            for page in pages
+            if page.batch_id in states and states[page.batch_id].mark != page.mark
+        ]
+        heard, refused = heard_by(pages, changed, is_due)
+
+        def told() -> None:
+            for page in refused:
+                page.end(NOT_LET_IN)
+            for page in pages:
+                if page.batch_id not in states:
+                    page.end(NOT_THERE)
+            for page in heard:
+                _tell(page, states[page.batch_id])
+
+        return told
+
+
+def _tell(page: BatchPage, state: State) -> None:
+    page.mark = state.mark
+    page.say({"runs": state.runs, "finished": state.finished})
+    if not state.is_busy:
+        page.finish(ENDED)
+
+
+hubs: Final[Hubs[BatchPage]] = Hubs(BatchHub)
