@@ -1,6 +1,6 @@
 // Asking an agent on pages of their own, and the menus beside fields.
 
-import { attach } from "./agents/choose.js";
+import { attach } from "./choose.js";
 
 for (const form of document.querySelectorAll("[data-choose]")) attach(form);
 
