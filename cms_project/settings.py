@@ -246,6 +246,8 @@ CELERY_TASK_ROUTES = {
     "webhooks.tasks.*": {"queue": "deliveries"},
     "agents_app.tasks.run_agent": {"queue": "agents"},
     "agents_app.tasks.call_reaction": {"queue": "agents"},
+    # By the process that has the runs, with its environment and its way out.
+    "agents_app.tasks.test_provider": {"queue": "agents"},
 }
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
