@@ -45,6 +45,12 @@ class Rejection:
     runs: tuple[str, ...]
     url: str
 
+    @property
+    def back_by(self) -> str:
+        """Who took all of it back; empty where some of it stands, or several people did."""
+        names = {change.back_by for change in self.changes}
+        return names.pop() if len(names) == 1 else ""
+
 
 def rejections_of(post: Post, layers: Layers) -> list[Rejection]:
     """The latest rejections of a post, newest first. Two queries."""
