@@ -83,7 +83,8 @@ class CmsAdminSite(admin.AdminSite):
         from analytics.admin.heatmap_frame import heatmap_frame
         from analytics.admin.variations import variations
         from cms_project.help import help_image, help_page
-        from content.admin.inbox.like import inbox_like
+        from content.admin.inbox.batches import inbox_batch, inbox_batch_cancel, inbox_batches
+        from content.admin.inbox.like import inbox_all, inbox_like
         from content.admin.inbox.page import inbox
         from content.admin.translations.matrix import translations
         from core.admin.language import choose_language
@@ -93,7 +94,19 @@ class CmsAdminSite(admin.AdminSite):
         own: list[URLPattern | URLResolver] = [
             path("language/", choose_language, name="language"),
             path("inbox/", self.admin_view(inbox), name="inbox"),
+            path("inbox/all/", self.admin_view(inbox_all), name="inbox-all"),
             path("inbox/like/<slug:like>/", self.admin_view(inbox_like), name="inbox-like"),
+            path("inbox/batches/", self.admin_view(inbox_batches), name="inbox-batches"),
+            path(
+                "inbox/batches/<uuid:batch_id>/",
+                self.admin_view(inbox_batch),
+                name="inbox-batch",
+            ),
+            path(
+                "inbox/batches/<uuid:batch_id>/cancel/",
+                self.admin_view(inbox_batch_cancel),
+                name="inbox-batch-cancel",
+            ),
             path(
                 "content/translations/",
                 self.admin_view(translations),

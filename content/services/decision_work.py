@@ -14,6 +14,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import Q
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
@@ -71,7 +72,8 @@ def _decide_next(batch_id: UUID) -> bool:
     with translation.override(batch.language or None):
         if first is None:
             return _end(batch, BatchState.DONE)
-        items = list(waiting.filter(post_id=first.post_id, layer=first.layer))
+        of_post = Q(post=first.post_id) if first.post_id else Q(post__isnull=True)
+        items = list(waiting.filter(of_post, layer=first.layer))
         try:
             _decide(batch, items)
         except NotAllowed as error:
@@ -88,7 +90,7 @@ def _decide(batch: DecisionBatch, items: Sequence[DecisionItem]) -> None:
     # Read anew for each post: who lost their rights meanwhile decides on nothing more.
     actor = Actor(user=batch.by, via="admin")
     actor.require_person("decide on what waits")
-    post = Post.objects.filter(pk=items[0].post_id).first()
+    post = items[0].post
     decision = _decision(post, items, actor, batch.note) if post else None
     outcomes = _outcomes(decision) if decision else {}
     for item in items:

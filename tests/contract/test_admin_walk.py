@@ -36,6 +36,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "autocomplete/": NOBODY,
     "r/": NOBODY,
     "inbox/": PEOPLE,
+    "inbox/batches/": PEOPLE,
     "help/": PEOPLE,
     "auth/": NOBODY,
     "core/": ADMIN,

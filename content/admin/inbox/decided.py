@@ -1,19 +1,25 @@
-"""Decisions of the inbox: read from a form, and told of."""
+"""Decisions of the inbox: read from a form, carried out or handed to a batch, and told of."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from django.contrib import messages
-from django.http import HttpRequest, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from content.models import Layer
-from content.services.inbox import Decided, Decision, Marked, Word
+from content.services.decision_batches import MOST as MOST_IN_BATCH
+from content.services.decision_batches import begin_batch
+from content.services.inbox import MOST, Decided, Decision, Marked, Word, decide_queued
+from core.admin.rights import actor_of
 
-_NAME: Final = re.compile(r"d\.(\d{1,18})\.([0-9a-f]{20})")
+_PACKED: Final = re.compile(r"(\d{1,18})\.([0-9a-f]{20})")
+_NAME: Final = re.compile(rf"d\.{_PACKED.pattern}")
 _WORDS: Final[dict[str, Word]] = {"accept": "accept", "reject": "reject"}
 _TOLD: Final = 5
 
@@ -27,6 +33,27 @@ def read_marks(posted: QueryDict) -> list[Marked]:
         if match is not None and word is not None:
             found.append(Marked(int(match[1]), match[2], word))
     return found
+
+
+def packed(rows: Iterable[tuple[int, str]]) -> str:
+    """Many lines as one value of a form: which rows, and what of each was seen."""
+    return ",".join(f"{pk}.{seen}" for pk, seen in rows)
+
+
+def read_packed(value: str, word: Word) -> list[Marked]:
+    """The same back, all with one word; what is malformed is no mark."""
+    found = (_PACKED.fullmatch(part) for part in value.split(",")[: MOST_IN_BATCH + 1])
+    return [Marked(int(match[1]), match[2], word) for match in found if match is not None]
+
+
+def decide(request: HttpRequest, marks: Sequence[Marked], back: str) -> HttpResponse:
+    """A few at once, and then `back`; many in a batch, and then its page. Raises what the services raise."""
+    note = request.POST.get("note", "")
+    if len(marks) > MOST:
+        batch = begin_batch(marks=marks, actor=actor_of(request), note=note)
+        return HttpResponseRedirect(reverse("admin:inbox-batch", args=[batch.pk]))
+    tell(request, decide_queued(marks=marks, actor=actor_of(request), note=note))
+    return HttpResponseRedirect(back)
 
 
 def tell(request: HttpRequest, done: Decided) -> None:

@@ -1,4 +1,4 @@
-"""Like changes of several posts: a sample of them in full, the others as lines, and one decision on all."""
+"""Like changes of several posts, or all that a filter finds: a sample in full, the others as lines, one decision."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from content.admin.inbox.decided import read_marks, tell
+from content.admin.inbox.decided import decide, packed, read_marks, read_packed
 from content.admin.inbox.lines import Line, Rights, lines_of
-from content.admin.inbox.page import group_words, inbox_url
+from content.admin.inbox.page import asked_of, filter_words, group_words, inbox_url
+from content.admin.inbox.words import LAYERS
 from content.admin.lookups import found as looked_up
 from content.admin.pages import page
 from content.layers import LayerView
@@ -20,9 +22,10 @@ from content.layers.state import open_layers_of_many
 from content.models import Layer, Post, QueuedChange
 from content.review.cards import Card, cards_of_layer
 from content.review.references import Wanted, wanted_by
-from content.services.inbox import MOST, Marked, Word, decide_queued
+from content.services.decision_batches import MOST as MOST_IN_BATCH
+from content.services.inbox import MOST, Marked, Word
 from content.waiting.queries import Alike, Asked, chosen, with_posts
-from core.admin.rights import actor_of, answers_refusals, require
+from core.admin.rights import answers_refusals, require
 from core.errors import CmsError, Conflict
 
 SAMPLE: Final = 3
@@ -40,42 +43,72 @@ class Sample:
 @answers_refusals
 def inbox_like(request: HttpRequest, like: str) -> HttpResponse:
     """GET shows the sample and the others, POST takes or drops those that are ticked, all in one word."""
+    return _answer(request, Asked(like=like))
+
+
+@answers_refusals
+def inbox_all(request: HttpRequest) -> HttpResponse:
+    """The same for all that the inbox's filters find in one layer."""
+    return _answer(request, replace(asked_of(request.GET), like=""))
+
+
+def _answer(request: HttpRequest, asked: Asked) -> HttpResponse:
     require(request, "posts.view")
+    if not (asked.like or asked.layer):
+        return HttpResponseRedirect(inbox_url())
     if request.method == "POST":
-        return _decided(request, like)
-    return _show(request, like)
+        return _decided(request, asked)
+    return _show(request, asked)
 
 
-def _show(request: HttpRequest, like: str, problem: str = "", status: int = 200) -> HttpResponse:
-    rows = chosen(Asked(like=like))
+def _show(request: HttpRequest, asked: Asked, problem: str = "", status: int = 200) -> HttpResponse:
+    rows = chosen(asked)
     listed = list(with_posts(rows)[:MOST])
     if not listed:
-        if request.method == "GET":
+        if request.method == "GET" and asked.like:
             raise Http404(_("Nothing of this kind waits."))
         return HttpResponseRedirect(inbox_url())
     lines = lines_of(request, listed)
-    total = rows.count()
+    rest = list(rows.values_list("pk", "seen")[MOST:MOST_IN_BATCH]) if len(listed) == MOST else []
     layer = listed[0].layer
-    first = lines[0]
-    group = Alike(like, total, first.risk, listed[0], is_twin=listed[0].twin == like)
     rights = Rights.of(request)
     context: dict[str, Any] = {
         "samples": _samples(lines[:SAMPLE]),
         "others": lines[SAMPLE:],
         "count": len(lines),
         "other_count": len(lines[SAMPLE:]),
-        "total": total,
+        "rest": packed(rest),
+        "rest_count": len(rest),
+        "total": len(lines) + len(rest),
+        "is_all_there_may_be": len(lines) + len(rest) == MOST_IN_BATCH,
+        "most": MOST_IN_BATCH,
+        "is_all": not asked.like,
         "layer": layer,
         "is_review": layer == Layer.REVIEW,
         "may_take": rights.take(layer),
         "may_reject": rights.reject,
-        "words": group_words(group, first.run.agent if first.run else ""),
+        "words": _words(asked, lines[0], len(lines) + len(rest)),
         "problem": problem,
         "note": request.POST.get("note", ""),
         "hides_ask": True,
     }
-    title = _("Like changes, together")
+    title = _("Like changes, together") if asked.like else _("All of these changes, together")
     return page(request, "admin/inbox_like.html", context, title=title, status=status)
+
+
+def _words(asked: Asked, first: Line, total: int) -> str:
+    if asked.like:
+        group = Alike(
+            asked.like, total, first.risk, first.row, is_twin=first.row.twin == asked.like
+        )
+        return group_words(group, first.run.agent if first.run else "")
+    text = ngettext(
+        "%(count)d change that waits in %(layer)s: %(filters)s",
+        "%(count)d changes that wait in %(layer)s: %(filters)s",
+        total,
+    )
+    names = {"layer": LAYERS[asked.layer], "filters": filter_words(asked)}
+    return text % {"count": total, **names}
 
 
 def _samples(lines: Sequence[Line]) -> list[Sample]:
@@ -103,30 +136,30 @@ def _only(view: LayerView, lines: Iterable[Line]) -> LayerView:
     return replace(view, changes=view.changes.only(paths))
 
 
-def _decided(request: HttpRequest, like: str) -> HttpResponse:
+def _decided(request: HttpRequest, asked: Asked) -> HttpResponse:
     word = _VERBS.get(request.POST.get("action", ""))
     if word is None:
-        return _show(request, like, _("Press one of the buttons."), 422)
+        return _show(request, asked, _("Press one of the buttons."), 422)
     marks = [Marked(mark.id, mark.seen, word) for mark in read_marks(request.POST)]
+    marks += read_packed(request.POST.get("rest", ""), word)
     try:
-        _require_sample(like, marks)
-        done = decide_queued(
-            marks=marks, actor=actor_of(request), note=request.POST.get("note", "").strip()
-        )
+        _require_sample(asked, marks)
+        return decide(request, marks, inbox_url())
     except CmsError as error:
         if error.status in (403, 404):
             raise
-        return _show(request, like, error.message, error.status)
-    tell(request, done)
-    return HttpResponseRedirect(inbox_url())
+        return _show(request, asked, error.message, error.status)
 
 
-def _require_sample(like: str, marks: Sequence[Marked]) -> None:
-    """What is ticked must be of this kind: the sample speaks for nothing else."""
+def _require_sample(asked: Asked, marks: Sequence[Marked]) -> None:
+    """What is ticked must be of this kind: the sample speaks for nothing else. What moved is left out anyway."""
+    seen = {(mark.id, mark.seen) for mark in marks}
     ids = {mark.id for mark in marks}
-    known = set(chosen(Asked(like=like)).filter(pk__in=ids).values_list("pk", flat=True))
-    present = set(QueuedChange.objects.filter(pk__in=ids).values_list("pk", flat=True))
-    if present - known:
+    # Without the age: what is decided on grows older while it is read.
+    kind = chosen(replace(asked, age="")).order_by()
+    known = set(kind.filter(pk__in=ids).values_list("pk", "seen"))
+    present = set(QueuedChange.objects.filter(pk__in=ids).values_list("pk", "seen"))
+    if (present - known) & seen:
         raise Conflict(
             _("Some of these changed and are not of this kind any more. Look again and decide."),
             code="stale_review",

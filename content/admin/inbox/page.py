@@ -4,28 +4,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
+from dataclasses import asdict
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from content.admin.inbox.decided import read_marks, tell
+from content.admin.inbox.batches import going_on
+from content.admin.inbox.decided import decide, read_marks
 from content.admin.inbox.lines import Rights, lines_of
 from content.admin.inbox.words import AGES, LAYERS, RISKS, place_of, risk_word, type_label
 from content.admin.pages import page
 from content.admin.panels import describe_runs
-from content.services.inbox import MOST, decide_queued
 from content.waiting.queries import Alike, Asked, Facets, alike, chosen, facets, with_posts
-from core.admin.rights import actor_of, answers_refusals, require
+from core.admin.rights import answers_refusals, require
 from core.errors import CmsError
 
 _PAGE: Final = 25
 _GROUPS: Final = 6
 _LONGEST: Final = 150
+_ALL_LEAST: Final = 4
+"""Fewer are a sample and nothing beside it."""
 Option = tuple[str, str, int]
 
 
@@ -61,7 +64,7 @@ def _show(
 ) -> HttpResponse:
     asked = asked_of(request.GET)
     found = Paginator(with_posts(chosen(asked)), _PAGE).get_page(request.GET.get("page"))
-    there = facets()
+    there, rights = facets(), Rights.of(request)
     context = {
         "lines": lines_of(request, found, words=words),
         "page_obj": found,
@@ -70,8 +73,9 @@ def _show(
         "layers": _layers(asked, there.layer),
         "total": sum(there.layer.values()),
         "groups": [] if asked.like else _groups(request, asked),
-        "rights": Rights.of(request),
-        "most": MOST,
+        "rights": rights,
+        "together": _together(asked, there.layer, len(found)) if rights.any else [],
+        "going_on": going_on(request) if rights.any else [],
         "problem": problem,
         "note": request.POST.get("note", ""),
         "hides_ask": True,  # it would stand on the buttons
@@ -84,23 +88,28 @@ def _decided(request: HttpRequest) -> HttpResponse:
     if not marks:
         return _show(request, {}, _("Mark changes first: Accept or Reject."), 422)
     try:
-        done = decide_queued(
-            marks=marks, actor=actor_of(request), note=request.POST.get("note", "").strip()
-        )
+        query = request.GET.urlencode()
+        return decide(request, marks, reverse("admin:inbox") + (f"?{query}" if query else ""))
     except CmsError as error:
         if error.status in (403, 404):
             raise
         words = {f"d.{mark.id}.{mark.seen}": str(mark.word) for mark in marks}
         return _show(request, words, error.message, error.status)
-    tell(request, done)
-    query = request.GET.urlencode()
-    return HttpResponseRedirect(reverse("admin:inbox") + (f"?{query}" if query else ""))
 
 
 def _layers(asked: Asked, counts: Counter[str]) -> list[Option]:
     """The tabs: both layers, and each."""
     both = ("", _("Everything"), sum(counts.values()))
     return [both, *((name, label, counts[name]) for name, label in LAYERS.items())]
+
+
+def _together(asked: Asked, counts: Counter[str], shown: int) -> list[tuple[str, str]]:
+    """Where to decide on all that is asked for at once: label and address, for each layer."""
+    if asked.like or shown < _ALL_LEAST:
+        return []
+    names = [asked.layer] if asked.layer else [name for name in LAYERS if counts[name]]
+    query = {**asdict(asked), "like": ""}
+    return [(LAYERS[name], all_url(**{**query, "layer": name})) for name in names]
 
 
 def _choices(asked: Asked, there: Facets) -> list[tuple[str, str, str, list[Option]]]:
@@ -164,7 +173,29 @@ def group_words(group: Alike, agent: str) -> str:
     return text % {"count": group.count, **names}
 
 
+def filter_words(asked: Asked) -> str:
+    """What a list is narrowed by: "High risk, Blog, de"; "all" where by nothing."""
+    said = [
+        str(RISKS[int(asked.risk)]) if asked.risk else "",
+        asked.agent,
+        asked.author,
+        type_label(asked.type) if asked.type else "",
+        asked.locale,
+        str(AGES[asked.age]) if asked.age else "",
+    ]
+    return ", ".join(word for word in said if word) or _("all")
+
+
 def inbox_url(**asked: str) -> str:
     """The address of the inbox, narrowed."""
+    return _narrowed("admin:inbox", asked)
+
+
+def all_url(**asked: str) -> str:
+    """The address of the page that decides on all that is asked for."""
+    return _narrowed("admin:inbox-all", asked)
+
+
+def _narrowed(name: str, asked: Mapping[str, str]) -> str:
     query = urlencode({name: value for name, value in asked.items() if value})
-    return reverse("admin:inbox") + (f"?{query}" if query else "")
+    return reverse(name) + (f"?{query}" if query else "")

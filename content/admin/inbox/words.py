@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from content.definitions import post_types
-from content.models import QueuedChange
+from content.models import DecisionItem, QueuedChange
 from content.review.labels import field_label, module_label, prop_label
 from core.words import in_words
 
@@ -65,10 +65,10 @@ def reason_words(row: QueuedChange) -> list[str]:
     return found
 
 
-def place_of(row: QueuedChange) -> str:
+def place_of(row: QueuedChange | DecisionItem) -> str:
     """Where the change is: "Meta description", "Hero › Title", "New module: Prose"."""
     if not row.subject.startswith("module."):
-        return field_label(row.post.type, row.subject.removeprefix("post."))
+        return field_label(row.post.type if row.post else "", row.subject.removeprefix("post."))
     _module, type_name, *rest = row.subject.split(".", 2)
     name = module_label(type_name)
     if row.kind == "added":

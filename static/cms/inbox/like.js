@@ -6,7 +6,7 @@ const form = document.querySelector("[data-like]");
 const boxes = [...form.querySelectorAll("input[type=checkbox]")];
 
 function show() {
-  const number = boxes.filter((box) => box.checked).length;
+  const number = boxes.reduce((sum, box) => sum + (box.checked ? Number(box.dataset.standsFor ?? 1) : 0), 0);
   for (const place of form.querySelectorAll("[data-count]")) {
     place.textContent = `(${number})`;
     place.closest("button").disabled = !number;
