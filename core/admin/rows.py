@@ -48,6 +48,10 @@ class RowsForm(Form):
             self.add_error(self.rows_field, self.unreadable % {"problem": str(error)[:100]})
         return self.cleaned_data
 
+    def rows_errors(self) -> Sequence[str]:
+        """What the page says above the rows."""
+        return [*self.errors.get(self.rows_field, ()), *self.errors.get("version", ())]
+
     @contextmanager
     def refusals_at_rows(self) -> Iterator[None]:
         """Have what is wrong in a row said by the row; above the rows only that it is so."""

@@ -6,11 +6,11 @@ import json
 from typing import Any, Final
 
 from django.forms import Form
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.urls import reverse
 
-from core.admin.forms import form_page
 from core.admin.rights import may
+from core.admin.rows import RowsForm
 from core.json import JsonObject
 from forms.admin.questions import KINDS, acted, cards
 from forms.fields import MOST_FIELDS
@@ -19,8 +19,8 @@ from forms.models import FormDefinition, FormSubmission
 _LONG: Final = 100_000
 
 
-def builder_page(request: HttpRequest, row: FormDefinition, form: Form) -> HttpResponse:
-    """The page with the fields that are stored, or as the button that was pressed leaves them."""
+def builder_context(request: HttpRequest, row: FormDefinition, form: RowsForm) -> dict[str, object]:
+    """What the page shows: the fields that are stored, or as the button that was pressed leaves them."""
     problem, said = "", ""
     rows: list[JsonObject] = list(row.fields)
     if request.method == "POST":
@@ -29,10 +29,8 @@ def builder_page(request: HttpRequest, row: FormDefinition, form: Form) -> HttpR
         except ValueError as error:
             problem = str(error)[:200]
     is_new = request.POST.get("do", "").partition(":")[0] == "add"
-    problems = getattr(form, "problems", {})
-    context = {
-        "row": row,
-        "cards": cards(rows, problems, len(rows) - 1 if is_new else None),
+    return {
+        "cards": cards(rows, form.problems, len(rows) - 1 if is_new else None),
         "json": json.dumps(rows, indent=2, ensure_ascii=False)[:_LONG],
         "problem": problem,
         "said": said,
@@ -42,8 +40,6 @@ def builder_page(request: HttpRequest, row: FormDefinition, form: Form) -> HttpR
         "shown": _shown(form),
         **_around(request, row),
     }
-    template = "admin/site_forms/form.html"
-    return form_page(request, template, FormDefinition, context, title=row.title, form=form)
 
 
 def _shown(form: Form) -> dict[str, str]:
@@ -61,5 +57,4 @@ def _around(request: HttpRequest, row: FormDefinition) -> dict[str, Any]:
         "sent": FormSubmission.objects.filter(form_slug=row.slug).count() if may_read else 0,
         "submissions_url": f"{submissions}?form_slug={row.slug}",
         "export_url": f"/api/forms/{row.slug}/submissions/export",
-        "delete_url": reverse("admin:forms_formdefinition_delete", args=[row.pk]),
     }
