@@ -8,7 +8,7 @@ from typing import Final
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from analytics.health import figures
 from content.waiting.health import queue
@@ -39,12 +39,16 @@ def files() -> Iterator[Finding]:
         yield Finding(
             "fail",
             "media",
-            _("%(missing_count)s files are missing") % {"missing_count": f"{last.missing_count:,}"},
+            ngettext("%(n)s file is missing", "%(n)s files are missing", last.missing_count)
+            % {"n": f"{last.missing_count:,}"},
             advice,
         )
     else:
         yield Finding(
-            "ok", "media", _("all %(checked)s files are there") % {"checked": f"{last.checked:,}"}
+            "ok",
+            "media",
+            ngettext("%(n)s file is there", "all %(n)s files are there", last.checked)
+            % {"n": f"{last.checked:,}"},
         )
 
 

@@ -10,7 +10,7 @@ from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from content.models import Replacement
 from content.presenters.replacing import replaced
@@ -51,6 +51,7 @@ class ReplaceForm(forms.Form):
 @admin.register(Replacement)
 class ReplacementAdmin(FormAdmin[Replacement]):
     view_permission = add_permission = "database.manage"
+    empty_words = gettext_lazy("Words that occur in many posts are found and replaced together.")
     list_title = gettext_lazy("Find and replace")
     add_title, add_button, add_form = (
         gettext_lazy("Find and replace"),
@@ -104,15 +105,19 @@ class ReplacementAdmin(FormAdmin[Replacement]):
         if request.method == "POST":
             with refusals_as_messages(request):
                 done = undo_replacement(actor=actor_of(request), replacement_id=row.pk)
-                text = _("%(restored)s places are as they were; %(number)s were kept.") % {
-                    "restored": f"{done.restored:,}",
-                    "number": f"{len(done.kept):,}",
-                }
+                text = ngettext(
+                    "%(restored)s place is as it was; kept: %(number)s.",
+                    "%(restored)s places are as they were; kept: %(number)s.",
+                    done.restored,
+                ) % {"restored": f"{done.restored:,}", "number": f"{len(done.kept):,}"}
                 messages.success(request, text)
             return HttpResponseRedirect(back)
-        sentence = _(
+        sentence = ngettext(
+            "“%(find)s” was replaced by “%(replace)s” in %(total)s place. What somebody changed "
+            "since stays as it is.",
             "“%(find)s” was replaced by “%(replace)s” in %(total)s places. What somebody changed "
-            "since stays as it is."
+            "since stays as it is.",
+            row.total,
         ) % {"find": row.find, "replace": row.replace, "total": f"{row.total:,}"}
         context = {"sentence": sentence, "button": _("Undo it"), "back": back}
         return form_page(request, "admin/forms/confirm.html", Replacement, context, title=str(row))

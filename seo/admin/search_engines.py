@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_safe
 
 from content.models import TreeMove
@@ -63,19 +63,28 @@ def _done(request: HttpRequest) -> str:
     actor = actor_of(request)
     if "rebuild" in request.POST:
         build = rebuild_sitemap(origin=origin_of(request), actor=actor)
-        return _("The sitemap is made anew: %(urls)s addresses.") % {"urls": f"{build.urls:,}"}
+        made = ngettext(
+            "The sitemap is made anew: %(urls)s address.",
+            "The sitemap is made anew: %(urls)s addresses.",
+            build.urls,
+        )
+        return made % {"urls": f"{build.urls:,}"}
     if "populate" in request.POST:
         number = populate_canonicals(actor=actor)
         left = posts_without_canonical().count() if number else 0
-        counts = {"number": f"{number:,}", "left": f"{left:,}"}
-        if left:
-            return (
-                _(
-                    "%(number)s posts were given a canonical address. %(left)s are left; press it once more."
-                )
-                % counts
-            )
-        return _("%(number)s posts were given a canonical address.") % counts
+        given = ngettext(
+            "%(number)s post was given a canonical address.",
+            "%(number)s posts were given a canonical address.",
+            number,
+        ) % {"number": f"{number:,}"}
+        if not left:
+            return given
+        more = ngettext(
+            "%(left)s is left; press it once more.",
+            "%(left)s are left; press it once more.",
+            left,
+        )
+        return f"{given} {more % {'left': f'{left:,}'}}"
     return _("Nothing was asked for.")
 
 

@@ -53,8 +53,8 @@ def test_its_buttons_do_what_they_say(admin: Client) -> None:
     made = admin.post("/admin/seo/search-engines/", {"rebuild": ""}, follow=True)
     filled = admin.post("/admin/seo/search-engines/", {"populate": ""}, follow=True)
 
-    assert "The sitemap is made anew: 1 addresses." in text(made)
-    assert "1 posts were given a canonical address." in text(filled)
+    assert "The sitemap is made anew: 1 address." in text(made)
+    assert "1 post was given a canonical address." in text(filled)
     assert Post.objects.get().canonical_url == "http://127.0.0.1:8000/blog/tea"
     assert Event.objects.filter(name="sitemap.rebuilt").count() == 1
 

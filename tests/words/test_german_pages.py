@@ -48,7 +48,7 @@ CHOICES = {
     "/admin/content/term/?taxonomy=topics": ("Themen", "Topics"),
     "/admin/core/event/": ("MCP-Tokens", "Mcp_token"),
     "/admin/seo/redirect/import/": ("5.000", "5,000"),
-    "/admin/webhooks/delivery/": ("Beitrag angelegt", "Post created"),
+    "/admin/webhooks/webhook/add/": ("Beitrag angelegt", "Post created"),
 }
 """Words that pages take from definitions and rows: what has to be there, and what not."""
 TEXT = re.compile(r">([^<>]+)<")

@@ -1,3 +1,5 @@
-"""The admin's one form of a moment, in UTC. Pages for visitors keep Django's form of a date."""
+"""The admin's forms of a moment, in UTC, and of a day. Pages for visitors keep Django's form of a date."""
 
 DATETIME_FORMAT = "Y-m-d H:i"
+SHORT_DATE_FORMAT = "j F Y"
+MONTH_DAY_FORMAT = "j F"
