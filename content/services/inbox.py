@@ -38,7 +38,8 @@ class Decision:
     """What became of one layer of one post, by path.
 
     `gone` did not wait any more, `moved` is not what was seen, `held` stays because a person staged something else
-    in Review, and `refused` stays for the reason that `why` says.
+    in Review, and `refused` stays for the reason that `why` says. By the ids of `rejections` what was rejected can
+    be taken back.
     """
 
     post: Post
@@ -50,6 +51,7 @@ class Decision:
     held: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     why: str = ""
+    rejections: tuple[int, ...] = ()
 
     @property
     def left(self) -> tuple[str, ...]:
@@ -159,7 +161,16 @@ def decide_of_post(
         return Decision(
             post, layer, gone=gone, moved=moved, refused=tuple(present), why=error.message
         )
-    return Decision(post, layer, done.taken, done.rejected, gone, moved, done.conflicts)
+    return Decision(
+        post,
+        layer,
+        done.taken,
+        done.rejected,
+        gone,
+        moved,
+        done.conflicts,
+        rejections=done.rejections,
+    )
 
 
 def _as_seen(view: LayerView, marks: Mapping[str, Marked]) -> list[str]:

@@ -65,7 +65,8 @@ def test_the_riskiest_come_first_and_filters_narrow(signed_in: SignedIn) -> None
 
 
 def test_marks_are_applied_and_what_moved_since_is_left(signed_in: SignedIn) -> None:
-    one, two, three = make.post("One"), make.post("Two"), make.post("Three")
+    one, two, three, four = (make.post(title) for title in ("One", "Two", "Three", "<Four>"))
+    make.staged(four, {"metaTitle": "Four, better"})
     make.staged(one, {"metaTitle": "One, better"})
     make.staged(two, {"metaTitle": "Two, better"}, layer=Layer.REVIEW)
     make.staged(three, {"metaTitle": "Three, better"})
@@ -73,11 +74,16 @@ def test_marks_are_applied_and_what_moved_since_is_left(signed_in: SignedIn) -> 
         name(row(one, "post.metaTitle")): "accept",
         name(row(two, "post.metaTitle")): "accept",
         name(row(three, "post.metaTitle")): "reject",
+        name(row(four, "post.metaTitle")): "reject",
     }
     make.staged(three, {"metaTitle": "Three, still better"})
 
-    page = signed_in().post(INBOX, form, follow=True).content.decode()
+    client = signed_in()
+    page = client.post(INBOX, form, follow=True).content.decode()
+    back = page.split('form="message-form" formaction="')[1].split('"')[0]
+    client.post(back)
 
+    assert make.layers(four).ai_review.document.fields["metaTitle"] == "Four, better"
     assert "1 change went on to Review. 1 change was approved and is live." in page
     assert "“Three”: 1 change was left" in page
     assert make.layers(one).review.document.fields["metaTitle"] == "One, better"

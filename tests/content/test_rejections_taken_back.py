@@ -70,12 +70,11 @@ def test_what_is_rejected_and_taken_back_stands_as_if_nothing_had_been(seed: int
     chance = Random(seed)  # noqa: S311  # no secret
     post = make.post()
     layer = chance.choice([Layer.AI_REVIEW, Layer.REVIEW])
-    for number in range(3):
-        callout = {"type": "callout", "props": {"title": f"Live {number}"}}
+    for _ in range(3):
         edit_post(
             post_id=post.pk,
             actor=make.actor("admin"),
-            edit=lambda d, c=callout: edits.add_module(d, **c)[0],
+            edit=lambda d: edits.add_module(d, type="callout", props={"title": "Live"})[0],
         )
     make.staged(post, layer=layer, edit=shuffled(chance))
     before = make.layers(post).view(layer)

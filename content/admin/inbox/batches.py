@@ -225,6 +225,8 @@ def _address(item: DecisionItem, post: Post) -> str:
     """Where the change is now, or was decided on; empty for a post in the trash."""
     if post.deleted_at is not None:
         return ""
+    if item.outcome == Outcome.REJECTED:
+        return post_url("revisions", post)  # where it can be taken back
     if item.outcome != Outcome.TAKEN:
         return review_url(post, item.layer)
     is_live = item.layer == Layer.REVIEW

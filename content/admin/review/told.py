@@ -40,7 +40,7 @@ def tell(request: HttpRequest, post: Post, view: LayerView, done: Decided) -> No
 
 
 def rejected_words(post: Post, count: int, rejections: Collection[int]) -> SafeString:
-    """What was rejected, with a button that takes it back; the frame of the page has its form."""
+    """What was rejected, with a button that takes it back."""
     text = ngettext(
         "%(count)s change rejected. For 30 days it can be taken back, here or under Revisions.",
         "%(count)s changes rejected. For 30 days they can be taken back, here or under Revisions.",
@@ -48,11 +48,15 @@ def rejected_words(post: Post, count: int, rejections: Collection[int]) -> SafeS
     ) % {"count": count}
     if not rejections:
         return format_html("{}", text)
+    return format_html("{} {}", text, take_back_button(post, rejections, _("Take it back")))
+
+
+def take_back_button(post: Post, rejections: Collection[int], words: str) -> SafeString:
+    """Of a message; the form that it belongs to stands in the frame of every page."""
     return format_html(
-        '{} <button type="submit" form="message-form" formaction="{}">{}</button>',
-        text,
+        '<button type="submit" form="message-form" formaction="{}">{}</button>',
         rejection_url(post, rejections),
-        _("Take it back"),
+        words,
     )
 
 
