@@ -9,7 +9,15 @@ from typing import Final
 from uuid import UUID
 
 from agents_app.models import AgentRun, RunStatus, RunStep
-from agents_app.progress.words import doing_of, lasted, money, step_kind, step_label, tokens
+from agents_app.progress.words import (
+    doing_of,
+    lasted,
+    money,
+    standing_of,
+    step_kind,
+    step_label,
+    tokens,
+)
 from core.json import JsonObject
 
 _COLUMNS: Final = (
@@ -20,6 +28,9 @@ _COLUMNS: Final = (
     "cost",
     "started_at",
     "finished_at",
+    "heartbeat_at",
+    "attempts",
+    "created_at",
 )
 
 
@@ -39,7 +50,8 @@ def steps_of(ids: Collection[UUID]) -> dict[UUID, list[RunStep]]:
 
 def mark_of(run: AgentRun) -> tuple[object, ...]:
     """What differs as soon as there is something new to tell of the run. A step always uses or does something."""
-    return (run.status, run.doing, run.input_tokens, run.output_tokens, run.cost, run.started_at)
+    used = (run.input_tokens, run.output_tokens, run.cost)
+    return (run.status, run.doing, *used, run.started_at, standing_of(run))
 
 
 def progress(run: AgentRun, steps: Iterable[RunStep]) -> JsonObject:
@@ -52,6 +64,7 @@ def progress(run: AgentRun, steps: Iterable[RunStep]) -> JsonObject:
         "isFinished": run.is_finished,
         "succeeded": run.status == RunStatus.SUCCEEDED,
         "doing": doing_of(run),
+        "standing": standing_of(run),
         "tokens": tokens(used),
         "cost": money(run.cost),
         "startedAt": since.astimezone(UTC).isoformat() if since else None,

@@ -3,19 +3,39 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from decimal import Decimal
 from typing import Final
 
+from django.utils import timezone
 from django.utils.formats import number_format
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
-from agents_app.models import AgentRun, RunStep
+from agents_app.models import AgentRun, RunStatus, RunStep
 from agents_app.running.allowed import load_tools
 from core.tools import get_tool
 
 _SMALLEST: Final = Decimal("0.0001")
+SILENT_FOR: Final = timedelta(seconds=15)
+"""Three heartbeats: sooner than the sweep takes the run from its worker."""
+WAITS_LONG: Final = timedelta(seconds=60)
+_STANDING: Final[Mapping[str, Promise]] = {
+    "silent": gettext_lazy(
+        "Its worker is not heard of any more. If it does not come back, the run begins anew by "
+        "itself within about a minute."
+    ),
+    "again": gettext_lazy(
+        "Its worker was ended in the middle, and nothing of it was kept. It begins anew as soon as "
+        "a worker is free."
+    ),
+    "waits": gettext_lazy(
+        "Still waiting for its turn: others may be before it. If nothing moves for long, look "
+        "whether workers run. You can cancel it at any time."
+    ),
+}
 
 
 def money(amount: Decimal | None) -> str:
@@ -63,8 +83,24 @@ def step_kind(step: RunStep) -> str:
     return _("tool") if step.kind == "tool" else _("model")
 
 
+def standing_of(run: AgentRun) -> str:
+    """`silent` for a run whose worker is not heard of, `again` where it was taken from one, `waits` for long."""
+    now = timezone.now()
+    if run.status == RunStatus.RUNNING:
+        is_silent = run.heartbeat_at is not None and run.heartbeat_at < now - SILENT_FOR
+        return "silent" if is_silent else ""
+    if run.status != RunStatus.QUEUED:
+        return ""
+    if run.attempts:
+        return "again"
+    return "waits" if run.created_at < now - WAITS_LONG else ""
+
+
 def doing_of(run: AgentRun) -> str:
-    """What a run does at present; that it waits where it has not begun."""
+    """What a run does at present; that it waits where it has not begun, and what is to come where it got stuck."""
+    standing = standing_of(run)
+    if standing:
+        return str(_STANDING[standing])
     if not run.doing:
         return "" if run.is_finished else _("Waiting for its turn")
     return doing_said(run.doing)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import uuid4
@@ -13,6 +14,7 @@ from asgiref.sync import sync_to_async
 from django.contrib.sessions.models import Session
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from agents_app.models import AgentBatch, AgentRun
 from agents_app.progress import hub
@@ -108,6 +110,26 @@ async def test_who_may_not_see_agents_and_who_asks_for_nothing_is_not_let_in() -
         assert await page.is_closed_with() == 4404
     async with following(own.pk, query="lang=%00%ff..") as page:
         assert (await page.hears())["label"] == "Running"
+
+
+@in_a_loop
+async def test_a_run_whose_worker_died_says_so_and_what_comes_next() -> None:
+    now = timezone.now()
+    own = await sync_to_async(begun)(heartbeat_at=now, doing="Waiting for the model")
+    async with following(own.pk) as page:
+        assert (await page.hears())["standing"] == ""
+        await change(own, heartbeat_at=now - timedelta(seconds=20))
+        told = await page.hears()
+        assert (told["standing"], told["doing"][:35]) == (
+            "silent",
+            "Its worker is not heard of any more",
+        )
+        await change(own, status="queued", attempts=1, doing="")
+        told = await page.hears()
+        assert (told["standing"], "begins anew as soon as" in told["doing"]) == ("again", True)
+        await change(own, status="queued", attempts=0, created_at=now - timedelta(minutes=2))
+        told = await page.hears()
+        assert (told["standing"], "whether workers run" in told["doing"]) == ("waits", True)
 
 
 @in_a_loop

@@ -90,6 +90,7 @@ export function shower(root) {
 
   return (run) => {
     write("doing", run.doing);
+    root.dataset.standing = run.standing ?? "";
     write("used", run.tokens);
     write("cost", run.cost);
     write("count", String(run.steps.length));
@@ -100,7 +101,7 @@ export function shower(root) {
       steps.parentElement.querySelector("[data-no-steps]")?.remove();
     }
     // Read out by stations, not by each word that is written.
-    const now = `${run.label} ${run.steps.length}`;
+    const now = `${run.label} ${run.steps.length} ${run.standing}`;
     if (now !== said) write("said", `${run.label}. ${run.doing}`);
     said = now;
   };
