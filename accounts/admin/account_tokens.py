@@ -9,6 +9,8 @@ from uuid import UUID
 from django import forms
 from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -23,6 +25,7 @@ _STATES = {
     "expired": gettext_lazy("expired"),
     "revoked": gettext_lazy("revoked"),
 }
+_LOOKS = {"active": "succeeded", "expired": "archived", "revoked": "failed"}
 
 
 class LastDayField(forms.DateField):
@@ -47,7 +50,7 @@ class AccountTokenAdmin(FormAdmin[T]):
     view_permission = add_permission = "tokens.manage"
     page_template: ClassVar[str]
     add_button = gettext_lazy("Make the token")
-    list_display = ("name", "user", "ends_in", "state", "last_used_at", "expires_at")
+    list_display = ("name", "user", "ends_in", "state", "used", "ends")
     list_select_related = ("user",)
     search_fields = ("name", "user__username")
 
@@ -68,8 +71,19 @@ class AccountTokenAdmin(FormAdmin[T]):
         return f"…{token.hint}"
 
     @admin.display(description=gettext_lazy("State"))
-    def state(self, token: T) -> str:
-        return str(_STATES[token.state])
+    def state(self, token: T) -> SafeString:
+        look = _LOOKS[token.state]
+        return format_html(
+            '<span class="badge badge-{}">{}</span>', look, str(_STATES[token.state])
+        )
+
+    @admin.display(description=gettext_lazy("Last used"), ordering="last_used_at")
+    def used(self, token: T) -> datetime | str:
+        return token.last_used_at or _("never")
+
+    @admin.display(description=gettext_lazy("Works until"), ordering="expires_at")
+    def ends(self, token: T) -> datetime | str:
+        return token.expires_at or _("it is revoked")
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         token, secret = self.make(form.cleaned_data, actor_of(request))

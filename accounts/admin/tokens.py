@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +15,12 @@ from accounts.models import ApiToken, User
 from accounts.roles import PERMISSIONS, Role
 from accounts.services.tokens import create_token, revoke_token
 from core.actor import Actor
+
+
+def _grouped() -> list[tuple[str, list[tuple[str, str]]]]:
+    """The permissions, together with those about the same things."""
+    parts = groupby(sorted(PERMISSIONS), key=lambda name: name.partition(".")[0])
+    return [(part, [(name, name) for name in names]) for part, names in parts]
 
 
 class NewTokenForm(forms.Form):
@@ -29,17 +36,18 @@ class NewTokenForm(forms.Form):
     )
     permissions = forms.MultipleChoiceField(
         label=gettext_lazy("Permissions"),
-        choices=[(name, name) for name in sorted(PERMISSIONS)],
-        widget=forms.SelectMultiple(attrs={"size": 12}),
-        help_text=gettext_lazy(
-            "Only what the account may do itself. Choose several with Ctrl or ⌘."
-        ),
+        choices=_grouped(),
+        widget=forms.CheckboxSelectMultiple,
+        help_text=gettext_lazy("Only what the account may do itself."),
     )
     expires_at = LastDayField()
 
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(AccountTokenAdmin[ApiToken]):
+    empty_words = gettext_lazy(
+        "A token lets a program use the API under an account, and only with the permissions that you give it."
+    )
     list_title = gettext_lazy("API tokens")
     add_title = gettext_lazy("New API token")
     add_form = NewTokenForm

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth import update_session_auth_hash
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -68,6 +72,19 @@ class NewUserForm(forms.Form):
     )
 
 
+class RoleFilter(admin.SimpleListFilter):
+    title = gettext_lazy("role")
+    parameter_name = "role"
+
+    def lookups(
+        self, request: HttpRequest, model_admin: admin.ModelAdmin[User]
+    ) -> list[tuple[str, str]]:
+        return [*((value, str(label)) for value, label in _ROLES), (Role.AI_AGENT, _("AI agent"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> QuerySet[User]:
+        return queryset.filter(role=self.value()) if self.value() else queryset
+
+
 @admin.register(User)
 class UserAdmin(FormAdmin[User]):
     view_permission = add_permission = "users.manage"
@@ -75,15 +92,25 @@ class UserAdmin(FormAdmin[User]):
     add_title = gettext_lazy("New account")
     add_button = gettext_lazy("Add the account")
     add_form = NewUserForm
-    list_display = ("username", "email", "kind", "is_active")
-    list_filter = ("role", "is_active")
+    list_display = ("username", "email", "kind", "state", "seen")
+    list_filter = (RoleFilter, "is_active")
     search_fields = ("username", "email")
-    ordering = ("username",)
+    # People have no agent: they come first.
+    ordering = ("agent_id", "username")
 
     @admin.display(description=gettext_lazy("Role"), ordering="role")
     def kind(self, user: User) -> str:
         """In words. Which agent an account writes for, its page says: the list has no room for it."""
         return _("AI agent") if user.role == Role.AI_AGENT else capfirst(in_words(user.role))
+
+    @admin.display(description=gettext_lazy("State"), ordering="is_active")
+    def state(self, user: User) -> SafeString:
+        look, text = ("succeeded", _("On")) if user.is_active else ("archived", _("Off"))
+        return format_html('<span class="badge badge-{}">{}</span>', look, text)
+
+    @admin.display(description=gettext_lazy("Last login"), ordering="last_login")
+    def seen(self, user: User) -> datetime | str:
+        return "—" if user.role == Role.AI_AGENT else user.last_login or _("never")
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         create_user(**form.cleaned_data, actor=actor_of(request))

@@ -33,6 +33,7 @@ class FeedbackForm(forms.Form):
 @admin.register(Feedback)
 class FeedbackAdmin(PermittedAdmin[Feedback]):
     view_permission = "feedback.view"
+    empty_words = gettext_lazy("Notes that people put onto the preview of a post stand here.")
     list_display = ("beginning", "post", "category", "status", "author", "created_at")
     list_filter = ("status", "category")
     list_select_related = ("post", "author")

@@ -70,6 +70,9 @@ def _waits(layer: str) -> Exists:
 @admin.register(Post)
 class PostAdmin(PermittedAdmin[Post]):
     view_permission = "posts.view"
+    empty_words = gettext_lazy(
+        "Everything on the site begins with a post: a page, an article, or an entry of another type."
+    )
     list_display = ("name", "kind", language, "state", "waiting", "updated_at")
     list_display_links = ("name",)
     list_filter = (("type", TypeFilter), ("locale", LanguageFilter), "status", WaitingFilter)

@@ -58,6 +58,9 @@ class NewPatternForm(forms.Form):
 @admin.register(UrlPattern)
 class UrlPatternAdmin(ShownAgainAdmin[UrlPattern]):
     view_permission = add_permission = "urlPatterns.edit"
+    empty_words = gettext_lazy(
+        "Without a pattern the posts of a type have their usual addresses. A pattern says how they look instead."
+    )
     list_title = gettext_lazy("URL patterns")
     add_title = gettext_lazy("New URL pattern")
     add_button = gettext_lazy("Use the pattern")

@@ -77,6 +77,8 @@ class PermittedAdmin(_ModelAdmin[M]):
     """
 
     view_permission: ClassVar[str]
+    empty_words: ClassVar[object] = ""
+    """What an empty list says about the things that would stand in it."""
     actions = None
 
     def has_module_permission(self, request: HttpRequest) -> bool:

@@ -25,6 +25,7 @@ _SHORT = 100
 @admin.register(FormSubmission)
 class FormSubmissionAdmin(PermittedAdmin[FormSubmission]):
     view_permission = "forms.submissions"
+    empty_words = gettext_lazy("What visitors send with your forms stands here.")
     list_display = ("created_at", "form_slug", language, "beginning")
     list_filter = ("form_slug", ("locale", LanguageFilter), "created_at")
     change_list_template = "admin/site_forms/submissions.html"

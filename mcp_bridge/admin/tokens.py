@@ -58,10 +58,8 @@ class NewMcpTokenForm(forms.Form):
         label=gettext_lazy("Tools"),
         required=False,
         choices=_tools,
-        widget=forms.SelectMultiple(attrs={"size": 14}),
-        help_text=gettext_lazy(
-            "None chosen: all that the account may use. Choose several with Ctrl or ⌘."
-        ),
+        widget=forms.CheckboxSelectMultiple,
+        help_text=gettext_lazy("None chosen: all that the account may use."),
     )
     diagnostics = forms.BooleanField(
         label=gettext_lazy("Diagnostics"),
@@ -75,6 +73,9 @@ class NewMcpTokenForm(forms.Form):
 
 @admin.register(McpToken)
 class McpTokenAdmin(AccountTokenAdmin[McpToken]):
+    empty_words = gettext_lazy(
+        "A token lets an AI client connect under an account. What it writes waits for a person."
+    )
     list_title = gettext_lazy("MCP tokens")
     add_title = gettext_lazy("New MCP token")
     add_form = NewMcpTokenForm

@@ -41,6 +41,9 @@ class RedirectForm(forms.Form):
 @admin.register(Redirect)
 class RedirectAdmin(EditAdmin[Redirect]):
     view_permission = add_permission = "redirects.edit"
+    empty_words = gettext_lazy(
+        "A redirect leads from an old address to a new one, so that links of others keep working."
+    )
     list_title = gettext_lazy("Redirects")
     add_title, add_button, add_form = (
         gettext_lazy("New redirect"),

@@ -43,8 +43,11 @@ def page_of(row: Webhook) -> str:
 
 def test_empty_screens_say_what_comes_next(admin: Client) -> None:
     webhooks, deliveries = admin.get(LIST), admin.get(DELIVERIES)
+    unlike = admin.get(f"{LIST}?q=unlike")
 
-    assert "Make the first webhook" in webhooks.content.decode()
+    assert "A webhook calls an address of yours whenever" in webhooks.content.decode()
+    assert "Nothing is like that." not in webhooks.content.decode()
+    assert "Nothing is like that." in unlike.content.decode()
     assert "Nothing was sent yet." in deliveries.content.decode()
 
 

@@ -37,6 +37,10 @@ _CHANGE = "admin:webhooks_webhook_change"
 @admin.register(Webhook)
 class WebhookAdmin(EditAdmin[Webhook]):
     view_permission = add_permission = "webhooks.manage"
+    empty_words = gettext_lazy(
+        "A webhook calls an address of yours whenever a post is created, changed, published "
+        "or deleted, or a form is sent."
+    )
     list_title = gettext_lazy("Webhooks")
     add_title, add_button, add_form = (
         gettext_lazy("New webhook"),
@@ -151,7 +155,9 @@ def _page(
         "went_well": sum(call.is_ok for call in calls),
         "left": replay_left(row) if row.replay_until is not None else None,
         "replay_form": ReplayForm(),
-        "deliveries": list(row.deliveries.order_by("-created_at")[:5]),
+        "deliveries": [
+            (one, badge_of(one.status)) for one in row.deliveries.order_by("-created_at")[:5]
+        ],
         "delete_url": reverse("admin:webhooks_webhook_delete", args=[row.pk]),
     }
     template = "admin/webhooks/webhook.html"

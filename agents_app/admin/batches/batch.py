@@ -43,6 +43,9 @@ _AGAIN = (RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.CANCELLED)
 @admin.register(AgentBatch)
 class AgentBatchAdmin(PermittedAdmin[AgentBatch]):
     view_permission = "agents.view"
+    empty_words = gettext_lazy(
+        "A batch is one agent over many posts. Mark posts in their list and choose “Run an agent…”."
+    )
     list_display = ("agent", "state", "number", "price", "by_name", "created_at")
     list_display_links = ("agent",)
     list_filter = ("agent_id",)

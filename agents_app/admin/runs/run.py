@@ -35,6 +35,9 @@ _LOOKUPS = frozenset({"post__id__exact", "batch__id__exact"})
 @admin.register(AgentRun)
 class AgentRunAdmin(PermittedAdmin[AgentRun]):
     view_permission = "agents.view"
+    empty_words = gettext_lazy(
+        "A run is one task of an agent. Start one in a post, beside a field, or with the button on every page."
+    )
     list_display = ("agent", "about", "state", "begun", "price")
     list_display_links = ("agent",)
     list_filter = ("status", AgentFilter, PromptFilter, ScopeFilter, OutcomeFilter, "created_at")

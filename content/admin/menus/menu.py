@@ -64,6 +64,9 @@ class ChangeMenuForm(MenuForm, RowsForm):
 @admin.register(Menu)
 class MenuAdmin(ShownAgainAdmin[Menu]):
     view_permission = add_permission = "menus.edit"
+    empty_words = gettext_lazy(
+        "A menu leads visitors to your pages. The site shows the ones with the slugs main and footer."
+    )
     list_title = gettext_lazy("Menus")
     add_title = gettext_lazy("New menu")
     add_button = gettext_lazy("Make the menu")

@@ -65,6 +65,9 @@ class ChangeGroupForm(GroupForm, RowsForm):
 @admin.register(ModuleGroup)
 class ModuleGroupAdmin(ShownAgainAdmin[ModuleGroup]):
     view_permission = add_permission = "settings.manage"
+    empty_words = gettext_lazy(
+        "A group says which modules a new post begins with, and which of them are locked."
+    )
     list_title = gettext_lazy("Module groups")
     add_title = gettext_lazy("New module group")
     add_button = gettext_lazy("Add the group")

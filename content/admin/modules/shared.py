@@ -115,6 +115,9 @@ def _field(prop: FormField) -> forms.Field:
 @admin.register(ModuleInstance)
 class SharedModuleAdmin(EditAdmin[ModuleInstance]):
     view_permission = add_permission = "globals.edit"
+    empty_words = gettext_lazy(
+        "A global module is written once and placed in many posts. A change shows in all of them."
+    )
     list_title = gettext_lazy("Global modules")
     add_title = gettext_lazy("New global module")
     add_button = gettext_lazy("Add the module")
