@@ -93,6 +93,9 @@ class PostDocument:
     fields: Mapping[str, Json]
     modules: tuple[ModuleDocument, ...] = ()
     taxonomy_term_ids: tuple[str, ...] = ()
+    _by_id: dict[str, ModuleDocument] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -107,7 +110,9 @@ class PostDocument:
         }
 
     def module(self, module_id: str) -> ModuleDocument | None:
-        return next((module for module in self.modules if module.id == module_id), None)
+        if not self._by_id:  # a review asks ten times for each change
+            self._by_id.update((module.id, module) for module in reversed(self.modules))
+        return self._by_id.get(module_id)
 
     def with_fields(self, changes: Mapping[str, Json]) -> PostDocument:
         """The document with these fields; a mapping under `customFields` is merged name by name."""

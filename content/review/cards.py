@@ -15,7 +15,7 @@ from content.definitions import modules, props_of
 from content.definitions.words import words_of
 from content.document import ModuleDocument, PostDocument
 from content.layers import LayerView
-from content.layers.marks import Mark, mark_of
+from content.layers.marks import Mark, Marks, mark_of
 from content.review.labels import POST_GROUP, label_of, module_names
 from content.review.pieces import Piece, piece_of
 from content.review.references import References, kind_at
@@ -48,7 +48,12 @@ class Card:
     @property
     def is_flagged(self) -> bool:
         """Whether a careful reader looks twice: a fact, link or image changed, or somebody else was here too."""
-        return bool(self.flags) or self.has_loud_facts
+        return bool(self.flagged_by)
+
+    @property
+    def flagged_by(self) -> str:
+        """`hand` where somebody else was here too, `fact` where what it says changed, else empty."""
+        return "hand" if self.flags else "fact" if self.has_loud_facts else ""
 
     @property
     def has_loud_facts(self) -> bool:
@@ -60,8 +65,12 @@ class Card:
         return self.label.rpartition(" › ")[2]
 
     @property
+    def is_in_module(self) -> bool:
+        return self.path.startswith("modules.")
+
+    @property
     def module_id(self) -> str:
-        return self.path.split(".", 2)[1] if self.path.startswith("modules.") else ""
+        return self.path.split(".", 2)[1] if self.is_in_module else ""
 
 
 @dataclass(slots=True)
@@ -92,7 +101,7 @@ def _grouped(
     after: PostDocument,
     changes: Iterable[Change],
     references: References,
-    marks: Mapping[str, Mark],
+    marks: Marks,
     drifted: frozenset[str],
     layer: str,
 ) -> list[Group]:
@@ -105,7 +114,7 @@ def _grouped(
         group = groups.setdefault(
             module_id or "", Group(name, is_locked=bool(module and module.locked))
         )
-        mark = mark_of(dict(marks), change.path)
+        mark = mark_of(marks, change.path)
         group.cards.append(
             _card(change, before, after, names, references, mark, change.path in drifted, layer)
         )

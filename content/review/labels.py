@@ -43,11 +43,12 @@ def module_names(*documents: PostDocument) -> dict[str, str]:
     for document in documents:
         for module in document.modules:
             found.setdefault(module.id, module)
-    totals = Counter(module_label(module.type) for module in found.values())
+    labels = {type_: module_label(type_) for type_ in {module.type for module in found.values()}}
+    totals = Counter(labels[module.type] for module in found.values())
     seen: Counter[str] = Counter()
     names = {}
     for module in found.values():
-        label = module_label(module.type)
+        label = labels[module.type]
         seen[label] += 1
         names[module.id] = f"{label} {seen[label]}" if totals[label] > 1 else label
     return names

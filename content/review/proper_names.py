@@ -52,6 +52,8 @@ def names(text: str, language: str) -> tuple[str, ...]:
 
 def vanished(one: tuple[str, ...], other_text: str) -> list[str]:
     """Those of the names that have a word which the other text has nowhere, in whatever case."""
+    if not one:
+        return []
     known = {word.lower() for word in _WORD.findall(other_text[:_MOST_CHARACTERS])}
     return [name for name in one if any(word.lower() not in known for word in name.split())]
 

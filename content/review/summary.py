@@ -85,7 +85,7 @@ def facts(path: str, before: Text, after: Text, language: str = "en") -> tuple[F
     """The chips of a changed text, the loudest first. `language` is that of the text."""
     moved = _moved(before, after, language)
     return (
-        *(fact for kind, pair in moved.items() for fact in _chips(kind, *pair)),
+        *(fact for kind, pair in moved.items() if any(pair) for fact in _chips(kind, *pair)),
         *_length_facts(path, before.words, after.words),
     )
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from html import escape
 
 from django import template
-from django.utils.html import escape, format_html
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import get_language, gettext, ngettext
 
 from content.review.diff import Segment
 
@@ -18,19 +20,25 @@ _HIDDEN = '<span class="visually-hidden">'
 @register.filter
 def merged(segments: Iterable[Segment]) -> SafeString:
     """What stays, what goes and what comes; the middle of a long unchanged stretch is folded away."""
-    words = {"ins": escape(gettext("inserted:")), "del": escape(gettext("removed:"))}
+    begins = _begins(get_language())
     # Joined by hand, each part escaped: a page has thousands of them.
-    return SafeString("".join(_one(segment, words) for segment in segments))
+    return SafeString("".join([_one(segment, begins) for segment in segments]))
 
 
-def _one(segment: Segment, words: dict[str, SafeString]) -> str:
+@lru_cache
+def _begins(_language: str | None) -> Mapping[str, str]:
+    """What stands before the words of a change, in the language of now."""
+    words = {"inserted": ("ins", gettext("inserted:")), "removed": ("del", gettext("removed:"))}
+    return {kind: f"<{tag}>{_HIDDEN}[{escape(said)} </span>" for kind, (tag, said) in words.items()}
+
+
+def _one(segment: Segment, begins: Mapping[str, str]) -> str:
     if segment.is_folded:
         return _folded(segment)
-    text = escape(segment.text)
     if segment.kind == "same":
-        return text
-    tag = "ins" if segment.kind == "inserted" else "del"
-    return f"<{tag}>{_HIDDEN}[{words[tag]} </span>{text}{_HIDDEN}] </span></{tag}>"
+        return escape(segment.text)
+    end = "ins" if segment.kind == "inserted" else "del"
+    return f"{begins[segment.kind]}{escape(segment.text)}{_HIDDEN}] </span></{end}>"
 
 
 def _folded(segment: Segment) -> SafeString:

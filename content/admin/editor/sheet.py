@@ -161,8 +161,6 @@ def module_section(
     """A module with the values that hold: its props, or a shared one's with this post's overrides on top."""
     definition = modules.get(module.type)
     values = {**shared.get(module.instance_id, {}), **module.props, **module.overrides}
-    part = "props" if module.scope == "local" else "overrides"
-    fields = fields_of(definition.Props) if definition and module.scope != "static" else ()
     defaults = definition.default_props() if definition else {}
     return ModuleSection(
         id=module.id,
@@ -174,13 +172,23 @@ def module_section(
         shared_slug=module.global_slug or "",
         units=tuple(
             Unit(
-                f"modules.{module.id}.{part}.{field.name}",
+                path,
                 field,
                 values.get(field.name, defaults.get(field.name)),
             )
-            for field in fields
+            for path, field in module_fields(module)
         ),
     )
+
+
+def module_fields(module: ModuleDocument) -> Iterator[tuple[str, FormField]]:
+    """The fields that a module has in the form, with their names there."""
+    definition = modules.get(module.type)
+    if definition is None or module.scope == "static":
+        return
+    part = "props" if module.scope == "local" else "overrides"
+    for field in fields_of(definition.Props):
+        yield f"modules.{module.id}.{part}.{field.name}", field
 
 
 def new_module(

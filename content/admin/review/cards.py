@@ -13,7 +13,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from content.admin.authors import agent_accounts, is_ais
-from content.admin.editor.sheet import module_section, post_sections
+from content.admin.editor.sheet import module_fields, post_sections
 from content.admin.lookups import references_of
 from content.admin.panels import (
     FieldAction,
@@ -73,6 +73,14 @@ class Shown:
     can_edit: bool
     again: FieldAction | None
 
+    @property
+    def can_ask(self) -> bool:
+        return self.again is not None
+
+    @property
+    def is_dated(self) -> bool:
+        return self.at is not None
+
 
 @dataclass(frozen=True, slots=True)
 class ShownGroup:
@@ -80,6 +88,10 @@ class ShownGroup:
     cards: tuple[Shown, ...]
     is_locked: bool
     module_id: str
+
+    @property
+    def is_module(self) -> bool:
+        return bool(self.module_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +153,8 @@ def editable_paths(view: LayerView) -> set[str]:
     document = view.document
     paths = {unit.path for section in post_sections(document) for unit in section.units}
     for module in document.modules:
-        units = module_section(module, {}).units
-        paths |= {unit.path for unit in units}
-        if units:
-            paths.add(f"modules.{module.id}")
+        fields = {path for path, _field in module_fields(module)}
+        paths |= fields | ({f"modules.{module.id}"} if fields else set())
     return {change.path for change in view.changes if change.path in paths}
 
 

@@ -1,0 +1,61 @@
+"""A part that is rendered once and filled in for each thing: escaped, and never another's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from django.template import Context, Engine
+from django.template.exceptions import TemplateSyntaxError
+
+PARTS: Mapping[str, str] = {
+    "line.html": '<li class="{{ kind }}">{{ words }}{% if is_new %} new{% endif %} {{ page }}</li>',
+    "asking.html": "{% if words %}{{ words }}{% endif %}",
+    "filtered.html": "{{ words|urlencode }}",
+}
+LOOP = (
+    '{% load stamped %}{% for one in all %}{% stamped "line.html"'
+    " with kind=one.kind is_new=one.is_new each words=one.words %}{% endfor %}"
+)
+
+
+def rendered(source: str, **values: object) -> str:
+    loaders = [("django.template.loaders.locmem.Loader", dict(PARTS))]
+    libraries = {"stamped": "core.templatetags.stamped"}
+    engine = Engine(loaders=loaders, libraries=libraries)
+    return engine.from_string(source).render(Context({**values, "page": "of the page"}))
+
+
+def test_each_thing_has_its_own_values_escaped_and_knows_nothing_else_of_the_page() -> None:
+    page = rendered(
+        LOOP,
+        all=[
+            {"kind": "a", "is_new": False, "words": "<b>\"'&"},
+            {"kind": "a", "is_new": False, "words": "\ue000words\ue001"},
+            {"kind": "<a>", "is_new": True, "words": 3},
+            {"kind": "a", "is_new": False, "words": None},
+        ],
+    )
+
+    assert page == (
+        '<li class="a">&lt;b&gt;&quot;&#x27;&amp; </li><li class="a">\ue000words\ue001 </li>'
+        '<li class="&lt;a&gt;">3 new </li><li class="a">None </li>'
+    )
+
+
+def test_a_text_can_be_kept_under_a_name() -> None:
+    source = '{% load stamped %}{% stamped "line.html" each words=words as kept %}[{{ kept }}]'
+
+    assert rendered(source, words="<") == '[<li class="">&lt; </li>]'
+
+
+@pytest.mark.parametrize("part", ["asking.html", "filtered.html"])
+def test_what_differs_every_time_can_be_shown_and_nothing_else(part: str) -> None:
+    with pytest.raises(TemplateSyntaxError):
+        rendered(f'{{% load stamped %}}{{% stamped "{part}" each words=words %}}', words="x")
+
+
+@pytest.mark.parametrize("rest", ["words=words", "with", "each words=words as", "in page"])
+def test_a_call_that_says_something_else_is_refused(rest: str) -> None:
+    with pytest.raises(TemplateSyntaxError):
+        rendered(f'{{% load stamped %}}{{% stamped "line.html" {rest} %}}', words="x")
