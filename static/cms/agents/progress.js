@@ -69,6 +69,16 @@ export function follow({ status, socket }, { changed, ended }) {
   return stop;
 }
 
+const SIGNS = { queued: "…", running: "▸", succeeded: "✓", failed: "✕", cancelled: "⊘", timed_out: "⧖" };
+
+// The badge that the server wrote, with the status of now.
+function restate(badge, { status, label }) {
+  if (!badge) return;
+  badge.className = `badge badge-${status} run-state`;
+  badge.firstElementChild.textContent = SIGNS[status] ?? "";
+  badge.lastChild.textContent = ` ${label}`;
+}
+
 // Shows the news in the parts of `root` that are there for it. Answers the function for `changed`.
 export function shower(root) {
   const part = (name) => root.querySelector(`[data-${name}]`);
@@ -89,6 +99,7 @@ export function shower(root) {
   }
 
   return (run) => {
+    restate(root.querySelector(".run-state"), run);
     write("doing", run.doing);
     root.dataset.standing = run.standing ?? "";
     write("used", run.tokens);
