@@ -15,8 +15,7 @@ from django.db.models import Subquery
 from django.utils import timezone
 
 from analytics.figures import writing
-from analytics.figures.reading import read
-from analytics.figures.tallies import tally
+from analytics.figures.chunks import next_chunk
 from analytics.intake.order import last_settled
 from analytics.models import AnalyticsEvent, RollUp
 from core.impatience import short_waits
@@ -89,10 +88,11 @@ def locked_state(*, wait: bool) -> RollUp | None:
 
 
 def _add_chunk(state: RollUp, settled: int, limit: int, began: datetime) -> int:
-    rows = read(state.counted_to, settled, limit)
-    writing.add(tally(rows), state.months_to)
-    is_all = len(rows) < limit
-    state.counted_to = max(state.counted_to, settled) if is_all else rows[-1][0]
-    state.counted_at = began if is_all else rows[-1][7]
+    chunk = next_chunk(state.counted_to, settled, limit)
+    if chunk.events:
+        writing.add(chunk, state.months_to)
+    is_all = chunk.events < limit
+    state.counted_to = max(state.counted_to, settled) if is_all else chunk.to
+    state.counted_at = began if is_all else chunk.came_at
     state.save(update_fields=["counted_to", "counted_at"])
-    return len(rows)
+    return chunk.events

@@ -8,9 +8,8 @@ from uuid import UUID
 
 from django.db.models import BigIntegerField, F, Func, QuerySet, Sum, Window
 
-from analytics.figures.places import NOWHERE
+from analytics.figures.places import ALONE, ALSO, NOWHERE
 from analytics.figures.shapes import Heat, HeatAsked, ModuleClicks, Spot
-from analytics.figures.tallies import ALONE, ALSO
 from analytics.models import HeatCell
 from content import store
 from content.models import Post

@@ -12,12 +12,13 @@ _HOST: Final = re.compile(
     r"(?=.{1,253}\Z)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?",
     re.ASCII,
 )
-_LONGEST: Final = 260
+LONGEST: Final = 260
+"""Of what is looked at."""
 
 
 def referrer_of(given: object) -> str:
     """The host, where it is a name with a dot and none of the site's own; else nothing."""
-    if not isinstance(given, str) or len(given) > _LONGEST:
+    if not isinstance(given, str) or len(given) > LONGEST:
         return ""
     return _referrer(given, tuple(settings.ALLOWED_HOSTS))
 

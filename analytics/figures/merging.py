@@ -16,7 +16,8 @@ from django.db.models import Count, Exists, F, OuterRef, Q, Sum
 from django.utils import timezone
 
 from analytics.figures.adding import locked_state
-from analytics.figures.tallies import ALONE, ALSO, FORM
+from analytics.figures.counts import FORM
+from analytics.figures.places import ALONE, ALSO
 from analytics.models import Dimension, Grain, HeatCell, HeatSheet, PostCount, SiteCount
 
 MOST: Final = 200

@@ -16,9 +16,8 @@ from django.utils import timezone
 
 from analytics.figures import writing
 from analytics.figures.adding import locked_state
+from analytics.figures.chunks import next_chunk
 from analytics.figures.months import COUNTS, add_months
-from analytics.figures.reading import read
-from analytics.figures.tallies import tally
 from analytics.models import AnalyticsEvent, Grain, HeatCell, PostCount, RollUp, SiteCount
 
 _CHUNK: Final = 50_000
@@ -53,10 +52,10 @@ def recount() -> Recounted:
 def _count(state: RollUp, first: date) -> int:
     since = datetime.combine(first, time(), UTC)
     after = counted = 0
-    while rows := read(after, state.counted_to, _CHUNK, since):
-        writing.add(tally(rows), state.months_to)
-        counted += len(rows)
-        after = rows[-1][0]
+    while (chunk := next_chunk(after, state.counted_to, _CHUNK, since)).events:
+        writing.add(chunk, state.months_to)
+        counted += chunk.events
+        after = chunk.to
     return counted
 
 

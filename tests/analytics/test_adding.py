@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 
 from analytics.figures.adding import add_up
 from analytics.figures.months import close_months
-from analytics.figures.reading import read
-from analytics.figures.tallies import tally
 from analytics.models import AnalyticsEvent, HeatCell, HeatSheet, PostCount, RollUp, SiteCount
 from tests.analytics import naive
 
@@ -92,12 +90,34 @@ def test_law_figures_are_those_of_a_plain_count_however_the_events_are_divided(
     same_as_counted_plainly()
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.data())
-def test_law_the_order_of_events_does_not_matter(data: st.DataObject) -> None:
-    keep(data.draw(st.lists(events(), max_size=25)))
-    rows = read(0, 2**60, 100)
+def test_what_pages_made_up_stops_no_counting() -> None:
+    module = {"postModuleId": MODULES[0].upper()}
+    said: list[dict[str, Any]] = [
+        {**module, "moduleX": x, "moduleY": y}
+        for x, y in (("0.5", 0.5), (True, 0.5), (-1, 0.5), (0.5, 2), (10**400, 0.5), ([], {}))
+    ]
+    said += [{**module, "moduleX": 1e-300, "moduleY": 0.29}, {"postModuleId": ["a"], "moduleX": 0}]
+    clicks = [
+        AnalyticsEvent(event_type="click", post_id=POSTS[0], metadata=one, created_at=BEGIN)
+        for one in said
+    ]
+    clicks[-1].x, clicks[-1].y, clicks[-1].viewport_width = 1e308, 1e308, 1
+    hosts = ["News.Example:80%s", "<b>", "x" * 500, 5, {"a.b": 1}, None, "\u202e.example"]
+    views = [
+        AnalyticsEvent(event_type="view", metadata={"referrer": host}, created_at=BEGIN)
+        for host in hosts
+    ]
+    keep([*clicks, *views])
 
-    other = data.draw(st.permutations(rows))
+    assert add_up(100) == 15
 
-    assert tally(rows) == tally(other)
+    of_pages = SiteCount.objects.filter(dimension="referrer").order_by("value")
+    assert list(of_pages.values_list("value", "views")) == [("", 6), ("news.example", 1)]
+    of_post = PostCount.objects.filter(dimension="module").values_list("value", "clicks")
+    assert list(of_post) == [(MODULES[0], 7)]
+    places = ("sheet__module_id", "across", "down", "count", "x_sum", "y_sum")
+    assert set(HeatCell.objects.values_list(*places)) == {
+        (MODULES[0], 0, 1_000, 6, 0, 0),
+        (MODULES[0], 0, 28, 1, 0, 290),
+        ("", 99, 4_999, 1, 10_000, 500_000),
+    }

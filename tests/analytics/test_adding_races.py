@@ -143,8 +143,8 @@ def test_who_is_ended_while_writing_counted_nothing(
     before = naive.stored()
     write = writing._write
 
-    def ends(of: writing.Table, rows: Any) -> None:
-        write(of, rows)
+    def ends(of: writing.Table, rows: str, values: Any) -> None:
+        write(of, rows, values)
         if of is getattr(writing, table):
             raise SystemExit
 
