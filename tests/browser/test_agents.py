@@ -168,7 +168,7 @@ def test_a_batch_and_a_run_that_go_on_show_how_far_they_are(open_page: Any) -> N
 
     other.wait_for_selector("[data-run][data-finished]")
     assert other.inner_text(".answer") == "Compared."
-    page.get_by_text("3 of 4 finished").wait_for()
+    page.locator("#batch").get_by_text("3 of 4 finished").wait_for()
 
 
 def test_without_scripts_an_agent_answers_from_anywhere(open_page: Any) -> None:
