@@ -8,8 +8,10 @@ from django.contrib import admin
 from django.utils.translation import gettext_lazy
 
 from content.admin.inbox.words import type_label
+from content.definitions import post_types
 from content.review.labels import module_label
 from core.admin.labels import LabelFilter
+from core.words import in_words
 
 
 class OfAType(Protocol):
@@ -33,3 +35,8 @@ def module_type(row: OfAType) -> str:
 class TypeFilter(LabelFilter):
     def label(self, value: str) -> str:
         return type_label(value)
+
+
+def type_choices() -> list[tuple[str, str]]:
+    """The types of posts to choose from."""
+    return [(row.name, in_words(row.label)) for row in post_types]

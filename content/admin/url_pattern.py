@@ -14,7 +14,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
-from content.admin.labels import TypeFilter, post_type
+from content.admin.labels import TypeFilter, post_type, type_choices
 from content.definitions import post_types
 from content.models import UrlPattern
 from content.models.url_pattern import PATTERN_MAX
@@ -24,7 +24,6 @@ from core.admin.forms import form_page
 from core.admin.labels import LanguageFilter, language
 from core.admin.rights import actor_of, require
 from core.admin.rows import ShownAgainAdmin, is_saving
-from core.words import in_words
 from core.words.languages import site_languages
 
 _HELP = gettext_lazy(
@@ -41,18 +40,11 @@ class PatternForm(forms.Form):
 
 
 class NewPatternForm(forms.Form):
-    type = forms.ChoiceField(label=gettext_lazy("Post type"))
-    locale = forms.ChoiceField(label=gettext_lazy("Language"))
+    type = forms.ChoiceField(label=gettext_lazy("Post type"), choices=type_choices)
+    locale = forms.ChoiceField(label=gettext_lazy("Language"), choices=site_languages)
     pattern = forms.CharField(
         label=gettext_lazy("Pattern"), max_length=PATTERN_MAX, help_text=_HELP
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        types, locales = self.fields["type"], self.fields["locale"]
-        if isinstance(types, forms.ChoiceField) and isinstance(locales, forms.ChoiceField):
-            types.choices = [(found.name, in_words(found.label)) for found in post_types]
-            locales.choices = site_languages()
 
 
 @admin.register(UrlPattern)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import cast
 
 from django import forms
 from django.contrib import admin, messages
@@ -70,19 +70,13 @@ class NewDefinitionForm(forms.Form):
     slug = forms.CharField(
         label=gettext_lazy("Slug"), max_length=100, help_text=gettext_lazy("Stays as it is.")
     )
-    locale = forms.ChoiceField(label=gettext_lazy("Language"))
+    locale = forms.ChoiceField(label=gettext_lazy("Language"), choices=site_languages)
     copied = forms.ModelChoiceField(
         label=gettext_lazy("Begin with"),
         queryset=FormDefinition.objects.order_by("slug", "locale"),
         required=False,
         empty_label=gettext_lazy("Name, email and message"),
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        choice = self.fields["locale"]
-        assert isinstance(choice, forms.ChoiceField)  # noqa: S101  # declared above
-        choice.choices = site_languages()
 
 
 @admin.register(FormDefinition)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
 from django import forms
 from django.contrib import admin
@@ -30,13 +30,7 @@ class MenuForm(forms.Form):
         max_length=SLUG_MAX,
         help_text=gettext_lazy("The site shows main and footer."),
     )
-    locale = forms.ChoiceField(label=gettext_lazy("Language"))
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        field = self.fields["locale"]
-        if isinstance(field, forms.ChoiceField):
-            field.choices = site_languages()
+    locale = forms.ChoiceField(label=gettext_lazy("Language"), choices=site_languages)
 
 
 class NewMenuForm(MenuForm):

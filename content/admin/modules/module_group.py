@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
 from content.admin.inbox.words import type_label
-from content.admin.labels import TypeFilter
+from content.admin.labels import TypeFilter, type_choices
 from content.admin.modules.group_rows import acted, cards, choices, modules_sent
 from content.definitions import post_types
 from content.models import ModuleGroup
@@ -26,7 +26,6 @@ from content.services.module_groups import (
 )
 from core.admin.rights import actor_of
 from core.admin.rows import RowsForm, ShownAgainAdmin
-from core.words import in_words
 
 
 class GroupForm(forms.Form):
@@ -43,14 +42,11 @@ class NewGroupForm(GroupForm):
         label=gettext_lazy("Slug"), max_length=NAME_MAX, help_text=gettext_lazy("It stays.")
     )
     postType = forms.ChoiceField(
-        label=gettext_lazy("Post type"), help_text=gettext_lazy("It stays, too.")
+        label=gettext_lazy("Post type"),
+        choices=type_choices,
+        help_text=gettext_lazy("It stays, too."),
     )
     field_order = ("name", "postType")
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        types = [(row.name, in_words(row.label)) for row in post_types]
-        cast(forms.ChoiceField, self.fields["postType"]).choices = types
 
 
 class ChangeGroupForm(GroupForm, RowsForm):
