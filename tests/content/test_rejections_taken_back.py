@@ -262,6 +262,7 @@ def test_what_is_too_large_is_not_kept_and_the_rest_is() -> None:
     assert forget_old_rejections() == 0
 
 
+@pytest.mark.services
 @pytest.mark.django_db(transaction=True)
 def test_of_two_who_take_it_back_at_once_one_does() -> None:
     post = staged()
