@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from content.admin.inbox import decided, like
 from content.models import Post, QueuedChange
 from tests import make
 from tests.browser import inbox_scene
@@ -19,7 +20,7 @@ def wide(page: Any) -> int:
 
 
 def test_the_inbox_is_worked_through_by_keyboard_and_like_changes_after_a_sample(
-    open_page: Any,
+    open_page: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     posts = inbox_scene.full()
     page = open_page()
@@ -52,6 +53,18 @@ def test_the_inbox_is_worked_through_by_keyboard_and_like_changes_after_a_sample
         button.press("Enter")
     assert "4 changes went on to Review." in page.inner_text(".messagelist")
     assert QueuedChange.objects.filter(path="post.metaDescription", layer="review").count() == 4
+
+    for module in (like, decided):
+        monkeypatch.setattr(module, "MOST", 3)
+    page.goto("/admin/inbox/all/?layer=review")
+    page.check("[name=rest]")
+    reject = page.locator("button[value=reject]")
+    assert reject.inner_text() == "Reject what is included (6)"
+    with page.expect_navigation():
+        reject.click()
+    assert "6 of 6 done" in page.inner_text("#batch-progress")
+    assert serious_in_any_light(page) == []
+    assert not QueuedChange.objects.filter(layer="review").exists()
 
 
 def test_home_and_the_matrix_work_without_scripts_and_on_a_narrow_screen(open_page: Any) -> None:
