@@ -7,13 +7,17 @@ from datetime import timedelta
 from typing import Final
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from analytics.figures.adding import is_waiting
 from analytics.models import RollUp
 from core.doctor import Finding
 
 LATE: Final = timedelta(minutes=10)
-_ADVICE: Final = "start the worker and the scheduler; reports count a part each time they are read"
+_ADVICE: Final = gettext_noop(
+    "start the worker and the scheduler; reports count a part each time they are read"
+)
 
 
 def figures() -> Iterator[Finding]:
@@ -22,9 +26,10 @@ def figures() -> Iterator[Finding]:
     if not is_waiting():
         yield Finding("ok", "analytics", "every view and click is added up")
     elif counted_at is None:
-        yield Finding("warn", "analytics", "no view or click was ever added up", _ADVICE)
+        yield Finding("warn", "analytics", _("no view or click was ever added up"), _(_ADVICE))
     elif timezone.now() - counted_at > LATE:
         minutes = (timezone.now() - counted_at) // timedelta(minutes=1)
-        yield Finding("warn", "analytics", f"figures are {minutes:,} minutes behind", _ADVICE)
+        behind = _("figures are %(n)s minutes behind") % {"n": f"{minutes:,}"}
+        yield Finding("warn", "analytics", behind, _(_ADVICE))
     else:
         yield Finding("ok", "analytics", "the last views and clicks are about to be added up")

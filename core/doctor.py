@@ -17,6 +17,8 @@ from django.core.cache import cache
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from core.activity import sealing
 from core.activity.verifying import UNSEALED_AT_MOST
@@ -104,8 +106,8 @@ def folders() -> Iterator[Finding]:
             yield Finding(
                 "fail",
                 f"{name} folder",
-                f"{folder} is not writable",
-                "give it to the user that runs the project, or set CMS_DATA_DIR",
+                _("%(folder)s is not writable") % {"folder": folder},
+                _("give it to the user that runs the project, or set CMS_DATA_DIR"),
             )
 
 
@@ -119,8 +121,8 @@ def providers() -> Iterator[Finding]:
         yield Finding(
             "warn",
             "AI providers",
-            "none; the built-in demo provider serves, which is no AI",
-            "set AI_PROVIDER_OPENAI_API_KEY, or another provider's",
+            _("none; the built-in demo provider serves, which is no AI"),
+            _("set AI_PROVIDER_OPENAI_API_KEY, or another provider's"),
         )
 
 
@@ -170,8 +172,12 @@ def activity_log() -> Iterator[Finding]:
     waits_since = sealing.waits_since()
     if waits_since is not None and timezone.now() - waits_since > UNSEALED_AT_MOST:
         minutes = (timezone.now() - waits_since) // timedelta(minutes=1)
-        found = f"an entry waits to be sealed for {minutes} minutes"
-        yield Finding("warn", "activity log", found, "start the worker and the scheduler")
+        found = ngettext(
+            "an entry waits to be sealed for %(n)s minute",
+            "an entry waits to be sealed for %(n)s minutes",
+            minutes,
+        ) % {"n": minutes}
+        yield Finding("warn", "activity log", found, _("start the worker and the scheduler"))
         return
     last = Seal.objects.order_by("-seq").first()
     if last is None:

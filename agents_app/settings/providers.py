@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from agents_app.models import AiSettings
 from agents_app.providers.choices import (
@@ -16,14 +17,15 @@ from agents_app.providers.choices import (
     default_provider,
 )
 from agents_app.providers.port import DEMO
+from core.words import in_words
 
 Kind = Literal["text", "media"]
 NAMES: Final[Mapping[str, str]] = {
     "openai": "OpenAI",
     "anthropic": "Anthropic",
     "google": "Google",
-    "ollama": "Ollama, or any server that speaks like OpenAI's",
-    DEMO: "Demo (no AI)",
+    "ollama": gettext_noop("Ollama, or any server that speaks like OpenAI's"),
+    DEMO: gettext_noop("Demo (no AI)"),
 }
 
 
@@ -40,7 +42,7 @@ class Provider:
 
     @property
     def name(self) -> str:
-        return NAMES[self.id]
+        return in_words(NAMES[self.id])
 
 
 def providers(row: AiSettings) -> list[Provider]:

@@ -20,7 +20,7 @@ _WORST: Final[dict[Level, int]] = {"ok": 0, "warn": 1, "fail": 2}
 
 @dataclass(frozen=True, slots=True)
 class Light:
-    """One part of the system. `found` and `advice` are the doctor's, in English like its commands."""
+    """One part of the system. `found` and `advice` are the doctor's."""
 
     label: str
     level: Level

@@ -50,6 +50,11 @@ def _prop(props: type[ModuleProps], name: str, info: FieldInfo) -> Prop:
     )
 
 
+def option_label(value: object) -> str:
+    """What people read for a value to choose from; pages say it in the reader's language."""
+    return str(value).replace("-", " ").capitalize()
+
+
 def _nested_class(annotation: object) -> type[ModuleProps] | None:
     for candidate in (annotation, *get_args(annotation)):
         if isinstance(candidate, type) and issubclass(candidate, ModuleProps):

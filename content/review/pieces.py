@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from content.changes import ABSENT
 from content.definitions import ModuleProps, props_of
+from content.definitions.shape import option_label
 from content.review.blocks import BlockDiff, Stretch, diff_blocks, stretches
 from content.review.diff import Segment, diff_text
 from content.review.references import MediaView, References
@@ -83,6 +84,8 @@ def piece_of(
         return Piece("items", rows=tuple(_items(nested, old, new, references)))
     if kind == "object" and nested is not None:
         return Piece("rows", rows=tuple(rows_of(nested, old, new, references)))
+    if kind == "select" and _is_text(old) and _is_text(new):
+        return Piece("chips", before=_option(old), after=_option(new))
     if _is_scalar(old) and _is_scalar(new):
         return Piece("chips", before=_chip(old), after=_chip(new))
     return _text(_pretty(old), _pretty(new))
@@ -169,7 +172,7 @@ def _names(kind: str, value: object, references: References) -> list[str]:
     ids: Sequence[object] = value if isinstance(value, list | tuple) else [value]
     titles = references.posts if kind == "post-reference" else references.terms
     if kind == "multiselect":
-        return [str(id_) for id_ in ids]
+        return [_option(id_) or "" for id_ in ids]
     return [titles.get(str(id_), _missing(id_)) for id_ in ids]
 
 
@@ -181,6 +184,10 @@ def _media(value: object, references: References) -> MediaView | None:
 
 def _missing(id_: object) -> str:
     return _("(missing %(id)s)") % {"id": str(id_)[:8]}
+
+
+def _option(value: object) -> str | None:
+    return in_words(option_label(value)) if value else None
 
 
 def _chip(value: object) -> str | None:

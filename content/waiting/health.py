@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from django.utils.translation import gettext as _
+
 from content.models import QueuedChange
 from content.waiting.following import lacking
 from core.doctor import Finding
@@ -12,8 +14,8 @@ from core.doctor import Finding
 def queue() -> Iterator[Finding]:
     """Whether everything that waits stands in the inbox."""
     if lacking() or QueuedChange.objects.filter(draft__is_empty=True).exists():
-        advice = "run manage.py rebuild_inbox"
-        yield Finding("warn", "inbox", "some drafts are not listed as they are", advice)
+        found = _("some drafts are not listed as they are")
+        yield Finding("warn", "inbox", found, _("run manage.py rebuild_inbox"))
     else:
         count = QueuedChange.objects.count()
         yield Finding("ok", "inbox", f"{count:,} change{'' if count == 1 else 's'} wait")

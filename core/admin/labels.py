@@ -10,6 +10,8 @@ from django.contrib.admin.filters import AllValuesFieldListFilter
 from django.contrib.admin.views.main import ChangeList
 from django.utils.translation import gettext_lazy
 
+from core.events import find_kind
+from core.words import in_words
 from core.words.languages import language_name
 
 
@@ -23,6 +25,12 @@ class InALanguage(Protocol):
 def language(row: InALanguage) -> str:
     """The column for the language of a row."""
     return language_name(row.locale)
+
+
+def kind_label(name: str) -> str:
+    """What a kind of event is called; its name where there is none of that name any more."""
+    kind = find_kind(name)
+    return in_words(kind.label) if kind else name
 
 
 class LabelFilter(AllValuesFieldListFilter):

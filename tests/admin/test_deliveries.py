@@ -124,9 +124,9 @@ def test_the_home_page_tells_of_calls_that_failed(
 
     card = page.partition('aria-labelledby="home-calls"')[2].partition("</section>")[0]
     assert '<span class="count">1</span>' in card
-    assert "post.published" in card
-    assert "post.deleted" not in card
-    assert "post.updated" not in card
+    assert "Post published" in card
+    assert "Post moved to the trash" not in card
+    assert "Post updated" not in card
     assert "No call succeeded for a day." in card
 
     Delivery.objects.all().delete()

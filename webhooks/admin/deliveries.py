@@ -18,6 +18,7 @@ from django.views.decorators.http import require_POST
 
 from core import events
 from core.admin.forms import form_page
+from core.admin.labels import kind_label
 from core.admin.rights import (
     PermittedAdmin,
     actor_of,
@@ -89,7 +90,7 @@ class DeliveryAdmin(PermittedAdmin[Delivery]):
 
     @admin.display(description=gettext_lazy("Event"), ordering="event_name")
     def what(self, row: Delivery) -> str:
-        return row.event_name
+        return kind_label(row.event_name)
 
     @admin.display(description=pgettext_lazy("receiver", "To"))
     def to(self, row: Delivery) -> str:
@@ -149,11 +150,10 @@ def show(request: HttpRequest, delivery_id: UUID) -> TemplateResponse:
     require(request, "webhooks.manage")
     row = queries.find_delivery(delivery_id)
     shown = shown_to(row, actor_of(request))
-    kind = events.find_kind(row.event_name)
     context = {
         "row": row,
         "to": receiver_name(row),
-        "label": in_words(kind.label) if kind else row.event_name,
+        "label": kind_label(row.event_name),
         "state": badge_of(row.status),
         "shown": shown,
         "body": _pretty(shown.body) if shown.body is not None else None,
@@ -163,7 +163,7 @@ def show(request: HttpRequest, delivery_id: UUID) -> TemplateResponse:
         "is_held": row.is_held,
         "waits_for": waits_for(row),
     }
-    title = f"{row.event_name}: {row.get_status_display().lower()}"
+    title = f"{kind_label(row.event_name)}: {row.get_status_display().lower()}"
     return form_page(request, "admin/webhooks/delivery.html", Delivery, context, title=title)
 
 

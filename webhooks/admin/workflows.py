@@ -15,8 +15,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from core import events
 from core.admin.forms import form_page
+from core.admin.labels import kind_label
 from core.admin.rights import (
     PermittedAdmin,
     actor_of,
@@ -25,7 +25,6 @@ from core.admin.rights import (
     require,
 )
 from core.conditions import Condition
-from core.words import in_words
 from webhooks import queries
 from webhooks.admin.deliveries import badge_of
 from webhooks.automation.definitions import catalogue
@@ -56,7 +55,7 @@ class WorkflowAdmin(PermittedAdmin[WorkflowSwitch]):
             "rows": [_row(item) for item in workflows()],
             "problems": catalogue().problems,
             "chat": chat_host(),
-            "chat_events": [_label(name) for name in settings.CMS_ENV.chat_events],
+            "chat_events": [kind_label(name) for name in settings.CMS_ENV.chat_events],
         }
         template = "admin/webhooks/workflows.html"
         return form_page(request, template, WorkflowSwitch, context, title=_("Workflows"))
@@ -78,7 +77,7 @@ class WorkflowAdmin(PermittedAdmin[WorkflowSwitch]):
 def _row(found: Workflow) -> dict[str, Any]:
     return {
         "workflow": found.definition,
-        "triggers": [_label(name) for name in found.definition.triggers],
+        "triggers": [kind_label(name) for name in found.definition.triggers],
         "state": _state(found.is_enabled),
         "last": found.last,
         "badge": badge_of(found.last.status) if found.last else "",
@@ -88,11 +87,6 @@ def _row(found: Workflow) -> dict[str, Any]:
 def _state(is_enabled: bool) -> SafeString:
     look, text = ("succeeded", _("On")) if is_enabled else ("archived", _("Off"))
     return format_html('<span class="badge badge-{}">{}</span>', look, text)
-
-
-def _label(event_name: str) -> str:
-    kind = events.find_kind(event_name)
-    return in_words(kind.label) if kind else event_name
 
 
 @answers_refusals

@@ -22,6 +22,7 @@ from agents_app.definitions.reading import Account, Agent, Answering
 from agents_app.definitions.schema import AgentDefinition, OpenEndedContext, ScopeEntry
 from agents_app.runs.rates import Rate
 from agents_app.settings.providers import NAMES
+from core.words import in_words
 
 _ACCOUNTS: Final = {
     "own": gettext_lazy("Its own account"),
@@ -66,7 +67,7 @@ def _where(entry: ScopeEntry) -> Where:
 
 def _said(answering: Answering) -> str:
     if answering.is_demo:
-        return NAMES[answering.provider]
+        return in_words(NAMES[answering.provider])
     name = NAMES.get(answering.provider, answering.provider).partition(",")[0]
     return f"{name} {answering.model}".strip() or _("Nobody")
 
@@ -104,7 +105,7 @@ def tokens_of_answer(most: int | None) -> str:
 def _words(rule: OpenEndedContext) -> str:
     if not rule.enabled:
         return ""
-    label = rule.label or _("Yes")
+    label = in_words(rule.label) or _("Yes")
     if not rule.max_chars:
         return label
     most = ngettext(

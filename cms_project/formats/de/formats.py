@@ -1,3 +1,4 @@
-"""Days in figures and charts of the admin, written out."""
+"""The admin's forms of a moment, in UTC, and of a day."""
 
+DATETIME_FORMAT = "d.m.Y H:i"
 SHORT_DATE_FORMAT = "j. F Y"

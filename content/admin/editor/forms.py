@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 from content.admin.editor.rich_text import lines, markdown_of, read_written, rich_text, whole
 from content.admin.editor.targets import post_id_of
 from content.definitions import ModuleProps, props_of
-from content.definitions.shape import json_schema
+from content.definitions.shape import json_schema, option_label
 from core.errors import invalid
 from core.json import Json
 
@@ -85,10 +85,7 @@ def _fields(props: type[ModuleProps], schema: Mapping[str, Json]) -> tuple[FormF
 
 def _choices(node: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
     values = node.get("enum") or ([node["const"]] if "const" in node else [])
-    return tuple(
-        (str(value), str(value).replace("-", " ").capitalize())
-        for value in cast("Sequence[Json]", values)
-    )
+    return tuple((str(value), option_label(value)) for value in cast("Sequence[Json]", values))
 
 
 def typed_of(field: FormField, value: Json) -> Typed:
