@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 
+from django.contrib import admin
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template import TemplateDoesNotExist
 from django.template.loader import render_to_string
@@ -32,6 +34,20 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     return csrf_page(request, reason)
 
 
+def _in_admin(request: HttpRequest, status: int, reason: str = "") -> HttpResponse | None:
+    """The page in the frame of the admin, for whoever may open the admin."""
+    if not request.path_info.startswith("/admin/") or getattr(request, "user", None) is None:
+        return None
+    try:
+        if not admin.site.has_permission(request):
+            return None
+        context = {**admin.site.each_context(request), "status": status, "reason": reason}
+        return HttpResponse(render_to_string("admin/error.html", context, request), status=status)
+    except DatabaseError:
+        logger.exception("the page for %s failed", status)
+        return None
+
+
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if _is_api(request):
         return _json(400, "bad_request", "The request cannot be read.")
@@ -41,12 +57,15 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
     if _is_api(request):
         return _json(403, "not_allowed", "You may not do this.")
-    return defaults.permission_denied(request, exception)
+    return _in_admin(request, 403, str(exception)) or defaults.permission_denied(request, exception)
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     if _is_api(request):
         return _json(404, "not_found", f"There is nothing at {request.path_info}.")
+    own = _in_admin(request, 404)
+    if own is not None:
+        return own
     try:
         return HttpResponse(render_to_string("site/404.html", {}, request), status=404)
     except TemplateDoesNotExist:

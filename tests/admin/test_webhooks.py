@@ -43,11 +43,9 @@ def page_of(row: Webhook) -> str:
 
 def test_empty_screens_say_what_comes_next(admin: Client) -> None:
     webhooks, deliveries = admin.get(LIST), admin.get(DELIVERIES)
-    unlike = admin.get(f"{LIST}?q=unlike")
 
     assert "A webhook calls an address of yours whenever" in webhooks.content.decode()
-    assert "Nothing is like that." not in webhooks.content.decode()
-    assert "Nothing is like that." in unlike.content.decode()
+    assert "Nothing is like that." in admin.get(f"{LIST}?q=unlike").content.decode()
     assert "Nothing was sent yet." in deliveries.content.decode()
 
 
@@ -235,10 +233,7 @@ def test_the_picture_of_the_last_calls_has_words(admin: Client) -> None:
 
 
 @pytest.mark.parametrize("role", ["editor", "translator"])
-def test_only_who_manages_webhooks_comes_in(
-    signed_in: SignedIn,
-    role: str,
-) -> None:
+def test_only_who_manages_webhooks_comes_in(signed_in: SignedIn, role: str) -> None:
     row = make.webhook()
     delivery = make.delivery(make.event(), row)
     client = signed_in(role)
@@ -246,7 +241,8 @@ def test_only_who_manages_webhooks_comes_in(
     acts = ["test/", "replay/", "replay/cancel/", "delete/"]
 
     for path in paths:
-        assert client.get(path).status_code == 403
+        refused = client.get(path)
+        assert (refused.status_code, b"Not for your account" in refused.content) == (403, True)
     for path in [*(f"{LIST}{row.pk}/{act}" for act in acts), page_of(row), f"{LIST}add/"]:
         assert client.post(path, typed(since="2020-01-01T00:00")).status_code == 403
     assert client.post(f"{DELIVERIES}{delivery.pk}/replay/").status_code == 403
