@@ -18,6 +18,7 @@ from agents_app.runs.rates import Rate, rates_since
 from agents_app.runs.undo import undo_run
 from content.layers import approve, digest_of, reject, stage, submit
 from content.models import Layer, Post
+from content.services.rejections import take_back_rejections
 from tests import make
 from tests.agents.asking import execute
 from tests.browser.agents_scene import run, story, tries
@@ -37,6 +38,10 @@ def test_each_change_waits_goes_on_is_accepted_rejected_or_taken_back() -> None:
     first, second, *others = own.staged
     assert set(fates(own, post).values()) == {Fate.WAITING}
 
+    done = reject(post_id=post.pk, layer=Layer.AI_REVIEW, actor=editor, paths=[second])
+    take_back_rejections(post_id=post.pk, rejections=[done.rejection], actor=editor)
+    assert set(fates(own, post).values()) == {Fate.WAITING}
+    assert rates_since(begin_of_month())["seo-specialist"].rejected == 0
     reject(post_id=post.pk, layer=Layer.AI_REVIEW, actor=editor, paths=[second])
     submit(post_id=post.pk, actor=editor, paths=[first])
     assert (fates(own, post)[first], fates(own, post)[second]) == (Fate.SUBMITTED, Fate.REJECTED)
