@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
-from django.db.models import Count
+from django.db.models import CharField, Count, QuerySet, Value
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
@@ -36,35 +36,47 @@ class Tile:
     note: str = ""
 
 
-def tiles(request: HttpRequest) -> list[Tile]:
-    """At most six, with a query each, but for those of the layers."""
-    waiting: Counter[str] = Counter()
-    for row in queue().order_by().values("layer").annotate(count=Count("pk")):
-        waiting[row["layer"]] = row["count"]
+def counted(request: HttpRequest) -> Counter[str]:
+    """How much there is of what the user may do something about, by name. One query."""
+    parts: dict[str, QuerySet[Any]] = {layer: queue().filter(layer=layer) for layer in Layer}
+    if may(request, "feedback.view"):
+        parts["feedback"] = open_feedback()
+    if may(request, "posts.publish"):
+        parts["scheduled"] = scheduled()
+    if may(request, "agents.view"):
+        parts["runs"] = broken_runs()
+    if may(request, "webhooks.manage"):
+        parts["deliveries"] = failed_since(timezone.now() - LATELY)
+    first, *more = [
+        rows.order_by()
+        .annotate(what=Value(name, output_field=CharField()))
+        .values_list("what")
+        .annotate(number=Count("pk"))
+        for name, rows in parts.items()
+    ]
+    return Counter(dict(first.union(*more, all=True)))
+
+
+def tiles(request: HttpRequest, counts: Counter[str]) -> list[Tile]:
+    """At most six."""
     found = [
-        _tile("AI Review", waiting[Layer.AI_REVIEW], inbox_url(layer=Layer.AI_REVIEW), "ai"),
-        _tile("Review", waiting[Layer.REVIEW], inbox_url(layer=Layer.REVIEW), "review"),
+        _tile("AI Review", counts[Layer.AI_REVIEW], inbox_url(layer=Layer.AI_REVIEW), "ai"),
+        _tile("Review", counts[Layer.REVIEW], inbox_url(layer=Layer.REVIEW), "review"),
     ]
     if may(request, "feedback.view"):
-        open_ = Feedback.objects.filter(
-            status=FeedbackStatus.PENDING, post__deleted_at__isnull=True
-        ).count()
         address = reverse("admin:content_feedback_changelist") + "?status__exact=pending"
-        found.append(_tile(_("Open feedback"), open_, address, "plain"))
+        found.append(_tile(_("Open feedback"), counts["feedback"], address, "plain"))
     if may(request, "posts.publish"):
         address = reverse("admin:content_post_changelist")
-        found.append(_tile(pgettext("posts", "Scheduled"), scheduled().count(), address, "plain"))
+        found.append(_tile(pgettext("posts", "Scheduled"), counts["scheduled"], address, "plain"))
     note = _("in the last 24 hours")
     if may(request, "agents.view"):
-        broken = AgentRun.objects.filter(
-            status__in=BROKEN_RUNS, created_at__gte=timezone.now() - LATELY
-        ).count()
         address = reverse("admin:agents_app_agentrun_changelist")
-        found.append(_tile(_("Failed runs"), broken, address, "problem", note))
+        found.append(_tile(_("Failed runs"), counts["runs"], address, "problem", note))
     if may(request, "webhooks.manage"):
-        calls = failed_since(timezone.now() - LATELY).count()
         address = reverse("admin:webhooks_delivery_changelist") + "?status__exact=failed"
-        found.append(_tile(_("Failed deliveries"), calls, address, "problem", note))
+        number = counts["deliveries"]
+        found.append(_tile(_("Failed deliveries"), number, address, "problem", note))
     return found
 
 
@@ -76,3 +88,13 @@ def scheduled() -> PostQuerySet:
     """Drafts that will be published by themselves, the next first."""
     due = Post.objects.alive().filter(status=Status.DRAFT, publish_at__isnull=False)
     return due.order_by("publish_at", "pk")
+
+
+def open_feedback() -> QuerySet[Feedback]:
+    return Feedback.objects.filter(status=FeedbackStatus.PENDING, post__deleted_at__isnull=True)
+
+
+def broken_runs() -> QuerySet[AgentRun]:
+    """Runs of the last day that failed."""
+    since = timezone.now() - LATELY
+    return AgentRun.objects.filter(status__in=BROKEN_RUNS, created_at__gte=since)

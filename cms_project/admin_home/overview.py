@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,14 +14,21 @@ from agents_app.admin.wording import agent_name
 from agents_app.budgets.limits import ALL, today
 from agents_app.budgets.notices import told_now
 from agents_app.models import AgentRun, BudgetNotice
-from cms_project.admin_home.counts import BROKEN_RUNS, LATELY, scheduled, tiles
+from cms_project.admin_home.counts import (
+    LATELY,
+    broken_runs,
+    counted,
+    open_feedback,
+    scheduled,
+    tiles,
+)
 from cms_project.admin_home.figures import views
 from cms_project.admin_home.lights import lights
 from content.admin.inbox.words import age_of, risk_word, type_label
 from content.admin.lookups import media_view
 from content.admin.pages import review_url
 from content.admin.titles import title_of, with_proposed_titles
-from content.models import Feedback, FeedbackStatus, Layer, Post
+from content.models import Feedback, Layer, Post
 from content.waiting.queries import WaitingPost, posts_waiting
 from core.admin.charts import HEIGHT
 from core.admin.rights import may
@@ -56,29 +64,31 @@ class Waiting:
 
 
 def overview(request: HttpRequest) -> dict[str, Any]:
-    """The parts that the user may see, each at most a handful. A fixed number of queries."""
+    """The parts that the user may see, each at most a handful. At most so many queries, however much there is."""
     if not may(request, "posts.view"):
         return {}
-    recent = _recent()
+    recent, counts = _recent(), counted(request)
+    waiting = posts_waiting([layer for layer in Layer if counts[layer]], _SHOWN)
     return {
-        "tiles": tiles(request),
-        "ai_review": _waiting(Layer.AI_REVIEW),
-        "review": _waiting(Layer.REVIEW),
+        "tiles": tiles(request, counts),
+        "ai_review": _waiting(Layer.AI_REVIEW, waiting),
+        "review": _waiting(Layer.REVIEW, waiting),
         "recent_posts": recent,
         "is_new": not recent,
-        "scheduled": scheduled()[:_FEW] if may(request, "posts.publish") else [],
-        "feedback": _feedback() if may(request, "feedback.view") else [],
-        "failed_runs": _failed() if may(request, "agents.view") else [],
+        # What the user may not see is not counted, and what is not there is not asked for.
+        "scheduled": scheduled()[:_FEW] if counts["scheduled"] else [],
+        "feedback": _feedback() if counts["feedback"] else [],
+        "failed_runs": _failed() if counts["runs"] else [],
         "budgets": _budgets() if may(request, "agents.edit") else [],
         "may_create": may(request, "posts.create"),
         "views": views() if may(request, "analytics.view") else None,
         "chart_height": HEIGHT,
         "lights": lights() if may(request, "settings.manage") else [],
-        **(_calls() if may(request, "webhooks.manage") else {}),
+        **(_calls(counts["deliveries"]) if may(request, "webhooks.manage") else {}),
     }
 
 
-def _waiting(layer: Layer) -> list[Waiting]:
+def _waiting(layer: Layer, waiting: Mapping[str, Sequence[WaitingPost]]) -> list[Waiting]:
     return [
         Waiting(
             title=title_of(each.change.post, each.change),
@@ -90,7 +100,7 @@ def _waiting(layer: Layer) -> list[Waiting]:
             who=_who(each),
             of=each,
         )
-        for each in posts_waiting(layer, _SHOWN)
+        for each in waiting.get(layer, ())
     ]
 
 
@@ -114,16 +124,16 @@ def _recent() -> list[Recent]:
 
 
 def _feedback() -> list[Feedback]:
-    rows = Feedback.objects.filter(status=FeedbackStatus.PENDING, post__deleted_at__isnull=True)
-    return list(rows.select_related("post", "author").order_by("-created_at", "-pk")[:_FEW])
+    return list(
+        open_feedback().select_related("post", "author").order_by("-created_at", "-pk")[:_FEW]
+    )
 
 
-def _calls() -> dict[str, Any]:
+def _calls(failed: int) -> dict[str, Any]:
     """Calls to other systems that failed in the last day, and webhooks that were switched off for it."""
-    failed = failed_since(timezone.now() - LATELY)
     return {
-        "failed_deliveries": list(failed[:_SHOWN]),
-        "failed_delivery_count": failed.count(),
+        "failed_deliveries": failed_since(timezone.now() - LATELY)[:_SHOWN] if failed else [],
+        "failed_delivery_count": failed,
         "off_webhooks": list(switched_off()[:_SHOWN]),
     }
 
@@ -138,8 +148,5 @@ def _budgets() -> list[tuple[str, BudgetNotice]]:
 
 
 def _failed() -> list[tuple[str, AgentRun]]:
-    failed = AgentRun.objects.filter(
-        status__in=BROKEN_RUNS, created_at__gte=timezone.now() - LATELY
-    )
-    rows = failed.select_related("post").defer("context", "value").order_by("-created_at")
+    rows = broken_runs().select_related("post").defer("context", "value").order_by("-created_at")
     return [(agent_name(run.agent_id), run) for run in rows[:_FEW]]

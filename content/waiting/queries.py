@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
@@ -180,17 +181,27 @@ class WaitingPost:
     weight: int
 
 
-def posts_waiting(layer: str, most: int) -> list[WaitingPost]:
-    """The posts of a layer, the riskiest first, then the newest. Two queries."""
-    rows = queue().filter(layer=layer).order_by().values("draft")
-    groups = list(
-        rows.annotate(
-            count=Count("pk"), top=Max("weight"), latest=Max("at"), first=Max("pk")
-        ).order_by("-top", "-latest", "draft")[:most]
+def posts_waiting(layers: Iterable[str], most: int) -> dict[str, list[WaitingPost]]:
+    """The posts of each layer, the riskiest first, then the newest. One query more than layers."""
+    groups = {
+        layer: list(
+            queue()
+            .filter(layer=layer)
+            .order_by()
+            .values("draft")
+            .annotate(count=Count("pk"), top=Max("weight"), latest=Max("at"), first=Max("pk"))
+            .order_by("-top", "-latest", "draft")[:most]
+        )
+        for layer in layers
+    }
+    examples = with_posts(queue()).in_bulk(
+        [group["first"] for found in groups.values() for group in found]
     )
-    examples = with_posts(queue()).in_bulk([group["first"] for group in groups])
-    return [
-        WaitingPost(examples[group["first"]], group["count"], group["top"])
-        for group in groups
-        if group["first"] in examples
-    ]
+    return {
+        layer: [
+            WaitingPost(examples[group["first"]], group["count"], group["top"])
+            for group in found
+            if group["first"] in examples
+        ]
+        for layer, found in groups.items()
+    }
