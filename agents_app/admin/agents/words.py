@@ -105,7 +105,7 @@ def tokens_of_answer(most: int | None) -> str:
 def _words(rule: OpenEndedContext) -> str:
     if not rule.enabled:
         return ""
-    label = in_words(rule.label) or _("Yes")
+    label = in_words(rule.label or "") or _("Yes")
     if not rule.max_chars:
         return label
     most = ngettext(
