@@ -56,10 +56,11 @@ def check_provider(provider: str) -> None:
     from agents_app.providers.listing import list_models
 
     row = ProviderCheck.objects.filter(pk=provider, checked_at=None).first()
-    if row is None:
+    vendor = next((name for name in DEFAULT_MODELS if name == provider), None)
+    if row is None or vendor is None:
         return
     env = settings.CMS_ENV
-    choice = Choice(provider, "", env.api_key(provider), env.base_url(provider))
+    choice = Choice(vendor, "", env.api_key(vendor), env.base_url(vendor))
     found = list_models(choice)
     wanted = _models_in_use(provider, ai_settings()) if found.is_whole else []
     lacks = [name for name in wanted if not any(_is_that(name, one) for one in found.models)]
@@ -98,8 +99,8 @@ def _require_usable(provider: str) -> Provider:
 def _models_in_use(provider: str, row: AiSettings) -> list[str]:
     """The models that would answer from this provider where an agent names none."""
     pairs = (
-        (row.text_provider, row.text_model, dict(DEFAULT_MODELS)),
-        (row.media_provider, row.media_model, dict(DEFAULT_MEDIA_MODELS)),
+        (row.text_provider, row.text_model, dict[str, str](DEFAULT_MODELS.items())),
+        (row.media_provider, row.media_model, dict[str, str](DEFAULT_MEDIA_MODELS.items())),
     )
     names = (
         (chosen if chosen and by == provider else usual.get(provider))
