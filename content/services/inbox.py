@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 from uuid import UUID
 
@@ -138,11 +138,8 @@ def decide_of_post(
         view = open_layers(lock_post(post.pk)).view(layer)
     except NotFound:
         return Decision(post, layer, gone=tuple(marks))
-    there = set(view.changes.paths)
     present = _as_seen(view, marks)
-    gone = tuple(path for path in marks if path not in there)
-    other = there.difference(present)
-    moved = tuple(path for path in marks if path in other)
+    gone, moved = _not_as_seen(view, marks, present)
     if not present:
         return Decision(post, layer, gone=gone, moved=moved)
     try:
@@ -158,19 +155,10 @@ def decide_of_post(
     except NotAllowed:
         raise
     except CmsError as error:
-        return Decision(
-            post, layer, gone=gone, moved=moved, refused=tuple(present), why=error.message
-        )
-    return Decision(
-        post,
-        layer,
-        done.taken,
-        done.rejected,
-        gone,
-        moved,
-        done.conflicts,
-        rejections=done.rejections,
-    )
+        refused = tuple(present)
+        return Decision(post, layer, gone=gone, moved=moved, refused=refused, why=error.message)
+    decided = Decision(post, layer, done.taken, done.rejected, gone, moved, done.conflicts)
+    return replace(decided, rejections=done.rejections)
 
 
 def _as_seen(view: LayerView, marks: Mapping[str, Marked]) -> list[str]:
@@ -180,6 +168,16 @@ def _as_seen(view: LayerView, marks: Mapping[str, Marked]) -> list[str]:
         for change in view.changes
         if change.path in marks and fingerprint(change) == marks[change.path].seen
     ]
+
+
+def _not_as_seen(
+    view: LayerView, marks: Mapping[str, Marked], present: Iterable[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The paths that hold no change any more, and those that hold another."""
+    there = set(view.changes.paths)
+    other = there.difference(present)
+    gone = tuple(path for path in marks if path not in there)
+    return gone, tuple(path for path in marks if path in other)
 
 
 def _paths(present: Iterable[str], marks: Mapping[str, Marked], word: Word) -> list[str]:

@@ -70,9 +70,8 @@ def _show(request: HttpRequest, asked: Asked, problem: str = "", status: int = 2
         return HttpResponseRedirect(inbox_url())
     lines = lines_of(request, listed)
     rest = list(rows.values_list("pk", "seen")[MOST:MOST_IN_BATCH]) if len(listed) == MOST else []
-    layer = listed[0].layer
-    rights = Rights.of(request)
     context: dict[str, Any] = {
+        **_what_may_be_done(request, listed[0].layer),
         "samples": _samples(lines[:SAMPLE]),
         "others": lines[SAMPLE:],
         "count": len(lines),
@@ -83,10 +82,6 @@ def _show(request: HttpRequest, asked: Asked, problem: str = "", status: int = 2
         "is_all_there_may_be": len(lines) + len(rest) == MOST_IN_BATCH,
         "most": MOST_IN_BATCH,
         "is_all": not asked.like,
-        "layer": layer,
-        "is_review": layer == Layer.REVIEW,
-        "may_take": rights.take(layer),
-        "may_reject": rights.reject,
         "words": _words(asked, lines[0], len(lines) + len(rest)),
         "problem": problem,
         "note": request.POST.get("note", ""),
@@ -94,6 +89,16 @@ def _show(request: HttpRequest, asked: Asked, problem: str = "", status: int = 2
     }
     title = _("Like changes, together") if asked.like else _("All of these changes, together")
     return page(request, "admin/inbox_like.html", context, title=title, status=status)
+
+
+def _what_may_be_done(request: HttpRequest, layer: str) -> dict[str, object]:
+    rights = Rights.of(request)
+    return {
+        "layer": layer,
+        "is_review": layer == Layer.REVIEW,
+        "may_take": rights.take(layer),
+        "may_reject": rights.reject,
+    }
 
 
 def _words(asked: Asked, first: Line, total: int) -> str:
