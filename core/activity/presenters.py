@@ -9,7 +9,7 @@ from typing import Final
 from django.utils.translation import gettext as _
 
 from core.activity.names import names_of
-from core.activity.sentences import door_of, sentence_of
+from core.activity.sentences import door_of, quoted, sentence_of
 from core.actor import Actor
 from core.events.kinds import find_kind
 from core.json import Json, JsonObject
@@ -46,7 +46,7 @@ def _entry(
         payload = {name: value for name, value in payload.items() if name in _PLAIN}
     post_id = None if event.post_id is None else str(event.post_id)
     title = None if post_id is None else posts.get(post_id)
-    post = f"‘{title}’" if title else ""
+    post = quoted(title) if title else ""
     if post_id and not title:
         post = _("the post %(id)s") % {"id": post_id}
     who = event.actor_name or (event.actor.username if event.actor else _("somebody"))

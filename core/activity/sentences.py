@@ -143,11 +143,16 @@ def _changes(number: int | None) -> str:
     return ngettext("one change", "%(n)s changes", number) % {"n": number}
 
 
+def quoted(text: str) -> str:
+    """A title or a name within a sentence."""
+    return _("‘%(text)s’") % {"text": text}
+
+
 def _thing(payload: JsonObject) -> str:
     for name in _THING:
         text = _text(payload.get(name))
         if text:
-            return f"‘{text}’"
+            return quoted(text)
     return ""
 
 
