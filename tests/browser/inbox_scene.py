@@ -16,7 +16,7 @@ _TITLES = (
 )
 
 
-def full() -> list[Post]:
+def full(titles: tuple[str, ...] = _TITLES) -> list[Post]:
     """Five posts: an agent describes each for search engines, others change a number, a slug and a module."""
     seo, writer = make.agent_actor(), make.agent_actor("proofreader")
     posts = [
@@ -25,7 +25,7 @@ def full() -> list[Post]:
             metaDescription=f"{title}: what you need, and how it is done.",
             excerpt="Use 60 g of coffee for a litre of water, and take your time.",
         )
-        for title in _TITLES
+        for title in titles
     ]
     for post in posts:
         text = f"{post.title} in plain steps: what you need, how long it takes, what goes wrong."
@@ -44,9 +44,9 @@ def full() -> list[Post]:
     return posts
 
 
-def translated() -> list[Post]:
+def translated(titles: tuple[str, ...] = _TITLES) -> list[Post]:
     """The same, in German: one up to date, one whose source moved on, one that is only proposed."""
-    posts = full()
+    posts = full(titles)
     for post in posts[:2]:
         create_translation(post_id=post.pk, locale="de", actor=make.actor("admin"))
     make.edited(posts[1], {"title": "Espresso at home, without noise"})

@@ -1,0 +1,250 @@
+"""Sites for the pictures of every screen: one with something of every kind, and one where all of it is too long."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agents_app.models import AgentRun
+from content import edits
+from content.models import Layer, ModuleInstance, Post, Replacement, Term, UrlPattern
+from content.services.feedback import create_feedback
+from content.services.menus import create_menu
+from content.services.module_groups import create_group
+from content.services.previews import create_preview_link
+from content.services.trash import delete_post
+from core.models import Event
+from forms.models import FormDefinition
+from media.models import Asset
+from tests import make
+from tests.browser import agents_scene, inbox_scene, media_scene
+from tests.browser.scene import coffee
+from webhooks.models import Delivery, Webhook
+
+Screens = dict[str, str]
+"""The name of each screen, and its address."""
+
+WORD = "Kaffeefiltertütenhalterungsbefestigungsschraube" * 5
+"""More than 200 letters without a place to break."""
+
+TITLES = (
+    "Moka pots",
+    "Espresso at home",
+    "Cold brew in ten minutes",
+    "What a grinder does",
+    "Kettles",
+)
+
+
+def filled() -> Screens:
+    """A site at work: something waits, something failed, something is old."""
+    post = coffee()
+    inbox_scene.translated(TITLES)
+    media_scene.library()
+    make.staged(post, {"metaTitle": "Filter coffee, by hand"}, layer=Layer.REVIEW)
+    make.edited(post, {"excerpt": "Ten minutes, and no machine."})
+    agents_scene.story(post)
+    agents_scene.batch(post)
+    _menu_and_terms(post)
+    _people_and_tokens()
+    _what_other_systems_hear()
+    _what_visitors_send()
+    admin = make.actor("admin")
+    make.redirect("/old-prices", post.path)
+    make.redirect("/summer-menu", "/nowhere")
+    make.placed(post, make.global_module())
+    for name in ("Winter menu", "Opening party"):
+        gone = make.post(name, slug=name.lower().replace(" ", "-"))
+        delete_post(post_id=gone.pk, actor=admin)
+    create_feedback(
+        post_id=str(post.pk),
+        content="Is 94 °C right for light roasts?",
+        actor=admin,
+        x=20.0,
+        y=320.0,
+    )
+    for layer in ("source", "review"):
+        create_preview_link(post_id=post.pk, layer=layer, hours=72, actor=make.actor("editor"))
+    hero: Any = {"type": "hero", "locked": True}
+    places = [hero, {"type": "prose"}, {"type": "faq"}]
+    create_group(actor=admin, name="article", label="Article", post_type="blog", modules=places)
+    UrlPattern.objects.create(type="blog", locale="en", pattern="/blog/{slug}")
+    Replacement.objects.create(find="tea", replace="coffee", total=2, by_name="admin")
+    return screens(post)
+
+
+def _menu_and_terms(post: Post) -> None:
+    below: Any = [
+        {"type": "post", "postId": str(post.pk)},
+        {"label": "Every article", "url": "/blog"},
+    ]
+    items: Any = [
+        {"label": "Home", "url": "/"},
+        {"label": "Learn", "children": below},
+        {"label": "Contact", "url": "/contact"},
+    ]
+    create_menu(actor=make.actor(), name="Main", slug="main", locale="en", items=items)
+    for name, above in (("Filter", "Coffee"), ("Espresso", "Coffee"), ("Green tea", "Tea")):
+        parent = make.term(above)
+        slug = name.lower().replace(" ", "-")
+        Term.objects.create(taxonomy="topics", name=name, slug=slug, parent=parent)
+
+
+def _people_and_tokens() -> None:
+    from accounts.services.tokens import create_token
+    from mcp_bridge.services import tokens as mcp_tokens
+
+    admin = make.actor("admin")
+    for role in ("editor", "translator"):
+        make.user(role)
+    make.user("editor", "guest-of-last-year").set_unusable_password()
+    create_token(name="Frontend", permissions=["posts.view"], actor=admin)
+    create_token(name="Export of the shop", permissions=["posts.view", "media.view"], actor=admin)
+    mcp_tokens.create_token(name="Desk", user_id=admin.user.pk, actor=admin)
+
+
+def _what_other_systems_hear() -> None:
+    # Tasks run where they are called: what was told before a webhook was there has no delivery of its own yet.
+    told = [make.event() for _ in range(4)] + [make.event("form.submitted")]
+    search = make.webhook()
+    shop = make.webhook("Shop", url="https://shop.example/hooks/content", events=["form.submitted"])
+    calls = (("succeeded", 200), ("failed", 500), ("succeeded", 200), ("pending", None))
+    for event, (status, code) in zip(told, calls, strict=False):
+        make.delivery(event, search, status=status, code=code)
+    make.delivery(told[4], shop)
+
+
+def _what_visitors_send() -> None:
+    make.form(description="We answer within a day.")
+    for name, text in (
+        ("ada", "When do you open on Sundays?"),
+        ("sam", "Do you grind beans for a moka pot?"),
+        ("kim", "The kettle in your guide: which one is it?"),
+    ):
+        make.submission(email=f"{name}@example.com", message=text)
+
+
+def screens(post: Post) -> Screens:
+    """Every screen that an admin works in."""
+    of = f"/admin/content/post/{post.pk}"
+    run = AgentRun.objects.filter(cause_run__isnull=False).first() or AgentRun.objects.first()
+    named = {
+        "home": "",
+        "inbox": "inbox/",
+        "posts": "content/post/",
+        "post-add": "content/post/add/",
+        "editor": f"{of}/change/",
+        "editor-review": f"{of}/change/?layer=review",
+        "review-ai": f"{of}/review/?layer=ai-review",
+        "review": f"{of}/review/?layer=review",
+        "preview": f"{of}/preview/",
+        "previews": f"{of}/previews/",
+        "revisions": f"{of}/revisions/",
+        "restore": f"{of}/revisions/{_pk(post.revisions.order_by('version'))}/restore/",
+        "trash": "content/post/trash/",
+        "translations": "content/translations/",
+        "feedback": "content/feedback/",
+        "menus": "content/menu/",
+        "menu": _one("content/menu", post),
+        "terms": "content/term/?taxonomy=topics",
+        "patterns": "content/urlpattern/",
+        "pattern": _one("content/urlpattern", UrlPattern),
+        "groups": "content/modulegroup/",
+        "globals": "content/moduleinstance/",
+        "global": _shared(),
+        "replace": "content/replacement/",
+        "redirects": "seo/redirect/",
+        "agents": "agents_app/agentswitch/",
+        "agent": "agents_app/agentswitch/seo-specialist/change/",
+        "runs": "agents_app/agentrun/",
+        "run": f"agents_app/agentrun/{run.pk}/change/" if run else "",
+        "batches": "agents_app/agentbatch/",
+        "ai-settings": "agents_app/aisettings/",
+        "media": "media/asset/",
+        "media-file": _one("media/asset", Asset),
+        "media-check": "media/asset/check/",
+        "forms": "forms/formdefinition/",
+        "form": _one("forms/formdefinition", FormDefinition),
+        "submissions": "forms/formsubmission/",
+        "users": "accounts/user/",
+        "user": f"accounts/user/{make.user('editor').pk}/change/",
+        "user-add": "accounts/user/add/",
+        "tokens": "accounts/apitoken/",
+        "token-add": "accounts/apitoken/add/",
+        "log": "core/event/",
+        "event": _one("core/event", Event),
+        "webhooks": "webhooks/webhook/",
+        "webhook": _one("webhooks/webhook", Webhook),
+        "webhook-add": "webhooks/webhook/add/",
+        "deliveries": "webhooks/delivery/",
+        "delivery": _one("webhooks/delivery", Delivery),
+        "workflows": "webhooks/workflowswitch/",
+        "analytics": "analytics/",
+    }
+    return {
+        name: address if address.startswith("/") else f"/admin/{address}"
+        for name, address in named.items()
+        if address or name == "home"
+    }
+
+
+def _one(part: str, model: Any) -> str:
+    from content.models import Menu
+
+    model = Menu if isinstance(model, Post) else model
+    pk = _pk(model._default_manager.order_by("pk"))
+    return f"{part}/{pk}/change/" if pk else ""
+
+
+def _pk(rows: Any) -> str:
+    first = rows.first()
+    return str(first.pk) if first else ""
+
+
+def _shared() -> str:
+    pk = _pk(ModuleInstance.objects.filter(scope="global"))
+    return f"content/moduleinstance/{pk}/change/" if pk else ""
+
+
+def crowded() -> Screens:
+    """Words of 200 letters, a post of 100 modules, terms and menus as deep as they go."""
+    word = WORD[:200]
+    post = make.post("Long")
+    make.edited(post, {"title": word, "excerpt": word})
+    _hundred_modules(post)
+    make.staged(post, {"title": word[::-1][:200], "excerpt": word[::-1]})
+    make.staged(post, {"metaDescription": word}, layer=Layer.REVIEW)
+    agents_scene.run(post, "failed", error=f"The provider answered: {word}", summary=word)
+    media_scene.library()
+    make.image(word[:150] + ".png")
+    above: Term | None = None
+    for depth in range(60):
+        above = Term.objects.create(
+            taxonomy="topics", slug=f"deep-{depth}", name=word[:60] if depth % 9 == 4 else f"Level {depth}",
+            parent=above,
+        )  # fmt: skip
+    items: Any = {"label": word[:100], "url": f"/{word}"}
+    create_menu(actor=make.actor("admin"), name=word[:90], slug="main", locale="en", items=[items])
+    make.form(title=word[:100], description=word)
+    make.submission(email="a@example.com", message=word * 3)
+    make.redirect(f"/{word}", post.path)
+    make.global_module(word[:60].lower().replace("ü", "u"), title=word[:80])
+    told = make.event()
+    make.delivery(told, make.webhook(word[:90], url=f"https://search.example/{word}"))
+    create_feedback(post_id=str(post.pk), content=word, actor=make.actor("admin"), x=20.0, y=120.0)
+    create_preview_link(post_id=post.pk, layer="review", hours=72, actor=make.actor("editor"))
+    make.user("editor", "donaudampfschifffahrtsgesellschaftskapitaenswitwenrente")
+    return screens(post)
+
+
+def _hundred_modules(post: Post) -> None:
+    from content.services.edit import edit_post
+
+    def fill(document: Any) -> Any:
+        for number in range(97):
+            kind = ("prose", "callout", "separator")[number % 3]
+            props = {"title": f"No. {number}"} if kind == "callout" else None
+            text = f"Part {number}: grind, pour, wait." if kind == "prose" else None
+            document, _ = edits.add_module(document, type=kind, props=props, content_markdown=text)
+        return document
+
+    edit_post(post_id=post.pk, actor=make.actor("admin"), edit=fill)
