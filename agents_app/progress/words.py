@@ -102,6 +102,8 @@ def doing_of(run: AgentRun) -> str:
     if standing:
         return str(_STANDING[standing])
     if not run.doing:
+        if run.status == RunStatus.RUNNING:
+            return _("It begins")
         return "" if run.is_finished else _("Waiting for its turn")
     return doing_said(run.doing)
 
