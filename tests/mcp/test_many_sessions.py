@@ -18,9 +18,9 @@ from benchmarks.mcp_sessions import HELLO, ManySessions, resident_kib
 from tests.mcp.running import Running, running
 from tests.mcp.test_gate import JSON
 
-SESSIONS: Final = 500
+SESSIONS: Final = 200
 KIB_PER_SESSION: Final = 300
-UNREAD_SECONDS: Final = 3
+UNREAD_SECONDS: Final = 5
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +58,8 @@ def has_room(server: Running) -> bool:
         return response.status_code == 200
 
 
-def test_500_sessions_are_answered_at_once_and_freed_when_they_are_gone(server: Running) -> None:
-    async def sessions() -> tuple[list[dict[str, Any]], int, int]:
+def test_200_sessions_are_answered_at_once_and_freed_when_they_are_gone(server: Running) -> None:
+    async def sessions() -> tuple[list[dict[str, Any]], int, httpx.Response]:
         many = ManySessions(server.url)
         await many.add(20)
         await many.call("sample_echo", {"postId": "warm"})
@@ -67,9 +67,9 @@ def test_500_sessions_are_answered_at_once_and_freed_when_they_are_gone(server: 
         await many.add(SESSIONS - 20)
         answers = await many.call("sample_echo", {"postId": "p1"})
         used = resident_kib(server.process.pid) - before
-        status = httpx.get(f"{server.url}/mcp", timeout=10).status_code
+        one_more = httpx.get(f"{server.url}/mcp", timeout=10)
         await many.close()
-        return answers, used, status
+        return answers, used, one_more
 
     idle = open_sockets(server)
     answers, used, refused = asyncio.run(sessions())
@@ -77,7 +77,8 @@ def test_500_sessions_are_answered_at_once_and_freed_when_they_are_gone(server: 
     assert len(answers) == SESSIONS
     assert {answer["structuredContent"]["arguments"]["postId"] for answer in answers} == {"p1"}
     assert used / SESSIONS < KIB_PER_SESSION
-    assert refused == 503
+    assert (refused.status_code, refused.headers["retry-after"]) == (503, "30")
+    assert refused.json()["code"] == "too_many_sessions"
     wait_until(lambda: open_sockets(server) <= idle)
     wait_until(lambda: has_room(server))
 
