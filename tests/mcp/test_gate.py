@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.mcp.conftest import HEADER, TOKEN
-from tests.mcp.running import Running, running
+from tests.mcp.running import Running
 
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 BEARER = {"Authorization": f"Bearer {TOKEN['MCP_AUTH_TOKEN']}"}
