@@ -279,7 +279,7 @@ def test_the_admin_switches_tests_and_shows_runs(
     assert len(receiver.at("/managed")) == 1
     run = Delivery.objects.get()
     assert tried["Location"] == f"/admin/webhooks/delivery/{run.pk}/change/"
-    assert f'<a href="/admin/webhooks/delivery/{run.pk}/change/">workflow.test</a>' in page
+    assert f'<a href="/admin/webhooks/delivery/{run.pk}/change/">Workflow tested</a>' in page
     assert ">Switch off</button>" in page
     assert "data.a does not exist" in page
     assert "&lt;b&gt;" in page
