@@ -16,6 +16,7 @@ from tests.browser.test_looks import serious, serious_in_any_light
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PARTS = 4
 WIDTHS = (768, 360)
+FRAME = ("#header", "#nav-sidebar")
 COVERED = """() => {
   const words = document.createRange(), title = document.querySelector("#content h1");
   if (!title) return false;
@@ -40,7 +41,8 @@ def test_no_page_has_a_serious_barrier_or_is_wider_than_the_window(
         page.set_viewport_size({"width": 1280, "height": 900})
         page.emulate_media(color_scheme="dark" if number % 2 else "light")
         page.goto(path)
-        problems += serious(page)
+        # The frame is the same everywhere: looking at it again takes as long as the rest of a page.
+        problems += serious(page, without=FRAME if number > 1 else ())
         problems += [f"{path}: its heading is covered"] if page.evaluate(COVERED) else []
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 740})
