@@ -61,7 +61,8 @@ def reject(
     wanted = set(view.changes.paths if paths is None else require_paths(view, paths))
     dropped = tuple(path for path in view.changes.paths if path in wanted)
     rest = view.changes.only([path for path in view.changes.paths if path not in wanted])
-    save_draft(view, post, apply(view.below, rest), view.marks, actor.user.pk)
+    after = apply(view.below, rest)
+    save_draft(view, post, after, view.marks, actor.user.pk)
     settle(post, layers.live)
     event = events.record(
         f"post.{layer}.reject",
@@ -73,5 +74,5 @@ def reject(
             "runs": sorted({view.marks[p].run_id for p in dropped if p in view.marks} - {""}),
         },
     )
-    keep_rejected(view, post, dropped, event.pk)
+    keep_rejected(view, post, wanted, after, event.pk)
     return Rejected(post, dropped, event.pk)

@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
-from content.changes import ABSENT, Change, Value
+from content.changes import ABSENT, Change, Value, diff
 from content.changes.values import Kind
-from content.document import ModuleDocument
+from content.document import ModuleDocument, PostDocument
 from content.layers.digest import fingerprint
 from content.layers.marks import Marks, mark_of, parts_of, read_marks
 from content.layers.state import LayerView
@@ -77,8 +77,14 @@ def _unpacked(value: Mapping[str, Json]) -> Value:
     return value["value"]
 
 
-def keep_rejected(view: LayerView, post: Post, paths: Collection[str], rejection: int) -> None:
-    """Keep what `view` proposed at the paths, for `content.services.rejections`."""
+def keep_rejected(
+    view: LayerView, post: Post, paths: Collection[str], after: PostDocument, rejection: int
+) -> None:
+    """Keep what `view` proposed at the paths, for `content.services.rejections`; `after` is the layer without them.
+
+    Without one of its positions the rest of an order may be no change any more: it is kept with that.
+    """
+    left = set(diff(view.below, after).paths)
     RejectedChange.objects.bulk_create(
         RejectedChange(
             post=post,
@@ -89,7 +95,7 @@ def keep_rejected(view: LayerView, post: Post, paths: Collection[str], rejection
             proposal=_kept(view, change),
         )
         for change in view.changes
-        if change.path in paths
+        if change.path in paths or change.path not in left
     )
 
 

@@ -92,7 +92,9 @@ def rejected_of(post: Post, rejections: Collection[int]) -> list[RejectedChange]
     known = [id_ for id_ in rejections if 0 < id_ < _NO_ID]
     found = RejectedChange.objects.filter(post=post, rejection__in=known)
     rows = list(found.order_by("rejection", "pk"))
-    if not rows or len({row.layer for row in rows}) > 1:
+    paths = {row.path for row in rows}
+    # One decision drops a path once: of two proposals for it only one could come back.
+    if not rows or len(paths) < len(rows) or len({row.layer for row in rows}) > 1:
         raise NotFound(
             _("This post has no such rejection, or what it dropped is not kept any more.")
         )

@@ -146,8 +146,16 @@ def test_a_rejection_is_read_by_all_and_taken_back_by_who_may_reject(signed_in: 
     post, other = staged(Layer.AI_REVIEW), make.post("Tea")
     decide(signed_in(), post, "ai-review", "reject", **{"post.title": "reject"})
     address = url(post, f"rejections/{Event.objects.get(name='post.ai-review.reject').pk}")
+    other_event = (
+        Event.objects.filter(post_id=post.pk).exclude(name="post.ai-review.reject").first()
+    )
+    assert other_event is not None
+    Event.objects.filter(pk=other_event.pk).update(payload={"note": "Of something else"})
     translator = signed_in("translator")
 
+    html = translator.get(address.rstrip("/") + f",{other_event.pk}/").content.decode()
+    assert "Rejected by editor" in html
+    assert "Of something else" not in html
     assert "Take back what is ticked" not in translator.get(address).content.decode()
     assert translator.post(address).status_code == 403
     elsewhere = address.replace(str(post.pk), str(other.pk))

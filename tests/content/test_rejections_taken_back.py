@@ -122,8 +122,31 @@ def test_the_words_stay_the_agents_and_the_entry_says_who_took_the_rejection_bac
     rows = {row.path: row for row in RejectedChange.objects.all()}
     assert (rows["post.title"].is_kept, rows["post.title"].taken_back_by) == (False, "editor")
     assert rows["post.excerpt"].is_kept
-    # Rejected once more, it can be taken back once more.
-    assert back(post, drop(post)).paths == ("post.title",)
+    # Rejected once more, it can be taken back once more, and never two proposals for one place as if both came back.
+    again = drop(post)
+    with pytest.raises(NotFound):
+        back(post, rejection, again)
+    assert back(post, again).paths == ("post.title",)
+
+
+def test_an_order_comes_back_whole_though_one_position_of_it_was_rejected() -> None:
+    post = make.post()
+    for _ in range(2):
+        edit_post(
+            post_id=post.pk,
+            actor=make.actor("admin"),
+            edit=lambda d: edits.add_module(d, type="callout", props={"title": "Live"})[0],
+        )
+    *_others, first, last = make.layers(post).live.order
+    for module_id in (last, first):  # both to the top: one alone stands as it stood
+        make.staged(post, edit=lambda d, id_=module_id: edits.update_module(d, id_, index=1))
+    before = make.layers(post).ai_review.document.order
+
+    rejection = drop(post, f"modules.{first}.position")
+    assert not make.layers(post).ai_review.exists
+    back(post, rejection)
+
+    assert make.layers(post).ai_review.document.order == before
 
 
 def person(post: Post, rejection: int) -> None:
