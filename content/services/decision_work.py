@@ -90,7 +90,8 @@ def _decide(batch: DecisionBatch, items: Sequence[DecisionItem]) -> None:
     # Read anew for each post: who lost their rights meanwhile decides on nothing more.
     actor = Actor(user=batch.by, via="admin")
     actor.require_person("decide on what waits")
-    post = items[0].post
+    # Asked for anew: it may have been deleted for good since the items were read.
+    post = Post.objects.filter(pk=items[0].post_id).first()
     decision = _decision(post, items, actor, batch.note) if post else None
     outcomes = _outcomes(decision) if decision else {}
     for item in items:

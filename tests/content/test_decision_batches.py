@@ -10,7 +10,15 @@ import pytest
 from django.db.models import F
 
 from accounts.models import User
-from content.models import BatchState, DecisionBatch, Layer, Outcome, Post, QueuedChange
+from content.models import (
+    BatchState,
+    DecisionBatch,
+    DecisionItem,
+    Layer,
+    Outcome,
+    Post,
+    QueuedChange,
+)
 from content.services import decision_work
 from content.services.decision_batches import begin_batch, cancel_batch, counts_of, find_batch
 from content.services.inbox import Marked, Word
@@ -78,6 +86,24 @@ def test_what_moved_is_left_and_a_worker_that_died_is_followed_by_another(
         "left": 3,
         "state": "done",
     }
+
+
+def test_a_post_that_is_purged_while_its_changes_are_read_holds_nothing_up(
+    monkeypatch: Any,
+) -> None:
+    posts = described(2)
+    batch = begin_batch(marks=marks(), actor=editor())
+    whole = decision_work._decide
+
+    def purged(of: DecisionBatch, items: Sequence[DecisionItem]) -> None:
+        if Post.objects.count() == len(posts):
+            Post.objects.filter(pk=items[0].post_id).delete()
+        whole(of, items)
+
+    monkeypatch.setattr(decision_work, "_decide", purged)
+    decision_work.carry_out(batch.pk)
+
+    assert outcomes(batch) == ["gone", "taken"]
 
 
 def layer_of(mark: Marked) -> str:
