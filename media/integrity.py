@@ -52,7 +52,12 @@ class Report:
     def add_orphaned(self, name: str) -> None:
         self.orphaned_count += 1
         if len(self.orphaned) < MOST:
-            self.orphaned.append(name)
+            self.orphaned.append(_storable(name))
+
+
+def _storable(name: str) -> str:
+    """The name of a file as a text. A file may have been put there whose name is none; it is told, and left alone."""
+    return name.encode("utf-8", "replace").decode()
 
 
 def check(asset_id: UUID | str | None = None) -> Report:
@@ -99,7 +104,7 @@ def _compare(folder: str, report: Report) -> None:
     except FileNotFoundError:
         files = set()
     start = f"{folder}/" if folder else ""
-    rows = StoredFile.objects.filter(is_deleted=False, name__startswith=start)
+    rows = StoredFile.objects.filter(is_deleted=False, name__startswith=_storable(start))
     unknown = set(files)
     for row in rows.iterator(chunk_size=2000):
         name = row.name.removeprefix(start)

@@ -7,7 +7,7 @@ deleted. When the time has come a sweep deletes the file.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import PurePosixPath
@@ -117,6 +117,15 @@ def let_go(names: Iterable[str], when: datetime) -> None:
     StoredFile.objects.filter(name__in=wanted, is_deleted=False).update(due_at=when)
     if when <= timezone.now():
         after_commit(_wake, "files to delete", once=True)
+
+
+def let_go_unknown(names: Collection[str]) -> None:
+    """Have files without a row deleted now; one that is in use by now stays. In the caller's transaction."""
+    now = timezone.now()
+    StoredFile.objects.filter(name__in=names, is_deleted=True).update(is_deleted=False, due_at=now)
+    rows = [StoredFile(name=name, due_at=now) for name in names]
+    StoredFile.objects.bulk_create(rows, ignore_conflicts=True)
+    after_commit(_wake, "files to delete", once=True)
 
 
 def _wake() -> None:

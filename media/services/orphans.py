@@ -73,7 +73,7 @@ def delete_orphans(*, names: Collection[str], actor: Actor) -> Deleted:
         )
     due = [name for name in _unknown(wanted) if _look(name).is_old]
     if due:
-        _let_go(due)
+        stored.let_go_unknown(due)
         events.record("media.orphans.deleted", actor=actor, payload={"names": [*due]})
     check.orphaned = [name for name in check.orphaned if name not in due]
     check.orphaned_count = max(0, check.orphaned_count - len(due))
@@ -96,9 +96,3 @@ def _look(name: str) -> Orphan:
     except Exception:  # each storage has errors of its own; what cannot be looked at is left alone
         return Orphan(name, None, is_old=False)
     return Orphan(name, changed, is_old=changed < timezone.now() - AGE)
-
-
-def _let_go(names: list[str]) -> None:
-    """From here on the files are known as ones that nothing uses, and the sweep deletes them."""
-    StoredFile.objects.filter(name__in=names, is_deleted=True).update(is_deleted=False)
-    stored.let_go(names, timezone.now())

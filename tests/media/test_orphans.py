@@ -14,6 +14,7 @@ from core.models import Event
 from media import integrity, stored
 from media.integrity import check
 from media.models import FileCheck, StoredFile
+from media.services import orphans
 from media.services.orphans import delete_orphans
 from tests import make
 from tests.conftest import RunOnCommit
@@ -29,6 +30,7 @@ def path(name: object) -> Path:
 def put(*names: str) -> None:
     """Files of long ago."""
     for name in names:
+        path(name).parent.mkdir(exist_ok=True)
         path(name).write_bytes(b"x")
         os.utime(path(name), (1_700_000_000, 1_700_000_000))
 
@@ -43,6 +45,7 @@ def test_files_that_nothing_knows_are_deleted_on_request_and_looked_at_again(
 ) -> None:
     store(picture("PNG", (9, 9)))
     put("loose.jpg", "known.jpg", "other.jpg")
+    put("\udcff.jpg", "\udcff/deep.jpg")  # bytes that are no text
     path("young.jpg").write_bytes(b"x")
     checked()
     stored.reserve(["known.jpg"])  # it is being written by now
@@ -50,6 +53,7 @@ def test_files_that_nothing_knows_are_deleted_on_request_and_looked_at_again(
 
     page = client.get("/admin/media/asset/check/orphans/").content.decode()
     listed = [f'name="names" value="{name}"' in page for name in ("loose.jpg", "young.jpg")]
+    assert "?/deep.jpg" in client.get("/admin/media/asset/check/").content.decode()
     with run_on_commit():
         names = ["loose.jpg", "young.jpg", "known.jpg"]
         client.post("/admin/media/asset/check/orphans/", {"names": names})
@@ -61,7 +65,8 @@ def test_files_that_nothing_knows_are_deleted_on_request_and_looked_at_again(
     event = Event.objects.get(name="media.orphans.deleted")
     assert (event.actor_name, event.payload) == ("editor", {"names": ["loose.jpg"]})
     left = FileCheck.objects.get()
-    assert (left.orphaned_count, "loose.jpg" in left.orphaned) == (3, False)
+    assert path("\udcff.jpg").exists()
+    assert (left.orphaned_count, "loose.jpg" in left.orphaned) == (5, False)
     assert check().missing_count == 0
 
 
@@ -86,3 +91,23 @@ def test_only_what_the_check_lists_is_deleted_and_by_a_person_who_may() -> None:
     assert on_disk() == before
     assert FileCheck.objects.get().orphaned == ["loose.jpg"]
     assert not StoredFile.objects.filter(name="loose.jpg").exists()
+
+
+def test_what_came_into_use_while_it_was_looked_at_stays(
+    monkeypatch: pytest.MonkeyPatch, run_on_commit: RunOnCommit
+) -> None:
+    asset = store(picture("PNG", (9, 9)))
+    put("loose.jpg")
+    checked()
+    look = orphans._look
+
+    def taken_meanwhile(name: str) -> orphans.Orphan:
+        StoredFile.objects.create(name=name, asset=asset)
+        return look(name)
+
+    monkeypatch.setattr(orphans, "_look", taken_meanwhile)
+    with run_on_commit():
+        delete_orphans(names=["loose.jpg"], actor=make.actor("editor"))
+
+    assert path("loose.jpg").exists()
+    assert StoredFile.objects.get(name="loose.jpg").due_at is None
