@@ -55,9 +55,11 @@ def list_models(choice: Choice, *, seconds: float = SECONDS) -> Listed:
         return Listed(Outcome.SILENT)
     except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol, httpx2.InvalidURL, ValueError):
         return Listed(Outcome.UNUSABLE)
+    except ExceptionGroup:  # what the system says to a port that is none
+        return Listed(Outcome.UNUSABLE)
     except httpx2.TransportError:
         return Listed(Outcome.UNREACHABLE)
-    except (ProviderError, _TooLong):
+    except (ProviderError, httpx2.DecodingError, _TooLong):
         return Listed(Outcome.UNREADABLE)
     return _read(choice, status, body)
 

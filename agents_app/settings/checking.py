@@ -14,7 +14,7 @@ from agents_app.models import AiSettings, ProviderCheck
 from agents_app.providers.choices import DEFAULT_MEDIA_MODELS, DEFAULT_MODELS
 from agents_app.providers.port import Choice
 from agents_app.settings.defaults import ai_settings
-from agents_app.settings.providers import NAMES, Provider, providers
+from agents_app.settings.providers import Provider, providers
 from core import events
 from core.actor import Actor
 from core.errors import Conflict, NotFound, invalid
@@ -33,14 +33,14 @@ def ask_check(*, provider: str, actor: Actor) -> ProviderCheck:
     """
     actor.require_person("test the connection to a provider")
     actor.require("agents.edit")
-    _require_usable(provider)
+    found = _require_usable(provider)
     ProviderCheck.objects.bulk_create([ProviderCheck(provider=provider)], ignore_conflicts=True)
     row = ProviderCheck.objects.select_for_update(of=("self",)).get(pk=provider)
     now = timezone.now()
     if row.asked_at is not None and row.asked_at > now - AGAIN_AFTER:
         raise Conflict(
             _("%(name)s was tested just now. Wait a few seconds, and test it again.")
-            % {"name": NAMES[provider]},
+            % {"name": found.name},
             code="too_soon",
         )
     row.asked_at, row.asked_by_id = now, actor.user.pk

@@ -92,6 +92,7 @@ def test_what_went_wrong_is_said_in_words_that_hold_nothing_of_the_answer(
         ("openai", Reply(status=503), "It failed on its side (503)."),
         ("openai", Reply(raw="[" * 100_000), "something that is no list of models"),
         ("openai", Reply(raw='{"data": [{"id": 7}, "<b>"]}'), "its list names 0 models"),
+        ("openai", Reply(raw=OPENAI, packing="gzip"), "something that is no list of models"),
         ("openai", Reply(dropped=True), "could not be reached"),
         ("google", Reply(status=400, raw=google_key), "It refused the key (400)."),
     ]
@@ -110,12 +111,12 @@ def test_what_went_wrong_is_said_in_words_that_hold_nothing_of_the_answer(
     assert "<span data-say>It refused the key (400). Put a valid one into " in html
     assert KEY not in html
 
-    settings.CMS_ENV = settings.CMS_ENV.model_copy(
-        update={"ai_provider_google_api_key": "key\u2028"}
-    )
-    ask(admin, "google")
-    check_provider("google")
-    assert "cannot be sent as it stands" in said()
+    no_port = "http://127.0.0.1:99999999"
+    for unusable in ({"api_key": "key\u2028"}, {"api_key": KEY, "base_url": no_port}):
+        set_env(settings, **{f"ai_provider_google_{name}": unusable[name] for name in unusable})
+        ask(admin, "google")
+        check_provider("google")
+        assert "cannot be sent as it stands" in said()
 
 
 def test_a_test_is_for_admins_not_twice_at_once_and_never_for_ever(
@@ -138,6 +139,11 @@ def test_a_test_is_for_admins_not_twice_at_once_and_never_for_ever(
     assert "was tested just now" in html
     assert 'http-equiv="refresh"' in html
     assert ProviderCheck.objects.values().get() == before
+    set_env(settings, ai_provider_ollama_base_url="http://127.0.0.1:1/v1")
+    ask(admin, "ollama")
+    html = admin.post(f"{PAGE}test/ollama/", follow=True, headers={"accept-language": "de"})
+    assert "or any server that speaks" not in html.content.decode()
+    ProviderCheck.objects.filter(pk="ollama").delete()
 
     ProviderCheck.objects.update(asked_at=timezone.now() - timedelta(minutes=1))
     html = admin.get(PAGE).content.decode()

@@ -29,7 +29,8 @@ class Reply:
     `calls` are calls of tools in their place, `refusal` a refusal, `image` a picture. `status` other than 200 is an
     error of the provider with `message`; `delay` seconds pass before any answer, and `held` waits for an event in the
     middle of a stream. `cut` ends the stream after so many of its events as if it were whole, `torn` breaks the
-    connection there; `dropped` breaks it before any answer. `usage` None: the provider does not say.
+    connection there; `dropped` breaks it before any answer. `usage` None: the provider does not say. `packing` is how
+    the answer says that it is packed, and it is not.
     """
 
     output: dict[str, Any] | None = None
@@ -50,6 +51,7 @@ class Reply:
     dropped: bool = False
     usage: tuple[int, int] | None = (1000, 100)
     cached: int = 0
+    packing: str | None = None
 
     @property
     def called(self) -> tuple[Call, ...]:

@@ -103,6 +103,8 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(reply.status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(data)))
+        if reply.packing:
+            self.send_header("content-encoding", reply.packing)
         retry_after = reply.retry_after
         if retry_after is None and reply.status == 429:
             retry_after = "0"
