@@ -33,8 +33,7 @@ def keep_version(agent: AgentDefinition) -> str:
     digest = version_of(agent)
     if not PromptVersion.objects.filter(pk=digest).exists():
         row = PromptVersion(digest=digest, agent_id=agent.id, **_told(agent))
-        # A file may hold a key where none belongs, and a copy of it would outlive the file.
-        row.instructions = _storable(Redactor().known(row.instructions))
+        row.instructions = words_of(agent)
         PromptVersion.objects.bulk_create([row], ignore_conflicts=True)
     return digest
 
@@ -54,7 +53,12 @@ def find_version(*, agent_id: str, digest: str, actor: Actor) -> PromptVersion:
     return found
 
 
-def _storable(text: str) -> str:
+def words_of(agent: AgentDefinition) -> str:
+    """Its instructions, as they are kept and shown.
+
+    A file may hold a key where none belongs, and a copy of it would outlive the file.
+    """
+    text = Redactor().known(agent.llm_config.system_prompt)
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 

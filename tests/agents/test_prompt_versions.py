@@ -55,6 +55,23 @@ def test_a_version_is_kept_once_and_another_one_is_pointed_out(
     _is_shown(signed_in, first, second, third)
 
 
+def test_a_key_in_a_prompt_is_neither_kept_nor_shown(
+    agents_dir: Path, signed_in: Any, settings: Any
+) -> None:
+    key, post = settings.SECRET_KEY, make.post()
+    write(agents_dir, f"Use {key} for it.")
+    first = execute(post)
+    write(agents_dir, f"Use {key} for it.", "{temperature: 0.5}")
+
+    admin = signed_in("admin")
+    told = page(admin, f"agentswitch/{OWN}/prompts/{first.prompt_version}")
+    agent = page(admin, f"agentswitch/{OWN}/change")
+
+    assert PromptVersion.objects.get().instructions == "Use [hidden] for it."
+    assert "What changed since" not in told
+    assert not [html for html in (told, agent) if key in html]
+
+
 def _is_shown(signed_in: Any, first: AgentRun, second: AgentRun, third: AgentRun) -> None:
     admin, editor = signed_in("admin"), signed_in()
     old = first.prompt_version

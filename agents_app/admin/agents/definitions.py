@@ -26,6 +26,7 @@ from agents_app.definitions.reading import agents, find_agent, place_of
 from agents_app.definitions.switches import switch_agent
 from agents_app.models import AgentRun, AgentSwitch
 from agents_app.progress.words import tool_label
+from agents_app.running.prompt_versions import words_of
 from agents_app.runs.rates import rates_since
 from core.admin.forms import form_page
 from core.admin.rights import PermittedAdmin, actor_of, answers_refusals, may, require
@@ -93,7 +94,7 @@ def show(request: HttpRequest, agent_id: str) -> HttpResponse:
         "username": username_of(found.account),
         "options": options_of(definition),
         "reactions": [reaction_of(item) for item in definition.reactions],
-        "prompt": definition.llm_config.system_prompt if may_edit else "",
+        "prompt": words_of(definition) if may_edit else "",
         "may_edit": may_edit,
         "runs": [(run, state_badge(run)) for run in latest],
         "runs_url": reverse("admin:agents_app_agentrun_changelist") + f"?agent_id={agent_id}",

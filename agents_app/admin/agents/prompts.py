@@ -15,7 +15,7 @@ from agents_app.admin.wording import agent_name
 from agents_app.definitions.files import get_agent
 from agents_app.models import AgentRun, PromptVersion
 from agents_app.progress.words import tool_label
-from agents_app.running.prompt_versions import find_version, version_of, versions_of
+from agents_app.running.prompt_versions import find_version, version_of, versions_of, words_of
 from content.admin.pages import page
 from content.review.diff import Segment, diff_text
 from core.admin.rights import actor_of, answers_refusals, may, require
@@ -104,7 +104,7 @@ def _until_now(row: PromptVersion, present: str) -> Sequence[Segment]:
     agent = get_agent(row.agent_id)
     if agent is None or row.digest == present:
         return ()
-    return _different(row.instructions, agent.llm_config.system_prompt)
+    return _different(row.instructions, words_of(agent))
 
 
 def _change(first: PromptVersion, second: PromptVersion) -> Sequence[Segment]:
