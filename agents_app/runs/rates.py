@@ -75,8 +75,8 @@ def _rejected(since: datetime) -> Counter[str]:
     """The latest rejections that stand, path by path, for the agents whose runs had staged them."""
     names = _REJECTED + _RECONSIDERED
     events = Event.objects.filter(name__in=names, created_at__gte=since).order_by("-id")
-    told = list(events.values_list("name", "payload")[:_MOST_EVENTS])
-    named = {str(id_) for _name, payload in told for id_ in _texts(payload, "runs")}
+    told = list(events.values_list("pk", "name", "payload")[:_MOST_EVENTS])
+    named = {str(id_) for _pk, _name, payload in told for id_ in _texts(payload, "runs")}
     runs = {
         str(pk): (agent_id, set(map(str, staged)))
         for pk, agent_id, staged in AgentRun.objects.filter(pk__in=named).values_list(
@@ -84,13 +84,15 @@ def _rejected(since: datetime) -> Counter[str]:
         )
     }
     found: Counter[str] = Counter()
-    for name, payload in told:
-        sign = 1 if name in _REJECTED else -1
+    counted = {pk for pk, name, _payload in told if name in _REJECTED}
+    for pk, _name, payload in told:
+        if pk not in counted and payload.get("rejection") not in counted:
+            continue  # of a rejection from before, only that it was taken back is told here
+        sign = 1 if pk in counted else -1
         paths = set(_texts(payload, "paths"))
         for run_id in _texts(payload, "runs"):
             agent_id, staged = runs.get(run_id, ("", set()))
             found[agent_id] += sign * len(paths & staged)
-    # Of a rejection from before, only that it was taken back is told here.
     return +found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -19,6 +20,7 @@ from agents_app.runs.undo import undo_run
 from content.layers import approve, digest_of, reject, stage, submit
 from content.models import Layer, Post
 from content.services.rejections import take_back_rejections
+from core.models import Event
 from tests import make
 from tests.agents.asking import execute
 from tests.browser.agents_scene import run, story, tries
@@ -43,6 +45,9 @@ def test_each_change_waits_goes_on_is_accepted_rejected_or_taken_back() -> None:
     assert set(fates(own, post).values()) == {Fate.WAITING}
     assert rates_since(begin_of_month())["seo-specialist"].rejected == 0
     reject(post_id=post.pk, layer=Layer.AI_REVIEW, actor=editor, paths=[second])
+    before = begin_of_month() - timedelta(days=1)
+    Event.objects.filter(pk=done.rejection).update(created_at=before)
+    assert rates_since(begin_of_month())["seo-specialist"].rejected == 1
     submit(post_id=post.pk, actor=editor, paths=[first])
     assert (fates(own, post)[first], fates(own, post)[second]) == (Fate.SUBMITTED, Fate.REJECTED)
 
