@@ -26,6 +26,8 @@ from cms_project.env_values import BASE_DIR
 DOCS: Final = BASE_DIR / "docs"
 _ADMIN: Final = "admin"
 """The folder with a page for each part of the admin."""
+_SCREENS: Final = "screens"
+"""The folder with the pictures of every screen, within that of all pictures; no two share a name."""
 _FIRST: Final = ("editors", "inbox", "review", "editor", "fields", "agents-at-work", "layers")
 _KINDS: Final = {".png": "image/png", ".jpg": "image/jpeg", ".webp": "image/webp"}
 _ID: Final = "help-"
@@ -67,6 +69,7 @@ def render(page: HelpPage, known: set[str]) -> str:
         tags=set(_TAGS),
         attributes=_ATTRIBUTES,
         attribute_filter=partial(_attribute, known),
+        set_tag_attribute_values={"img": {"loading": "lazy"}},
         url_schemes={"http", "https", "mailto"},
         id_prefix=_ID,
     )
@@ -92,7 +95,9 @@ def help_page(request: HttpRequest, page: str = "") -> HttpResponseBase:
 @require_safe
 def help_image(request: HttpRequest, name: str) -> HttpResponseBase:
     """A picture of the pages. The name is looked up among the files there, never made into a path."""
-    found = {path.name: path for path in (DOCS / "images").glob("*") if path.suffix in _KINDS}
+    folder = DOCS / "images"
+    files = [*folder.glob("*"), *(folder / _SCREENS).glob("*")]
+    found = {path.name: path for path in files if path.suffix in _KINDS}
     if name not in found:
         raise Http404(_("There is no such picture."))
     return FileResponse(found[name].open("rb"), content_type=_KINDS[found[name].suffix])
@@ -129,5 +134,5 @@ def _link(known: set[str], value: str) -> str | None:
 
 def _image(value: str) -> str | None:
     folder, name = posixpath.split(value)
-    is_picture = folder in ("images", "../images") and name
+    is_picture = folder.removesuffix(f"/{_SCREENS}") in ("images", "../images") and name
     return reverse("admin:help-image", args=[name]) if is_picture else None

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
 HOME = "/admin/help/"
 NAMES = sorted(path.stem for path in [*DOCS.glob("*.md"), *DOCS.glob("admin/*.md")])
+PICTURES = {path.name for path in (DOCS / "images").rglob("*.*")}
 
 
 def rendered(tmp_path: Path, text: str) -> str:
@@ -49,8 +50,13 @@ def test_every_link_and_picture_of_every_page_leads_somewhere(signed_in: SignedI
     for name in NAMES:
         page = client.get(f"{HOME}{name}/").content.decode()
         body = page.partition("<article")[2].partition("</article>")[0]
+        assert not re.search(r"<img(?![^>]* src=)", body), name
         for address in re.findall(r'(?:href|src)="([^"]*)"', body):
             if address.startswith("http"):
+                continue
+            folder, _, picture = address.rpartition("/")
+            if folder == f"{HOME}images":
+                assert picture in PICTURES, (name, address)
                 continue
             path, _, fragment = address.partition("#")
             answer: Any = client.get(path or f"{HOME}{name}/")
@@ -89,11 +95,13 @@ def test_what_is_no_page_is_not_found(signed_in: SignedIn, name: str) -> None:
     assert signed_in().get(f"{HOME}{name}/").status_code == 404
 
 
-def test_a_picture_is_served_as_one(signed_in: SignedIn) -> None:
-    answer: Any = signed_in().get(f"{HOME}images/review.png")
+@pytest.mark.parametrize("name", ["review.png", "screens/home-light.webp"])
+def test_a_picture_is_served_as_one(signed_in: SignedIn, name: str) -> None:
+    path = DOCS / "images" / name
+    answer: Any = signed_in().get(f"{HOME}images/{path.name}")
 
-    assert (answer.status_code, answer["Content-Type"]) == (200, "image/png")
-    assert b"".join(answer.streaming_content) == (DOCS / "images" / "review.png").read_bytes()
+    assert (answer.status_code, answer["Content-Type"]) == (200, f"image/{path.suffix[1:]}")
+    assert b"".join(answer.streaming_content) == path.read_bytes()
 
 
 @pytest.mark.parametrize(
