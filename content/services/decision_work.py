@@ -91,7 +91,8 @@ def _decide(batch: DecisionBatch, items: Sequence[DecisionItem]) -> None:
     actor = Actor(user=batch.by, via="admin")
     actor.require_person("decide on what waits")
     # Asked for anew: it may have been deleted for good since the items were read.
-    post = Post.objects.filter(pk=items[0].post_id).first()
+    post_id = items[0].post_id
+    post = Post.objects.filter(pk=post_id).first() if post_id else None
     decision = _decision(post, items, actor, batch.note) if post else None
     outcomes = _outcomes(decision) if decision else {}
     for item in items:

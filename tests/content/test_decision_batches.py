@@ -97,7 +97,7 @@ def test_a_post_that_is_purged_while_its_changes_are_read_holds_nothing_up(
 
     def purged(of: DecisionBatch, items: Sequence[DecisionItem]) -> None:
         if Post.objects.count() == len(posts):
-            Post.objects.filter(pk=items[0].post_id).delete()
+            Post.objects.filter(pk=str(items[0].post_id)).delete()
         whole(of, items)
 
     monkeypatch.setattr(decision_work, "_decide", purged)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -139,7 +140,7 @@ def test_an_order_comes_back_whole_though_one_position_of_it_was_rejected() -> N
         )
     *_others, first, last = make.layers(post).live.order
     for module_id in (last, first):  # both to the top: one alone stands as it stood
-        make.staged(post, edit=lambda d, id_=module_id: edits.update_module(d, id_, index=1))
+        make.staged(post, edit=partial(edits.update_module, module_id=module_id, index=1))
     before = make.layers(post).ai_review.document.order
 
     rejection = drop(post, f"modules.{first}.position")
