@@ -174,11 +174,12 @@ def test_a_sample_speaks_for_its_kind_alone(signed_in: SignedIn) -> None:
 def test_all_that_a_filter_finds_is_decided_on_in_a_batch_after_a_sample(
     signed_in: SignedIn, run_on_commit: RunOnCommit
 ) -> None:
+    client = signed_in()
+    assert f'href="{INBOX}batches/"' in client.get(INBOX).content.decode()
     many = make.post("Many")
     make.staged(many, edit=with_modules(43))
     high = make.post("High")
     make.staged(high, {"slug": "another"})
-    client = signed_in()
     address = f"{INBOX}all/?layer=ai-review&locale=en"
     assert address.replace("&", "&amp;") in client.get(f"{INBOX}?locale=en").content.decode()
 
@@ -186,7 +187,10 @@ def test_all_that_a_filter_finds_is_decided_on_in_a_batch_after_a_sample(
     rest = re.findall(r'name="rest" value="([^"]+)"', page)[0]
     form = {**dict.fromkeys(re.findall(r'name="(d\.[^"]+)"', page), "accept"), "rest": rest}
     assert (len(form) - 1, rest.count(",") + 1) == (40, 4)
-    assert "44 changes that wait in AI Review: en" in page
+    assert "44 changes that wait in AI Review: en<" in page
+    unfiltered = client.get(f"{INBOX}all/?layer=ai-review").content.decode()
+    assert "44 changes that wait in AI Review<" in unfiltered
+    assert "Read them before you decide on the others. 40 of 44 are listed" in unfiltered
     make.staged(high, {"slug": "moved-meanwhile"})
     with run_on_commit():
         begun = client.post(address, {**form, "action": "accept"})

@@ -148,7 +148,9 @@ def test_without_scripts_an_agent_runs_and_its_run_can_be_followed(open_page: An
     assert page.locator("[data-change]").count() > 0
 
 
-def test_the_buttons_say_what_they_will_do(open_page: Any) -> None:
+def test_the_buttons_say_what_they_will_do_and_a_rejection_taken_back_is_marked_no_more(
+    open_page: Any,
+) -> None:
     post = coffee()
     page = open_page()
     page.goto(f"/admin/content/post/{post.pk}/review/?layer=ai-review")
@@ -163,6 +165,14 @@ def test_the_buttons_say_what_they_will_do(open_page: Any) -> None:
     assert page.inner_text(take) == "Submit 1 to Review, reject 1"
     assert page.is_enabled(take)
     assert page.inner_text(reject) == "Reject 1"
+
+    for radio in page.locator("[data-change] input[value=reject]").all():
+        radio.check()
+    page.click(reject)
+    page.locator("[data-decided]").wait_for()
+    page.get_by_role("button", name="Take it back").click()
+    page.locator("[data-review]").wait_for()
+    assert page.inner_text("[data-count=reject]") == "0"
 
 
 def test_one_link_leads_straight_to_the_first_change(open_page: Any) -> None:

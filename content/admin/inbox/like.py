@@ -107,13 +107,20 @@ def _words(asked: Asked, first: Line, total: int) -> str:
             asked.like, total, first.risk, first.row, is_twin=first.row.twin == asked.like
         )
         return group_words(group, first.run.agent if first.run else "")
+    names = {"count": total, "layer": LAYERS[asked.layer], "filters": filter_words(asked)}
+    if not names["filters"]:
+        text = ngettext(
+            "%(count)d change that waits in %(layer)s",
+            "%(count)d changes that wait in %(layer)s",
+            total,
+        )
+        return text % names
     text = ngettext(
         "%(count)d change that waits in %(layer)s: %(filters)s",
         "%(count)d changes that wait in %(layer)s: %(filters)s",
         total,
     )
-    names = {"layer": LAYERS[asked.layer], "filters": filter_words(asked)}
-    return text % {"count": total, **names}
+    return text % names
 
 
 def _samples(lines: Sequence[Line]) -> list[Sample]:

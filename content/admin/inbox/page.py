@@ -174,7 +174,7 @@ def group_words(group: Alike, agent: str) -> str:
 
 
 def filter_words(asked: Asked) -> str:
-    """What a list is narrowed by: "High risk, Blog, de"; "all" where by nothing."""
+    """What a list is narrowed by: "High risk, Blog, de"; empty where by nothing."""
     said = [
         str(RISKS[int(asked.risk)]) if asked.risk else "",
         asked.agent,
@@ -183,7 +183,7 @@ def filter_words(asked: Asked) -> str:
         asked.locale,
         str(AGES[asked.age]) if asked.age else "",
     ]
-    return ", ".join(word for word in said if word) or _("all")
+    return ", ".join(word for word in said if word)
 
 
 def inbox_url(**asked: str) -> str:

@@ -11,6 +11,8 @@ const TYPED = "input:not([type=radio], [type=checkbox], [type=range]), textarea,
 const WIDE = matchMedia("(min-width: 64rem)");
 const root = document.querySelector("[data-review]");
 if (root) start(root);
+// Where all is decided, no mark is left for what comes back or comes anew.
+for (const { dataset } of document.querySelectorAll("[data-decided]")) kept(dataset.decided).save([]);
 
 function start(root) {
   const form = root.querySelector("#review-form");
