@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.contrib import admin
@@ -17,6 +17,9 @@ from content.admin.titles import title_in
 from content.layers import Layers, open_layers
 from content.models import Layer, Post, Status
 from core.admin.rights import may
+
+MOST_REJECTIONS: Final = 200
+"""Rejections that one address names: there are servers that take no longer one."""
 
 
 def find_post(post_id: UUID) -> Post:
@@ -43,7 +46,7 @@ def review_url(post: Post | str, layer: str) -> str:
 
 
 def rejection_url(post: Post, rejections: Iterable[int]) -> str:
-    """Where these rejections of a post are shown and taken back."""
+    """Where these rejections of a post are shown and taken back: at most `MOST_REJECTIONS`."""
     ids = ",".join(map(str, rejections))
     return reverse("admin:content_post_rejection", args=[post.pk, ids])
 

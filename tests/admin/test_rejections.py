@@ -11,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from agents_app.models import AgentRun
+from content.admin.review.told import rejected_words
 from content.models import Layer, Post, Revision
 from core.models import Event
 from tests import make
@@ -140,6 +141,15 @@ def test_a_rejection_is_taken_back_from_its_message_and_from_its_page(signed_in:
     assert make.layers(post).ai_review.changes.paths == ("post.title", "post.excerpt")
     assert "taken back already" in client.post(address, follow=True).content.decode()
     assert address not in client.get(url(post, "revisions")).content.decode()
+
+
+def test_more_rejections_than_an_address_can_name_have_no_button_that_leads_nowhere() -> None:
+    post = Post(pk="00000000-0000-4000-8000-000000000001")
+
+    many, more = (rejected_words(post, 9, range(1, 1 + count)) for count in (200, 201))
+
+    assert "Take it back" in many
+    assert "Take it back" not in more
 
 
 def test_a_rejection_is_read_by_all_and_taken_back_by_who_may_reject(signed_in: SignedIn) -> None:

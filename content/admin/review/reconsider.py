@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from content.admin.lookups import references_of
-from content.admin.pages import post_page, post_url, read, review_url
+from content.admin.pages import MOST_REJECTIONS, post_page, post_url, read, review_url
 from content.admin.review.cards import layer_label
 from content.changes import apply
 from content.layers import Layers, LayerView
@@ -32,7 +32,8 @@ from core.admin.rights import actor_of, answers_refusals, may, require
 from core.errors import CmsError
 from core.models import Event
 
-_IDS: Final = re.compile(r"[1-9][0-9]{0,17}(?:,[1-9][0-9]{0,17}){0,199}")
+_ID: Final = "[1-9][0-9]{0,17}"
+_IDS: Final = re.compile(f"{_ID}(?:,{_ID}){{0,{MOST_REJECTIONS - 1}}}")
 
 
 @answers_refusals

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from content.admin.pages import post_url, rejection_url, review_url
+from content.admin.pages import MOST_REJECTIONS, post_url, rejection_url, review_url
 from content.admin.review.cards import layer_label
 from content.admin.review.queue import next_after
 from content.layers import LayerView
@@ -46,7 +46,7 @@ def rejected_words(post: Post, count: int, rejections: Collection[int]) -> SafeS
         "%(count)s changes rejected. For 30 days they can be taken back, here or under Revisions.",
         count,
     ) % {"count": count}
-    if not rejections:
+    if not 0 < len(rejections) <= MOST_REJECTIONS:
         return format_html("{}", text)
     return format_html("{} {}", text, take_back_button(post, rejections, _("Take it back")))
 
