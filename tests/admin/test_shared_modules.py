@@ -82,7 +82,9 @@ def test_a_module_group_is_made_changed_and_deleted(signed_in: SignedIn) -> None
     group = ModuleGroup.objects.get()
     page = f"{GROUPS}{group.pk}/change/"
     assert (made.status_code, made["Location"]) == (302, page)
-    sent: Any = fields(client.get(page))
+    opened: Any = client.get(page)
+    assert '<span class="badge">Page</span>' in opened.content.decode()
+    sent: Any = fields(opened)
 
     for wrong in ("[1]", "nonsense", '{"type": "hero"}', '[{"type": "no-such"}]', "[" * 100_000):
         assert client.post(page, {**sent, "modules": wrong}).status_code == 422
@@ -123,6 +125,13 @@ def test_the_modules_of_a_group_are_put_in_order_by_their_buttons(signed_in: Sig
     odd = client.post(page, {**rows, "do": "preview", "props-0": "{"})
     assert odd.status_code == 200
     assert "This is no JSON" in odd.content.decode()
+    rows = {**fields(client.get(page)), "props-0": "{", "props-2": '{"width": "narrow"}'}
+    refused = client.post(page, rows)
+    again: Any = fields(refused)
+    assert refused.status_code == 422
+    assert refused.content.decode().count("This is no JSON") == 1
+    assert again["props-0"] == ["{"]
+    assert json.loads(again["props-2"][0]) == {"width": "narrow"}
 
 
 def test_find_and_replace_is_tried_done_and_undone(signed_in: SignedIn) -> None:
