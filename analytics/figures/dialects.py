@@ -66,7 +66,8 @@ _SQLITE: Final = Dialect(
     whole="CAST({0} AS INTEGER)",
     least="min",
     greatest="max",
-    mapped="SELECT key AS given, value AS host FROM json_each(%(hosts)s)",
+    # Grouped, though no key comes twice: only so does SQLite find a host by an index of its own.
+    mapped="SELECT key AS given, max(value) AS host FROM json_each(%(hosts)s) GROUP BY key",
 )
 
 

@@ -7,10 +7,13 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analytics.figures.adding import add_up
+from analytics.figures.counts import site_counts
+from analytics.figures.dialects import dialect
 from analytics.figures.months import close_months
 from analytics.models import AnalyticsEvent, HeatCell, HeatSheet, PostCount, RollUp, SiteCount
 from tests.analytics import naive
@@ -121,3 +124,14 @@ def test_what_pages_made_up_stops_no_counting() -> None:
         (MODULES[0], 0, 28, 1, 0, 290),
         ("", 99, 4_999, 1, 10_000, 500_000),
     }
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL joins by a hash")
+def test_many_sites_that_visitors_come_from_are_found_by_an_index() -> None:
+    values = {"after": 0, "to": 9, "since": "1970", "months_to": "1970", "hosts": "{}"}
+
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {site_counts(dialect())}", values)
+        plan = [row[3] for row in cursor.fetchall()]
+
+    assert "SEARCH hosts USING AUTOMATIC COVERING INDEX (given=?) LEFT-JOIN" in plan
