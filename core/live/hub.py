@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
@@ -18,7 +19,7 @@ from core.live.listener import Listener
 from core.live.open_page import NOT_LET_IN
 from core.live.presence import Here, here, told_to
 from core.live.rights import MayHear, may_hear_of
-from core.live.tail import Tail
+from core.live.tail import KEPT, Tail
 from core.live.told import Told, message
 
 MOST_AT_ONCE: Final = 50
@@ -48,6 +49,8 @@ class Hub(PageHub[Listener]):
     def __init__(self) -> None:
         super().__init__()
         self._tail = Tail()
+        # Read, and not told yet: what was read stays, should the database go away before all is known.
+        self._untold: deque[Told] = deque(maxlen=KEPT)
         self._check_at = 0.0
         self._ping_at = time.monotonic() + PING_SECONDS
 
@@ -57,6 +60,7 @@ class Hub(PageHub[Listener]):
         if found is not None:
             self._check_at = now + CHECK_SECONDS
             self._tell(pages, found)
+            self._untold.clear()
         if now >= self._ping_at:
             self._ping_at = now + PING_SECONDS
             for listener in pages:
@@ -64,7 +68,8 @@ class Hub(PageHub[Listener]):
 
     def _look(self, listeners: Collection[Listener], is_due: bool) -> _Round | None:
         """One query, one more where pages of posts are open; to tell something, three more for the rights of all."""
-        new = self._tail.read()
+        self._untold.extend(self._tail.read())
+        new = list(self._untold)
         missed = {one: self._tail.behind(one.after) for one in listeners if not one.has_begun}
         at_posts = here({one.post_id for one in listeners if one.post_id is not None})
         is_news = any(_others(one, at_posts) != one.told_here for one in listeners)

@@ -232,6 +232,20 @@ async def test_a_database_that_is_away_for_a_moment_ends_no_connection(
     assert said == ["open pages are told nothing until this works again"]
 
 
+@in_a_loop
+async def test_an_event_is_told_though_the_database_went_away_when_it_was_read_already(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with opened("editor") as page:
+        failed = asyncio.Event()
+        monkeypatch.setattr(hub, "may_hear_of", _failing(failed))
+        event = (await happens())[0]
+        await asyncio.wait_for(failed.wait(), 5)
+        monkeypatch.undo()
+
+        assert (await page.hears())["id"] == str(event.uid)
+
+
 def _failing(failed: asyncio.Event) -> Callable[[Any], None]:
     loop, tries = asyncio.get_running_loop(), count()
 
