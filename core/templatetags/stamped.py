@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
 from django import template
@@ -59,10 +59,12 @@ class StampedNode(Node):
         # The bottom of this stack lasts as long as the page, as for `include`.
         of_page = cast("dict[object, dict[object, Parts]]", context.render_context.dicts[0])
         made = of_page.setdefault(self, {})
-        key = tuple([value.resolve(context) for value in self.same.values()])
+        values = [value.resolve(context) for value in self.same.values()]
+        # With the types: 1 is equal to True and shown otherwise, a text to the same one marked as safe.
+        key = (*values, *map(type, values))
         parts = made.get(key)
         if parts is None:
-            parts = made[key] = self._render_once(context, key)
+            parts = made[key] = self._render_once(context, values)
         found = {name: _shown(value.resolve(context), context) for name, value in self.each.items()}
         text = "".join([found[part] if at % 2 else part for at, part in enumerate(parts)])
         if not self.kept_as:
@@ -70,10 +72,10 @@ class StampedNode(Node):
         context[self.kept_as] = SafeString(text)
         return SafeString("")
 
-    def _render_once(self, context: Context, key: tuple[object, ...]) -> Parts:
+    def _render_once(self, context: Context, values: Sequence[object]) -> Parts:
         name = self.template_name
         places = {place: Place(f"\ue000{_SECRET}:{place}\ue001") for place in self.each}
-        alone = context.new({**dict(zip(self.same, key, strict=True)), **places})
+        alone = context.new({**dict(zip(self.same, values, strict=True)), **places})
         engine = cast(Template, context.template).engine
         parts = _PLACE.split(engine.get_template(name).render(alone))
         if any(_SECRET in part for part in parts[::2]):

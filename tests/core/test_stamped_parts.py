@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import pytest
 from django.template import Context, Engine
 from django.template.exceptions import TemplateSyntaxError
+from django.utils.safestring import SafeString
 
 PARTS: Mapping[str, str] = {
     "line.html": '<li class="{{ kind }}">{{ words }}{% if is_new %} new{% endif %} {{ page }}</li>',
@@ -41,6 +43,13 @@ def test_each_thing_has_its_own_values_escaped_and_knows_nothing_else_of_the_pag
         '<li class="a">&lt;b&gt;&quot;&#x27;&amp; </li><li class="a">\ue000words\ue001 </li>'
         '<li class="&lt;a&gt;">3 new </li><li class="a">None </li>'
     )
+
+
+def test_values_that_are_equal_and_shown_otherwise_are_no_others() -> None:
+    kinds: list[object] = [1, True, 1.0, SafeString("<b>"), "<b>"]
+    page = rendered(LOOP, all=[{"kind": kind, "is_new": False, "words": ""} for kind in kinds])
+
+    assert re.findall('class="(.*?)"', page) == ["1", "True", "1.0", "<b>", "&lt;b&gt;"]
 
 
 def test_a_text_can_be_kept_under_a_name() -> None:
