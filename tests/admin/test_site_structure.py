@@ -79,6 +79,15 @@ def test_a_menu_is_made_changed_and_deleted(signed_in: SignedIn) -> None:
     lone: Any = client.post(page, {**form, "do": "preview", "items": '[{"label": "\\ud800"}]'})
     assert (wrong.status_code, no_json.status_code, lone.status_code) == (422, 422, 200)
     assert "“Label” must not be empty." in text(wrong)
+    create_menu(actor=make.actor(), name="X", slug="x", locale="en", items=[{"label": "Tea"}])
+    other = f"{list_}{Menu.objects.get(slug='x').pk}/change/"
+    unread: Any = client.post(
+        other, {**fields(client.get(other)), "items": '[{"label": "\\u0000"}]'}
+    )
+    assert unread.status_code == 422
+    assert [row["label"] for row in Menu.objects.get(slug="x").items] == ["Tea"]
+    assert "Tea" in text(unread)
+    Menu.objects.filter(slug="x").delete()
     items = json.dumps([{"label": "Home", "url": "/"}, {"label": "Blog", "url": "/blog"}])
     assert client.post(page, {**form, "items": items}).status_code == 302
     stale = client.post(page, {**form, "items": "[]"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import cast
 
 from django import forms
@@ -98,9 +99,11 @@ class MenuAdmin(ShownAgainAdmin[Menu]):
         return {**context, "said": said, "is_changed": is_changed, "new_id": _new_id(request, rows)}
 
     def _rows(self, request: HttpRequest, row: Menu) -> tuple[list[Row], str]:
-        if request.method != "POST":
-            return list(rows_of(row.items)), ""
-        return acted(request.POST, row.locale)
+        if request.method == "POST":
+            # Those that cannot be read give way to the stored ones: an empty tree would be saved as one.
+            with suppress(ValueError):
+                return acted(request.POST, row.locale)
+        return list(rows_of(row.items)), ""
 
     def change(self, request: HttpRequest, row: Menu, form: forms.Form) -> None:
         values = dict(form.cleaned_data)

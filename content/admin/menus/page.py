@@ -50,11 +50,8 @@ def _json(text: str) -> object:
 
 
 def acted(data: QueryDict, locale: str) -> tuple[list[Row], str]:
-    """The rows after the button that was pressed, and what to say about it."""
-    try:
-        rows = list(rows_of(items_sent(data)))
-    except ValueError:
-        rows = []
+    """The rows after the button that was pressed, and what to say about it. Raises `ValueError`."""
+    rows = list(rows_of(items_sent(data)))
     do, _colon, key = data.get("do", "").partition(":")
     if do in WAYS:
         name = next((row.label or row.url for row in rows if row.id == key), "")

@@ -42,7 +42,10 @@ class Card:
 
     @property
     def props(self) -> str:
-        return json.dumps(self.row.get("props") or {}, indent=2, ensure_ascii=False)
+        props = self.row.get("props")
+        if isinstance(props, str):  # what somebody typed, and is no JSON
+            return props
+        return json.dumps(props or {}, indent=2, ensure_ascii=False)
 
 
 def modules_sent(data: QueryDict) -> list[JsonObject]:
@@ -62,9 +65,17 @@ def _row(data: Mapping[str, str], key: str) -> JsonObject:
         "type": data.get(f"type-{key}", ""),
         "scope": "global" if slug else "local",
         "locked": data.get(f"locked-{key}", "") == "on",
-        "props": _json(props) if props else {},
+        "props": _props(props) if props else {},
         "globalSlug": slug or None,
     }
+
+
+def _props(text: str) -> Json:
+    """What is no JSON stays the text that it is, as scripts send it: it is refused, and nobody types it again."""
+    try:
+        return _json(text)
+    except ValueError:
+        return text
 
 
 def _json(text: str) -> Json:
@@ -128,8 +139,20 @@ def cards(
             if key == own or key.startswith(f"{own}.")
             for text in texts
         ]
+        said = _no_json(row.get("props")) or said
         found.append(Card(place, row, said, is_new and place == len(rows) - 1))
     return found
+
+
+def _no_json(props: Json) -> list[str]:
+    """What is wrong with values that stayed a text."""
+    if not isinstance(props, str):
+        return []
+    try:
+        _json(props)
+    except ValueError as error:
+        return [_("This is no JSON: %(problem)s.") % {"problem": str(error)[:100]}]
+    return []
 
 
 def choices(post_type: str) -> Choices:
