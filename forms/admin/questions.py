@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Final
 
 from django.http import QueryDict
@@ -90,7 +91,8 @@ def questions_sent(data: QueryDict) -> Json:
 def named(questions: Json) -> Json:
     """The fields, those without a name with one that comes from the label."""
     taken = {str(row.get("name")) for row in objects_in(questions)}
-    for row in objects_in(questions):
+    # One more than there may be is refused anyway.
+    for row in objects_in(questions)[: MOST_FIELDS + 1]:
         if row.get("name") == "":
             row["name"] = name_for(str(row.get("label", "")), taken)
             taken.add(str(row["name"]))
@@ -141,7 +143,7 @@ def name_for(label: str, taken: set[str]) -> str:
     plain = unicodedata.normalize("NFKD", label).encode("ascii", "ignore").decode().lower()
     name = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[:50]
     name = name if name[:1].isalpha() else f"field_{name}".rstrip("_")
-    number = next(at for at in range(1, MOST_FIELDS + 3) if _numbered(name, at) not in taken)
+    number = next(at for at in count(1) if _numbered(name, at) not in taken)
     return _numbered(name, number)
 
 

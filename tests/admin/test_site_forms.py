@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -53,6 +54,7 @@ def test_a_form_is_made_changed_and_deleted(signed_in: SignedIn) -> None:
         ({"questions": "[" * 100_000}, "This is no JSON"),
         ({"questions": '[{"name": "a", "label": "A", "type": "color"}]'}, "Type: Input should be"),
         ({"questions": "[]"}, "at least 1 item"),
+        ({"questions": json.dumps([{"name": "", "label": "A", "type": "text"}] * 300)}, "at most"),
         ({"redirectUrl": "javascript:alert(1)"}, "must be a path of this site"),
         ({"title": ""}, "This field is required"),
     ],
