@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from django.db.models import CharField, Count, QuerySet, Value
 from django.http import HttpRequest
@@ -64,20 +66,28 @@ def tiles(request: HttpRequest, counts: Counter[str]) -> list[Tile]:
         _tile("Review", counts[Layer.REVIEW], inbox_url(layer=Layer.REVIEW), "review"),
     ]
     if may(request, "feedback.view"):
-        address = reverse("admin:content_feedback_changelist") + "?status__exact=pending"
+        address = _list("content_feedback", {"status__exact": FeedbackStatus.PENDING.value})
         found.append(_tile(_("Open feedback"), counts["feedback"], address, "plain"))
     if may(request, "posts.publish"):
-        address = reverse("admin:content_post_changelist")
+        asked = {"status__exact": Status.DRAFT.value, "publish_at__isnull": "False"}
+        address = _list("content_post", asked)
         found.append(_tile(pgettext("posts", "Scheduled"), counts["scheduled"], address, "plain"))
-    note = _("in the last 24 hours")
+    note, since = _("in the last 24 hours"), (timezone.now() - LATELY).isoformat(timespec="seconds")
     if may(request, "agents.view"):
-        address = reverse("admin:agents_app_agentrun_changelist")
+        asked = {"status__in": ",".join(BROKEN_RUNS), "created_at__gte": since}
+        address = _list("agents_app_agentrun", asked)
         found.append(_tile(_("Failed runs"), counts["runs"], address, "problem", note))
     if may(request, "webhooks.manage"):
-        address = reverse("admin:webhooks_delivery_changelist") + "?status__exact=failed"
+        asked = {"status__exact": "failed", "finished_at__gte": since}
+        address = _list("webhooks_delivery", asked)
         number = counts["deliveries"]
         found.append(_tile(_("Failed deliveries"), number, address, "problem", note))
     return found
+
+
+def _list(name: str, asked: Mapping[str, str]) -> str:
+    """The list of what a tile counts, and of nothing else."""
+    return f"{reverse(f'admin:{name}_changelist')}?{urlencode(asked)}"
 
 
 def _tile(label: str, count: int, url: str, tone: str, note: str = "") -> Tile:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from django.db import connection
@@ -12,10 +13,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from agents_app.models import AgentRun
 from analytics.models import Dimension, Grain, SiteCount
 from cms_project.admin_home import lights as home_lights
 from content.models import Layer, Post, QueuedChange
 from tests import make
+from webhooks.models import Delivery
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
@@ -32,15 +35,34 @@ def test_numbers_are_of_what_one_may_do_something_about(signed_in: SignedIn) -> 
     make.staged(post, {"metaTitle": "A person's"}, layer=Layer.REVIEW)
     due = make.post("Soon", status="draft")
     Post.objects.filter(pk=due.pk).update(publish_at=timezone.now() + timedelta(days=1))
+    lately = timezone.now() - timedelta(days=2)
+    for status in ("failed", "succeeded", "timed_out"):
+        run = AgentRun.objects.create(agent_id="a", scope="global", status=status, via="admin")
+        if status == "timed_out":
+            AgentRun.objects.filter(pk=run.pk).update(created_at=lately)
+    to = make.webhook()
+    make.delivery(make.event(), to)
+    old = make.delivery(make.event(), to)
+    Delivery.objects.filter(pk=old.pk).update(finished_at=lately)
 
     assert tiles(signed_in("admin").get("/admin/").content.decode()) == {
         "AI Review": 2,
         "Review": 1,
         "Open feedback": 0,
         "Scheduled": 1,
-        "Failed runs": 0,
-        "Failed deliveries": 0,
+        "Failed runs": 1,
+        "Failed deliveries": 1,
     }
+    home = signed_in("admin")
+    lists = re.findall(
+        'class="tile [^>]*href="(/admin/[a-z].*?)"', home.get("/admin/").content.decode()
+    )
+    shown = {
+        address.split("/")[3]: home.get(unescape(address)).context["cl"].result_count
+        for address in lists
+        if "inbox" not in address
+    }
+    assert shown == {"feedback": 0, "post": 1, "agentrun": 1, "delivery": 1}
     translator = signed_in("translator").get("/admin/").content.decode()
     assert tiles(translator) == {"AI Review": 2, "Review": 1, "Open feedback": 0}
     assert 'class="lights"' not in translator
