@@ -42,7 +42,12 @@ class LabelFilter(AllValuesFieldListFilter):
     def choices(self, changelist: ChangeList) -> Iterator[Any]:
         for number, choice in enumerate(super().choices(changelist)):
             # The first is the one for all of them, in words already.
-            words = choice["display"] if number == 0 else self.label(str(choice["display"] or ""))
+            words = choice["display"]
+            if number:
+                value, opens, count = str(words or ""), "", ""
+                if changelist.add_facets:
+                    value, opens, count = value.rpartition(" (")
+                words = f"{self.label(value)}{opens}{count}"
             yield {**choice, "display": words}
 
 

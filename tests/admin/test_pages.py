@@ -184,3 +184,12 @@ def test_the_policy_of_every_page_is_strict(signed_in: SignedIn) -> None:
     assert "default-src 'self'" in answer["Content-Security-Policy"]
     assert "unsafe" not in answer["Content-Security-Policy"]
     assert not re.search(r"\sstyle=|<style|<script(?![^>]*\ssrc=)", answer.content.decode())
+
+
+def test_filters_say_types_and_languages_by_name_with_how_many_too(signed_in: SignedIn) -> None:
+    make.post()
+
+    page = signed_in().get("/admin/content/post/?_facets=True").content.decode()
+
+    assert ">Blog post (1)</a>" in page
+    assert ">English (1)</a>" in page
