@@ -84,12 +84,14 @@ def _rejected(since: datetime) -> Counter[str]:
         )
     }
     found: Counter[str] = Counter()
-    counted = {pk for pk, name, _payload in told if name in _REJECTED}
-    for pk, _name, payload in told:
-        if pk not in counted and payload.get("rejection") not in counted:
-            continue  # of a rejection from before, only that it was taken back is told here
-        sign = 1 if pk in counted else -1
-        paths = set(_texts(payload, "paths"))
+    rejected: dict[object, set[str]] = {
+        pk: set(_texts(payload, "paths")) for pk, name, payload in told if name in _REJECTED
+    }
+    for pk, name, payload in told:
+        # Of a rejection from before, only that it was taken back is told here.
+        counted = rejected.get(payload.get("rejection", pk), set())
+        sign = 1 if name in _REJECTED else -1
+        paths = counted & set(_texts(payload, "paths"))
         for run_id in _texts(payload, "runs"):
             agent_id, staged = runs.get(run_id, ("", set()))
             found[agent_id] += sign * len(paths & staged)
