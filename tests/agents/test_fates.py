@@ -34,7 +34,9 @@ def fates(own: AgentRun, post: Post) -> dict[str, Fate]:
     return dict(fates_of(own, make.layers(post)))
 
 
-def test_each_change_waits_goes_on_is_accepted_rejected_or_taken_back() -> None:
+def test_each_change_waits_goes_on_is_accepted_rejected_or_taken_back(
+    signed_in: SignedIn,
+) -> None:
     post, editor = make.post(excerpt="Old"), make.actor("editor")
     own = execute(post)
     first, second, *others = own.staged
@@ -50,6 +52,10 @@ def test_each_change_waits_goes_on_is_accepted_rejected_or_taken_back() -> None:
     assert rates_since(begin_of_month())["seo-specialist"].rejected == 1
     submit(post_id=post.pk, actor=editor, paths=[first])
     assert (fates(own, post)[first], fates(own, post)[second]) == (Fate.SUBMITTED, Fate.REJECTED)
+    page = signed_in().get(f"/admin/agents_app/agentrun/{own.pk}/change/").content.decode()
+    in_review = f'href="/admin/content/post/{post.pk}/review/?layer=review">Review: 1 change</a>'
+    assert in_review in page
+    assert "Nothing of it waits any more." not in page
 
     digest = digest_of(make.layers(post).review.changes)
     approve(post_id=post.pk, actor=editor, digest=digest, paths=[first])

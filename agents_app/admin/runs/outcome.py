@@ -46,6 +46,7 @@ def proposed_context(run: AgentRun, post: Post, layers: Layers) -> dict[str, Any
     """What the page of a run says of what it proposed."""
     document = layers.ai_review.document
     names = module_names(document, layers.live)
+    fates = fates_of(run, layers)
     staged = [
         Proposed(
             label_of(path, document, names),
@@ -53,13 +54,15 @@ def proposed_context(run: AgentRun, post: Post, layers: Layers) -> dict[str, Any
             _WORDS[fate][1],
             fate == Fate.WAITING,
         )
-        for path, fate in fates_of(run, layers).items()
+        for path, fate in fates.items()
     ]
     return {
         "staged": staged,
         "review_url": f"{review_url(post, Layer.AI_REVIEW)}&run={run.pk}",
         "waiting": len(layers.ai_review.changes),
         "waiting_of_run": sum(one.is_waiting for one in staged),
+        "submitted_of_run": sum(fate == Fate.SUBMITTED for fate in fates.values()),
+        "submitted_url": review_url(post, Layer.REVIEW),
         "rejections": rejections_of_run(post, layers, str(run.pk), run.staged, run.created_at),
     }
 
