@@ -45,7 +45,9 @@ class RowsForm(Form):
         try:
             self.cleaned_data[self.rows_field] = self.rows_sent(self.data)
         except ValueError as error:
-            self.add_error(self.rows_field, self.unreadable % {"problem": str(error)[:100]})
+            self.add_error(
+                self.rows_field, self.unreadable % {"problem": str(error)[:100].rstrip(".")}
+            )
         return self.cleaned_data
 
     def rows_errors(self) -> Sequence[str]:

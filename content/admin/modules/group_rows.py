@@ -151,7 +151,7 @@ def _no_json(props: Json) -> list[str]:
     try:
         _json(props)
     except ValueError as error:
-        return [_("This is no JSON: %(problem)s.") % {"problem": str(error)[:100]}]
+        return [_("This is no JSON: %(problem)s.") % {"problem": str(error)[:100].rstrip(".")}]
     return []
 
 
