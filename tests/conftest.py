@@ -40,6 +40,7 @@ if os.environ.get("REDIS_URL"):
     _redis, _, _number = os.environ["REDIS_URL"].rpartition("/")
     os.environ["REDIS_URL"] = f"{_redis}/{int(_number) + _worker}"
 
+gc.disable()  # until all is imported
 django.setup()
 from django.conf import settings as _settings  # noqa: E402  # needs the variables above
 from django.db import connections  # noqa: E402
@@ -72,6 +73,7 @@ def pytest_collection_finish() -> None:
     """What is imported by now stays: looking through it for garbage again and again takes a fifth of the time."""
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(50_000, 20, 50)
 
 
