@@ -24,11 +24,12 @@ from cms_project.admin_home.counts import (
 )
 from cms_project.admin_home.figures import views
 from cms_project.admin_home.lights import lights
-from content.admin.inbox.words import age_of, risk_word, type_label
-from content.admin.lookups import media_view
+from content.admin.inbox.words import age_of, risk_word
 from content.admin.pages import review_url
 from content.admin.titles import title_of, with_proposed_titles
 from content.models import Feedback, Layer, Post
+from content.reference_queries import media_view
+from content.review.labels import type_label
 from content.waiting.queries import WaitingPost, posts_waiting
 from core.admin.charts import HEIGHT
 from core.admin.rights import may

@@ -7,9 +7,8 @@ from typing import Protocol
 from django.contrib import admin
 from django.utils.translation import gettext_lazy
 
-from content.admin.inbox.words import type_label
 from content.definitions import post_types
-from content.review.labels import module_label
+from content.review.labels import module_label, type_label
 from core.admin.labels import LabelFilter
 from core.words import in_words
 

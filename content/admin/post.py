@@ -25,7 +25,6 @@ from content.admin.editor.part import module_part
 from content.admin.editor.picker import picker
 from content.admin.editor.richtext_field import richtext
 from content.admin.editor.targets import targets
-from content.admin.inbox.words import type_label
 from content.admin.labels import TypeFilter
 from content.admin.pages import post_url, review_url
 from content.admin.panels import ListAction, list_actions
@@ -39,6 +38,7 @@ from content.admin.translations.copies import VIEWS as COPIES
 from content.admin.trash import delete, trash
 from content.models import Draft, Layer, Post
 from content.models.post import STANDS_FOR_ITSELF
+from content.review.labels import type_label
 from core.admin.labels import LanguageFilter, language
 from core.admin.rights import PermittedAdmin, may
 

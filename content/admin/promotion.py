@@ -9,10 +9,10 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from content import store
-from content.admin.lookups import references_of
 from content.changes import diff
 from content.layers import Layers
 from content.models import Post, Revision
+from content.reference_queries import references_of
 from content.review.cards import Group, cards_between
 from content.review.labels import label_of, module_names
 from content.services.vary import promote_variation, won_by

@@ -11,13 +11,13 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 
-from content.admin.lookups import references_of
 from content.admin.pages import post_page, post_url, read
 from content.admin.review.rejections import rejections_of
 from content.changes import diff
 from content.document import PostDocument
 from content.layers import revert_to_revision
 from content.models import Post, Revision
+from content.reference_queries import references_of
 from content.review.cards import Group, cards_between
 from core.admin.rights import actor_of, answers_refusals, may, require
 from core.errors import CmsError

@@ -16,13 +16,15 @@ from content.api.schema.posts import PostSchema
 from content.document import PostDocument
 from content.layers.marks import NOTE_MAX
 from content.models import Layer, Post
+from content.reference_queries import references_of
 from core.api.body import Body, Words, body_object, read_body
 from core.api.permissions import Declared
 from core.api.views import ApiViewSet, whole_version
 from core.errors import invalid
 
 Note = Annotated[Words, Field(max_length=NOTE_MAX)]
-Paths = Annotated[list[Annotated[Words, Field(max_length=300)]], Field(max_length=20_000)]
+Paths = Annotated[list[Annotated[Words, Field(max_length=320)]], Field(max_length=20_000)]
+"""Paths of changes; `<path>#<passage>` names a passage of one."""
 
 
 class Approval(Body):
@@ -61,7 +63,8 @@ class ReviewViewSet(ApiViewSet):
         layer = _layer(request)
         post = _post(post_id)
         view = layers.open_layers(post).view(layer)
-        return Response(presenters.layer_changes(post, view))
+        references = references_of(view.changes, view.document, view.below)
+        return Response(presenters.layer_changes(post, view, references))
 
     @extend_schema(
         request=schema.ReviewInputSchema,

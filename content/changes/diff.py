@@ -36,8 +36,8 @@ def _module_changes(base: PostDocument, other: PostDocument) -> Iterator[Change]
     for index, module in enumerate(other.modules):
         before = old.get(module.id)
         path = f"modules.{module.id}"
+        behind = other.order[index - 1] if index else ""
         if before is None:
-            behind = other.order[index - 1] if index else ""
             yield Change(path, "added", ABSENT, module, behind)
             continue
         if before.identity != module.identity:
@@ -46,7 +46,7 @@ def _module_changes(base: PostDocument, other: PostDocument) -> Iterator[Change]
             yield from _part_changes(path, "props", before, module)
             yield from _part_changes(path, "overrides", before, module)
         if module.id in moved:
-            yield Change(f"{path}.position", "moved", positions[module.id], index)
+            yield Change(f"{path}.position", "moved", positions[module.id], index, behind)
     for module in base.modules:
         if module.id not in new:
             yield Change(f"modules.{module.id}", "removed", module, ABSENT)

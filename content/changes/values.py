@@ -30,7 +30,7 @@ class Change:
 
     `before` and `after` are the field's or prop's values; whole modules where one was added, removed or replaced;
     positions (0-based) where one moved; `ABSENT` where there is nothing. `behind` is the module that an added
-    one follows, empty for the first.
+    or moved one follows, empty for the first.
     """
 
     path: str

@@ -9,11 +9,11 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from content.changes import apply, diff
+from content.changes import Changes, apply, diff
 from content.document import PostDocument
 from content.layers.digest import read_digest
 from content.layers.live import write_live
-from content.layers.seen import seen_changes
+from content.layers.seen import seen_selection
 from content.layers.state import Layers, lock_post, open_layers, save_draft, settle
 from content.models import Post, Revision
 from content.rules import check_changes
@@ -30,7 +30,7 @@ def approve(
     paths: Collection[str] | None = None,
     note: str = "",
 ) -> tuple[Post, Revision]:
-    """Bring all of Review, or these paths of it, live; the rest stays staged.
+    """Bring all of Review, or these paths of it, live; the rest stays staged. `<path>#<passage>` names a passage.
 
     `digest` is that of the changes the reviewer saw. Where live content or the draft moved on an approved path
     since, raises `Conflict` (`stale_review`) and writes nothing. The post's status does not change.
@@ -40,8 +40,8 @@ def approve(
     seen = read_digest(digest)
     post = lock_post(post_id)
     layers = open_layers(post)
-    changes = seen_changes(layers.review, seen, paths)
-    document = apply(layers.live, changes)
+    selection = seen_selection(layers.review, seen, paths)
+    document = apply(layers.live, selection.taken)
     document = check_changes(post=post, before=layers.live, after=document, actor=actor)
     revision = write_live(
         post=post,
@@ -55,15 +55,14 @@ def approve(
     )
     if revision is None:
         raise RuleViolation(_("Nothing of this is still different."), code="nothing_staged")
-    keep_rest(layers, document, changes.paths, actor)
+    keep_rest(layers, document, selection.rest, actor)
     settle(post, document)
     return post, revision
 
 
-def keep_rest(layers: Layers, live: PostDocument, taken: Collection[str], actor: Actor) -> None:
+def keep_rest(layers: Layers, live: PostDocument, rest: Changes, actor: Actor) -> None:
     """Review keeps what was not taken, on top of the live content that stands now."""
     review = layers.review
-    rest = review.changes.only([path for path in review.changes.paths if path not in taken])
     document = apply(live, rest)
     view = replace(review, below=live, changes=diff(live, document))
     save_draft(view, layers.post, document, review.marks, actor.user.pk)

@@ -20,9 +20,11 @@ from django.utils.translation import gettext as _
 from content.layers.approve import approve
 from content.layers.digest import read_digest, was_seen
 from content.layers.reject import reject
+from content.layers.selection import base_path
 from content.layers.state import LayerView, lock_post, open_layers
 from content.layers.submit import submit
 from content.models import Layer
+from content.review.passages import SEPARATOR, passages_at
 from core.actor import Actor
 from core.errors import Conflict
 
@@ -56,7 +58,9 @@ def decide(
 
     `notes` are those of single paths of `refuse`; the others have `note`.
     """
-    require_seen(open_layers(lock_post(post_id)).view(layer), digest, [*accept, *refuse])
+    view = open_layers(lock_post(post_id)).view(layer)
+    require_seen(view, digest, [*accept, *refuse])
+    whole = _whole(view, accept, refuse)
     taken: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     of_taken = "" if refuse else note
@@ -71,11 +75,32 @@ def decide(
     for why, paths in _by_note(refuse, note, notes or {}).items():
         # Taking can settle what was to be refused: a module's place among the others, for one.
         left = set(open_layers(lock_post(post_id)).view(layer).changes.paths)
-        remaining = [path for path in paths if path in left]
+        remaining = list(
+            dict.fromkeys(
+                base_path(path) if base_path(path) in whole else path
+                for path in paths
+                if base_path(path) in left
+            )
+        )
         if remaining:
             done = reject(post_id=post_id, layer=layer, actor=actor, paths=remaining, note=why)
             rejections.append(done.rejection)
     return Decided(taken, tuple(refuse), conflicts, tuple(rejections))
+
+
+def _whole(view: LayerView, accept: Collection[str], refuse: Collection[str]) -> set[str]:
+    """The paths of which every passage is decided on: what is left once some are taken is all refused."""
+    named: dict[str, set[str]] = {}
+    for path in (*accept, *refuse):
+        base, separator, passage = path.partition(SEPARATOR)
+        if separator:
+            named.setdefault(base, set()).add(passage)
+    return {
+        change.path
+        for change in view.changes
+        if change.path in named
+        and named[change.path] == set(passages_at(change, view.below, view.document))
+    }
 
 
 def _by_note(refuse: Collection[str], note: str, notes: Mapping[str, str]) -> dict[str, list[str]]:
@@ -89,7 +114,11 @@ def require_seen(view: LayerView, digest: str, paths: Collection[str]) -> None:
     """Raise `Conflict` naming those of the paths that are no longer what the digest saw."""
     seen = read_digest(digest)
     changes = {change.path: change for change in view.changes}
-    moved = [path for path in paths if path not in changes or not was_seen(seen, changes[path])]
+    moved = [
+        path
+        for path in dict.fromkeys(map(base_path, paths))
+        if path not in changes or not was_seen(seen, changes[path])
+    ]
     if moved:
         raise Conflict(
             _(

@@ -1,14 +1,18 @@
-"""The digest of what a reviewer saw: one short hash per change, so that drift is found on just the paths approved."""
+"""The digest of what a reviewer saw: one keyed hash per change, so that drift is found on just the paths approved.
+
+The key comes from `SECRET_KEY` (HMAC-SHA-256, RFC 2104, cut to 128 bits): nobody can look offline for two values that
+have one digest. What was shown before the key changed counts as moved.
+"""
 
 from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
 import json
 from collections.abc import Iterable
 from typing import Final
 
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from content.changes import ABSENT, Change, Value
@@ -16,24 +20,25 @@ from content.document import ModuleDocument
 from core.errors import invalid
 from core.json import Json
 
+_PREFIX: Final = "d2."
 _PATH_BYTES: Final = 8
-_CHANGE_BYTES: Final = 10
+_CHANGE_BYTES: Final = 16
 _SIZE: Final = _PATH_BYTES + _CHANGE_BYTES
 _MOST: Final = 20_000
 
 
 def digest_of(changes: Iterable[Change]) -> str:
     """A token for these changes: before, after and path of each."""
-    seen = b"".join(_hash(change.path)[:_PATH_BYTES] + _of_change(change) for change in changes)
-    return "d1." + base64.urlsafe_b64encode(seen).decode().rstrip("=")
+    seen = b"".join(_path_key(change.path) + _of_change(change) for change in changes)
+    return _PREFIX + base64.urlsafe_b64encode(seen).decode().rstrip("=")
 
 
 def read_digest(digest: str) -> dict[bytes, bytes]:
     """Hash of path → hash of change. Raises `RuleViolation` on `digest` where it is none of ours."""
     wrong = invalid("digest", _("The digest must be the one that GET …/changes answered."))
-    if not digest.startswith("d1.") or len(digest) > _MOST * _SIZE:
+    if not digest.startswith(_PREFIX) or len(digest) > _MOST * _SIZE * 2:
         raise wrong
-    body = digest.removeprefix("d1.")
+    body = digest.removeprefix(_PREFIX)
     try:
         seen = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
     except (binascii.Error, ValueError):
@@ -47,27 +52,32 @@ def read_digest(digest: str) -> dict[bytes, bytes]:
 
 
 def fingerprint(change: Change) -> str:
-    """The change as a digest knows it, as 20 characters."""
+    """The change as a digest knows it, as 32 characters."""
     return _of_change(change).hex()
 
 
 def was_seen(digest: dict[bytes, bytes], change: Change) -> bool:
     """Whether the reviewer saw just this change."""
-    return digest.get(_hash(change.path)[:_PATH_BYTES]) == _of_change(change)
+    return digest.get(_path_key(change.path)) == _of_change(change)
 
 
 def path_was_seen(digest: dict[bytes, bytes], path: str) -> bool:
     """Whether the reviewer saw any change at the path."""
-    return _hash(path)[:_PATH_BYTES] in digest
+    return _path_key(path) in digest
+
+
+def keyed_hash(*parts: object) -> str:
+    """JSON values as 32 characters that nobody without the key can find a second value for."""
+    return _keyed("parts", _json(parts)).hex()[:32]
+
+
+def _path_key(path: str) -> bytes:
+    return _keyed("path", path)[:_PATH_BYTES]
 
 
 def _of_change(change: Change) -> bytes:
-    text = json.dumps(
-        [change.path, change.kind, _plain(change.before), _plain(change.after), change.behind],
-        sort_keys=True,
-        ensure_ascii=False,
-    )
-    return _hash(text)[:_CHANGE_BYTES]
+    seen = [change.path, change.kind, _plain(change.before), _plain(change.after), change.behind]
+    return _keyed("change", _json(seen))[:_CHANGE_BYTES]
 
 
 def _plain(value: Value) -> Json:
@@ -78,5 +88,10 @@ def _plain(value: Value) -> Json:
     return [value]  # type: ignore[list-item]  # the two other kinds of value were taken above
 
 
-def _hash(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+def _json(value: object) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def _keyed(purpose: str, text: str) -> bytes:
+    data = text.encode("utf-8", "surrogatepass")
+    return salted_hmac(f"content.review.{purpose}", data, algorithm="sha256").digest()

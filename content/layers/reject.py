@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 from content.changes import apply
 from content.layers.digest import read_digest
 from content.layers.rejected import keep_rejected
-from content.layers.seen import require_paths, seen_changes
+from content.layers.seen import seen_selection
+from content.layers.selection import without
 from content.layers.state import check_version, lock_post, open_layers, save_draft, settle
 from content.models import Layer, Post
 from core import events
@@ -42,6 +43,8 @@ def reject(
 ) -> Rejected:
     """Drop all of a layer, or these paths of it; what was proposed is kept for a while, to be taken back.
 
+    `<path>#<passage>` names a passage.
+
     What AI Review holds beside a rejected Review stays there. With a
     `digest`, only what the reviewer saw is dropped, else `Conflict`. Raises `RuleViolation` on unknown paths.
     """
@@ -57,11 +60,10 @@ def reject(
             code="nothing_staged",
         )
     if digest is not None:
-        paths = seen_changes(view, read_digest(digest), paths).paths
-    wanted = set(view.changes.paths if paths is None else require_paths(view, paths))
-    dropped = tuple(path for path in view.changes.paths if path in wanted)
-    rest = view.changes.only([path for path in view.changes.paths if path not in wanted])
-    after = apply(view.below, rest)
+        seen_selection(view, read_digest(digest), paths)
+    selection = without(view, paths)
+    dropped = selection.paths
+    after = apply(view.below, selection.rest)
     save_draft(view, post, after, view.marks, actor.user.pk)
     settle(post, layers.live)
     event = events.record(
@@ -74,5 +76,5 @@ def reject(
             "runs": sorted({view.marks[p].run_id for p in dropped if p in view.marks} - {""}),
         },
     )
-    keep_rejected(view, post, wanted, after, event.pk)
+    keep_rejected(view, post, selection.taken, after, event.pk)
     return Rejected(post, dropped, event.pk)

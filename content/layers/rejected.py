@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
-from content.changes import ABSENT, Change, Value, diff
+from content.changes import ABSENT, Change, Changes, Value, diff
 from content.changes.values import Kind
 from content.document import ModuleDocument, PostDocument
 from content.layers.digest import fingerprint
@@ -78,24 +78,26 @@ def _unpacked(value: Mapping[str, Json]) -> Value:
 
 
 def keep_rejected(
-    view: LayerView, post: Post, paths: Collection[str], after: PostDocument, rejection: int
+    view: LayerView, post: Post, dropped: Changes, after: PostDocument, rejection: int
 ) -> None:
-    """Keep what `view` proposed at the paths, for `content.services.rejections`; `after` is the layer without them.
+    """Keep what was dropped, for `content.services.rejections`; `after` is the layer without it.
 
     Without one of its positions the rest of an order may be no change any more: it is kept with that.
     """
     left = set(diff(view.below, after).paths)
+    named = {change.path: change for change in dropped}
     RejectedChange.objects.bulk_create(
         RejectedChange(
             post=post,
             rejection=rejection,
             layer=view.layer,
             path=change.path,
-            seen=fingerprint(change),
-            proposal=_kept(view, change),
+            seen=fingerprint(kept),
+            proposal=_kept(view, kept),
         )
         for change in view.changes
-        if change.path in paths or change.path not in left
+        if change.path in named or change.path not in left
+        for kept in [named.get(change.path, change)]
     )
 
 

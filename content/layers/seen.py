@@ -6,33 +6,19 @@ from collections.abc import Collection
 
 from django.utils.translation import gettext as _
 
-from content.changes import Changes
 from content.layers.digest import path_was_seen, was_seen
+from content.layers.selection import Selection, base_path, select
 from content.layers.state import LayerView
 from core.errors import Conflict, RuleViolation
 
 
-def require_paths(view: LayerView, paths: Collection[str]) -> Collection[str]:
-    """The paths, if each is staged in the layer; `RuleViolation` on `paths` otherwise."""
-    known = set(view.changes.paths)
-    unknown = [path for path in paths if path not in known]
-    if unknown or not paths:
-        message = (
-            (
-                _("Not staged in %(layer)s: %(unknown)s.")
-                % {"layer": view.layer, "unknown": ", ".join(unknown)}
-            )
-            if unknown
-            else _("Name at least one path.")
-        )
-        raise RuleViolation(message, code="unknown_path", details={"paths": [message]})
-    return paths
-
-
-def seen_changes(
+def seen_selection(
     view: LayerView, seen: dict[bytes, bytes], paths: Collection[str] | None
-) -> Changes:
-    """The changes of these paths, or all, if each is just what the reviewer saw; else `Conflict` (`stale_review`)."""
+) -> Selection:
+    """What these paths name, or all, if each is just what the reviewer saw; else `Conflict` (`stale_review`).
+
+    A passage is what was seen where all of its change is.
+    """
     if paths is None:
         if not view.exists and not seen:
             raise RuleViolation(
@@ -41,19 +27,15 @@ def seen_changes(
             )
         if len(view.changes) != len(seen):
             raise _stale([])
-        paths = view.changes.paths
-    else:
-        gone = [
-            path for path in paths if path not in view.changes.paths and path_was_seen(seen, path)
-        ]
-        if gone:
-            raise _stale(gone)
-        require_paths(view, paths)
-    chosen = view.changes.only(paths)
-    moved = [change.path for change in chosen if not was_seen(seen, change)]
-    if moved:
+    wanted = view.changes.paths if paths is None else tuple(map(base_path, paths))
+    staged = {change.path: change for change in view.changes}
+    gone = [path for path in wanted if path not in staged and path_was_seen(seen, path)]
+    moved = [path for path in wanted if path in staged and not was_seen(seen, staged[path])]
+    if gone:
+        raise _stale(gone)
+    if moved and all(path in staged for path in wanted):
         raise _stale(moved)
-    return chosen
+    return select(view, paths)
 
 
 def _stale(paths: list[str]) -> Conflict:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from content.changes import Change, Changes, Conflict, apply, diff, same, value_at
 from content.layers.live import event_payload
 from content.layers.marks import Mark, Marks, hands_on, mark_of, parts_of
-from content.layers.seen import require_paths
+from content.layers.selection import Selection, base_path, select
 from content.layers.state import Layers, LayerView, lock_post, open_layers, save_draft
 from content.models import Post
 from content.rules import check_changes
@@ -51,7 +51,8 @@ def submit(
     post = lock_post(post_id)
     actor.require_inside(post.translation_group)
     layers = open_layers(post)
-    chosen = _chosen(layers.ai_review, paths)
+    selection = _selected(layers.ai_review, paths)
+    chosen = selection.taken
     held = {
         change.path: Conflict(
             change.path,
@@ -60,12 +61,12 @@ def submit(
             change.after,
         )
         for change in chosen
-        if change.path not in overwrite and _person_staged(layers.review, change)
+        if change.path not in map(base_path, overwrite) and _person_staged(layers.review, change)
     }
     taken = chosen.only([path for path in chosen.paths if path not in held])
     version = _carry(layers, taken, actor, note) if len(taken) else layers.review.version
     if held or len(taken):
-        _keep_rest(layers, taken, held, actor)
+        _keep_rest(layers, _rest(layers.ai_review, selection, held), held, actor)
     if len(taken):
         events.record(
             "post.ai-review.approve",
@@ -81,11 +82,19 @@ def submit(
     return Submitted(post, taken.paths, tuple(held.values()), version)
 
 
-def _chosen(view: LayerView, paths: Collection[str] | None) -> Changes:
+def _selected(view: LayerView, paths: Collection[str] | None) -> Selection:
     if not view.exists:
         message = _("Nothing is staged in AI Review of this post.")
         raise RuleViolation(message, code="nothing_staged")
-    return view.changes if paths is None else view.changes.only(require_paths(view, paths))
+    return select(view, paths)
+
+
+def _rest(view: LayerView, selection: Selection, held: Collection[str]) -> Changes:
+    """What stays in AI Review: what was not named, and all of what is held."""
+    left = {change.path: change for change in selection.rest}
+    left |= {change.path: change for change in view.changes if change.path in held}
+    order = [change.path for change in view.changes if change.path in left]
+    return replace(view.changes, items=tuple(left[path] for path in order))
 
 
 def _person_staged(review: LayerView, change: Change) -> bool:
@@ -119,13 +128,10 @@ def _carry(layers: Layers, taken: Changes, actor: Actor, note: str) -> int:
     return save_draft(review, layers.post, document, marks, actor.user.pk).version
 
 
-def _keep_rest(layers: Layers, taken: Changes, held: dict[str, Conflict], actor: Actor) -> None:
+def _keep_rest(layers: Layers, rest: Changes, held: Collection[str], actor: Actor) -> None:
     """AI Review keeps what was not taken, on top of the Review that stands now."""
     now = open_layers(layers.post)
     ai_review = layers.ai_review
-    rest = ai_review.changes.only(
-        [path for path in ai_review.changes.paths if path not in taken.paths]
-    )
     document = apply(now.review.document, rest)
     marks: Marks = dict(ai_review.marks)
     for path in held:

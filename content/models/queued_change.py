@@ -14,10 +14,10 @@ class QueuedChange(models.Model):
     """One change that waits in a layer. Holds nothing that the draft does not say (`content.waiting`).
 
     `subject` is the place without the ids in it: `post.title`, `module.hero.title`, `module.hero`. `risk` is 1 to 3
-    and `reasons` say why; what `is_outward` (address, search) weighs one more where the post is published. `before`
-    and `after` are excerpts around what differs; `is_whole` where they show all of it. Rows with one `like` are the
-    same work on other posts (who, what, kind of post), rows with one `twin` put the same words in place of the same
-    words. `seen` is the change as the digest of a reviewer knows it, `state` all that the row was made from.
+    and `flags` say why, where the post is not published; `risk_live` and `flags_live` where it is. `pieces` are what
+    differs, as `content.waiting.excerpts` writes it; `is_whole` where nothing of it is left out. Rows with one `like`
+    put the same in place of the same, by the same door and credential. `seen` is the change as the digest of a
+    reviewer knows it, `state` all that the row was made from.
     """
 
     draft = models.ForeignKey(Draft, on_delete=models.CASCADE, related_name="queued")
@@ -27,8 +27,9 @@ class QueuedChange(models.Model):
     kind = models.CharField(max_length=10)
     subject = models.CharField(max_length=200)
     risk = models.PositiveSmallIntegerField()
-    reasons = models.JSONField(default=list)
-    is_outward = models.BooleanField(default=False)
+    flags = models.JSONField(default=list)
+    risk_live = models.PositiveSmallIntegerField()
+    flags_live = models.JSONField(default=list)
     is_ai = models.BooleanField(default=False)
     author_account = models.BigIntegerField(null=True)
     author_name = models.CharField(max_length=150, blank=True, default="")
@@ -37,12 +38,10 @@ class QueuedChange(models.Model):
     run_id = models.CharField(max_length=40, blank=True, default="")
     via = models.CharField(max_length=10, blank=True, default="")
     at = models.DateTimeField()
-    before = models.CharField(max_length=320, blank=True, default="")
-    after = models.CharField(max_length=320, blank=True, default="")
+    pieces = models.JSONField(default=list)
     is_whole = models.BooleanField(default=False)
     like = models.CharField(max_length=32)
-    twin = models.CharField(max_length=32, blank=True, default="")
-    seen = models.CharField(max_length=20)
+    seen = models.CharField(max_length=32)
     state = models.CharField(max_length=32)
 
     class Meta:
@@ -52,7 +51,6 @@ class QueuedChange(models.Model):
         indexes: ClassVar[list[models.Index]] = [
             models.Index(fields=["layer", "-risk", "-at", "id"], name="queued_by_risk"),
             models.Index(fields=["like", "id"], name="queued_like"),
-            models.Index(fields=["twin", "id"], name="queued_twin", condition=~models.Q(twin="")),
         ]
 
     def __str__(self) -> str:

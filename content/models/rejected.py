@@ -21,7 +21,7 @@ class RejectedChange(models.Model):
     rejection = models.BigIntegerField()
     layer = models.CharField(max_length=10, choices=Layer.choices)
     path = models.CharField(max_length=300)
-    seen = models.CharField(max_length=20)
+    seen = models.CharField(max_length=32)
     proposal = models.JSONField(null=True)
     taken_back_at = models.DateTimeField(null=True)
     taken_back_by = models.CharField(max_length=150, blank=True, default="")

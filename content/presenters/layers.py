@@ -8,13 +8,18 @@ from content.changes import ABSENT, Change, Value
 from content.document import ModuleDocument
 from content.layers import LayerView, Submitted, digest_of
 from content.layers.marks import mark_of
-from content.models import Post
+from content.models import Post, Status
 from content.presenters.modules import Wire
+from content.review.change_comparison import compare_change
 from content.review.labels import label_of, module_names
+from content.review.passages import passage_names
+from content.review.references import References
+from content.review.risk import assess
+from content.review.shown import piece_of
 from core.json import Json
 
 
-def layer_changes(post: Post, view: LayerView) -> Wire:
+def layer_changes(post: Post, view: LayerView, references: References) -> Wire:
     """The wire form of what a layer changes."""
     return {
         "postId": post.pk,
@@ -22,7 +27,7 @@ def layer_changes(post: Post, view: LayerView) -> Wire:
         "version": view.version,
         "baseVersion": post.version,
         "digest": digest_of(view.changes),
-        "changes": changes(view),
+        "changes": changes(view, references, is_live=post.status == Status.PUBLISHED),
     }
 
 
@@ -43,19 +48,26 @@ def submitted(done: Submitted) -> Wire:
     }
 
 
-def changes(view: LayerView) -> list[Wire]:
-    """What a layer changes, as its review shows it."""
+def changes(view: LayerView, references: References, *, is_live: bool) -> list[Wire]:
+    """What a layer changes, as its review shows it. `is_live` where the post is published."""
     names = module_names(view.document, view.below)
-    return [_change(item, view, names) for item in view.changes]
+    return [_change(item, view, names, references, is_live=is_live) for item in view.changes]
 
 
-def _change(item: Change, view: LayerView, names: Mapping[str, str]) -> Wire:
+def _change(
+    item: Change,
+    view: LayerView,
+    names: Mapping[str, str],
+    references: References,
+    *,
+    is_live: bool,
+) -> Wire:
     mark = mark_of(view.marks, item.path)
-    flags = []
-    if item.path in view.drifted:
-        flags.append("drifted")
-    if mark is not None and mark.edited_by:
-        flags.append("edited")
+    is_drifted = item.path in view.drifted
+    found, kind = compare_change(item, view.below, view.document)
+    comparison = found.comparison
+    passages = passage_names(comparison, kind) if item.kind == "changed" else {}
+    risk = assess(comparison, is_live=is_live, mark=mark, is_drifted=is_drifted)
     return {
         "path": item.path,
         "kind": item.kind,
@@ -68,8 +80,12 @@ def _change(item: Change, view: LayerView, names: Mapping[str, str]) -> Wire:
         "via": mark.via if mark else None,
         "editedBy": (mark.edited_by or None) if mark else None,
         "at": mark.at if mark else None,
-        "conflict": item.path in view.drifted or bool(mark and mark.conflict),
-        "flags": flags,
+        "conflict": is_drifted or bool(mark and mark.conflict),
+        "flags": list(risk.flags),
+        "pieces": [
+            piece_of(one, references, passages.get(one.passage, ""))
+            for one in comparison.differences
+        ],
     }
 
 

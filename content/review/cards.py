@@ -3,33 +3,93 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Final
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from content.changes import ABSENT, Change, Changes, value_at
-from content.definitions import modules, props_of
-from content.definitions.words import words_of
+from content.changes import ABSENT, Change, Changes, Value
 from content.document import ModuleDocument, PostDocument
 from content.layers import LayerView
 from content.layers.marks import Mark, Marks, mark_of
+from content.review.change_comparison import compare_change
+from content.review.comparison import Shape, compare
+from content.review.diff import Segment
+from content.review.differences import Comparison, Line, Reference, Status
 from content.review.labels import POST_GROUP, label_of, module_names
-from content.review.pieces import Piece, piece_of
-from content.review.references import References, kind_at
-from content.review.structure import moved, whole_module
-from content.review.summary import Fact, Text, addresses, facts, summary
-from content.richtext.text import to_text
+from content.review.passages import SEPARATOR, passage_names
+from content.review.references import MediaView, References
+from content.review.risk import Risk, assess
+from content.review.shown import Note, note_of, role_text
+from content.review.summary import length_note, summary
+
+_FOLDED: Final = 5
+"""Unchanged blocks in a row that are folded, but for the one beside each change."""
+_NOTES_SHOWN: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A warning on a card: `conflict`, `drift`, `locked` or `moved`."""
+    """A warning on a card: `conflict` or `drift`."""
 
     kind: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A part of a change that is decided on by itself; `name` is that of its radio group."""
+
+    name: str
+    label: str
+    notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLine:
+    """A line as it is drawn.
+
+    `place` is empty where it is that of the line before; `notes` are those outside of passages.
+    """
+
+    place: str
+    role: str
+    status: Status
+    segments: tuple[Segment, ...]
+    notes: tuple[Note, ...]
+    passages: tuple[Passage, ...]
+    is_code: bool
+    media_before: MediaView | None = None
+    media_after: MediaView | None = None
+
+    @property
+    def has_media(self) -> bool:
+        return self.media_before is not None or self.media_after is not None
+
+    @property
+    def has_two_images(self) -> bool:
+        """Whether one picture can be laid over the other."""
+        return all(side and side.url for side in (self.media_before, self.media_after))
+
+    @property
+    def first_notes(self) -> tuple[Note, ...]:
+        return self.notes[:_NOTES_SHOWN]
+
+    @property
+    def more_notes(self) -> tuple[Note, ...]:
+        """Those that are folded where there are many: closed, but there."""
+        return self.notes[_NOTES_SHOWN:]
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Lines that follow one another; `is_folded` where they are unchanged and far from what changed."""
+
+    lines: tuple[ShownLine, ...]
+    is_folded: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,25 +99,31 @@ class Card:
     path: str
     kind: str
     label: str
-    piece: Piece
+    comparison: Comparison
+    lines: tuple[ShownLine, ...]
+    risk: Risk
     summary: str = ""
-    facts: tuple[Fact, ...] = ()
+    length: str = ""
     flags: tuple[Flag, ...] = ()
     mark: Mark | None = None
 
     @property
+    def stretches(self) -> list[Stretch]:
+        return stretches(self.lines)
+
+    @property
+    def passages(self) -> list[Passage]:
+        return [passage for line in self.lines for passage in line.passages]
+
+    @property
     def is_flagged(self) -> bool:
-        """Whether a careful reader looks twice: a fact, link or image changed, or somebody else was here too."""
-        return bool(self.flagged_by)
+        """Whether a careful reader looks twice."""
+        return not self.risk.is_safe
 
     @property
     def flagged_by(self) -> str:
         """`hand` where somebody else was here too, `fact` where what it says changed, else empty."""
-        return "hand" if self.flags else "fact" if self.has_loud_facts else ""
-
-    @property
-    def has_loud_facts(self) -> bool:
-        return any(fact.is_loud for fact in self.facts)
+        return "hand" if self.flags else "fact" if self.is_flagged else ""
 
     @property
     def short(self) -> str:
@@ -82,78 +148,182 @@ class Group:
     is_locked: bool = False
 
 
-def cards_of_layer(view: LayerView, references: References) -> list[Group]:
-    """The cards of a layer, with who wrote each and what moved below it."""
-    return _grouped(
-        view.below, view.document, view.changes, references, view.marks, view.drifted, view.layer
+@dataclass(frozen=True, slots=True)
+class _Between:
+    """What all cards of a list share."""
+
+    before: PostDocument
+    after: PostDocument
+    names: Mapping[str, str]
+    references: References
+    marks: Marks
+    drifted: frozenset[str]
+    layer: str
+    is_live: bool
+
+
+def cards_of_layer(view: LayerView, references: References, *, is_live: bool) -> list[Group]:
+    """The cards of a layer, with who wrote each and what moved below it. `is_live` where the post is published."""
+    names = module_names(view.document, view.below)
+    shared = _Between(
+        view.below,
+        view.document,
+        names,
+        references,
+        view.marks,
+        view.drifted,
+        view.layer,
+        is_live,
     )
+    return _grouped(view.changes, shared)
 
 
 def cards_between(
     before: PostDocument, after: PostDocument, changes: Changes, references: References
 ) -> list[Group]:
     """The cards that lead from one document to another."""
-    return _grouped(before, after, changes, references, {}, frozenset(), "")
-
-
-def _grouped(
-    before: PostDocument,
-    after: PostDocument,
-    changes: Iterable[Change],
-    references: References,
-    marks: Marks,
-    drifted: frozenset[str],
-    layer: str,
-) -> list[Group]:
     names = module_names(after, before)
+    return _grouped(
+        changes, _Between(before, after, names, references, {}, frozenset(), "", is_live=True)
+    )
+
+
+def stretches(lines: Iterable[ShownLine]) -> list[Stretch]:
+    """The lines with long unchanged runs folded, but for the one beside each change."""
+    found: list[Stretch] = []
+    for is_same, run in groupby(lines, lambda line: line.status == "same"):
+        listed = tuple(run)
+        if not is_same or len(listed) < _FOLDED:
+            found.append(Stretch(listed, is_folded=False))
+            continue
+        found += [
+            Stretch(listed[:1], is_folded=False),
+            Stretch(listed[1:-1], is_folded=True),
+            Stretch(listed[-1:], is_folded=False),
+        ]
+    return found
+
+
+def lines_of(
+    comparison: Comparison,
+    references: References,
+    *,
+    path: str = "",
+    passages: Mapping[int, str] | None = None,
+) -> tuple[ShownLine, ...]:
+    """A comparison as it is drawn, every difference of it in words or in the text."""
+    named = passages or {}
+    shown: set[int] = set()
+    found: list[ShownLine] = []
+    place = ""
+    for line in comparison.lines:
+        own = [number for number in line.passages if number in named and number not in shown]
+        shown |= set(own)
+        here = role_text(" › ".join(line.place))
+        found.append(
+            _line(line, here if here != place else "", comparison, references, path, named, own)
+        )
+        place = here
+    return tuple(found)
+
+
+def lines_of_value(value: Value, shape: Shape, references: References) -> tuple[ShownLine, ...]:
+    """A value as it stands, drawn as a comparison is."""
+    drawn = lines_of(compare(ABSENT, value, shape), references)
+    return tuple(
+        replace(
+            line,
+            status="same",
+            segments=tuple(Segment("same", part.text) for part in line.segments),
+            notes=() if line.segments or line.has_media else line.notes,
+        )
+        for line in drawn
+    )
+
+
+def _line(
+    line: Line,
+    place: str,
+    comparison: Comparison,
+    references: References,
+    path: str,
+    named: Mapping[int, str],
+    own: Iterable[int],
+) -> ShownLine:
+    one = line.differences[0] if line.differences else None
+    before, after = (
+        references.media.get(side.id)
+        if isinstance(side, Reference) and side.kind == "media"
+        else None
+        for side in ((one.before, one.after) if one is not None else (None, None))
+    )
+    drawn = bool(line.segments)
+    return ShownLine(
+        place=place,
+        role=role_text(line.role),
+        status=line.status,
+        segments=line.segments,
+        notes=tuple(
+            note_of(difference, references)
+            for difference in line.differences
+            if difference.passage not in named and not (drawn and difference.kind == "text")
+        ),
+        passages=tuple(
+            _passage(f"{path}{SEPARATOR}{named[number]}", number, comparison, references)
+            for number in own
+        ),
+        is_code=line.is_code,
+        media_before=before,
+        media_after=after,
+    )
+
+
+def _passage(name: str, number: int, comparison: Comparison, references: References) -> Passage:
+    notes = [note_of(one, references) for one in comparison.of_passage(number)]
+    label = notes[0].text if notes else name
+    return Passage(name, label, tuple(notes))
+
+
+def _grouped(changes: Iterable[Change], shared: _Between) -> list[Group]:
     groups: dict[str, Group] = {}
     for change in changes:
         module_id = change.module_id
-        name = names.get(module_id, _("Module")) if module_id else str(POST_GROUP)
-        module = (after.module(module_id) or before.module(module_id)) if module_id else None
+        name = shared.names.get(module_id, _("Module")) if module_id else str(POST_GROUP)
+        module = (
+            (shared.after.module(module_id) or shared.before.module(module_id))
+            if module_id
+            else None
+        )
         group = groups.setdefault(
             module_id or "", Group(name, is_locked=bool(module and module.locked))
         )
-        mark = mark_of(marks, change.path)
-        group.cards.append(
-            _card(change, before, after, names, references, mark, change.path in drifted, layer)
-        )
+        group.cards.append(_card(change, shared))
     return list(groups.values())
 
 
-def _card(
-    change: Change,
-    before: PostDocument,
-    after: PostDocument,
-    names: Mapping[str, str],
-    references: References,
-    mark: Mark | None,
-    is_drifted: bool,
-    layer: str,
-) -> Card:
-    where = after if change.module_id is None or after.module(change.module_id) else before
-    label = label_of(change.path, where, names)
-    words = ""
-    chips: tuple[Fact, ...] = ()
-    if change.kind == "moved":
-        piece = Piece("words", after=moved(change, after, names))
-    elif isinstance(change.after, ModuleDocument) or isinstance(change.before, ModuleDocument):
-        piece = whole_module(change, after, names, references)
-        chips = _module_facts(change, after.locale)
+def _card(change: Change, shared: _Between) -> Card:
+    is_there = change.module_id is None or shared.after.module(change.module_id) is not None
+    where = shared.after if is_there else shared.before
+    label = label_of(change.path, where, shared.names)
+    if isinstance(change.before, ModuleDocument) or isinstance(change.after, ModuleDocument):
         label = str(_HEADINGS[change.kind]) % {"module": label}
-    else:
-        was = _effective(change, before)
-        kind, nested = kind_at(change.path, where)
-        piece = piece_of(kind, nested, was, change.after, references)
-        if change.path != "post.slug":  # part of an address: its digits are no facts
-            old, new = text_of(kind, was), text_of(kind, change.after)
-            words = summary(old, new, after.locale)
-            chips = (
-                *facts(change.path, old, new, after.locale),
-                *_of_kind(kind, was, change.after),
-            )
-    flags = tuple(_flags(mark, is_drifted, layer))
-    return Card(change.path, change.kind, label, piece, words, chips, flags, mark)
+    found, kind = compare_change(change, shared.before, shared.after)
+    comparison = found.comparison
+    mark = mark_of(shared.marks, change.path)
+    is_drifted = change.path in shared.drifted
+    passages = passage_names(comparison, kind) if change.kind == "changed" and shared.layer else {}
+    return Card(
+        change.path,
+        change.kind,
+        label,
+        comparison,
+        lines_of(comparison, shared.references, path=change.path, passages=passages),
+        assess(comparison, is_live=shared.is_live, mark=mark, is_drifted=is_drifted),
+        summary=summary(comparison),
+        length=length_note(change.path, change.before, change.after),
+        flags=tuple(_flags(mark, is_drifted, shared.layer)),
+        mark=mark,
+    )
 
 
 _HEADINGS: Final[Mapping[str, Promise]] = {
@@ -161,73 +331,6 @@ _HEADINGS: Final[Mapping[str, Promise]] = {
     "removed": gettext_lazy("Module removed: %(module)s"),
     "replaced": gettext_lazy("Module replaced: %(module)s"),
 }
-
-
-def _effective(change: Change, document: PostDocument) -> object:
-    """What an override replaces: the module's own value where it had no override before."""
-    if change.before is ABSENT and ".overrides." in change.path:
-        return value_at(document, change.path.replace(".overrides.", ".props."))
-    return change.before
-
-
-def text_of(kind: str, value: object) -> Text:
-    """A value of a field type as words, with the addresses that it names."""
-    if value is ABSENT or value is None:
-        return Text("")
-    if kind == "richtext":
-        links, images = addresses(value)
-        return Text(to_text(value), links, images)
-    if kind in ("text", "textarea"):
-        return Text(str(value))
-    if kind in ("link", "url"):
-        return Text("", (str(value),) if value else ())
-    if kind in ("repeater", "object"):
-        return Text("\n".join(words_of(None, value)))
-    return Text("")
-
-
-_FIGURES: Final = frozenset({"number", "date", "moment"})
-
-
-def _of_kind(kind: str, before: object, after: object) -> tuple[Fact, ...]:
-    """What a change of such a field is as a whole."""
-    old, new = (_shown(value) for value in (before, after))
-    if old == new:
-        return ()
-    if kind == "media":
-        return (Fact("image", _("Image changed")),)
-    if kind == "json":
-        return (Fact("setting", _("Setting changed")),)
-    if kind in _FIGURES:
-        words = _("%(old)s → %(new)s") % {"old": old or "–", "new": new or "–"}
-        return (Fact("number" if kind == "number" else "date", words),)
-    return ()
-
-
-def _shown(value: object) -> str:
-    return "" if value is None or value is ABSENT else str(value)
-
-
-def _module_facts(change: Change, language: str) -> tuple[Fact, ...]:
-    """A module that goes is never a small thing; one that comes has the facts of its words."""
-    if change.kind != "added":
-        return (Fact("structure", _("A whole module goes")),)
-    new = change.after
-    return facts(
-        "", Text(""), _text_in(new) if isinstance(new, ModuleDocument) else Text(""), language
-    )
-
-
-def _text_in(module: ModuleDocument) -> Text:
-    definition = modules.get(module.type)
-    values = {**module.props, **module.overrides}
-    props = props_of(definition.Props).values() if definition else ()
-    texts = [text_of(prop.kind, values.get(prop.name)) for prop in props]
-    return Text(
-        "\n".join(text.words for text in texts),
-        tuple(link for text in texts for link in text.links),
-        tuple(image for text in texts for image in text.images),
-    )
 
 
 def _flags(mark: Mark | None, is_drifted: bool, layer: str) -> list[Flag]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from django.utils.functional import Promise
@@ -37,13 +37,24 @@ def module_label(type_name: str) -> str:
     return in_words(definition.label) if definition else type_name
 
 
+def raw_module_names(*documents: PostDocument) -> dict[str, str]:
+    """As `module_names`, in the words of the definitions."""
+    return _names(documents, lambda type_: found.label if (found := modules.get(type_)) else type_)
+
+
 def module_names(*documents: PostDocument) -> dict[str, str]:
     """A name for every module of these documents, numbered where several have one label."""
+    return _names(documents, module_label)
+
+
+def _names(
+    documents: Iterable[PostDocument], label_of_type: Callable[[str], str]
+) -> dict[str, str]:
     found: dict[str, ModuleDocument] = {}
     for document in documents:
         for module in document.modules:
             found.setdefault(module.id, module)
-    labels = {type_: module_label(type_) for type_ in {module.type for module in found.values()}}
+    labels = {type_: label_of_type(type_) for type_ in {module.type for module in found.values()}}
     totals = Counter(labels[module.type] for module in found.values())
     seen: Counter[str] = Counter()
     names = {}
@@ -64,6 +75,12 @@ def field_label(post_type: str, name: str) -> str:
     return in_words(prop.label) if prop else key
 
 
+def type_label(name: str) -> str:
+    """The label of a post type; its name where there is none any more."""
+    definition = post_types.get(name)
+    return in_words(definition.label) if definition else name
+
+
 def prop_label(type_name: str, name: str) -> str:
     definition = modules.get(type_name)
     prop = props_of(definition.Props).get(name) if definition else None
@@ -71,7 +88,8 @@ def prop_label(type_name: str, name: str) -> str:
 
 
 def label_of(path: str, document: PostDocument, names: Mapping[str, str]) -> str:
-    """The label of a path; `names` is of `module_names`."""
+    """The label of a path; `names` is of `module_names`. A passage has the label of its path."""
+    path = path.partition("#")[0]
     if not path.startswith("modules."):
         return field_label(document.type, path.removeprefix("post."))
     _, module_id, *rest = path.split(".", 3)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, get_args
 from uuid import UUID
+
+from django.utils.translation import gettext as _
 
 from content.changes import ABSENT, TERMS_PATH, Change, Value
 from content.definitions import ModuleProps, modules, post_types, props_of
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.review.comparison import Shape
+from content.review.differences import Difference, Reference, ReferenceKind
 
-ReferenceKind = str
 FIELD_KINDS: Final[Mapping[str, str]] = {
     "excerpt": "textarea",
     "metaDescription": "textarea",
@@ -25,7 +28,14 @@ FIELD_KINDS: Final[Mapping[str, str]] = {
     "canonicalUrl": "url",
 }
 """How post fields are shown; the others are a line of text."""
-_KINDS: Final = ("media", "post-reference", "taxonomy-reference")
+_KINDS: Final[tuple[ReferenceKind, ...]] = get_args(ReferenceKind)
+_SHAPES: Final[Mapping[str, str]] = {
+    "slug": "slug",
+    "canonicalUrl": "canonical",
+    "robotsJson": "robots",
+    "jsonldOverrides": "structured-data",
+}
+"""Post fields that are compared in a way of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,30 +49,58 @@ class MediaView:
     height: int | None = None
 
     @property
+    def described(self) -> str:
+        """Its name, and the description that stands in for it."""
+        alt = f"“{self.alt}”" if self.alt else _("no alternative text")
+        return f"{self.name} · {alt}"
+
+    @property
     def size(self) -> str:
         return f"{self.width} × {self.height}" if self.width and self.height else ""
 
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """What was found, by id."""
+    """What was found, by id: titles, with what tells apart those of one title."""
 
     media: Mapping[str, MediaView] = field(default_factory=dict)
     posts: Mapping[str, str] = field(default_factory=dict)
     terms: Mapping[str, str] = field(default_factory=dict)
+    forms: Mapping[str, str] = field(default_factory=dict)
+
+    def title(self, reference: Reference) -> str:
+        """What it refers to: its title, what tells it from others of that title, and the beginning of its id."""
+        if reference.kind == "media":
+            found = self.media.get(reference.id)
+            title = found.described if found else None
+        else:
+            known = {"post-reference": self.posts, "taxonomy-reference": self.terms}
+            title = known.get(reference.kind, self.forms).get(reference.id)
+        if reference.kind == "form-reference":
+            # The slug is what tells forms apart.
+            return f"{title} · {reference.id}" if title else reference.id
+        if title is None:
+            return _("(missing) %(id)s") % {"id": reference.id}
+        return f"{title} · {reference.id[:13]}"
 
 
 @dataclass(slots=True)
 class Wanted:
     """Ids to look up, by kind of field."""
 
-    ids: dict[str, set[str]] = field(default_factory=lambda: {kind: set() for kind in _KINDS})
+    ids: dict[str, set[str]] = field(default_factory=lambda: {str(kind): set() for kind in _KINDS})
 
     def add(self, kind: str, value: object) -> None:
         items = value if isinstance(value, list | tuple) else [value]
         for item in items:
-            if isinstance(item, str) and _is_uuid(item):
+            if isinstance(item, str) and (_is_uuid(item) or (kind == "form-reference" and item)):
                 self.ids[kind].add(item)
+
+    def add_differences(self, differences: Iterable[Difference]) -> None:
+        for difference in differences:
+            for side in (difference.before, difference.after):
+                if isinstance(side, Reference):
+                    self.add(side.kind, side.id)
 
 
 def wanted_by(changes: Iterable[Change], document: PostDocument) -> Wanted:
@@ -118,6 +156,18 @@ def kind_at(path: str, document: PostDocument) -> tuple[str, type[ModuleProps] |
     module = document.module(module_id)
     definition = modules.get(module.type) if module else None
     return _kind_of(definition.Props if definition else None, rest[-1] if rest else "")
+
+
+def shape_at(path: str, document: PostDocument) -> Shape:
+    """How the values of a path are compared."""
+    name = path.removeprefix("post.")
+    if path.startswith("post.") and name in _SHAPES:
+        return Shape(_SHAPES[name])
+    kind, nested = kind_at(path, document)
+    if kind == "url" and path.startswith("modules."):
+        module = document.module(path.split(".", 2)[1])
+        kind = "embed" if module is not None and module.type == "embed" else kind
+    return Shape(kind, nested)
 
 
 def _kind_of(props: type[ModuleProps] | None, name: str) -> tuple[str, type[ModuleProps] | None]:

@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final, Literal
 
-from content.review.texts import ADDRESS
-
+ADDRESS: Final = re.compile(r"https?://[^\s<>()\"']+")
 Spotted = Mapping["SpottedKind", tuple[str, ...]]
 SpottedKind = Literal["date", "price", "number", "negation"]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from content.admin.inbox.words import type_label
-from content.review.labels import module_label
+from content.review.labels import module_label, type_label
 
 register = template.Library()
 register.filter("type_label", type_label)

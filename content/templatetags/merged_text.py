@@ -1,4 +1,4 @@
-"""The merged text of a diff as HTML. Every word of it is escaped here, once."""
+"""The merged text of a comparison as HTML. Every word of it is escaped here, once."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext, ngettext
 
+from content.review.characters import visible, visible_context, visible_space
 from content.review.diff import Segment
 
 register = template.Library()
@@ -19,7 +20,10 @@ _HIDDEN = '<span class="visually-hidden">'
 
 @register.filter
 def merged(segments: Iterable[Segment]) -> SafeString:
-    """What stays, what goes and what comes; the middle of a long unchanged stretch is folded away."""
+    """What stays, what goes and what comes; the middle of a long unchanged stretch is folded away.
+
+    Characters that nobody sees are written by name; white space that is all of a change is drawn.
+    """
     begins = _begins(get_language())
     # Joined by hand, each part escaped: a page has thousands of them.
     return SafeString("".join([_one(segment, begins) for segment in segments]))
@@ -36,9 +40,11 @@ def _one(segment: Segment, begins: Mapping[str, str]) -> str:
     if segment.is_folded:
         return _folded(segment)
     if segment.kind == "same":
-        return escape(segment.text)
+        return escape(visible_context(segment.text))
     end = "ins" if segment.kind == "inserted" else "del"
-    return f"{begins[segment.kind]}{escape(segment.text)}{_HIDDEN}] </span></{end}>"
+    text = segment.text
+    shown = visible(text) if text.strip() else visible_space(text)
+    return f"{begins[segment.kind]}{escape(shown)}{_HIDDEN}] </span></{end}>"
 
 
 def _folded(segment: Segment) -> SafeString:
@@ -46,8 +52,8 @@ def _folded(segment: Segment) -> SafeString:
     words = ngettext("… %(count)s unchanged word …", "… %(count)s unchanged words …", count)
     return format_html(
         '{}<details class="same-text"><summary>{}</summary>{}</details>{}',
-        segment.head,
+        visible_context(segment.head),
         words % {"count": count},
-        segment.middle,
-        segment.tail,
+        visible_context(segment.middle),
+        visible_context(segment.tail),
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
-from django.db.models import Case, Count, F, IntegerField, Max, Q, QuerySet, TextField, When
+from django.db.models import Case, Count, F, IntegerField, Max, QuerySet, TextField, When
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast
 from django.utils import timezone
@@ -17,7 +17,7 @@ from content.models import QueuedChange, Status
 
 AGES: Final = {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
 _WEIGHT: Final = Case(
-    When(is_outward=True, risk__lt=3, post__status=Status.PUBLISHED, then=F("risk") + 1),
+    When(post__status=Status.PUBLISHED, then=F("risk_live")),
     default=F("risk"),
     output_field=IntegerField(),
 )
@@ -60,13 +60,12 @@ class Facets:
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Changes that are the same work on several posts; `is_twin` where the same words come for the same words."""
+    """Changes of several posts that are the same in every piece and came the same way."""
 
     like: str
     count: int
     weight: int
     example: QueuedChange
-    is_twin: bool = False
 
 
 def queue() -> QuerySet[QueuedChange]:
@@ -90,7 +89,7 @@ def chosen(asked: Asked) -> QuerySet[QueuedChange]:
     if asked.author:
         rows = rows.filter(agent_id="", author_name=asked.author)
     if asked.like:
-        rows = rows.filter(Q(like=asked.like) | Q(twin=asked.like))
+        rows = rows.filter(like=asked.like, is_whole=True)
     if asked.age:
         since = timezone.now() - AGES[asked.age.removeprefix("older-")]
         rows = (
@@ -133,43 +132,29 @@ def facets() -> Facets:
 
 
 def alike(asked: Asked, most: int) -> list[Alike]:
-    """The largest groups of like work among what was asked for. Three queries."""
-    rows = chosen(asked).order_by()
-    # Across kinds: what one kind has alone is listed as that kind.
-    twins = _groups(rows.exclude(twin=""), "twin", most, kinds=2)
-    found = [*twins, *_groups(rows, "like", most, kinds=1)]
-    examples = with_posts(queue()).in_bulk([group.first for group in found])
-    groups = [
-        Alike(group.key, group.count, group.top, examples[group.first], group in twins)
-        for group in found
-        if group.first in examples
-    ]
-    return sorted(groups, key=lambda group: -group.count)[:most]
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    key: str
-    count: int
-    top: int
-    first: int
-
-
-def _groups(rows: QuerySet[QueuedChange], by: str, most: int, *, kinds: int) -> list[_Group]:
-    """The largest groups with one value in a column, of at least so many kinds of work."""
+    """The largest groups of like changes among what was asked for. Two queries."""
     counted = (
-        rows.annotate(key=F(by))
-        .values("key")
-        .annotate(
-            count=Count("pk"),
-            top=Max("weight"),
-            first=Max("pk"),
-            kinds=Count("like", distinct=True),
-        )
-        .filter(count__gte=_LIKE_LEAST, kinds__gte=kinds)
-        .order_by("-count", "key")
+        chosen(asked)
+        .filter(is_whole=True)
+        .order_by()
+        .values("like")
+        .annotate(count=Count("pk"), top=Max("weight"), first=Max("pk"))
+        .filter(count__gte=_LIKE_LEAST)
+        .order_by("-count", "like")
     )
-    return [_Group(row["key"], row["count"], row["top"], row["first"]) for row in counted[:most]]
+    found = list(counted[:most])
+    examples = with_posts(queue()).in_bulk([row["first"] for row in found])
+    return [
+        Alike(row["like"], row["count"], row["top"], examples[row["first"]])
+        for row in found
+        if row["first"] in examples
+    ]
+
+
+def takeable(ids: Collection[int]) -> set[int]:
+    """Those of the rows that may be taken without being opened: safe, and shown whole. One query."""
+    rows = queue().filter(pk__in=ids, weight=1, is_whole=True)  # type: ignore[misc]  # an annotation of the queue
+    return set(rows.values_list("pk", flat=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -125,15 +127,20 @@ def test_a_row_says_who_what_and_how_closely_to_look() -> None:
     )
 
     row = of(post, "post.metaDescription")
-    assert (row.before, row.after) == (
-        "Brew with 40 g for four cups of coffee.",
-        "Brew with 45 g for four cups of coffee.",
-    )
-    assert (row.risk, row.reasons, row.is_outward, row.is_ai) == (2, ["number"], True, True)
+    assert [line["segments"] for line in row.pieces] == [
+        [
+            ["same", "Brew with "],
+            ["removed", "40"],
+            ["inserted", "45"],
+            ["same", " g for four cups of coffee."],
+        ]
+    ]
+    assert (row.risk, row.flags, row.is_whole, row.is_ai) == (2, ["number"], True, True)
     assert (row.agent_id, row.run_id, row.via) == ("seo-specialist", RUN, "agent")
     assert row.subject == "post.metaDescription"
     slug = of(post, "post.slug")
-    assert (slug.risk, slug.reasons) == (2, ["address"])
+    assert (slug.risk, slug.flags) == (1, [])
+    assert (slug.risk_live, slug.flags_live) == (3, ["slug"])
 
 
 def test_a_denial_is_found_in_the_language_of_the_post() -> None:
@@ -141,7 +148,7 @@ def test_a_denial_is_found_in_the_language_of_the_post() -> None:
     make.staged(post, {"metaDescription": "Der Filter ist nicht waschbar."})
 
     row = of(post, "post.metaDescription")
-    assert (row.risk, row.reasons) == (3, ["negation"])
+    assert (row.risk, row.flags) == (3, ["negation"])
 
 
 def test_what_moved_below_weighs_most_and_comes_to_weigh_nothing_where_it_agrees() -> None:
@@ -150,29 +157,40 @@ def test_what_moved_below_weighs_most_and_comes_to_weigh_nothing_where_it_agrees
     make.staged(post, {"title": "A person's"}, layer=Layer.REVIEW)
 
     row = QueuedChange.objects.get(post=post, layer=Layer.AI_REVIEW)
-    assert (row.risk, row.reasons) == (3, ["drift"])
+    assert (row.risk, row.flags) == (3, ["drifted"])
     make.edited(post, {"title": "A person's"})
     assert [row.layer for row in QueuedChange.objects.filter(post=post)] == ["ai-review"]
 
 
-def test_like_work_on_other_posts_is_alike_and_other_work_is_not() -> None:
-    posts = [make.post(f"Post {number}") for number in range(3)]
-    for post in posts:
-        make.staged(post, {"metaTitle": f"About {post.title}"})
-    make.staged(posts[0], {"metaTitle": "By another"}, by=make.agent_actor("proofreader"))
-
-    likes = [of(post, "post.metaTitle").like for post in posts]
-    assert likes[1] == likes[2]
-    assert likes[0] != likes[1]
-
-
-def test_the_same_words_in_place_of_the_same_words_are_twins() -> None:
+def test_changes_are_like_that_are_the_same_in_every_piece_and_came_the_same_way() -> None:
     first = make.post("One", excerpt="Acme Inc makes the beans that we roast.")
     second = make.post("Two", excerpt="Nobody but Acme Inc knows.")
+    third = make.post("Three", excerpt="Acme Inc it is.")
     make.staged(first, {"excerpt": "Acme GmbH makes the beans that we roast."})
     make.staged(second, {"excerpt": "Nobody but Acme GmbH knows."})
+    make.staged(third, {"excerpt": "Acme Ltd it is."})
 
-    assert of(first, "post.excerpt").twin == of(second, "post.excerpt").twin != ""
+    likes = [of(post, "post.excerpt").like for post in (first, second, third)]
+    assert likes[0] == likes[1] != likes[2]
+
+
+@pytest.mark.parametrize(
+    "another",
+    [
+        {"agent_id": "proofreader"},
+        {"run_id": "run-1"},
+        {"via": "mcp"},
+        {"via": "mcp", "principal": "token:1"},
+    ],
+    ids=["another agent", "a run of it", "a client in its name", "another credential"],
+)
+def test_changes_that_came_another_way_are_not_like(another: dict[str, Any]) -> None:
+    first, second = make.post("One"), make.post("Two")
+    by = make.agent_actor()
+    make.staged(first, {"metaTitle": "The same"}, by=by)
+    make.staged(second, {"metaTitle": "The same"}, by=replace(by, **another))
+
+    assert of(first, "post.metaTitle").like != of(second, "post.metaTitle").like
 
 
 def test_a_term_that_is_deleted_takes_its_rows_along() -> None:
@@ -206,7 +224,12 @@ def test_long_texts_give_short_rows() -> None:
 
     row = of(post, "post.excerpt")
     around = "word word word word word word word word"
-    assert (row.before, row.after) == (
-        f"…{around} word {around}…",
-        f"…{around} other {around}…",
-    )
+    assert [line["segments"] for line in row.pieces] == [
+        [
+            ["same", f"…{around} "],
+            ["removed", "word"],
+            ["inserted", "other"],
+            ["same", f" {around}…"],
+        ]
+    ]
+    assert row.is_whole

@@ -163,7 +163,7 @@ def _page(request: HttpRequest, asked: _Asked, refused: Refused | None) -> HttpR
         ),
         "field": view,
         "is_empty": value in (None, "", [], {}),
-        "piece": view.now(value),
+        "stretches": view.now(value),
         "action": _address(asked.post, asked.target.key, asked.target.module_id or ""),
         "back": post_url("change", asked.post),
         "earlier": _earlier(asked),

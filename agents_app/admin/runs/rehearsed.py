@@ -9,9 +9,9 @@ from pydantic import ValidationError
 
 from agents_app.models import AgentRun
 from agents_app.running.suggestion import Suggestion, edit_for
-from content.admin.lookups import references_of
 from content.changes import diff
 from content.layers import Layers
+from content.reference_queries import references_of
 from content.review.cards import cards_between
 from core.errors import CmsError
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agents_app.running.fields import FieldTarget
-from content.admin.lookups import found
-from content.definitions import ModuleProps
 from content.document import PostDocument
-from content.review.cards import text_of
+from content.reference_queries import found
+from content.review.cards import Stretch, lines_of, lines_of_value, stretches
+from content.review.comparison import Shape, compare
 from content.review.labels import field_label, module_names, prop_label
-from content.review.pieces import Piece, piece_of
-from content.review.references import References, Wanted, kind_at
-from content.review.summary import Fact, Text, facts, summary
+from content.review.references import References, Wanted, shape_at
+from content.review.summary import length_note, summary
 from content.richtext.markdown import from_markdown
 from core.json import Json
 
@@ -22,9 +21,9 @@ from core.json import Json
 class Shown:
     """A value beside the one that it would replace."""
 
-    piece: Piece
+    stretches: Sequence[Stretch]
     summary: str
-    facts: tuple[Fact, ...]
+    length: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,49 +32,52 @@ class FieldView:
 
     label: str
     path: str
-    kind: str
-    nested: type[ModuleProps] | None
+    shape: Shape
+    language: str
     references: References
 
-    def now(self, value: Json) -> Piece:
+    def now(self, value: Json) -> list[Stretch]:
         """The value as it stands."""
-        return piece_of(self.kind, self.nested, value, value, self.references)
+        return stretches(lines_of_value(value, self.shape, self.references))
 
     def change(self, before: Json, after: Json) -> Shown:
         """What the value would become."""
         after = self._read(after)
-        old, new = self._words(before), self._words(after)
-        piece = piece_of(self.kind, self.nested, before, after, self.references)
-        return Shown(piece, summary(old, new), facts(self.path, old, new))
+        found = compare(before, after, self.shape, language=self.language)
+        return Shown(
+            stretches(lines_of(found, self.references)),
+            summary(found),
+            length_note(self.path, before, after),
+        )
 
     def _read(self, value: Json) -> Json:
         # Models may answer Markdown for rich text.
-        is_markdown = self.kind == "richtext" and isinstance(value, str)
+        is_markdown = self.shape.kind == "richtext" and isinstance(value, str)
         return from_markdown(value) if is_markdown and isinstance(value, str) else value
-
-    def _words(self, value: Json) -> Text:
-        is_document = self.kind != "richtext" or isinstance(value, Mapping)
-        return text_of(self.kind, value) if is_document else Text("")
 
 
 def field_view(target: FieldTarget, document: PostDocument, values: Iterable[Json]) -> FieldView:
     """How to show the values of a field. At most a query for each kind of thing that they name."""
-    kind, nested = _shape(target, document)
+    shape = _shape(target, document)
     wanted = Wanted()
-    if kind in wanted.ids:
+    if shape.kind in wanted.ids:
         for value in values:
-            wanted.add(kind, value)
+            wanted.add(shape.kind, value)
     return FieldView(
-        label_of_target(target, document), target.key, kind, nested, references=found(wanted)
+        label_of_target(target, document),
+        target.key,
+        shape,
+        document.locale,
+        references=found(wanted),
     )
 
 
-def _shape(target: FieldTarget, document: PostDocument) -> tuple[str, type[ModuleProps] | None]:
+def _shape(target: FieldTarget, document: PostDocument) -> Shape:
     if target.module_id is None:
-        return kind_at(f"post.{'.'.join(target.path)}", document)
+        return shape_at(f"post.{'.'.join(target.path)}", document)
     if len(target.path) == 1:
-        return kind_at(f"modules.{target.module_id}.props.{target.path[0]}", document)
-    return target.field_type, None
+        return shape_at(f"modules.{target.module_id}.props.{target.path[0]}", document)
+    return Shape(target.field_type)
 
 
 def label_of_target(target: FieldTarget, document: PostDocument) -> str:

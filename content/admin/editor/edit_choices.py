@@ -6,8 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from content.admin.editor.typed import Sheet, edit_of
-from content.admin.lookups import references_of
 from content.changes import diff
+from content.reference_queries import references_of
 from content.review.cards import Card, cards_between
 from core.errors import CmsError
 

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from content import search
-from content.admin.inbox.words import type_label
 from content.definitions import taxonomies
 from content.models import Post, Status, Term
+from content.review.labels import type_label
 from content.richtext.links import is_external, safe_href
 from content.site.addresses import canonical_form
 from core.admin.rights import require

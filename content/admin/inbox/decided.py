@@ -14,28 +14,50 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from content.admin.inbox.lines import Rights
 from content.admin.review.told import take_back_button
-from content.models import Layer
+from content.models import Layer, QueuedChange
 from content.services.decision_batches import MOST as MOST_IN_BATCH
 from content.services.decision_batches import begin_batch
 from content.services.inbox import MOST, Decided, Decision, Marked, Word, decide_queued
+from content.waiting.queries import takeable
 from core.admin.rights import actor_of
+from core.errors import Conflict
 
-_PACKED: Final = re.compile(r"(\d{1,18})\.([0-9a-f]{20})")
-_NAME: Final = re.compile(rf"d\.{_PACKED.pattern}")
+_PACKED: Final = re.compile(r"(\d{1,18})\.([0-9a-f]{20,32})")
+_NAME: Final = re.compile(rf"([dx])\.{_PACKED.pattern}")
 _WORDS: Final[dict[str, Word]] = {"accept": "accept", "reject": "reject"}
 _TOLD: Final = 5
 
 
 def read_marks(posted: QueryDict) -> list[Marked]:
-    """Every line that was marked accept or reject; what is malformed is no mark."""
+    """Every line that was marked accept or reject; what is malformed is no mark.
+
+    A line that must be opened has a field of another name (`x.`), which can only reject.
+    """
     found: list[Marked] = []
     for name, value in posted.items():
         match = _NAME.fullmatch(name)
         word = _WORDS.get(str(value))
-        if match is not None and word is not None:
-            found.append(Marked(int(match[1]), match[2], word))
+        if match is not None and word is not None and (match[1] == "d" or word == "reject"):
+            found.append(Marked(int(match[2]), match[3], word))
     return found
+
+
+def require_opened(request: HttpRequest, marks: Sequence[Marked]) -> None:
+    """Raise `Conflict` (`must_be_opened`) where something is accepted that is not safe, or was not shown whole."""
+    if not Rights.of(request).any:
+        return  # refused by the service, whatever it is
+    accepted = {mark.id for mark in marks if mark.word == "accept"}
+    there = set(QueuedChange.objects.filter(pk__in=accepted).values_list("pk", flat=True))
+    count = len(there - takeable(there))
+    if count:
+        text = ngettext(
+            "%(count)s change must be opened before it is accepted. Nothing was decided.",
+            "%(count)s changes must be opened before they are accepted. Nothing was decided.",
+            count,
+        )
+        raise Conflict(text % {"count": count}, code="must_be_opened")
 
 
 def packed(rows: Iterable[tuple[int, str]]) -> str:

@@ -11,17 +11,17 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from content.admin.inbox.decided import decide, packed, read_marks, read_packed
+from content.admin.inbox.decided import decide, packed, read_marks, read_packed, require_opened
 from content.admin.inbox.lines import Line, Rights, lines_of
 from content.admin.inbox.page import asked_of, filter_words, group_words, inbox_url
 from content.admin.inbox.words import LAYERS
-from content.admin.lookups import found as looked_up
 from content.admin.pages import page
 from content.layers import LayerView
 from content.layers.state import open_layers_of_many
-from content.models import Layer, Post, QueuedChange
+from content.models import Layer, Post, QueuedChange, Status
+from content.reference_queries import found as looked_up
 from content.review.cards import Card, cards_of_layer
-from content.review.references import Wanted, wanted_by
+from content.review.references import References, Wanted, wanted_by
 from content.services.decision_batches import MOST as MOST_IN_BATCH
 from content.services.inbox import MOST, Marked, Word
 from content.waiting.queries import Alike, Asked, chosen, with_posts
@@ -103,9 +103,7 @@ def _what_may_be_done(request: HttpRequest, layer: str) -> dict[str, object]:
 
 def _words(asked: Asked, first: Line, total: int) -> str:
     if asked.like:
-        group = Alike(
-            asked.like, total, first.risk, first.row, is_twin=first.row.twin == asked.like
-        )
+        group = Alike(asked.like, total, first.risk, first.row)
         return group_words(group, first.run.agent if first.run else "")
     names = {"count": total, "layer": LAYERS[asked.layer], "filters": filter_words(asked)}
     if not names["filters"]:
@@ -136,10 +134,14 @@ def _samples(lines: Sequence[Line]) -> list[Sample]:
                 wanted.ids[kind] |= ids
     references = looked_up(wanted)
     cards: dict[UUID, dict[str, Card]] = {
-        pk: {card.path: card for group in cards_of_layer(view, references) for card in group.cards}
-        for pk, view in ((pk, _only(view, lines)) for pk, view in views.items())
+        pk: _cards(_only(view, lines), references, posts[pk]) for pk, view in views.items()
     }
     return [Sample(line, cards.get(line.post.pk, {}).get(line.row.path)) for line in lines]
+
+
+def _cards(view: LayerView, references: References, post: Post) -> dict[str, Card]:
+    groups = cards_of_layer(view, references, is_live=post.status == Status.PUBLISHED)
+    return {card.path: card for group in groups for card in group.cards}
 
 
 def _only(view: LayerView, lines: Iterable[Line]) -> LayerView:
@@ -152,15 +154,30 @@ def _decided(request: HttpRequest, asked: Asked) -> HttpResponse:
     word = _VERBS.get(request.POST.get("action", ""))
     if word is None:
         return _show(request, asked, _("Press one of the buttons."), 422)
-    marks = [Marked(mark.id, mark.seen, word) for mark in read_marks(request.POST)]
-    marks += read_packed(request.POST.get("rest", ""), word)
+    marks = [Marked(mark.id, mark.seen, word) for mark in _ticked(request, word)]
+    if asked.like or word == "reject":
+        # What is not listed may only be accepted where it is the same as what is.
+        marks += read_packed(request.POST.get("rest", ""), word)
     try:
         _require_sample(asked, marks)
+        if not asked.like:
+            require_opened(request, marks)
         return decide(request, marks, inbox_url())
     except CmsError as error:
         if error.status in (403, 404):
             raise
         return _show(request, asked, error.message, error.status)
+
+
+def _ticked(request: HttpRequest, word: Word) -> list[Marked]:
+    """What is included: all of it to be rejected, else only what may be accepted from a list."""
+    included = request.POST.copy()
+    for name in [name for name in included if name.startswith("x.")]:
+        if word == "accept":
+            del included[name]
+        else:
+            included[name] = "reject"
+    return read_marks(included)
 
 
 def _require_sample(asked: Asked, marks: Sequence[Marked]) -> None:

@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from django.http import HttpRequest
 
-from content.admin.inbox.words import age_of, place_of, reason_words, risk_word, type_label
+from content.admin.inbox.words import age_of, flag_words, place_of, risk_word
 from content.admin.pages import post_url, review_url
 from content.admin.panels import RunView, describe_runs
 from content.admin.titles import title_of
-from content.models import Layer, Post, QueuedChange
-from content.review.diff import Segment, diff_text
+from content.models import Layer, Post, QueuedChange, Status
+from content.reference_queries import found
+from content.review.cards import ShownLine
+from content.review.cards import lines_of as drawn
+from content.review.labels import type_label
+from content.review.references import Wanted
+from content.waiting.excerpts import from_json
 from core.admin.rights import may
+
+_SHOWN: Final = 3
+"""Lines of a change that stand open in a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +58,7 @@ class Line:
     post_url: str
     type: str
     place: str
-    segments: tuple[Segment, ...]
+    shown: tuple[ShownLine, ...]
     risk: int
     risk_word: str
     reasons: tuple[str, ...]
@@ -81,13 +90,36 @@ class Line:
         return age_of(self.row.at)
 
     @property
-    def must_be_opened(self) -> bool:
-        """Whether the line leaves something out, so that it cannot be accepted from here."""
+    def first(self) -> tuple[ShownLine, ...]:
+        return self.shown[:_SHOWN]
+
+    @property
+    def more(self) -> tuple[ShownLine, ...]:
+        """What is folded where much differs: closed, but there."""
+        return self.shown[_SHOWN:]
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether something that differs is left out."""
         return not self.row.is_whole
+
+    @property
+    def must_be_opened(self) -> bool:
+        """Whether it cannot be accepted from a list: it is not safe, or the line leaves something out."""
+        return self.risk > 1 or self.is_cut
+
+    @property
+    def reject_name(self) -> str:
+        """Of its rejection in the form, where it cannot be accepted."""
+        return reject_name_of(self.row)
 
 
 def name_of(row: QueuedChange) -> str:
     return f"d.{row.pk}.{row.seen}"
+
+
+def reject_name_of(row: QueuedChange) -> str:
+    return f"x.{row.pk}.{row.seen}"
 
 
 def lines_of(
@@ -96,14 +128,31 @@ def lines_of(
     *,
     words: dict[str, str] | None = None,
 ) -> list[Line]:
-    """`rows` are of `with_posts`. One query more, for the runs; `words` are decisions by name."""
+    """`rows` are of `with_posts`. One query for the runs, one for each kind of thing that changes refer to.
+
+    `words` are decisions by name.
+    """
     listed = list(rows)
+    comparisons = [from_json(row.pieces) for row in listed]
+    wanted = Wanted()
+    for comparison in comparisons:
+        wanted.add_differences(comparison.differences)
+    references = found(wanted)
     runs = describe_runs(request, (row.run_id for row in listed))
     rights = Rights.of(request)
-    return [_line(row, runs.get(row.run_id), rights, words or {}) for row in listed]
+    return [
+        _line(row, drawn(comparison, references), runs.get(row.run_id), rights, words or {})
+        for row, comparison in zip(listed, comparisons, strict=True)
+    ]
 
 
-def _line(row: QueuedChange, run: RunView | None, rights: Rights, words: dict[str, str]) -> Line:
+def _line(
+    row: QueuedChange,
+    shown: tuple[ShownLine, ...],
+    run: RunView | None,
+    rights: Rights,
+    words: dict[str, str],
+) -> Line:
     weight: int = getattr(row, "weight", row.risk)
     return Line(
         row=row,
@@ -113,13 +162,15 @@ def _line(row: QueuedChange, run: RunView | None, rights: Rights, words: dict[st
         post_url=post_url("change", row.post),
         type=type_label(row.post.type),
         place=place_of(row),
-        segments=tuple(diff_text(row.before, row.after)),
+        shown=shown,
         risk=weight,
         risk_word=risk_word(weight),
-        reasons=tuple(reason_words(row)),
+        reasons=tuple(
+            flag_words(row.flags_live if row.post.status == Status.PUBLISHED else row.flags)
+        ),
         who=run.agent if run else row.agent_id or row.author_name,
         run=run,
         may_take=rights.take(row.layer),
         may_reject=rights.reject,
-        word=words.get(name_of(row), ""),
+        word=words.get(name_of(row)) or words.get(reject_name_of(row), ""),
     )

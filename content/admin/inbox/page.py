@@ -15,11 +15,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from content.admin.inbox.batches import going_on
-from content.admin.inbox.decided import decide, read_marks
+from content.admin.inbox.decided import decide, read_marks, require_opened
 from content.admin.inbox.lines import Rights, lines_of
-from content.admin.inbox.words import AGES, LAYERS, RISKS, place_of, risk_word, type_label
+from content.admin.inbox.words import AGES, LAYERS, RISKS, place_of, risk_word
 from content.admin.pages import page
 from content.admin.panels import describe_runs
+from content.models import QueuedChange
+from content.review.labels import type_label
+from content.review.references import References
+from content.review.shown import note_of
+from content.waiting.excerpts import from_json
 from content.waiting.queries import Alike, Asked, Facets, alike, chosen, facets, with_posts
 from core.admin.rights import answers_refusals, require
 from core.errors import CmsError
@@ -88,12 +93,13 @@ def _decided(request: HttpRequest) -> HttpResponse:
     if not marks:
         return _show(request, {}, _("Mark changes first: Accept or Reject."), 422)
     try:
+        require_opened(request, marks)
         query = request.GET.urlencode()
         return decide(request, marks, reverse("admin:inbox") + (f"?{query}" if query else ""))
     except CmsError as error:
         if error.status in (403, 404):
             raise
-        words = {f"d.{mark.id}.{mark.seen}": str(mark.word) for mark in marks}
+        words = {f"{name}.{mark.id}.{mark.seen}": str(mark.word) for mark in marks for name in "dx"}
         return _show(request, words, error.message, error.status)
 
 
@@ -154,23 +160,26 @@ def _groups(request: HttpRequest, asked: Asked) -> list[dict[str, Any]]:
 
 
 def group_words(group: Alike, agent: str) -> str:
-    """ "12 times Meta description, by SEO Specialist, in posts of type Blog"."""
+    """ "12 identical changes by SEO Specialist: Meta description [40][45]"."""
     row = group.example
     who = agent or row.agent_id or row.author_name
-    if group.is_twin:
-        text = ngettext(
-            "%(count)d time the same words in place of the same words, the latest by %(who)s",
-            "%(count)d times the same words in place of the same words, the latest by %(who)s",
-            group.count,
-        )
-        return text % {"count": group.count, "who": who}
     text = ngettext(
-        "%(count)d time %(place)s by %(who)s, type %(type)s",
-        "%(count)d times %(place)s by %(who)s, type %(type)s",
+        "%(count)d identical change by %(who)s: %(what)s",
+        "%(count)d identical changes by %(who)s: %(what)s",
         group.count,
     )
-    names = {"place": place_of(row), "who": who, "type": type_label(row.post.type)}
-    return text % {"count": group.count, **names}
+    return text % {"count": group.count, "who": who, "what": _what(row)}
+
+
+def _what(row: QueuedChange) -> str:
+    """The first thing that differs, in words: titles are told on the page of the group."""
+    first = from_json(row.pieces).lines[:1]
+    notes = [note_of(one, References()).text for line in first for one in line.differences]
+    drawn = [
+        "".join(f"[{part.text.strip()}]" for part in line.segments if part.kind != "same")
+        for line in first
+    ]
+    return f"{place_of(row)} {' '.join(drawn) or ' '.join(notes[:1])}"[:200]
 
 
 def filter_words(asked: Asked) -> str:

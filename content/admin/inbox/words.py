@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -11,10 +12,8 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from content.definitions import post_types
 from content.models import DecisionItem, QueuedChange
 from content.review.labels import field_label, module_label, prop_label
-from core.words import in_words
 
 RISKS: Final[dict[int, Promise]] = {
     3: gettext_lazy("High risk"),
@@ -29,15 +28,12 @@ AGES: Final[dict[str, Promise]] = {
     "older-month": gettext_lazy("Older than 30 days"),
 }
 LAYERS: Final = {"ai-review": "AI Review", "review": "Review"}
-_REASONS: Final[dict[str, Promise]] = {
+_FLAGS: Final[dict[str, Promise]] = {
     "conflict": gettext_lazy("a person staged something else"),
-    "drift": gettext_lazy("changed meanwhile"),
-    "removed": gettext_lazy("module removed"),
-    "replaced": gettext_lazy("module replaced"),
-    "added": gettext_lazy("new module"),
-    "moved": gettext_lazy("moved"),
-    "emptied": gettext_lazy("all text removed"),
-    "rewritten": gettext_lazy("much shorter"),
+    "drifted": gettext_lazy("changed meanwhile"),
+    "edited": gettext_lazy("edited by a person"),
+    "removed": gettext_lazy("something removed"),
+    "characters": gettext_lazy("hidden or look-alike characters"),
     "price": gettext_lazy("price"),
     "negation": gettext_lazy("negation"),
     "number": gettext_lazy("number"),
@@ -45,11 +41,16 @@ _REASONS: Final[dict[str, Promise]] = {
     "name": gettext_lazy("name"),
     "link": gettext_lazy("link"),
     "image": gettext_lazy("image"),
-    "address": gettext_lazy("address of the page"),
-    "robots": gettext_lazy("search engines"),
+    "embed": gettext_lazy("embedded page"),
+    "reference": gettext_lazy("reference"),
+    "slug": gettext_lazy("address of the page"),
+    "seo": gettext_lazy("search engines"),
     "structured-data": gettext_lazy("structured data"),
-    "schedule": gettext_lazy("publication"),
+    "module": gettext_lazy("module"),
     "choice": gettext_lazy("setting"),
+    "boolean": gettext_lazy("yes or no"),
+    "mark": gettext_lazy("formatting"),
+    "structure": gettext_lazy("structure"),
 }
 
 
@@ -57,12 +58,9 @@ def risk_word(risk: int) -> str:
     return str(RISKS[min(max(risk, 1), 3)])
 
 
-def reason_words(row: QueuedChange) -> list[str]:
-    """Why to look, in words; that a published post is at stake is one of them."""
-    found = [str(_REASONS.get(reason, reason)) for reason in row.reasons]
-    if row.is_outward and row.post.status == "published":
-        found.append(_("published, seen by search engines"))
-    return found
+def flag_words(flags: Iterable[str]) -> list[str]:
+    """Why to look, in words."""
+    return [str(_FLAGS.get(flag, flag)) for flag in flags]
 
 
 def place_of(row: QueuedChange | DecisionItem) -> str:
@@ -87,9 +85,3 @@ def age_of(moment: datetime) -> str:
     if timezone.now() - moment < timedelta(minutes=1):
         return _("just now")
     return _("%(age)s ago") % {"age": timesince(moment, depth=1)}
-
-
-def type_label(name: str) -> str:
-    """The label of a post type; its name where there is none any more."""
-    definition = post_types.get(name)
-    return in_words(definition.label) if definition else name

@@ -8,10 +8,10 @@ from uuid import UUID, uuid4
 
 from django.db.models import Case, IntegerField, Q, Value, When
 
-from content.admin.inbox.words import type_label
 from content.admin.menus.rows import Row
 from content.definitions import post_types
 from content.models import Post, Status, Term
+from content.review.labels import type_label
 from content.site.list_addresses import IndexPage, list_title
 from core.words import in_words
 

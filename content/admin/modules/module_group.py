@@ -11,11 +11,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDi
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
-from content.admin.inbox.words import type_label
 from content.admin.labels import TypeFilter, type_choices
 from content.admin.modules.group_rows import acted, cards, choices, modules_sent
 from content.definitions import post_types
 from content.models import ModuleGroup
+from content.review.labels import type_label
 from content.services.module_groups import (
     DESCRIPTION_MAX,
     LABEL_MAX,

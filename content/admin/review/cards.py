@@ -14,7 +14,6 @@ from django.utils.translation import gettext_lazy as _
 
 from content.admin.authors import agent_accounts, is_ais
 from content.admin.editor.sheet import module_fields, post_sections
-from content.admin.lookups import references_of
 from content.admin.panels import (
     FieldAction,
     FieldActions,
@@ -26,7 +25,8 @@ from content.admin.panels import (
 from content.document import PostDocument
 from content.layers import Layers, LayerView
 from content.layers.digest import fingerprint
-from content.models import Layer
+from content.models import Layer, Status
+from content.reference_queries import references_of
 from content.review.cards import Card, cards_of_layer
 from content.review.references import kind_at
 
@@ -72,6 +72,8 @@ class Shown:
     run: RunView | None
     can_edit: bool
     again: FieldAction | None
+    passages_accepted: Collection[str] = ()
+    passages_rejected: Collection[str] = ()
 
     @property
     def can_ask(self) -> bool:
@@ -124,7 +126,8 @@ def shown_layer(
 ) -> ShownLayer:
     """The groups of a layer. At most six queries, however many changes."""
     references = references_of(view.changes, view.document, view.below)
-    groups = cards_of_layer(view, references)
+    is_live = layers.post.status == Status.PUBLISHED
+    groups = cards_of_layer(view, references, is_live=is_live)
     marks = [card.mark for group in groups for card in group.cards if card.mark]
     known = _Known(
         decisions,
@@ -177,6 +180,15 @@ def _shown(card: Card, known: _Known) -> Shown:
         known.runs.get(mark.run_id) if mark else None,
         card.path in known.editable,
         _again(card, known),
+        *(
+            {
+                passage.name
+                for passage in card.passages
+                if known.decisions.words.get(passage.name) == word
+                and card.path not in known.decisions.moved
+            }
+            for word in ("accept", "reject")
+        ),
     )
 
 

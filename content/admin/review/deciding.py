@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from uuid import UUID
 
@@ -17,7 +17,9 @@ from content.admin.review.told import tell
 from content.layers import LayerView
 from content.layers.decide import Decided, decide
 from content.layers.notes import checked_note
+from content.layers.selection import base_path
 from content.models import Layer, Post
+from content.review.passages import SEPARATOR, passages_at
 from core.admin.rights import actor_of, answers_refusals, require
 from core.errors import CmsError
 
@@ -52,8 +54,7 @@ def _decided(reviewed: Reviewed) -> HttpResponse:
     if action not in (taking, "reject"):
         return _again(reviewed, _("Press one of the buttons."))
     marked = _read_decisions(reviewed.request).words
-    accept = [path for path, word in marked.items() if word == "accept"]
-    refuse = [path for path, word in marked.items() if word == "reject"]
+    accept, refuse = _by_word(marked, reviewed.view)
     if not accept and not refuse:
         return _confirm_all(reviewed, action)
     if action == taking and not accept:
@@ -79,9 +80,7 @@ def _carry_out(
             accept=accept,
             refuse=refuse,
             note=checked_note(request.POST.get("note", "")),
-            notes={
-                path: checked_note(words) for path, words in _read_decisions(request).notes.items()
-            },
+            notes=_notes(request, refuse),
         )
     except CmsError as error:
         if error.status in (403, 404):
@@ -89,6 +88,12 @@ def _carry_out(
         return _refused(reviewed, error)
     tell(request, post, view, done)
     return HttpResponseRedirect(_next(post, view, done))
+
+
+def _notes(request: HttpRequest, refuse: Collection[str]) -> dict[str, str]:
+    """The note of each rejection; a passage has that of its change."""
+    sent = _read_decisions(request).notes
+    return {path: checked_note(sent[base_path(path)]) for path in refuse if base_path(path) in sent}
 
 
 def _read_decisions(request: HttpRequest) -> Decisions:
@@ -101,6 +106,31 @@ def _read_decisions(request: HttpRequest) -> Decisions:
     }
     notes = {key.removeprefix(_NOTE): value for key, value in sent.items() if _is_note(key)}
     return Decisions(words, {path: note for path, note in notes.items() if note.strip()})
+
+
+def _by_word(marked: Mapping[str, str], view: LayerView) -> tuple[list[str], list[str]]:
+    """What is accepted and what is rejected. The word on a passage goes before the word on its whole change."""
+    passages: dict[str, dict[str, str]] = {}
+    for name, word in marked.items():
+        if SEPARATOR in name:
+            passages.setdefault(base_path(name), {})[name] = word
+    found: dict[str, list[str]] = {"accept": [], "reject": []}
+    for path, word in marked.items():
+        if SEPARATOR not in path and path not in passages:
+            found[word].append(path)
+    changes = {change.path: change for change in view.changes}
+    for path, words in passages.items():
+        whole = marked.get(path)
+        change = changes.get(path)
+        named = passages_at(change, view.below, view.document) if change else ()
+        for name in (f"{path}{SEPARATOR}{passage}" for passage in named):
+            decided = words.pop(name) if name in words else whole
+            if decided is not None:
+                found[decided].append(name)
+        # Gone by now: refused by name.
+        for name, word in words.items():
+            found[word].append(name)
+    return found["accept"], found["reject"]
 
 
 def _is_note(key: str) -> bool:

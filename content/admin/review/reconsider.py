@@ -13,12 +13,12 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from content.admin.lookups import references_of
 from content.admin.pages import MOST_REJECTIONS, post_page, post_url, read, review_url
 from content.admin.review.cards import layer_label
 from content.changes import apply
 from content.layers import Layers, LayerView
 from content.models import Layer, Post, RejectedChange
+from content.reference_queries import references_of
 from content.review.cards import cards_between
 from content.review.labels import label_of, module_names
 from content.services.rejections import (

@@ -14,11 +14,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from content.admin.inbox.words import type_label
 from content.admin.pages import page
 from content.admin.translations.rows import rows_of
 from content.definitions import post_types
 from content.models import Post
+from content.review.labels import type_label
 from content.services.translate import create_translation
 from content.translation_queries import STATES, Asked, originals
 from core.admin.rights import actor_of, answers_refusals, may, require

@@ -9,11 +9,11 @@ from uuid import UUID
 
 from django.db.models import Count
 
-from content.admin.inbox.words import type_label
 from content.admin.pages import post_url, review_url
 from content.admin.titles import title_of, with_proposed_titles
 from content.models import Layer, Post, QueuedChange
 from content.origins import TranslationState, states_of
+from content.review.labels import type_label
 
 
 @dataclass(frozen=True, slots=True)

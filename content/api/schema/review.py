@@ -11,11 +11,14 @@ from content.api.schema.posts import PostFieldsSchema
 from content.changes.values import Kind
 from content.models import Layer
 from content.models.post import TITLE_MAX
+from content.review.differences import KINDS as DIFFERENCE_KINDS
+from content.review.risk import FLAGS
 from core.actor import Via
 from core.api.schema import PersonSchema, choice, query
 
 LAYERS = list(Layer.values)
 KINDS = list(get_args(Kind))
+PIECES = list(DIFFERENCE_KINDS)
 VIAS = list(get_args(Via))
 LAYER_PARAMETER = [query("layer", "The layer.", {**choice(*LAYERS), "default": "review"})]
 
@@ -34,7 +37,7 @@ STAGED_EXAMPLE = OpenApiExample(
 )
 APPROVED = OpenApiExample(
     "One path of what was seen",
-    {"digest": "d1.…", "paths": ["post.title"], "note": "Agreed."},
+    {"digest": "d2.…", "paths": ["post.title"], "note": "Agreed."},
     request_only=True,
 )
 
@@ -49,6 +52,23 @@ class DifferenceSchema(serializers.Serializer[object]):
     after = serializers.JSONField()
 
 
+class PieceSchema(serializers.Serializer[object]):
+    """One thing that differs. What nobody sees in a text is written by name, in brackets of the kind ⟦U+200B …⟧."""
+
+    kind = serializers.ChoiceField(choices=PIECES)
+    place = serializers.CharField(allow_blank=True, help_text="Where it is in the value, in words.")
+    before = serializers.CharField(allow_null=True, allow_blank=True)
+    after = serializers.CharField(allow_null=True, allow_blank=True)
+    about = serializers.CharField(
+        allow_null=True, help_text="The words that carry it: the text of a link, what is bold."
+    )
+    passage = serializers.CharField(
+        allow_null=True,
+        help_text="Names the passage in `paths` of approve, submit and reject: `<path>#<passage>`. "
+        "Null where the change is one decision.",
+    )
+
+
 class ChangeSchema(DifferenceSchema):
     """One path that a layer changes, and whose hand it is."""
 
@@ -59,7 +79,11 @@ class ChangeSchema(DifferenceSchema):
     editedBy = serializers.CharField(allow_null=True)
     at = serializers.DateTimeField(allow_null=True)
     conflict = serializers.BooleanField()
-    flags = serializers.ListField(child=serializers.ChoiceField(choices=["drifted", "edited"]))
+    flags = serializers.ListField(
+        child=serializers.ChoiceField(choices=FLAGS),
+        help_text="What a person must look at; empty only where the change is safe.",
+    )
+    pieces = PieceSchema(many=True, help_text="All that differs, in order.")
 
 
 class ChangesSchema(serializers.Serializer[object]):

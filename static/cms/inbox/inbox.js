@@ -6,8 +6,9 @@ import { firstOf, lineOf, linesOf, move, typing } from "./moving.js";
 const undo = [];
 let last = "";
 const form = () => document.querySelector("[data-inbox]");
-const radio = (line, value) => line.querySelector(`input[type=radio][value=${value}]`);
-const marked = (line) => line.querySelector("input[type=radio]:checked")?.value ?? "";
+// What must be opened to be accepted has a box for its rejection, and no radio buttons.
+const radio = (line, value) => line.querySelector(`.decide input[value=${value}]`);
+const marked = (line) => line.querySelector(".decide input:checked")?.value ?? "";
 
 function say(text) {
   document.querySelector("[data-said]").textContent = text;
@@ -36,12 +37,12 @@ function show() {
 function mark(line, value, { remember = true } = {}) {
   const words = form().dataset;
   if (value === "accept" && !radio(line, "accept")) return say(words.saidOpen);
-  const button = radio(line, value || "leave");
+  const button = radio(line, value || "leave") ?? radio(line, "reject");
   if (!button || button.disabled) return;
   if (remember) undo.push([button.name, marked(line)]);
   // What is left for later is not marked at all, as before: then the list may be read again.
   button.checked = value !== "leave" && value !== "";
-  if (!button.checked) for (const other of line.querySelectorAll("input[type=radio]")) other.checked = false;
+  if (!button.checked) for (const other of line.querySelectorAll(".decide input")) other.checked = false;
   show();
   say(words[{ accept: "saidAccept", reject: "saidReject" }[value] ?? "saidLeave"]);
   if (remember && value !== "leave") move(form(), 1);
@@ -86,7 +87,7 @@ document.addEventListener("keydown", key);
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-filters] select")) event.target.form.requestSubmit();
   if (event.target.matches("[data-wait] input[value=leave]")) event.target.checked = false;
-  if (event.target.matches("[data-wait] input[type=radio]")) show();
+  if (event.target.matches("[data-wait] .decide input")) show();
 });
 // Enter in the note would apply: deciding must be meant.
 document.addEventListener("keydown", (event) => {

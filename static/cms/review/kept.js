@@ -13,7 +13,8 @@ export function kept(key) {
     save(cards) {
       const made = {};
       for (const card of cards) {
-        if (card.decision !== "leave" || card.note) made[card.path] = { seen: card.seen, decision: card.decision, note: card.note };
+        const { path, seen, note, words, whole: decision } = card;
+        if (card.decision !== "leave" || note) made[path] = { seen, decision, note, words };
       }
       try {
         if (Object.keys(made).length) sessionStorage.setItem(key, JSON.stringify(made));
@@ -29,10 +30,12 @@ export function kept(key) {
         const one = made[card.path];
         if (!one) continue;
         if (one.seen !== card.seen) {
-          if (one.decision !== "leave") moved.push(card);
+          if (one.decision !== "leave" || Object.keys(one.words ?? {}).length) moved.push(card);
           continue;
         }
-        if (card.put(one.decision, one.note)) count += 1;
+        card.put(one.decision, one.note);
+        card.putWords(one.words ?? {});
+        if (card.decision !== "leave") count += 1;
       }
       return { total: count + moved.length, count, moved };
     },

@@ -165,6 +165,8 @@ function start(root) {
   function changed(event) {
     const card = cardOf(event.target);
     if (!card || event.target.type !== "radio") return;
+    if (card.passages.includes(event.target)) return told(card, event.target.value);
+    for (const passage of card.passages) passage.checked = passage.value === "leave";
     undo.push([card, last.get(card)]);
     last.set(card, event.target.value);
     told(card, event.target.value);

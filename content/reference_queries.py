@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from content.changes import Change
 from content.document import PostDocument
 from content.models import Post, Term
+from content.review.labels import type_label
 from content.review.references import MediaView, References, Wanted, wanted_by
 from media.models import Asset
 from media.queries import assets
@@ -27,15 +28,21 @@ def found(wanted: Wanted) -> References:
     return References(
         media={id_: media_view(asset) for id_, asset in assets(wanted.ids["media"]).items()},
         posts={
-            str(pk): title
-            for pk, title in (
-                Post.objects.filter(pk__in=posts).values_list("pk", "title") if posts else ()
+            str(
+                row["pk"]
+            ): f"{row['title']} · {type_label(row['type'])} · {row['path'] or row['locale']}"
+            for row in (
+                Post.objects.filter(pk__in=posts).values("pk", "title", "type", "path", "locale")
+                if posts
+                else ()
             )
         },
         terms={
-            str(pk): name
-            for pk, name in (
-                Term.objects.filter(pk__in=terms).values_list("pk", "name") if terms else ()
+            str(pk): f"{name} · {taxonomy}"
+            for pk, name, taxonomy in (
+                Term.objects.filter(pk__in=terms).values_list("pk", "name", "taxonomy")
+                if terms
+                else ()
             )
         },
     )

@@ -1,0 +1,49 @@
+"""The queue says what comparisons find, and hashes of what was seen are keyed: its rows are made anew after `migrate`."""
+
+from __future__ import annotations
+
+from django.apps.registry import Apps
+from django.db import migrations, models
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+
+
+def forget_rows(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
+    apps.get_model("content", "QueuedChange").objects.all().delete()
+
+
+class Migration(migrations.Migration):
+    dependencies = [("content", "0016_decision_batch")]
+
+    operations = [
+        migrations.RunPython(forget_rows, forget_rows),
+        migrations.RemoveIndex(model_name="queuedchange", name="queued_twin"),
+        migrations.RemoveField(model_name="queuedchange", name="twin"),
+        migrations.RemoveField(model_name="queuedchange", name="before"),
+        migrations.RemoveField(model_name="queuedchange", name="after"),
+        migrations.RemoveField(model_name="queuedchange", name="is_outward"),
+        migrations.RemoveField(model_name="queuedchange", name="reasons"),
+        migrations.AddField(
+            model_name="queuedchange", name="flags", field=models.JSONField(default=list)
+        ),
+        migrations.AddField(
+            model_name="queuedchange", name="flags_live", field=models.JSONField(default=list)
+        ),
+        migrations.AddField(
+            model_name="queuedchange", name="pieces", field=models.JSONField(default=list)
+        ),
+        migrations.AddField(
+            model_name="queuedchange",
+            name="risk_live",
+            field=models.PositiveSmallIntegerField(default=1),
+            preserve_default=False,
+        ),
+        migrations.AlterField(
+            model_name="queuedchange", name="seen", field=models.CharField(max_length=32)
+        ),
+        migrations.AlterField(
+            model_name="decisionitem", name="seen", field=models.CharField(max_length=32)
+        ),
+        migrations.AlterField(
+            model_name="rejectedchange", name="seen", field=models.CharField(max_length=32)
+        ),
+    ]

@@ -1,0 +1,71 @@
+"""Which parts of two sequences belong together: `difflib` with bounded work, for words, blocks and items alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Final
+
+MAX_PAIRS: Final = 120_000
+"""Equal pairs that the matcher may have to look at; beyond it the middle is replaced as a whole."""
+_OFTEN: Final = 30
+"""A key that comes more often never starts a match, only extends one: repetitive texts would take minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Stretches of both sides that belong together. Those of a same run have equal keys, one by one."""
+
+    is_same: bool
+    old: slice
+    new: slice
+
+
+def align(old: Sequence[str], new: Sequence[str]) -> list[Run]:
+    """Runs that cover both sequences in order; no two neighbours are both the same or both not."""
+    least = min(len(old), len(new))
+    head = next((at for at in range(least) if old[at] != new[at]), least)
+    rest = least - head
+    tail = next((at for at in range(rest) if old[-1 - at] != new[-1 - at]), rest)
+    middle = _middle(old[head : len(old) - tail], new[head : len(new) - tail])
+    runs = [Run(True, slice(0, head), slice(0, head))]
+    runs += [
+        Run(same, slice(a + head, b + head), slice(c + head, d + head))
+        for same, a, b, c, d in middle
+    ]
+    runs.append(Run(True, slice(len(old) - tail, len(old)), slice(len(new) - tail, len(new))))
+    return _joined(runs)
+
+
+def cost(old: Sequence[str], new: Sequence[str]) -> int:
+    """How many equal pairs the matcher would look at."""
+    ours, theirs = Counter(old), Counter(new)
+    return sum(count * theirs[key] for key, count in ours.items() if theirs[key] <= _OFTEN)
+
+
+def _middle(old: Sequence[str], new: Sequence[str]) -> list[tuple[bool, int, int, int, int]]:
+    if not old or not new or cost(old, new) > MAX_PAIRS:
+        return [(False, 0, len(old), 0, len(new))]
+    often = {key for key, count in Counter(new).items() if count > _OFTEN}
+    matcher = SequenceMatcher(often.__contains__, old, new, autojunk=False)
+    return [(tag == "equal", a, b, c, d) for tag, a, b, c, d in matcher.get_opcodes()]
+
+
+def _joined(runs: Sequence[Run]) -> list[Run]:
+    found: list[Run] = []
+    for run in runs:
+        if run.old.start == run.old.stop and run.new.start == run.new.stop:
+            continue
+        if found and found[-1].is_same == run.is_same:
+            last = found[-1]
+            run = Run(
+                run.is_same,
+                slice(last.old.start, run.old.stop),
+                slice(last.new.start, run.new.stop),
+            )
+            found[-1] = run
+        else:
+            found.append(run)
+    return found

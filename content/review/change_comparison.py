@@ -1,0 +1,87 @@
+"""The comparison of a staged change: of a field, of a prop, of a whole module, of a place among the others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from content.changes import ABSENT, Change, Value, value_at
+from content.document import ModuleDocument, PostDocument
+from content.review.comparison import Compared, compare_modules, compared
+from content.review.differences import Comparison, Difference, Line
+from content.review.labels import raw_module_names
+from content.review.merge_tree import Part
+from content.review.references import shape_at
+
+_OVERRIDES = ".overrides."
+
+
+def compare_change(
+    change: Change, before: PostDocument, after: PostDocument
+) -> tuple[Compared, str]:
+    """What differs in a change that leads from one document to another, and the kind of its field."""
+    if change.kind == "moved":
+        return _without_parts(change, _moved(change, before, after)), "position"
+    if isinstance(change.before, ModuleDocument) or isinstance(change.after, ModuleDocument):
+        sides = (
+            side if isinstance(side, ModuleDocument) else None
+            for side in (change.before, change.after)
+        )
+        of_module = compare_modules(*sides, language=after.locale)
+        if change.kind == "added":
+            of_module = _placed(of_module, _place(change.behind, after))
+        return _without_parts(change, of_module), "module"
+    is_there = change.module_id is None or after.module(change.module_id) is not None
+    shape = shape_at(change.path, after if is_there else before)
+    old = effective(change.path, change.before, before)
+    new = effective(change.path, change.after, after)
+    found = compared(old, new, shape, language=after.locale)
+    if _OVERRIDES in change.path and ABSENT in (change.before, change.after):
+        found = replace(found, comparison=_shared(found.comparison, change))
+    return found, shape.kind
+
+
+def effective(path: str, value: Value, document: PostDocument) -> Value:
+    """What stands where a module has no value of its own for a post: that of the module itself."""
+    if value is ABSENT and _OVERRIDES in path:
+        return value_at(document, path.replace(_OVERRIDES, ".props."))
+    return value
+
+
+def _without_parts(change: Change, found: Comparison) -> Compared:
+    return Compared(found, Part(change.before, change.after))
+
+
+def _shared(found: Comparison, change: Change) -> Comparison:
+    """A value of a post's own comes, or goes: said also where it is the shared one."""
+    own, shared = "a value of this post's own", "the shared value"
+    is_new = change.before is ABSENT
+    difference = Difference(
+        "structure", (), shared if is_new else own, own if is_new else shared, passage=1
+    )
+    line = Line((), "", "changed", (), (difference,))
+    return replace(found, lines=(*found.lines, line))
+
+
+def _moved(change: Change, before: PostDocument, after: PostDocument) -> Comparison:
+    sides = (
+        f"{int(position) + 1} / {len(document.order)}"
+        for position, document in ((change.before, before), (change.after, after))
+        if isinstance(position, int)
+    )
+    old, new = sides
+    difference = Difference(
+        "position", (), old, f"{new} ({_place(change.behind, after)})", passage=1
+    )
+    return Comparison((Line((), "", "changed", (), (difference,)),))
+
+
+def _placed(found: Comparison, place: str) -> Comparison:
+    difference = Difference("position", (), None, place, passage=1)
+    return replace(found, lines=(*found.lines, Line((), "", "inserted", (), (difference,))))
+
+
+def _place(behind: str, document: PostDocument) -> str:
+    """After which module something stands, with the beginning of its id where several have one name."""
+    if not behind:
+        return "first"
+    return f"after {raw_module_names(document).get(behind, behind)}"

@@ -1,0 +1,230 @@
+"""Characters that a reader cannot see, or takes for others: named, so that they cannot hide in a text.
+
+Sources: Unicode Standard Annex 44 (general categories), Technical Standard 39 (look-alike identifiers) and Technical
+Report 36 (invisible and bidirectional characters). Pure functions.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from functools import lru_cache
+from typing import Final
+from urllib.parse import urlsplit
+
+_ALIASES: Final = {
+    0x00: "null",
+    0x07: "bell",
+    0x08: "backspace",
+    0x09: "tab",
+    0x0A: "line break",
+    0x0B: "vertical tab",
+    0x0C: "form feed",
+    0x0D: "carriage return",
+    0x1B: "escape",
+    0x7F: "delete",
+    0x85: "next line",
+}
+"""Control characters have no name in Unicode."""
+_BLANKS: Final = frozenset(
+    (
+        *(0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0),
+        *(*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)),
+        *range(0x1D173, 0x1D17B),
+    )
+)
+"""Characters of a printing category that show nothing: fillers, variation selectors, the blank pattern of Braille."""
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
+_PLAIN: Final = frozenset(" \n")
+_ODD_LATIN: Final = (
+    (0x0131, 0x0131),  # dotless i
+    (0x0180, 0x0217),  # Extended-B but for the Romanian letters
+    (0x021C, 0x02FF),
+    (0x1D00, 0x1DBF),
+    (0x2C60, 0x2C7F),
+    (0xA720, 0xA7FF),
+    (0xAB30, 0xAB6F),
+)
+"""Letters that no language of a European keyboard writes, most of them the picture of another letter."""
+_ALIKE: Final = (("rn", "m"), ("vv", "w"), ("cl", "d"))
+_ALIKE_LETTERS: Final = str.maketrans("I1|i0O5S", "llllooss")
+_SCRIPTS: Final = (
+    "LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "HEBREW", "ARABIC", "CHEROKEE", "COPTIC", "LISU",
+    "GEORGIAN",
+)  # fmt: skip
+_ORDINARY: Final = re.compile(
+    r"[\n\x20-\x7e\u00a1-\u00ac\u00ae-\u0130\u0132-\u017f\u2010\u2012-\u2027\u2030-\u205e"
+    r"\u20a0-\u20c0\u2190-\u21ff\u2500-\u25ff\u2713-\u2718]*"
+)
+"""What needs no closer look: printable ASCII, Latin with its accents, typographic punctuation, currency, arrows."""
+
+
+def name_of(char: str) -> str:
+    """ "U+200B zero width space"."""
+    code = ord(char)
+    name = unicodedata.name(char, "") or _ALIASES.get(code, "") or "no character"
+    return f"U+{code:04X} {name.lower()}"
+
+
+def is_unseen(char: str) -> bool:
+    """Whether a character shows nothing, or only space, and is neither a space nor a line break."""
+    return char not in _PLAIN and (ord(char) in _BLANKS or unicodedata.category(char) in _UNSEEN)
+
+
+def visible(text: str) -> str:
+    """The text with every character that nobody sees written as its name in brackets.
+
+    What holds a bracket of that kind by itself has it doubled, so that no text reads like another.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_visible(char) for char in text)
+
+
+def visible_context(text: str) -> str:
+    """The same of a text that stays: wide and narrow spaces and the joints of an emoji are left as they are."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        char if _is_usual(char, text[at - 1 : at]) else _visible(char)
+        for at, char in enumerate(text)
+    )
+
+
+def _is_usual(char: str, before: str) -> bool:
+    if char in "\u200d\ufe0f":
+        return bool(before) and unicodedata.category(before) in ("So", "Sk", "Mn")
+    return char == "\t" or unicodedata.category(char) == "Zs"
+
+
+def _visible(char: str) -> str:
+    if char in "⟦⟧":
+        return char * 2
+    if char == "\t":
+        return "⟦tab⟧"
+    return f"⟦{name_of(char)}⟧" if is_unseen(char) else char
+
+
+def visible_space(space: str) -> str:
+    """White space that differs, drawn: ␣ for a space, ↵ for a line break."""
+    return "".join({" ": "␣", "\n": "↵\n"}.get(char) or _visible(char) for char in space)
+
+
+def suspicious(text: str, beside: str = "") -> list[str]:
+    """The names of the characters of a text that hide or pass for others, each once, in their order.
+
+    `beside` is what else stands in the value: a letter is foreign where most of its neighbours are of another script.
+    """
+    if _ORDINARY.fullmatch(text):
+        return []
+    main = _main_script(text + beside)
+    found = [
+        name_of(char)
+        for char in text
+        if is_unseen(char) or _is_disguised(char) or _is_foreign(char, main)
+    ]
+    return list(dict.fromkeys([*found, *_decomposed(text)]))
+
+
+def look_alike(before: str, after: str) -> list[str]:
+    """The names of what differs between two texts that read the same; nothing where they read differently.
+
+    Upper and lower case read differently.
+    """
+    if not before or not after or before.casefold() == after.casefold():
+        return []
+    if _skeleton(before) != _skeleton(after):
+        return []
+    gone, come = Counter(before), Counter(after)
+    differ = [*(gone - come), *(come - gone)]
+    return [f"{char} {name_of(char)}" if char.isprintable() else name_of(char) for char in differ]
+
+
+def _is_disguised(char: str) -> bool:
+    """Whether it is drawn like an ASCII letter or digit, or is a digit of another script."""
+    if char.isascii():
+        return False
+    code = ord(char)
+    if any(low <= code <= high for low, high in _ODD_LATIN):
+        return True
+    plain = unicodedata.normalize("NFKC", char)
+    if plain != char and plain.isascii() and plain.isalnum() and char not in "ªº²³¹":
+        return True
+    # Marks that are drawn through or over a letter.
+    return unicodedata.category(char) == "Nd" or 0x0334 <= code <= 0x0338
+
+
+def _is_foreign(char: str, main: str) -> bool:
+    return char.isalpha() and (script := _script(char)) != "" and script != main
+
+
+def _decomposed(text: str) -> list[str]:
+    """Marks that stand by themselves where one letter with its accent would do."""
+    if unicodedata.is_normalized("NFC", text):
+        return []
+    return [name_of(char) for char in text if unicodedata.combining(char)]
+
+
+def _main_script(text: str) -> str:
+    counts = Counter(script for char in text if char.isalpha() and (script := _script(char)))
+    return counts.most_common(1)[0][0] if counts else ""
+
+
+@lru_cache(maxsize=4096)
+def _script(char: str) -> str:
+    """The script, of those whose letters look alike; empty for any other."""
+    if char.isascii():
+        return "LATIN"
+    name = unicodedata.name(char, "")
+    return next((script for script in _SCRIPTS if name.startswith(script)), "")
+
+
+def _skeleton(text: str) -> str:
+    """What a hasty reader sees: the same for texts that look alike."""
+    if not text.isascii():
+        apart = unicodedata.normalize("NFKD", text)
+        whole = unicodedata.normalize("NFC", "".join(c for c in apart if c not in _BELOW))
+        text = "".join(_LOOKALIKES.get(c, c) for c in whole if not is_unseen(c))
+    text = text.translate(_ALIKE_LETTERS)
+    for pair, one in _ALIKE:
+        text = text.replace(pair, one)
+    return text.casefold()
+
+
+_BELOW: Final = frozenset(map(chr, (0x0323, 0x0324, 0x0325, 0x0326, 0x032D, 0x0330, 0x0331)))
+"""Dots and strokes below a letter."""
+_LOOKALIKES: Final = dict(
+    zip(
+        "аеорсухіјѕԁԛԝһӏкмтвнгАВЕКМНОРСТУХІЈЅαορνικτυχγηωΑΒΕΖΗΙΚΜΝΟΡΤΥΧοօսցհոɑɡıⅼ∕⁄։꞉;․‐‑",
+        "aeopcyxijsdqwhlkmtbhrABEKMHOPCTYXIJSaopviktuxyhwABEZHIKMNOPTYXoouqhnagil//::;.--",
+        strict=True,
+    )
+)
+"""The Latin letters and marks that these are taken for (TS 39's confusables, the common ones)."""
+
+
+def address_notes(address: str) -> list[str]:
+    """What a reader of an address must know: its host in ASCII, and a name that stands before the host."""
+    try:
+        parts = urlsplit(address)
+        host, user = parts.hostname or "", parts.username
+    except ValueError:
+        return []
+    notes = []
+    if not host.isascii():
+        notes.append(_punycode(host))
+    if user is not None:
+        notes.append(f"@{host}")
+    return notes
+
+
+def _punycode(host: str) -> str:
+    try:
+        return host.encode("idna").decode()
+    except UnicodeError:
+        labels = (
+            label if label.isascii() else "xn--" + label.encode("punycode").decode()
+            for label in host.split(".")
+        )
+        return ".".join(labels)

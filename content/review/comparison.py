@@ -1,0 +1,465 @@
+"""The one comparison of values: whatever shows, sorts, flags or takes a change asks it.
+
+Two values that are not the same (`content.changes.same`) have at least one difference; equal ones have none.
+Its words are English and stay so: `content.review.shown` says them in the language of a reader.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import Final, cast
+
+from content.changes import ABSENT, Value, same
+from content.definitions import ModuleProps, modules, props_of
+from content.definitions.shape import Prop
+from content.definitions.words import words_of
+from content.document import ModuleDocument
+from content.review.alignment import align
+from content.review.characters import look_alike, suspicious
+from content.review.differences import (
+    Comparison,
+    Difference,
+    DifferenceKind,
+    Reference,
+    ReferenceKind,
+    Side,
+    Sink,
+)
+from content.review.inline import compare_inline, units_of_text
+from content.review.merge_tree import InlinePart, ListPart, Part, RecordPart, passages_of
+from content.review.richtext_comparison import compare_documents, is_document
+from content.richtext.nodes import gathered
+from core.json import Json
+
+Place = tuple[str, ...]
+_TEXTS: Final = frozenset({"text", "textarea"})
+_REFERENCES: Final[Mapping[str, ReferenceKind]] = {
+    "media": "media",
+    "post-reference": "post-reference",
+    "taxonomy-reference": "taxonomy-reference",
+    "form-reference": "form-reference",
+}
+_SCALARS: Final[Mapping[str, DifferenceKind]] = {
+    "link": "link",
+    "url": "link",
+    "embed": "embed",
+    "select": "choice",
+    "icon": "choice",
+    "boolean": "boolean",
+    "number": "number",
+    "date": "date",
+    "moment": "date",
+    "slug": "slug",
+    "canonical": "seo",
+}
+_OBJECTS: Final[Mapping[str, DifferenceKind]] = {
+    "robots": "seo",
+    "structured-data": "structured-data",
+}
+DIVISIBLE: Final = frozenset({"richtext", "textarea", "repeater", "object"})
+"""The kinds of fields whose passages are decided on one by one."""
+EMPTY_DOCUMENT: Final = {"type": "doc", "content": [{"type": "paragraph"}]}
+_DEEPEST: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What kind of field a value is of, and the class of its nested objects."""
+
+    kind: str
+    nested: type[ModuleProps] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A comparison, with the tree from which chosen passages can be taken."""
+
+    comparison: Comparison
+    part: Part
+
+
+def compare(before: Value, after: Value, shape: Shape, *, language: str = "en") -> Comparison:
+    """All that differs between two values of a field. `language` is that of their text."""
+    return compared(before, after, shape, language=language).comparison
+
+
+def compared(before: Value, after: Value, shape: Shape, *, language: str = "en") -> Compared:
+    sink = Sink(language)
+    part = _value(before, after, shape, sink, (), 0)
+    found = _with_characters(sink.done(), _texts_of(before) + _texts_of(after))
+    counts = [_word_count(value, shape) for value in (before, after)]
+    return Compared(replace(found, words_before=counts[0], words_after=counts[1]), part)
+
+
+def _word_count(value: Value, shape: Shape) -> int:
+    """The words of a text, or of the texts in a value; 0 for what holds none."""
+    if shape.kind in _TEXTS and isinstance(value, str):
+        return len(value.split())
+    if shape.kind == "richtext" and is_document(value):
+        return len(gathered(cast("Mapping[str, Json]", value)).split())
+    if shape.nested is not None and isinstance(value, Mapping | list):
+        items = value if isinstance(value, list) else [value]
+        return sum(len(text.split()) for item in items for text in words_of(shape.nested, item))
+    return 0
+
+
+def compare_modules(
+    before: ModuleDocument | None, after: ModuleDocument | None, *, language: str = "en"
+) -> Comparison:
+    """All that is in a module that came or went, or that differs between one and what replaces it."""
+    sink = Sink(language)
+    sink.begin_passage()
+    sides = [
+        definition.label if (definition := modules.get(side.type)) else side.type
+        for side in (before, after)
+        if side is not None
+    ]
+    if before is None or after is None:
+        sink.one("module", (), sides[0] if before else None, sides[0] if after else None)
+    else:
+        sink.one("module", (), _identity(before), _identity(after))
+    one, other = _props(before), _props(after)
+    definition = modules.get(after.type) if after is not None else None
+    defaults = definition.default_props() if definition else {}
+    for name in dict.fromkeys((*one, *other)):
+        prop = _prop_of(before, after, name)
+        label = prop.label if prop else name
+        shape = Shape(_kind_of(prop, after or before), prop.nested) if prop else Shape("json")
+        was, now = one.get(name, ABSENT), other.get(name, ABSENT)
+        if (
+            not same(was, now)
+            and not (was is ABSENT and _is_blank(now))
+            and not (now is ABSENT and _is_blank(was))
+        ):
+            begun = len(sink.lines)
+            _value(was, now, shape, sink, (label,), 1)
+            if before is None and name in defaults and same(defaults[name], now):
+                sink.mark_defaults(begun)
+    for of in (before, after):
+        if of is not None and of.scope == "global":
+            said = f"shared: {of.global_slug}"
+            sink.one("module", (), said if of is before else None, said if of is after else None)
+    found = _with_characters(sink.done(), "")
+    counts = [_words_in(module) for module in (before, after)]
+    return replace(found, words_before=counts[0], words_after=counts[1])
+
+
+def _words_in(module: ModuleDocument | None) -> int:
+    if module is None:
+        return 0
+    definition = modules.get(module.type)
+    texts = words_of(definition.Props if definition else None, _props(module))
+    return sum(len(text.split()) for text in texts)
+
+
+def _identity(module: ModuleDocument) -> str:
+    return json.dumps(module.identity, ensure_ascii=False)
+
+
+def _props(module: ModuleDocument | None) -> dict[str, Json]:
+    return {**module.props, **module.overrides} if module is not None else {}
+
+
+def _prop_of(before: ModuleDocument | None, after: ModuleDocument | None, name: str) -> Prop | None:
+    for side in (after, before):
+        definition = modules.get(side.type) if side is not None else None
+        if definition is not None and (found := props_of(definition.Props).get(name)):
+            return found
+    return None
+
+
+def _kind_of(prop: Prop, module: ModuleDocument | None) -> str:
+    is_embed = module is not None and module.type == "embed" and prop.kind == "url"
+    return "embed" if is_embed else prop.kind
+
+
+def _value(before: Value, after: Value, shape: Shape, sink: Sink, place: Place, depth: int) -> Part:
+    """The part of two values; where they are not the same, at least one difference is put into `sink`."""
+    if same(before, after):
+        return Part(before, after)
+    count = sink.count
+    part = _by_kind(before, after, shape, sink, place, depth)
+    if sink.count == count:
+        # Nothing that a reader would see differs: then it is said how they are stored.
+        passage = sink.begin_passage()
+        sink.one("structure", place, _stored(before), _stored(after))
+        return Part(before, after, frozenset({passage}))
+    return part
+
+
+def _by_kind(
+    before: Value, after: Value, shape: Shape, sink: Sink, place: Place, depth: int
+) -> Part:
+    kind, nested = shape.kind, shape.nested
+    old, new = (None if value is ABSENT else value for value in (before, after))
+    if kind in _TEXTS and _is_text(old) and _is_text(new):
+        return _text(before, after, sink, place)
+    if kind == "richtext" and (one := _document(old)) and (other := _document(new)):
+        part = compare_documents(one, other, sink, place)
+        return replace_sides(part, before, after)
+    if kind in _REFERENCES and _are_ids(old) and _are_ids(new):
+        return _references(before, after, _REFERENCES[kind], sink, place)
+    if kind == "multiselect" and isinstance(old, list | None) and isinstance(new, list | None):
+        return _listed(before, after, "choice", sink, place, None)
+    if kind in _SCALARS and _is_scalar(old) and _is_scalar(new):
+        return _scalar(before, after, _SCALARS[kind], sink, place)
+    if kind == "repeater" and nested and _are_objects(old) and _are_objects(new):
+        return _items(before, after, nested, sink, place, depth)
+    if kind == "object" and nested and _is_object(old) and _is_object(new):
+        return _record(before, after, nested, sink, place, depth)
+    return _json(before, after, _OBJECTS.get(kind, "structure"), sink, place, depth)
+
+
+def replace_sides(part: Part, before: Value, after: Value) -> Part:
+    """The part with the values as they are stored: nothing where an empty document was compared."""
+    return replace(part, before=before, after=after)
+
+
+def _text(before: Value, after: Value, sink: Sink, place: Place) -> Part:
+    old, new = (value if isinstance(value, str) else "" for value in (before, after))
+    found = compare_inline(units_of_text(old), units_of_text(new), sink, place)
+    if not found.differences:
+        return Part(before, after)
+    sink.line(place, found.differences, segments=found.segments)
+    passages = frozenset(step.passage for step in found.steps if step.passage)
+    return InlinePart(before, after, passages, steps=found.steps, is_text=True)
+
+
+def _document(value: object) -> Mapping[str, Json] | None:
+    if value is None:
+        return EMPTY_DOCUMENT  # type: ignore[return-value]  # a constant of just that shape
+    return cast("Mapping[str, Json]", value) if is_document(value) else None
+
+
+def _scalar(before: Value, after: Value, kind: DifferenceKind, sink: Sink, place: Place) -> Part:
+    passage = sink.begin_passage()
+    old, new = _said(before), _said(after)
+    if old == new:
+        old, new = _stored(before), _stored(after)
+    sink.one(kind, place, old, new)
+    return Part(before, after, frozenset({passage}))
+
+
+def _references(before: Value, after: Value, kind: ReferenceKind, sink: Sink, place: Place) -> Part:
+    return _listed(before, after, "image" if kind == "media" else "reference", sink, place, kind)
+
+
+def _listed(
+    before: Value,
+    after: Value,
+    kind: DifferenceKind,
+    sink: Sink,
+    place: Place,
+    of: ReferenceKind | None,
+) -> Part:
+    """One value, or a list of them, each of which came or went; one for one where there is one on both sides."""
+    passage = sink.begin_passage()
+    old, new = _as_list(before), _as_list(after)
+
+    def side(value: Json) -> Side:
+        return Reference(of, str(value)) if of is not None else _said(value) or "–"
+
+    for run in align([_stored(item) for item in old], [_stored(item) for item in new]):
+        if run.is_same:
+            continue
+        gone, come = old[run.old], new[run.new]
+        pairs = zip_longest(map(side, gone), map(side, come))
+        for one, other in (
+            pairs if len(old) == len(new) == 1 else _apart(map(side, gone), map(side, come))
+        ):
+            sink.one(kind, place, one, other)
+    return Part(before, after, frozenset({passage}))
+
+
+def _apart(
+    gone: Sequence[Side] | map[Side], come: Sequence[Side] | map[Side]
+) -> list[tuple[Side | None, Side | None]]:
+    return [*((one, None) for one in gone), *((None, other) for other in come)]
+
+
+def _items(
+    before: Value, after: Value, nested: type[ModuleProps], sink: Sink, place: Place, depth: int
+) -> Part:
+    old, new = _as_list(before), _as_list(after)
+    parts: list[Part] = []
+    for run in align([_stored(item) for item in old], [_stored(item) for item in new]):
+        gone, come = old[run.old], new[run.new]
+        if run.is_same:
+            parts += [Part(item, item) for item in come]
+            continue
+        for number, (one, other) in enumerate(zip_longest(gone, come, fillvalue=ABSENT)):
+            index = (run.old.start if other is ABSENT else run.new.start) + number
+            label = f"Item {index + 1}"
+            where = (*place, label)
+            if one is ABSENT or other is ABSENT:
+                parts.append(_item_alone(one, other, nested, sink, where, depth))
+            else:
+                parts.append(_record(one, other, nested, sink, where, depth + 1))
+    if not parts or sink.count == 0:
+        return Part(before, after)
+    return ListPart(before, after, passages_of(parts), parts=parts)
+
+
+def _item_alone(
+    before: Value, after: Value, nested: type[ModuleProps], sink: Sink, place: Place, depth: int
+) -> Part:
+    """An item that came or went, with all that is in it, in one passage."""
+    begun = sink.passage
+    sink.begin_passage()
+    word = place[-1]
+    sink.one(
+        "structure", place, word if after is ABSENT else None, word if before is ABSENT else None
+    )
+    _record(before, after, nested, sink, place, depth + 1)
+    sink.merge_passages(begun)
+    return Part(before, after, frozenset({begun + 1}))
+
+
+def _record(
+    before: Value, after: Value, nested: type[ModuleProps], sink: Sink, place: Place, depth: int
+) -> Part:
+    old = before if isinstance(before, Mapping) else {}
+    new = after if isinstance(after, Mapping) else {}
+    known = props_of(nested)
+    is_alone = before is ABSENT or after is ABSENT
+    parts: dict[str, Part] = {}
+    for name in dict.fromkeys((*new, *old)):
+        prop = known.get(name)
+        was, now = old.get(name, ABSENT), new.get(name, ABSENT)
+        if is_alone and _is_blank(was) and _is_blank(now):
+            continue
+        label = prop.label if prop else str(name)
+        shape = Shape(prop.kind, prop.nested) if prop else Shape("json")
+        parts[name] = _value(was, now, shape, sink, (*place, label), depth + 1)
+    return RecordPart(before, after, passages_of(parts.values()), parts=parts)
+
+
+def _json(
+    before: Value, after: Value, kind: DifferenceKind, sink: Sink, place: Place, depth: int
+) -> Part:
+    """Values of any shape, leaf by leaf, in one passage."""
+    passage = sink.begin_passage()
+    lines = list(_leaves(before, after, place, depth))
+    for where, one, other in lines:
+        sink.line(where, [Difference(kind, where, one, other, "", passage)])
+    return Part(before, after, frozenset({passage}))
+
+
+def _leaves(
+    before: Value, after: Value, place: Place, depth: int
+) -> list[tuple[Place, str | None, str | None]]:
+    if same(before, after):
+        return []
+    if depth < _DEEPEST and isinstance(before, Mapping) and isinstance(after, Mapping):
+        names = dict.fromkeys((*after, *before))
+        pairs = [(str(name), before.get(name, ABSENT), after.get(name, ABSENT)) for name in names]
+    elif depth < _DEEPEST and isinstance(before, list) and isinstance(after, list):
+        both = enumerate(zip_longest(before, after, fillvalue=ABSENT), 1)
+        pairs = [(str(number), one, other) for number, (one, other) in both]
+    else:
+        return [(place, _leaf(before), _leaf(after))]
+    return [
+        leaf
+        for name, one, other in pairs
+        for leaf in _leaves(one, other, (*place, name), depth + 1)
+    ]
+
+
+def _leaf(value: Value) -> str | None:
+    return None if value is ABSENT else _stored(value)
+
+
+def _with_characters(found: Comparison, beside: str) -> Comparison:
+    """The comparison with what hides among its characters named beside it."""
+    lines = []
+    for line in found.lines:
+        named = [
+            Difference("characters", one.place, before, after, "", one.passage, is_fact=True)
+            for one in line.differences
+            if not one.is_fact
+            for before, after in _characters(one, beside)
+        ]
+        lines.append(replace(line, differences=(*line.differences, *named)) if named else line)
+    return replace(found, lines=tuple(lines))
+
+
+def _characters(one: Difference, beside: str) -> list[tuple[str | None, str | None]]:
+    """What hides in the new side, or is gone from the old one; and what tells two sides apart that look alike."""
+    before, after = (side if isinstance(side, str) else "" for side in (one.before, one.after))
+    if not before and not after:
+        return []
+    old, new = suspicious(before, beside), suspicious(after, beside)
+    gone = [name for name in old if name not in new]
+    come = [name for name in new if name not in old]
+    found: list[tuple[str | None, str | None]] = []
+    if gone or come:
+        found.append((", ".join(gone) or None, ", ".join(come) or None))
+    elif names := look_alike(before, after):
+        found.append((None, ", ".join(names)))
+    return found
+
+
+def _texts_of(value: object, depth: int = 0) -> str:
+    """The text of a value, to tell which script it is written in."""
+    if isinstance(value, str):
+        return value[:2_000]
+    if depth > 8:
+        return ""
+    if isinstance(value, Mapping):
+        return "".join(_texts_of(item, depth + 1) for item in list(value.values())[:50])
+    if isinstance(value, list | tuple):
+        return "".join(_texts_of(item, depth + 1) for item in value[:50])
+    return ""
+
+
+def _said(value: Value) -> str | None:
+    """A plain value as it is shown; None for nothing."""
+    if value is None or value is ABSENT or value == "":
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else _stored(value)
+
+
+def _stored(value: object) -> str:
+    """A value as JSON; "–" for one that is not there."""
+    if value is ABSENT:
+        return "–"
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def _as_list(value: Value) -> list[Json]:
+    if isinstance(value, list | tuple):
+        return list(value)
+    return [] if value is ABSENT or value is None or value == "" else [cast(Json, value)]
+
+
+def _is_text(value: object) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _is_scalar(value: object) -> bool:
+    return value is None or isinstance(value, str | int | float | bool)
+
+
+def _are_ids(value: object) -> bool:
+    if isinstance(value, list | tuple):
+        return all(isinstance(item, str) for item in value)
+    return value is None or isinstance(value, str)
+
+
+def _is_object(value: object) -> bool:
+    return value is None or isinstance(value, Mapping)
+
+
+def _are_objects(value: object) -> bool:
+    return value is None or (
+        isinstance(value, list | tuple) and all(isinstance(item, Mapping) for item in value)
+    )
+
+
+def _is_blank(value: object) -> bool:
+    return value is ABSENT or value is None or value in ("", [], {}) or value == EMPTY_DOCUMENT

@@ -1,0 +1,152 @@
+"""What a comparison finds: differences, each with its place, and the lines of text in which they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, TypeAlias, get_args
+
+from content.review.diff import Segment
+
+DifferenceKind = Literal[
+    "text", "link", "image", "embed", "reference", "mark", "structure", "space", "number", "price",
+    "date", "negation", "name", "choice", "boolean", "characters", "slug", "seo", "structured-data",
+    "module", "position",
+]  # fmt: skip
+KINDS: Final[tuple[DifferenceKind, ...]] = get_args(DifferenceKind)
+ReferenceKind = Literal["media", "post-reference", "taxonomy-reference", "form-reference"]
+Action = Literal["added", "removed", "changed"]
+Status = Literal["same", "changed", "inserted", "removed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The id (the slug, of a form) of something that a value refers to."""
+
+    kind: ReferenceKind
+    id: str
+
+
+Side: TypeAlias = "str | Reference"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that differs.
+
+    `place` leads to it from the value's own path, in words. `before` and `after` are what stands there, as it is
+    stored; None where nothing does. `about` are the words that carry it: the text of a link, what is bold. `passage`
+    is the number of the passage that it belongs to. `is_fact` where it says what a text beside it holds. `is_default`
+    where something new has just the option that it begins with.
+    """
+
+    kind: DifferenceKind
+    place: tuple[str, ...]
+    before: Side | None
+    after: Side | None
+    about: str = ""
+    passage: int = 0
+    is_fact: bool = False
+    is_default: bool = False
+
+    @property
+    def action(self) -> Action:
+        return "added" if self.before is None else "removed" if self.after is None else "changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A stretch of a value as it is drawn: its text with what goes and comes, and the differences in it.
+
+    `role` is what kind of block it is: "Heading 2", "List item 3".
+    """
+
+    place: tuple[str, ...]
+    role: str
+    status: Status
+    segments: tuple[Segment, ...]
+    differences: tuple[Difference, ...] = ()
+    is_code: bool = False
+
+    @property
+    def passages(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(found.passage for found in self.differences))
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All that differs between two values, in order, and how it is drawn. Empty for equal values."""
+
+    lines: tuple[Line, ...] = ()
+    words_before: int = 0
+    words_after: int = 0
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        return tuple(found for line in self.lines for found in line.differences)
+
+    @property
+    def passages(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(found.passage for found in self.differences))
+
+    def of_passage(self, passage: int) -> tuple[Difference, ...]:
+        return tuple(found for found in self.differences if found.passage == passage)
+
+
+@dataclass(slots=True)
+class Sink:
+    """Where a comparison is put down while it goes through two values."""
+
+    language: str
+    lines: list[Line] = field(default_factory=list)
+    passage: int = 0
+    count: int = 0
+
+    def begin_passage(self) -> int:
+        """What is found from now on can be decided on by itself."""
+        self.passage += 1
+        return self.passage
+
+    def mark_defaults(self, since: int) -> None:
+        """Say of all that was found in the lines after so many that it is what new things begin with."""
+        for at, line in enumerate(self.lines[since:], since):
+            found = tuple(replace(one, is_default=True) for one in line.differences)
+            self.lines[at] = replace(line, differences=found)
+
+    def merge_passages(self, since: int) -> None:
+        """Make one passage of all that were begun after this one."""
+        first = since + 1
+        for at, line in enumerate(self.lines):
+            if any(found.passage > first for found in line.differences):
+                merged = tuple(
+                    replace(found, passage=min(found.passage, first)) for found in line.differences
+                )
+                self.lines[at] = replace(line, differences=merged)
+
+    def line(
+        self,
+        place: tuple[str, ...],
+        differences: Iterable[Difference],
+        *,
+        role: str = "",
+        status: Status = "changed",
+        segments: Iterable[Segment] = (),
+        is_code: bool = False,
+    ) -> None:
+        found = tuple(differences)
+        self.count += len(found)
+        self.lines.append(Line(place, role, status, tuple(segments), found, is_code))
+
+    def one(
+        self,
+        kind: DifferenceKind,
+        place: tuple[str, ...],
+        before: Side | None,
+        after: Side | None,
+        about: str = "",
+    ) -> None:
+        """A line that is one difference and nothing else, in the passage that was begun last."""
+        self.line(place, [Difference(kind, place, before, after, about, self.passage)])
+
+    def done(self) -> Comparison:
+        return Comparison(tuple(self.lines))

@@ -1,0 +1,98 @@
+"""What a changed stretch of text says that a reader must not miss: dates, prices, numbers, denials, names."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from content.review.proper_names import names
+from content.review.spotting import spot
+
+FactKind = Literal["date", "price", "number", "negation", "name"]
+_FIGURES: Final[tuple[Literal["date", "price", "number"], ...]] = ("price", "date", "number")
+_DIGITS: Final = re.compile(r"[^\W\D_]+(?:[.,:/]\d+)*")
+_WORD: Final = re.compile(r"[^\W\d_][\w’'&-]*")
+_CURRENCY: Final = re.compile(r"[€$£¥₹%‰°]")
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact that went, came, or became another."""
+
+    kind: FactKind
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A text that changed on one side, with the few words around it."""
+
+    text: str
+    near: str
+
+
+class FactFinder:
+    """Finds facts in the stretches of one pair of texts. Names are looked for in the whole of them, once."""
+
+    def __init__(self, before: str, after: str, language: str) -> None:
+        self._before, self._after, self._language = before, after, language
+        self._names: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+
+    def find(self, before: Stretch, after: Stretch) -> Iterator[Fact]:
+        """The facts that differ between two stretches that stand for one another."""
+        yield from self._figures(before, after)
+        gone = spot(before.text, self._language)["negation"]
+        come = spot(after.text, self._language)["negation"]
+        yield from _paired("negation", *_between(gone, come))
+        if any(map(str.isupper, before.text + after.text)):
+            yield from self._proper_names(before.text, after.text)
+
+    def _figures(self, before: Stretch, after: Stretch) -> Iterator[Fact]:
+        old, new = before.text, after.text
+        if not (_DIGITS.search(old + new) or _CURRENCY.search(old + new)):
+            # Days and months have no digits.
+            gone, come = (spot(text, self._language)["date"] for text in (old, new))
+            yield from _paired("date", *_between(gone, come))
+            return
+        gone_near, come_near = (spot(side.near, self._language) for side in (before, after))
+        found = [
+            fact
+            for kind in _FIGURES
+            for fact in _paired(kind, *_between(gone_near[kind], come_near[kind]))
+        ]
+        # A number that changed its place is among its neighbours on both sides, and no news to them.
+        yield from found or _paired("number", *_between(_DIGITS.findall(old), _DIGITS.findall(new)))
+
+    def _proper_names(self, before: str, after: str) -> Iterator[Fact]:
+        if self._names is None:
+            self._names = (
+                names(self._before, self._language),
+                names(self._after, self._language),
+            )
+        gone, come = _between(
+            *(_named(found, text) for found, text in zip(self._names, (before, after), strict=True))
+        )
+        yield from _paired("name", gone, come)
+
+
+def _named(found: Sequence[str], text: str) -> list[str]:
+    """Those of the names of which a word stands in the stretch."""
+    there = set(_WORD.findall(text))
+    return [name for name in found if not there.isdisjoint(name.split())]
+
+
+def _between(before: Sequence[str], after: Sequence[str]) -> tuple[list[str], list[str]]:
+    gone, come = Counter(before), Counter(after)
+    return list((gone - come).elements()), list((come - gone).elements())
+
+
+def _paired(kind: FactKind, gone: Sequence[str], come: Sequence[str]) -> Iterator[Fact]:
+    if len(gone) == len(come):
+        yield from (Fact(kind, old, new) for old, new in zip(gone, come, strict=True))
+        return
+    yield from (Fact(kind, old, None) for old in gone)
+    yield from (Fact(kind, None, new) for new in come)

@@ -1,0 +1,499 @@
+"""Compares the words of two texts, with the marks, links, images and line breaks among them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Final, Literal, TypeAlias, cast
+
+from content.review.alignment import Run, align
+from content.review.characters import address_notes
+from content.review.diff import TOKEN, Segment
+from content.review.differences import Difference, DifferenceKind, Sink
+from content.review.facts import FactFinder, Stretch
+from content.richtext.nodes import Node, attributes, kind, string
+from core.json import Json
+
+_LEAST_ALIKE: Final = 0.2
+"""Below this a mixture of old and new words reads worse than the one after the other."""
+_CRUMB: Final = 3
+"""Letters of an unchanged word between two changes that is drawn as part of them."""
+_APART: Final = 3
+"""Unchanged words between two changes that make them two passages."""
+_NEAR: Final = 4
+_SENTENCE_ENDS: Final = frozenset(".!?…。！？")
+MARK_NAMES: Final = ("bold", "italic", "strike", "code")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A word with the white space before it, or an image, a line break or the like (`atom`).
+
+    `spans` are the marks of the text, as JSON, each with the number of characters it covers.
+    """
+
+    space: str
+    word: str
+    spans: tuple[tuple[int, str], ...] = ()
+    atom: str = ""
+    name: str = ""
+
+    @property
+    def key(self) -> str:
+        """What belongs together: the word, or the kind of atom."""
+        return f"\0{self.name}" if self.atom else self.word
+
+    @property
+    def text(self) -> str:
+        return self.space + self.word
+
+
+Units: TypeAlias = Sequence[Unit]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Units of both sides that stand for one another; `passage` is 0 where they are equal."""
+
+    old: Units
+    new: Units
+    passage: int
+
+
+@dataclass(slots=True)
+class InlineComparison:
+    """The steps that lead through both sides, drawn and named."""
+
+    steps: list[Step] = field(default_factory=list)
+    segments: list[Segment] = field(default_factory=list)
+    differences: list[Difference] = field(default_factory=list)
+
+
+def units_of_text(text: str) -> list[Unit]:
+    return _units([(text, "")])
+
+
+def units_of(nodes: Iterable[Node]) -> list[Unit]:
+    """The units of the inline nodes of a block."""
+    found: list[Unit] = []
+    texts: list[tuple[str, str]] = []
+    for node in nodes:
+        if kind(node) == "text" and isinstance(node.get("text"), str):
+            texts.append((string(node["text"]), _marks_json(node)))
+            continue
+        found += _units(texts)
+        texts = []
+        bare = {name: value for name, value in node.items() if name != "marks"}
+        found.append(Unit("", "", ((1, _marks_json(node)),), _json(bare), kind(node)))
+    return found + _units(texts)
+
+
+def nodes_of(units: Units) -> list[Json]:
+    """The inline nodes of units, equal neighbours joined."""
+    texts: list[tuple[str, str]] = []
+    found: list[Json] = []
+
+    def flush() -> None:
+        for text, marks in _joined(texts):
+            node: dict[str, Json] = {"type": "text", "text": text}
+            found.append({**node, "marks": json.loads(marks)} if marks else node)
+        texts.clear()
+
+    for unit in units:
+        if unit.atom:
+            flush()
+            marks = unit.spans[0][1]
+            bare = json.loads(unit.atom)
+            found.append({**bare, "marks": json.loads(marks)} if marks else bare)
+        else:
+            at = 0
+            for length, marks in unit.spans:
+                texts.append((unit.text[at : at + length], marks))
+                at += length
+    flush()
+    return found
+
+
+def text_of_units(units: Units) -> str:
+    return "".join(unit.text for unit in units if not unit.atom)
+
+
+def compare_inline(
+    old: Units,
+    new: Units,
+    sink: Sink,
+    place: tuple[str, ...],
+    *,
+    text_kind: DifferenceKind = "text",
+) -> InlineComparison:
+    """The differences between two sequences of units. There is one at least wherever units differ."""
+    found = InlineComparison()
+    work = _Work(old, new, sink, place, text_kind, found)
+    work.go()
+    return found
+
+
+def words_of_address(mark: Mapping[str, Json]) -> str:
+    """A link as it is shown: its address, the host in ASCII where it is not, and all else that it says."""
+    attrs = attributes(mark)
+    href = string(attrs.get("href"))
+    said = [href, *address_notes(href)]
+    said += [
+        f"{name}: {value if isinstance(value, str) else _json(value)}"
+        for name, value in sorted(attrs.items())
+        if name != "href" and value is not None
+    ]
+    return " · ".join(said)
+
+
+def words_of_image(node: Node) -> str:
+    """An image as it is shown: address, alternative text also where it is empty, and all else that it says."""
+    attrs = attributes(node)
+    src, alt = string(attrs.get("src")), attrs.get("alt")
+    said = [src, *address_notes(src)]
+    said.append(f"alt: “{alt}”" if alt else "alt: –")
+    said += [
+        f"{name}: {value if isinstance(value, str) else _json(value)}"
+        for name, value in sorted(attrs.items())
+        if name not in ("src", "alt") and value is not None
+    ]
+    return " · ".join(said)
+
+
+@dataclass(slots=True)
+class _Work:
+    old: Units
+    new: Units
+    sink: Sink
+    place: tuple[str, ...]
+    text_kind: DifferenceKind
+    found: InlineComparison
+    finder: FactFinder | None = None
+    gap: int = _APART
+    passage: int = 0
+    marked: list[tuple[str, str, str]] = field(default_factory=list)
+    """Words that stay while their marks change: text, marks before, marks after."""
+
+    def go(self) -> None:
+        for run in _runs(self.old, self.new):
+            if run.is_same:
+                for one, other in zip(self.old[run.old], self.new[run.new], strict=True):
+                    self.pair(one, other)
+            else:
+                self.replaced(run)
+        self.end_marked()
+
+    def pair(self, one: Unit, other: Unit) -> None:
+        """Two units with one key."""
+        if one == other:
+            self.end_marked()
+            self.gap = _APART if one.word in _SENTENCE_ENDS else self.gap + 1
+            self.found.steps.append(Step([one], [other], 0))
+            self.draw("same", other)
+            return
+        self.change()
+        self.found.steps.append(Step([one], [other], self.passage))
+        if one.atom:
+            self.end_marked()
+            self.atoms([one], [other])
+            self.draw("removed", one)
+            self.draw("inserted", other)
+            return
+        if one.space != other.space:
+            self.end_marked()
+            self.add("space", one.space or None, other.space or None, about=one.word)
+            self.draw_text("removed", one.space)
+            self.draw_text("inserted", other.space)
+            self.draw_text("same", other.word)
+            self.mark(one.word, _tail(one), _tail(other))
+            return
+        self.draw("same", other)
+        self.mark(one.text, one.spans, other.spans)
+
+    def replaced(self, run: Run) -> None:
+        """Units that went, and those that came for them."""
+        self.end_marked()
+        self.change()
+        old, new = self.old[run.old], self.new[run.new]
+        self.found.steps.append(Step(old, new, self.passage))
+        before, after = text_of_units(old), text_of_units(new)
+        lead = _common_space(before, after)
+        before, after = before[len(lead) :], after[len(lead) :]
+        self.draw_text("same", lead)
+        for status, units in (("removed", old), ("inserted", new)):
+            skipped = len(lead)
+            for unit in units:
+                if unit.atom:
+                    self.draw(cast("_Status", status), unit)
+                    continue
+                self.draw(cast("_Status", status), unit, unit.text[min(skipped, len(unit.text)) :])
+                skipped = max(0, skipped - len(unit.text))
+        if before != after:
+            is_space = not before.strip() and not after.strip()
+            self.add("space" if is_space else self.text_kind, before or None, after or None)
+            self.facts(before, after, run)
+        self.atoms([unit for unit in old if unit.atom], [unit for unit in new if unit.atom])
+        self.marks_of_replaced(old, new)
+
+    def change(self) -> None:
+        """What follows differs: in the passage of the difference before, unless that is some words away."""
+        if self.gap >= _APART or not self.passage:
+            self.passage = self.sink.begin_passage()
+        self.gap = 0
+
+    def add(
+        self, of: DifferenceKind, before: str | None, after: str | None, *, about: str = ""
+    ) -> None:
+        self.found.differences.append(
+            Difference(of, self.place, before, after, about, self.passage)
+        )
+
+    def draw(self, status: _Status, unit: Unit, text: str | None = None) -> None:
+        self.draw_text(status, text if text is not None else _drawn(unit))
+
+    def draw_text(self, status: _Status, text: str) -> None:
+        last = self.found.segments[-1] if self.found.segments else None
+        if last is not None and last.kind == status:
+            self.found.segments[-1] = Segment(status, last.text + text)
+        elif text:
+            self.found.segments.append(Segment(status, text))
+
+    def facts(self, before: str, after: str, run: Run) -> None:
+        if self.text_kind != "text":
+            return
+        if self.finder is None:
+            self.finder = FactFinder(
+                text_of_units(self.old), text_of_units(self.new), self.sink.language
+            )
+        one = Stretch(before, _near(self.old, run.old))
+        other = Stretch(after, _near(self.new, run.new))
+        for fact in self.finder.find(one, other):
+            self.found.differences.append(
+                Difference(
+                    fact.kind, self.place, fact.before, fact.after, "", self.passage, is_fact=True
+                )
+            )
+
+    def atoms(self, old: Units, new: Units) -> None:
+        """Images and the like, the first with the first, by kind."""
+        for name in dict.fromkeys(unit.name for unit in (*old, *new)):
+            pairs = zip_longest(
+                (unit for unit in old if unit.name == name),
+                (unit for unit in new if unit.name == name),
+            )
+            for one, other in pairs:
+                atoms = [unit.atom if unit else None for unit in (one, other)]
+                if atoms[0] != atoms[1]:
+                    sides = [_words_of_atom(unit) if unit else None for unit in (one, other)]
+                    of: DifferenceKind = "image" if name == "image" else "structure"
+                    self.add(of, *(sides if sides[0] != sides[1] else atoms))
+                marks = [unit.spans[0][1] if unit else "" for unit in (one, other)]
+                self.mark_differences("", *marks)
+
+    def marks_of_replaced(self, old: Units, new: Units) -> None:
+        """Links and marks of words that went or came; nothing where all of both sides has the same ones."""
+        ours, theirs = (_joined(_texts(units)) for units in (old, new))
+        if len({marks for _, marks in (*ours, *theirs)}) <= 1 and ours and theirs:
+            return
+        links = [
+            [(text, link) for text, marks in side if (link := _link_of(marks))]
+            for side in (ours, theirs)
+        ]
+        for one, other in zip_longest(*links):
+            before, after = one[1] if one else None, other[1] if other else None
+            about = (other or one)[0].strip()
+            if before == after and one and other:
+                before, after = (f"“{side[0].strip()}” {side[1]}" for side in (one, other))
+            if before != after:
+                self.add("link", before, after, about=about)
+        for name, side, came in (
+            *((name, text, False) for text, marks in ours for name in _names(marks)),
+            *((name, text, True) for text, marks in theirs for name in _names(marks)),
+        ):
+            self.add("mark", None if came else name, name if came else None, about=side.strip())
+
+    def mark(
+        self, text: str, old: tuple[tuple[int, str], ...], new: tuple[tuple[int, str], ...]
+    ) -> None:
+        """Note how the marks of a word that stays change, character by character where they must."""
+        at = 0
+        ours, theirs = _spread(old), _spread(new)
+        while at < len(text):
+            end = at + 1
+            while end < len(text) and (ours[end], theirs[end]) == (ours[at], theirs[at]):
+                end += 1
+            here = (text[at:end], ours[at], theirs[at])
+            if self.marked and self.marked[-1][1:] == here[1:]:
+                self.marked[-1] = (self.marked[-1][0] + here[0], *here[1:])
+            else:
+                self.marked.append(here)
+            at = end
+
+    def end_marked(self) -> None:
+        """Name the changes of marks that were noted, over as many words as they cover."""
+        for text, before, after in self.marked:
+            if before != after:
+                self.mark_differences(text.strip() or text, before, after)
+        self.marked.clear()
+
+    def mark_differences(self, about: str, before: str, after: str) -> None:
+        if before == after:
+            return
+        count = len(self.found.differences)
+        one, other = _link_of(before), _link_of(after)
+        if one != other:
+            self.add("link", one, other, about=about)
+        old, new = _names(before), _names(after)
+        for name in dict.fromkeys((*old, *new)):
+            if (name in old) != (name in new):
+                self.add(
+                    "mark",
+                    name if name in old else None,
+                    name if name in new else None,
+                    about=about,
+                )
+        if len(self.found.differences) == count:
+            self.add("structure", before or "[]", after or "[]", about=about)
+
+
+_Status = Literal["same", "removed", "inserted"]
+
+
+def _runs(old: Units, new: Units) -> list[Run]:
+    """Runs by words; one side after the other where they have next to nothing in common."""
+    if not old and not new:
+        return []
+    runs = align([unit.key for unit in old], [unit.key for unit in new])
+    kept = sum(len(unit.text) for run in runs if run.is_same for unit in old[run.old])
+    least = min(len(text_of_units(old)), len(text_of_units(new)))
+    if kept < _LEAST_ALIKE * least:
+        return [Run(False, slice(0, len(old)), slice(0, len(new)))]
+    return _without_crumbs(runs, old, new)
+
+
+def _without_crumbs(runs: Sequence[Run], old: Units, new: Units) -> list[Run]:
+    """Runs with an equal short word between two changes taken into the change around it."""
+    found: list[Run] = []
+    for number, run in enumerate(runs):
+        is_same = run.is_same
+        if is_same and 0 < number < len(runs) - 1 and run.new.stop - run.new.start == 1:
+            word = new[run.new.start]
+            is_same = bool(word.atom) or len(word.word) > _CRUMB
+        if found and not is_same and not found[-1].is_same:
+            last = found[-1]
+            found[-1] = Run(
+                False, slice(last.old.start, run.old.stop), slice(last.new.start, run.new.stop)
+            )
+        else:
+            found.append(Run(is_same, run.old, run.new))
+    return found
+
+
+def _units(texts: Sequence[tuple[str, str]]) -> list[Unit]:
+    """The words of texts that follow one another, whatever marks begin or end within a word."""
+    whole = "".join(text for text, _ in texts)
+    bounds = iter(_joined(texts))
+    left, marks = 0, ""
+    found: list[Unit] = []
+    for match in TOKEN.finditer(whole):
+        spans: list[tuple[int, str]] = []
+        need = len(match[0])
+        while need:
+            if not left:
+                text, marks = next(bounds)
+                left = len(text)
+                continue
+            take = min(left, need)
+            spans.append((take, marks))
+            left, need = left - take, need - take
+        word = match[0].lstrip()
+        found.append(Unit(match[0][: len(match[0]) - len(word)], word, tuple(spans)))
+    return found
+
+
+def _texts(units: Units) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for unit in units:
+        at = 0
+        for length, marks in () if unit.atom else unit.spans:
+            found.append((unit.text[at : at + length], marks))
+            at += length
+    return found
+
+
+def _joined(texts: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for text, marks in texts:
+        if not text:
+            continue
+        if found and found[-1][1] == marks:
+            found[-1] = (found[-1][0] + text, marks)
+        else:
+            found.append((text, marks))
+    return found
+
+
+def _spread(spans: Sequence[tuple[int, str]]) -> list[str]:
+    return [marks for length, marks in spans for _ in range(length)]
+
+
+def _tail(unit: Unit) -> tuple[tuple[int, str], ...]:
+    """The spans of the word without the space before it."""
+    return tuple((1, marks) for marks in _spread(unit.spans)[len(unit.space) :])
+
+
+def _common_space(one: str, other: str) -> str:
+    found = one[: len(one) - len(one.lstrip())]
+    return found if found and other.startswith(found) and one.strip() and other.strip() else ""
+
+
+def _near(units: Units, run: slice) -> str:
+    return text_of_units(units[max(0, run.start - _NEAR) : run.stop + _NEAR])
+
+
+def _drawn(unit: Unit) -> str:
+    if not unit.atom:
+        return unit.text
+    if unit.name == "hardBreak":
+        return "↵\n"
+    alt = attributes(json.loads(unit.atom)).get("alt")
+    return f"[{unit.name}: {alt}]" if isinstance(alt, str) and alt else f"[{unit.name}]"
+
+
+def _words_of_atom(unit: Unit) -> str:
+    node = json.loads(unit.atom)
+    if unit.name == "image":
+        return words_of_image(node)
+    return "↵" if unit.name == "hardBreak" and len(node) == 1 else unit.atom
+
+
+def _marks_json(node: Node) -> str:
+    marks = node.get("marks")
+    return _json(marks) if marks else ""
+
+
+def _marks(marks: str) -> list[Node]:
+    found = json.loads(marks) if marks else []
+    return [mark for mark in found if isinstance(mark, Mapping)] if isinstance(found, list) else []
+
+
+def _link_of(marks: str) -> str | None:
+    if '"link"' not in marks:
+        return None
+    links = [words_of_address(mark) for mark in _marks(marks) if kind(mark) == "link"]
+    return " · ".join(links) if links else None
+
+
+def _names(marks: str) -> list[str]:
+    """The marks that are no links; one of its own attributes or without a known name as JSON."""
+    return [
+        kind(mark) if kind(mark) in MARK_NAMES and len(mark) == 1 else _json(mark)
+        for mark in _marks(marks)
+        if kind(mark) != "link"
+    ]
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)

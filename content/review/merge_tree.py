@@ -1,0 +1,94 @@
+"""Two values merged into one tree, from which either comes back whole, or a mixture of chosen passages."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+from content.changes import ABSENT, Value
+from content.review.inline import Step, nodes_of
+from core.json import Json
+
+Stored: TypeAlias = Any
+"""A JSON value, or `ABSENT`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A place of both values. `passages` are those that decide between `before` and `after`."""
+
+    before: Stored
+    after: Stored
+    passages: frozenset[int] = frozenset()
+
+    def value(self, chosen: Collection[int]) -> Value:
+        """What stands here when these passages are taken and no others."""
+        if self.passages.issubset(chosen):
+            return cast(Value, self.after)
+        if self.passages.isdisjoint(chosen):
+            return cast(Value, self.before)
+        return self.mixed(chosen)
+
+    def mixed(self, chosen: Collection[int]) -> Value:
+        """A part with one passage has no mixture."""
+        return cast(Value, self.before)
+
+
+@dataclass(frozen=True, slots=True)
+class ListPart(Part):
+    parts: Sequence[Part] = ()
+
+    def mixed(self, chosen: Collection[int]) -> Value:
+        values = (part.value(chosen) for part in self.parts)
+        return [cast(Json, value) for value in values if value is not ABSENT]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPart(Part):
+    parts: Mapping[str, Part] | None = None
+
+    def mixed(self, chosen: Collection[int]) -> Value:
+        values = {name: part.value(chosen) for name, part in (self.parts or {}).items()}
+        return {name: cast(Json, value) for name, value in values.items() if value is not ABSENT}
+
+
+@dataclass(frozen=True, slots=True)
+class InlinePart(Part):
+    """The inline nodes of a block, or a plain text."""
+
+    steps: Sequence[Step] = ()
+    is_text: bool = False
+
+    def mixed(self, chosen: Collection[int]) -> Value:
+        units = [
+            unit
+            for step in self.steps
+            for unit in (step.new if not step.passage or step.passage in chosen else step.old)
+        ]
+        return "".join(unit.text for unit in units) if self.is_text else nodes_of(units)
+
+
+@dataclass(frozen=True, slots=True)
+class NodePart(Part):
+    """A block of rich text: its type and attributes (`head`), and what is in it.
+
+    A container that a mixture leaves empty goes with what was in it.
+    """
+
+    head: Part | None = None
+    content: Part | None = None
+    must_hold: bool = False
+
+    def mixed(self, chosen: Collection[int]) -> Value:
+        if self.head is None or self.content is None:
+            return cast(Value, self.before)
+        content = self.content.value(chosen)
+        if self.must_hold and not content:
+            return ABSENT
+        head = cast("Mapping[str, Json]", self.head.value(chosen))
+        return {**head, "content": cast(Json, content)}
+
+
+def passages_of(parts: Collection[Part]) -> frozenset[int]:
+    return frozenset[int]().union(*(part.passages for part in parts))

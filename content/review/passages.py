@@ -1,0 +1,62 @@
+"""Passages: the parts of a changed text or list that are decided on one by one, each with a name of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import asdict
+from typing import Final
+
+from content.changes import Change, Value
+from content.document import PostDocument
+from content.review.change_comparison import compare_change
+from content.review.comparison import DIVISIBLE
+from content.review.differences import Comparison
+
+SEPARATOR: Final = "#"
+_LENGTH: Final = 8
+
+
+def passage_names(comparison: Comparison, kind: str) -> Mapping[int, str]:
+    """The name of each passage by its number; none where there is nothing to choose.
+
+    A name comes from what differs, not from where: it stays when other passages are taken.
+    """
+    numbers = comparison.passages
+    if kind not in DIVISIBLE or len(numbers) < 2:
+        return {}
+    found: dict[int, str] = {}
+    seen: Counter[str] = Counter()
+    for number in numbers:
+        said = [
+            [one.kind, _plain(one.before), _plain(one.after), one.about]
+            for one in comparison.of_passage(number)
+        ]
+        text = json.dumps(said, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        name = hashlib.sha256(text).hexdigest()[:_LENGTH]
+        seen[name] += 1
+        found[number] = name if seen[name] == 1 else f"{name}-{seen[name]}"
+    return found
+
+
+def passages_at(change: Change, before: PostDocument, after: PostDocument) -> tuple[str, ...]:
+    """The names of the passages of a change."""
+    found, kind = compare_change(change, before, after)
+    return tuple(passage_names(found.comparison, kind).values()) if change.kind == "changed" else ()
+
+
+def with_passages(
+    change: Change, before: PostDocument, after: PostDocument, chosen: Collection[str]
+) -> Value:
+    """The value of a change with these passages taken and the others left."""
+    found, kind = compare_change(change, before, after)
+    numbers = {
+        number for number, name in passage_names(found.comparison, kind).items() if name in chosen
+    }
+    return found.part.value(numbers)
+
+
+def _plain(side: object) -> object:
+    return side if side is None or isinstance(side, str) else asdict(side)  # type: ignore[call-overload]  # a Reference

@@ -1,0 +1,380 @@
+"""Compares two rich-text documents: which blocks came, went or changed, and what changed within them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final, cast
+
+from content.changes import ABSENT, same
+from content.review.alignment import align
+from content.review.diff import Segment
+from content.review.differences import Difference, Sink, Status
+from content.review.inline import compare_inline, text_of_units, units_of
+from content.review.merge_tree import InlinePart, ListPart, NodePart, Part, passages_of
+from content.richtext.nodes import Node, attributes, children, gathered, kind
+from core.json import Json
+
+Place = tuple[str, ...]
+_LEAVES: Final = frozenset({"paragraph", "heading", "codeBlock"})
+_CONTAINERS: Final = frozenset(
+    {
+        "bulletList",
+        "orderedList",
+        "listItem",
+        "blockquote",
+        "table",
+        "tableRow",
+        "tableHeader",
+        "tableCell",
+    }
+)
+_LISTS: Final = frozenset({"bulletList", "orderedList"})
+_CELLS: Final = frozenset({"tableHeader", "tableCell"})
+_ROWS: Final = frozenset({"listItem", "tableRow"})
+_KEYS: Final = frozenset({"type", "attrs", "content"})
+_DEEPEST: Final = 30
+_ALIKE: Final = 0.35
+_LONG: Final = 4_000
+
+
+def compare_documents(before: Node, after: Node, sink: Sink, place: Place) -> Part:
+    """Two documents that are not the same. What is found is put into `sink`."""
+    return _node(before, after, sink, place, "", 0)
+
+
+def is_document(value: object) -> bool:
+    """Whether a value has the shape that is compared block by block."""
+    return isinstance(value, Mapping) and value.get("type") == "doc" and _has_nodes(value)
+
+
+def _has_nodes(node: Node) -> bool:
+    content = node.get("content", [])
+    return isinstance(content, list) and all(isinstance(child, Mapping) for child in content)
+
+
+def _node(before: Node, after: Node, sink: Sink, place: Place, role: str, depth: int) -> Part:
+    """Two nodes that are not the same and stand for one another."""
+    count = sink.count
+    head = _head(before, after, sink, place, role)
+    is_leaf = kind(before) in _LEAVES and kind(after) in _LEAVES
+    if is_leaf and _has_nodes(before) and _has_nodes(after):
+        content: Part = _leaf(children(before), children(after), sink, place, role, after)
+    elif depth < _DEEPEST and _has_nodes(before) and _has_nodes(after) and _divides(before, after):
+        content = _children(before, after, sink, place, role, depth)
+    else:
+        return _whole(before, after, sink, place, role)
+    if sink.count == count and not same(_json(before), _json(after)):
+        return _whole(before, after, sink, place, role)
+    passages = passages_of([head, content])
+    return NodePart(
+        before, after, passages, head=head, content=content, must_hold=kind(after) in _CONTAINERS
+    )
+
+
+def _divides(before: Node, after: Node) -> bool:
+    """Whether their children can be told apart: both hold blocks."""
+    both = {kind(before), kind(after)}
+    return (len(both) == 1 and both <= _CONTAINERS | {"doc"}) or both <= _LISTS or both <= _CELLS
+
+
+def _whole(before: Node, after: Node, sink: Sink, place: Place, role: str) -> Part:
+    """Nodes of which nothing is known: as they are stored."""
+    passage = sink.begin_passage()
+    sink.one("structure", (*place, role) if role else place, _json(before), _json(after))
+    return Part(before, after, frozenset({passage}))
+
+
+def _head(before: Node, after: Node, sink: Sink, place: Place, role: str) -> Part:
+    """The type and the attributes of a node, and whatever else it has beside its content."""
+    one, other = (
+        {name: value for name, value in node.items() if name != "content"}
+        for node in (before, after)
+    )
+    if same(one, other):
+        return Part(one, other)
+    passage = sink.begin_passage()
+    differences = [
+        Difference("structure", (*place, role) if role else place, old, new, "", passage)
+        for old, new in _head_words(one, other)
+    ]
+    sink.line(place, differences, role=role, segments=_preview(before, after))
+    return Part(one, other, frozenset({passage}))
+
+
+def _head_words(before: Node, after: Node) -> list[tuple[str | None, str | None]]:
+    found: list[tuple[str | None, str | None]] = []
+    if kind(before) != kind(after):
+        found.append((_name(before), _name(after)))
+    old, new = attributes(before), attributes(after)
+    for name in dict.fromkeys((*old, *new)):
+        was, now = old.get(name), new.get(name)
+        if kind(before) != kind(after) and name == "level":
+            continue
+        if not same(was, now):
+            found.append((_attribute(name, was), _attribute(name, now)))
+    if not found:
+        found.append((_json(before), _json(after)))
+    return found
+
+
+def _attribute(name: str, value: Json) -> str | None:
+    if value is None:
+        return None
+    words = {
+        "level": "Heading {}",
+        "start": "starts at {}",
+        "language": "language: {}",
+        "colspan": "{} columns wide",
+        "rowspan": "{} rows high",
+        "align": "aligned: {}",
+    }
+    said = value if isinstance(value, str | int) and not isinstance(value, bool) else _json(value)
+    return words[name].format(said) if name in words else f"{name}: {said}"
+
+
+def _preview(before: Node, after: Node) -> list[Segment]:
+    """The beginning of the text that the attributes are of, where it is the same."""
+    one, other = gathered(before), gathered(after)
+    if one != other or not one:
+        return []
+    return [Segment("same", one if len(one) <= 80 else one[:79] + "…")]
+
+
+def _leaf(
+    old: Sequence[Node], new: Sequence[Node], sink: Sink, place: Place, role: str, node: Node
+) -> Part:
+    one, other = list(old), list(new)
+    if same(cast(Json, one), cast(Json, other)):
+        return Part(one, other)
+    is_code = kind(node) == "codeBlock"
+    ours, theirs = units_of(old), units_of(new)
+    where = (*place, role) if role else place
+    found = compare_inline(ours, theirs, sink, where)
+    if not found.differences:
+        # The same words with the same marks in other nodes: stored differently, and read alike.
+        passage = sink.begin_passage()
+        stored = Difference("structure", where, _json(one), _json(other), "", passage)
+        sink.line(place, [stored], role=role, segments=[Segment("same", text_of_units(theirs))])
+        return Part(one, other, frozenset({passage}))
+    differences = [
+        # In code each space counts.
+        replace(one, kind="structure") if is_code and one.kind == "space" else one
+        for one in found.differences
+    ]
+    sink.line(place, differences, role=role, segments=found.segments, is_code=is_code)
+    passages = frozenset(step.passage for step in found.steps if step.passage)
+    return InlinePart(one, other, passages, steps=found.steps)
+
+
+def _children(before: Node, after: Node, sink: Sink, place: Place, role: str, depth: int) -> Part:
+    old, new = children(before), children(after)
+    one, other = list(old), list(new)
+    if same(cast(Json, one), cast(Json, other)):
+        return Part(one, other)
+    begun = sink.passage
+    parts: list[Part] = []
+    for run in align([_json(node) for node in old], [_json(node) for node in new]):
+        gone, come = old[run.old], new[run.new]
+        if run.is_same:
+            _context(come, after, run.new.start, sink, place, role, depth)
+            parts += [Part(node, node) for node in come]
+        else:
+            at = (run.old.start, run.new.start)
+            parts += _replaced(gone, come, at, (before, after), sink, place, role, depth)
+    found = ListPart(one, other, passages_of(parts), parts=parts)
+    if _is_reshaped(before, after, parts):
+        # Rows of a table must go on having the same columns: they are decided on together.
+        sink.merge_passages(begun)
+        return Part(one, other, frozenset({begun + 1}))
+    return found
+
+
+def _is_reshaped(before: Node, after: Node, parts: Sequence[Part]) -> bool:
+    """Whether cells of a table came or went, and not only whole rows."""
+    if kind(after) == "tableRow":
+        return any(part.before is ABSENT or part.after is ABSENT for part in parts)
+    return kind(after) == "table" and _width(before) != _width(after)
+
+
+def _width(table: Node) -> int:
+    return max((len(children(row)) for row in children(table)), default=0)
+
+
+def _replaced(
+    gone: Sequence[Node],
+    come: Sequence[Node],
+    at: tuple[int, int],
+    parents: tuple[Node, Node],
+    sink: Sink,
+    place: Place,
+    role: str,
+    depth: int,
+) -> list[Part]:
+    """Pairs alike nodes in order; the rest came or went, neighbours in one passage."""
+    parts: list[Part] = []
+    passage = 0
+    begin = 0
+
+    def alone(node: Node, index: int, status: Status) -> Part:
+        nonlocal passage
+        passage = passage or sink.begin_passage()
+        parent = parents[0] if status == "removed" else parents[1]
+        _alone(node, status, sink, place, _role(role, parent, node, index), depth + 1, passage)
+        is_gone = status == "removed"
+        return Part(node if is_gone else ABSENT, ABSENT if is_gone else node, frozenset({passage}))
+
+    for number, node in enumerate(come):
+        partner = next(
+            (
+                spot
+                for spot in range(begin, len(gone))
+                if _pairs(gone[spot], node, len(gone), len(come))
+            ),
+            None,
+        )
+        if partner is None:
+            parts.append(alone(node, at[1] + number, "inserted"))
+            continue
+        for spot in range(begin, partner):
+            parts.append(alone(gone[spot], at[0] + spot, "removed"))
+        passage = 0
+        name = _role(role, parents[1], node, at[1] + number)
+        parts.append(_node(gone[partner], node, sink, place, name, depth + 1))
+        begin = partner + 1
+    parts += [alone(gone[spot], at[0] + spot, "removed") for spot in range(begin, len(gone))]
+    return parts
+
+
+def _alone(
+    node: Node, status: Status, sink: Sink, place: Place, role: str, depth: int, passage: int
+) -> None:
+    """A node that came or went, with all that is in it, each thing named."""
+    is_gone = status == "removed"
+    where = (*place, role)
+
+    def one(words: str) -> Difference:
+        before, after = (words, None) if is_gone else (None, words)
+        return Difference("structure", where, before, after, passage=passage)
+
+    differences = [one(words) for words in _extras(node)]
+    segments: list[Segment] = []
+    inside = depth < _DEEPEST and _has_nodes(node) and kind(node) in _CONTAINERS
+    if kind(node) in _LEAVES and _has_nodes(node):
+        units = units_of(children(node))
+        found = compare_inline(units if is_gone else [], [] if is_gone else units, sink, where)
+        differences += [replace(difference, passage=passage) for difference in found.differences]
+        segments = found.segments
+    elif not inside:
+        words = "———" if kind(node) == "horizontalRule" and len(node) == 1 else _json(node)
+        differences.append(one(words))
+        segments = [Segment("removed" if is_gone else "inserted", words)]
+    if not differences and (not inside or not children(node)):
+        differences.append(one(_name(node)))
+    if differences:
+        is_code = kind(node) == "codeBlock"
+        sink.line(place, differences, role=role, status=status, segments=segments, is_code=is_code)
+    for index, child in enumerate(children(node) if inside else ()):
+        _alone(child, status, sink, place, _role(role, node, child, index), depth + 1, passage)
+
+
+def _extras(node: Node) -> list[str]:
+    """The attributes of a node that its role does not tell, and whatever else it has."""
+    said = [
+        words
+        for name, value in attributes(node).items()
+        if name != "level" and value not in (None, 1) and (words := _attribute(name, value))
+    ]
+    return said + [f"{name}: {_json(value)}" for name, value in node.items() if name not in _KEYS]
+
+
+def _context(
+    nodes: Sequence[Node], parent: Node, at: int, sink: Sink, place: Place, role: str, depth: int
+) -> None:
+    """Blocks that stay, as text around what changes."""
+    for index, node in enumerate(nodes, at):
+        name = _role(role, parent, node, index)
+        inner = children(node)
+        if kind(node) in _CONTAINERS and inner and depth < _DEEPEST:
+            _context(inner, node, 0, sink, place, name, depth + 1)
+            continue
+        text = text_of_units(units_of(inner)) if kind(node) in _LEAVES else gathered(node)
+        sink.line(
+            place, (), role=name, status="same", segments=[Segment("same", text)] if text else []
+        )
+
+
+def _pairs(one: Node, other: Node, gone: int, come: int) -> bool:
+    """Whether a node stands for another one: of one family, and alike, or alone on both sides."""
+    left, right = kind(one), kind(other)
+    if not _is_family(left, right):
+        return False
+    if gone == come and (gone == 1 or left in _ROWS | _CELLS):
+        return True
+    return _alike(gathered(one), gathered(other))
+
+
+def _is_family(left: str, right: str) -> bool:
+    both = {left, right}
+    if "codeBlock" in both:
+        return len(both) == 1
+    if both <= _LEAVES or both <= _LISTS or both <= _CELLS:
+        return True
+    return len(both) == 1 and both <= _CONTAINERS
+
+
+def _alike(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    left, right = set(one[:_LONG].split()), set(other[:_LONG].split())
+    if not left or not right:
+        return False
+    return len(left & right) / min(len(left), len(right)) >= _ALIKE
+
+
+def _role(role: str, parent: Node, node: Node, index: int) -> str:
+    """Where a block stands among the others: "3 · Bulleted list › List item 2", "Row 2 › cell 1"."""
+    own = _own_role(parent, node, index)
+    if kind(parent) == "doc":
+        own = f"{index + 1} · {own}"
+    return " › ".join(part for part in (role, own) if part)
+
+
+def _own_role(parent: Node, node: Node, index: int) -> str:
+    name, number = kind(node), index + 1
+    if name == "listItem" and kind(parent) == "orderedList":
+        start = attributes(parent).get("start")
+        return f"Item {index + (start if isinstance(start, int) else 1)}."
+    if name == "paragraph" and kind(parent) != "doc":
+        return f"paragraph {number}" if index else ""
+    numbered = {
+        "listItem": "List item {}",
+        "tableRow": "Row {}",
+        "tableHeader": "header cell {}",
+        "tableCell": "cell {}",
+    }
+    return numbered[name].format(number) if name in numbered else _name(node)
+
+
+def _name(node: Node) -> str:
+    """The kind of a block in words."""
+    name = kind(node)
+    if name == "heading":
+        return f"Heading {attributes(node).get('level')}"
+    words = {
+        "paragraph": "Paragraph",
+        "codeBlock": "Code",
+        "bulletList": "Bulleted list",
+        "orderedList": "Numbered list",
+        "blockquote": "Quote",
+        "table": "Table",
+        "horizontalRule": "Horizontal line",
+        "tableHeader": "Header cell",
+        "tableCell": "Table cell",
+    }
+    return words.get(name, name)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
