@@ -258,18 +258,19 @@ def _line(
         for side in ((one.before, one.after) if one is not None else (None, None))
     )
     drawn = bool(line.segments)
+    full = (*line.place, line.role) if line.role else line.place
     return ShownLine(
         place=place,
         role=role_text(line.role),
         status=line.status,
         segments=line.segments,
         notes=tuple(
-            note_of(difference, references)
+            note_of(difference, references, here=full)
             for difference in line.differences
             if difference.passage not in named and not (drawn and difference.kind == "text")
         ),
         passages=tuple(
-            _passage(f"{path}{SEPARATOR}{named[number]}", number, comparison, references)
+            _passage(f"{path}{SEPARATOR}{named[number]}", number, comparison, references, full)
             for number in own
         ),
         is_code=line.is_code,
@@ -278,8 +279,14 @@ def _line(
     )
 
 
-def _passage(name: str, number: int, comparison: Comparison, references: References) -> Passage:
-    notes = [note_of(one, references) for one in comparison.of_passage(number)]
+def _passage(
+    name: str,
+    number: int,
+    comparison: Comparison,
+    references: References,
+    here: tuple[str, ...],
+) -> Passage:
+    notes = [note_of(one, references, here=here) for one in comparison.of_passage(number)]
     label = notes[0].text if notes else name
     return Passage(name, label, tuple(notes))
 

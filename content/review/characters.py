@@ -183,13 +183,19 @@ def _script(char: str) -> str:
 def _skeleton(text: str) -> str:
     """What a hasty reader sees: the same for texts that look alike."""
     if not text.isascii():
-        apart = unicodedata.normalize("NFKD", text)
+        apart = "".join(map(_apart, text))
         whole = unicodedata.normalize("NFC", "".join(c for c in apart if c not in _BELOW))
         text = "".join(_LOOKALIKES.get(c, c) for c in whole if not is_unseen(c))
     text = text.translate(_ALIKE_LETTERS)
     for pair, one in _ALIKE:
         text = text.replace(pair, one)
     return text.casefold()
+
+
+def _apart(char: str) -> str:
+    """A letter or digit and its marks; anything else as it is: three dots read otherwise than an ellipsis."""
+    apart = unicodedata.normalize("NFKD", char)
+    return apart if any(part.isalnum() for part in apart) else char
 
 
 _BELOW: Final = frozenset(map(chr, (0x0323, 0x0324, 0x0325, 0x0326, 0x032D, 0x0330, 0x0331)))

@@ -15,6 +15,7 @@ FactKind = Literal["date", "price", "number", "negation", "name"]
 _FIGURES: Final[tuple[Literal["date", "price", "number"], ...]] = ("price", "date", "number")
 _DIGITS: Final = re.compile(r"[^\W\D_]+(?:[.,:/]\d+)*")
 _WORD: Final = re.compile(r"[^\W\d_][\w’'&-]*")
+_PARTS: Final = re.compile(r"\w+|[€$£¥₹%]")
 _CURRENCY: Final = re.compile(r"[€$£¥₹%‰°]")
 
 
@@ -62,7 +63,15 @@ class FactFinder:
         found = [
             fact
             for kind in _FIGURES
-            for fact in _paired(kind, *_between(gone_near[kind], come_near[kind]))
+            for fact in _paired(
+                kind,
+                *(
+                    _touching(found, text)
+                    for found, text in zip(
+                        _between(gone_near[kind], come_near[kind]), (old, new), strict=True
+                    )
+                ),
+            )
         ]
         # A number that changed its place is among its neighbours on both sides, and no news to them.
         yield from found or _paired("number", *_between(_DIGITS.findall(old), _DIGITS.findall(new)))
@@ -77,6 +86,12 @@ class FactFinder:
             *(_named(found, text) for found, text in zip(self._names, (before, after), strict=True))
         )
         yield from _paired("name", gone, come)
+
+
+def _touching(found: Sequence[str], text: str) -> list[str]:
+    """Those of which a part stands in the stretch: its neighbours have stretches of their own."""
+    there = set(_PARTS.findall(text))
+    return [fact for fact in found if not there.isdisjoint(_PARTS.findall(fact))]
 
 
 def _named(found: Sequence[str], text: str) -> list[str]:

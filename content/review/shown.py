@@ -179,8 +179,8 @@ class Note:
         return self.kind not in ("space", "position")
 
 
-def note_of(difference: Difference, references: References) -> Note:
-    """A difference in words."""
+def note_of(difference: Difference, references: References, *, here: tuple[str, ...] = ()) -> Note:
+    """A difference in words. `here` is the place that stands above it already."""
     changed, removed, added = _WORDS[difference.kind]
     before, after = (
         side_text(difference, side, references) for side in (difference.before, difference.after)
@@ -189,9 +189,8 @@ def note_of(difference: Difference, references: References) -> Note:
         text = str(changed) % {"old": before, "new": after}
     else:
         text = str(added if difference.before is None else removed) % {"what": after or before}
-    return Note(
-        difference.kind, difference.action, text, visible(difference.about), place_text(difference)
-    )
+    place = "" if difference.place == here else place_text(difference)
+    return Note(difference.kind, difference.action, text, visible(difference.about), place)
 
 
 def place_text(difference: Difference) -> str:

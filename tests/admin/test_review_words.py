@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.review.blocks import diff_blocks
 from content.review.cards import cards_of_layer
+from content.review.comparison import Shape, compare
 from content.review.diff import Segment, diff_text
 from content.review.references import References
-from content.review.summary import Text, facts, summary
+from content.review.shown import note_of
+from content.review.summary import length_note, summary
 from content.richtext.markdown import from_markdown
 from tests import make
 
@@ -86,32 +87,32 @@ def test_rich_text_pairs_alike_blocks_and_sees_changed_links() -> None:
         "# Coffee\n\nGrind 45 g of beans well.\n\nA new one.\n\nSee [here](https://b.example)."
     )
 
-    found = diff_blocks(before, after)
+    found = compare(before, after, Shape("richtext"))
 
-    assert [(block.status, block.is_formatting) for block in found] == [
-        ("same", False),
-        ("changed", False),
-        ("inserted", False),
-        ("changed", True),
+    assert [(line.status, [one.kind for one in line.differences]) for line in found.lines] == [
+        ("same", []),
+        ("changed", ["text", "number"]),
+        ("inserted", ["text"]),
+        ("changed", ["link"]),
     ]
 
 
-def test_numbers_and_links_are_loud_and_the_summary_says_it_in_words() -> None:
-    before = Text("one two three four five six seven eight nine ten 40", ("https://a.example",))
-    after = Text("one two three four five six 45", ("https://a.example", "https://b.example"))
+def test_numbers_and_links_are_named_and_the_summary_says_it_in_words() -> None:
+    before = from_markdown("one two three four five six seven eight nine ten 40")
+    after = from_markdown("one two three four five six [45](https://b.example)")
 
-    chips = facts("post.excerpt", before, after)
+    found = compare(before, after, Shape("richtext"))
 
-    assert [(chip.text, chip.is_loud) for chip in chips] == [
-        ("Number changed: 40 → 45", True),
-        ("Link added: https://b.example", True),
+    assert [note_of(one, References()).text for one in found.differences[1:]] == [
+        "Number changed: 40 → 45",
+        "Link added: https://b.example",
     ]
-    assert summary(before, after) == "Shortened by 36 %, 1 link added, 1 number changed."
+    assert summary(found) == "Shortened by 36 %, 1 link added, 1 number changed."
 
 
 def test_a_long_meta_title_says_how_much_is_cut() -> None:
-    chips = facts("post.metaTitle", Text("x" * 48), Text("x" * 61))
-    assert [chip.text for chip in chips] == ["48 → 61 characters, 1 more than search results show"]
+    said = length_note("post.metaTitle", "x" * 48, "x" * 61)
+    assert said == "48 → 61 characters, 1 more than search results show"
 
 
 @pytest.mark.django_db
@@ -119,7 +120,8 @@ def test_the_digits_of_a_slug_are_no_numbers_that_changed() -> None:
     post = make.post(slug="proposed-f00cadaf1bef")
     make.staged(post, {"slug": "sourdough-at-home", "excerpt": "Bake at 250 degrees."})
 
-    cards = cards_of_layer(make.layers(post).ai_review, References())[0].cards
+    groups = cards_of_layer(make.layers(post).ai_review, References(), is_live=False)
+    cards = groups[0].cards
 
     told = {card.path: (card.is_flagged, card.summary) for card in cards}
     assert told["post.slug"] == (False, "")

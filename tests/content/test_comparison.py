@@ -1,0 +1,388 @@
+"""The laws of the comparison: values that differ do so visibly, equal ones do not; passages lead between them."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from django.template.loader import render_to_string
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from content.changes import ABSENT, same
+from content.definitions import modules, props_of
+from content.definitions.shape import Prop
+from content.review.cards import lines_of, stretches
+from content.review.comparison import Compared, Shape, compare, compared
+from content.review.inline import nodes_of, text_of_units, units_of, units_of_text
+from content.review.references import References
+from content.review.shown import piece_of
+from content.richtext.markdown import from_markdown
+from tests.content.mutations import pairs
+from tests.content.test_richtext_roundtrip import DOCUMENT
+
+LAWS = settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+_TAG = re.compile(r"<[^>]+>")
+
+
+def page_text(before: Any, after: Any, shape: Shape) -> str:
+    """What a reader of the page reads of a change, without what stays the same."""
+    found = stretches(lines_of(compare(before, after, shape), References()))
+    html = render_to_string("admin/cms/difference.html", {"stretches": found})
+    return " ".join(unescape(_TAG.sub(" ", html)).split())
+
+
+def drawn(before: Any, after: Any, shape: Shape) -> str:
+    """The marked parts of it: what is removed, inserted or named."""
+    found = stretches(lines_of(compare(before, after, shape), References()))
+    html = render_to_string("admin/cms/difference.html", {"stretches": found})
+    parts = re.findall(r"<(?:ins|del)>.*?</(?:ins|del)>|<li class=\"fact.*?</li>", html, re.DOTALL)
+    return " ".join(unescape(_TAG.sub("", part)) for part in parts)
+
+
+def pieces(before: Any, after: Any, shape: Shape) -> list[Any]:
+    return [piece_of(one, References(), "") for one in compare(before, after, shape).differences]
+
+
+@LAWS
+@given(pairs())
+def test_different_values_differ_on_the_page_and_in_the_api_and_equal_ones_do_not(
+    pair: tuple[Prop, Any, Any],
+) -> None:
+    prop, before, after = pair
+    shape = Shape(prop.kind, prop.nested)
+
+    found = compare(before, after, shape)
+
+    if same(before, after):
+        assert found.differences == ()
+        return
+    assert found.differences
+    assert drawn(before, after, shape).strip()
+    assert all(piece["before"] != piece["after"] for piece in pieces(before, after, shape))
+
+
+@LAWS
+@given(pairs())
+def test_passages_lead_from_one_value_to_the_other(pair: tuple[Prop, Any, Any]) -> None:
+    prop, before, after = pair
+    found = compared(before, after, Shape(prop.kind, prop.nested))
+    passages = found.comparison.passages
+
+    assert same(found.part.value(()), before)
+    assert same(found.part.value(passages), after)
+    for chosen in passages:
+        middle = found.part.value({chosen})
+        left = [one for one in passages if one != chosen]
+        assert not same(middle, before)
+        if left:
+            assert not same(middle, after)
+
+
+@LAWS
+@given(DOCUMENT)
+def test_inline_units_hold_all_of_a_block(document: Any) -> None:
+    for node in _leaves(document):
+        content = node.get("content", [])
+        assert nodes_of(units_of(content)) == content
+
+
+@given(st.text(max_size=80))
+def test_units_of_a_text_are_the_text(text: str) -> None:
+    assert text_of_units(units_of_text(text)) == text
+
+
+def _leaves(node: Any) -> list[Any]:
+    if node["type"] in ("paragraph", "heading", "codeBlock"):
+        return [node]
+    return [leaf for child in node.get("content", []) for leaf in _leaves(child)]
+
+
+RICH = Shape("richtext")
+
+
+def doc(*content: Any) -> Any:
+    return {"type": "doc", "content": list(content)}
+
+
+def paragraph(*content: Any) -> Any:
+    return {"type": "paragraph", "content": list(content)}
+
+
+def words(text: str, *marks: Any) -> Any:
+    return {"type": "text", "text": text, **({"marks": list(marks)} if marks else {})}
+
+
+def link(href: str, **attrs: Any) -> Any:
+    return {"type": "link", "attrs": {"href": href, **attrs}}
+
+
+def image(src: str) -> Any:
+    return {"type": "image", "attrs": {"src": src, "alt": ""}}
+
+
+def cell(text: str, **attrs: Any) -> Any:
+    return {"type": "tableCell", "attrs": attrs, "content": [paragraph(words(text))]}
+
+
+def table(*rows: Any) -> Any:
+    return doc(
+        {"type": "table", "content": [{"type": "tableRow", "content": list(row)} for row in rows]}
+    )
+
+
+def code(text: str, **attrs: Any) -> Any:
+    return doc({"type": "codeBlock", "attrs": attrs, "content": [words(text)]})
+
+
+A, B = "https://a.example/", "https://b.example/"
+BOLD, STRIKE = {"type": "bold"}, {"type": "strike"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kind", "said"),
+    [
+        pytest.param(
+            from_markdown(f"Read [this]({A}) today."),
+            from_markdown(f"Read [this]({B}) now."),
+            "link",
+            f"Link changed: {A} → {B}",
+            id="target beside a changed word",
+        ),
+        pytest.param(
+            from_markdown(f"[one]({A}) and [two]({B})"),
+            from_markdown(f"[one]({B}) and [two]({A})"),
+            "link",
+            f"Link changed: {A} → {B} one Link changed: {B} → {A} two",
+            id="links that swap",
+        ),
+        pytest.param(
+            from_markdown(f"![one]({A}x.png) ![two]({B}y.png)"),
+            from_markdown(f"![one]({B}y.png) ![two]({A}x.png)"),
+            "image",
+            f"{A}x.png · alt: “one” → {B}y.png · alt: “one”",
+            id="images that swap",
+        ),
+        pytest.param(
+            doc(paragraph(words("here", link(A)))),
+            doc(paragraph(words("here", link(A, title="Win")))),
+            "link",
+            f"Link changed: {A} → {A} · title: Win",
+            id="title of a link",
+        ),
+        pytest.param(
+            doc(paragraph(words("here", link(A)))),
+            doc(paragraph(words("here", link(A, rel="me")))),
+            "link",
+            f"Link changed: {A} → {A} · rel: me",
+            id="rel of a link",
+        ),
+        pytest.param(
+            doc(paragraph(words("here"))),
+            doc(paragraph(words("here"), image("/x.png"))),
+            "image",
+            "Image added: /x.png · alt: –",
+            id="image with an empty alternative text",
+        ),
+        pytest.param(
+            doc(paragraph(words("40 €"))),
+            doc(paragraph(words("40 €", STRIKE))),
+            "mark",
+            "Formatting added: strikethrough 40 €",
+            id="strike",
+        ),
+        pytest.param(
+            doc(paragraph(words("all of it"))),
+            doc(paragraph(words("all"), words(" of it", BOLD))),
+            "mark",
+            "Formatting added: bold of it",
+            id="bold",
+        ),
+        pytest.param(
+            code("a\n  b"),
+            code("a\nb"),
+            "structure",
+            "line break, 2 × space → line break",
+            id="indentation of code",
+        ),
+        pytest.param(
+            code("a b", language="sh"),
+            code("a b", language="python"),
+            "structure",
+            "language: sh → language: python",
+            id="language of code",
+        ),
+        pytest.param(
+            from_markdown("1. a\n2. b"),
+            from_markdown("40. a\n41. b"),
+            "structure",
+            "starts at 1 → starts at 40",
+            id="start of a list",
+        ),
+        pytest.param(
+            table([cell("a"), cell("b")]),
+            table([cell("a", colspan=2), cell("b")]),
+            "structure",
+            "Structure added: 2 columns wide",
+            id="colspan",
+        ),
+        pytest.param(
+            table([cell("a"), cell("b"), cell("")]),
+            table([cell("a"), cell(""), cell("b")]),
+            "structure",
+            "Row 1 › cell",
+            id="a moved cell",
+        ),
+        pytest.param(
+            from_markdown("> a"),
+            from_markdown("a"),
+            "text",
+            "[inserted: a]",
+            id="a quote that is none any more",
+        ),
+        pytest.param(
+            from_markdown("# a"),
+            from_markdown("### a"),
+            "structure",
+            "Heading 1 → Heading 3",
+            id="level of a heading",
+        ),
+        pytest.param(
+            from_markdown("- a\n\n- b"),
+            from_markdown("1. a\n2. b"),
+            "structure",
+            "Bulleted list → Numbered list",
+            id="kind of a list",
+        ),
+        pytest.param(
+            from_markdown("a\\\nb"), from_markdown("a b"), "structure", "↵", id="a line break"
+        ),
+    ],
+)
+def test_each_kind_of_difference_is_named(before: Any, after: Any, kind: str, said: str) -> None:
+    shown = drawn(before, after, RICH)
+
+    assert said in " ".join(shown.split())
+    assert kind in {piece["kind"] for piece in pieces(before, after, RICH)}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("Pay here", "Pa\u200by here", "U+200B zero width space"),
+        ("Pay here", "Pay\u202ehere", "U+202E right-to-left override"),
+        ("Pay here", "Pay\u00ad here", "U+00AD soft hyphen"),
+        ("Pay here", "Pay\U000e0041 here", "U+E0041 tag latin capital letter a"),
+        ("Pay here", "Pay\u2060 here", "U+2060 word joiner"),
+        ("Pay here", "Pay\ufe0f here", "U+FE0F variation selector-16"),
+        ("Pay here", "Pay\u3164here", "U+3164 hangul filler"),
+        ("Pay here", "Pаy here", "U+0430 cyrillic small letter a"),
+        ("Pay here", "Pay \U0001d421ere", "U+1D421 mathematical bold small h"),
+        ("Pay in full", "Pay in fuII", "I U+0049 latin capital letter i"),
+        ("modern", "rnodern", "m U+006D latin small letter m"),
+        ("caf\u00e9", "cafe\u0301", "U+0301 combining acute accent"),
+    ],
+    ids=[
+        "zero width",
+        "bidi",
+        "soft hyphen",
+        "tag",
+        "joiner",
+        "variation",
+        "filler",
+        "cyrillic",
+        "mathematical",
+        "capital i",
+        "rn",
+        "decomposed",
+    ],
+)
+def test_characters_that_hide_are_named(before: str, after: str, said: str) -> None:
+    shape = Shape("text")
+
+    assert said in drawn(before, after, shape)
+    assert "characters" in {piece["kind"] for piece in pieces(before, after, shape)}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("It's good", "It’s good"),
+        ("Wait...", "Wait…"),
+        ("Muller", "Müller"),
+        ("A short guide", "A short, useful guide – for all"),
+        ("Это текст", "Это новый текст"),
+        ("Read This", "read this"),
+    ],
+)
+def test_ordinary_corrections_hide_nothing(before: str, after: str) -> None:
+    assert "characters" not in {piece["kind"] for piece in pieces(before, after, Shape("text"))}
+
+
+def test_every_link_of_a_new_module_is_named_the_hundredth_too() -> None:
+    faq = modules.get("faq")
+    text = " ".join(f"[w{number}](https://x{number}.example/)" for number in range(100))
+    items = [{"question": "Why?", "answer": from_markdown(text)}]
+    assert faq is not None
+    shape = Shape("repeater", props_of(faq.Props)["items"].nested)
+
+    shown = page_text(ABSENT, items, shape)
+
+    assert all(f"https://x{number}.example/" in shown for number in range(100))
+
+
+def test_two_proposals_never_read_the_same() -> None:
+    """One value and many small changes of it, each of which reads otherwise than all others."""
+    before = f"Read [this]({A}) and **that**, then pay 40 € to Anna.\n\n- one\n- two"
+    twins = [
+        f"Read [this]({A}) and **that**, then pay 40 € to Anna.\n\n- one\n- two\n- three",
+        f"Read [this]({A}) and **that**, then pay 40 € to Anna.\n\n- three\n- one\n- two",
+        f"Read [this]({A}) and **that**, then pay 40 € to Anna.\n\n- one\n- three\n- two",
+        f"Read [this]({A}) and **that**, then pay 40 € to Anna.\n\n- one\n- two\n\nthree",
+        f"three\n\nRead [this]({A}) and **that**, then pay 40 € to Anna.\n\n- one\n- two",
+        f"Read [this]({B}) and **that**, then pay 40 € to Anna.\n\n- one\n- two",
+        f"Read [this]({A}) and that, then pay 40 € to Anna.\n\n- one\n- two",
+        f"Read [this]({A}) and ~~that~~, then pay 40 € to Anna.\n\n- one\n- two",
+        f"Read [this]({A}) and **that**, then pay 40 € to Anna.\n\n1. one\n2. two",
+        f"Read [this and]({A}) **that**, then pay 40 € to Anna.\n\n- one\n- two",
+        f"Read [this]({A}) and **that**, then pay 40 € to Anna.\n\n> - one\n> - two",
+    ]
+    shown = [page_text(from_markdown(before), from_markdown(twin), RICH) for twin in twins]
+
+    assert len(set(shown)) == len(twins)
+
+
+def _partly(found: Compared, *chosen: int) -> Any:
+    return found.part.value(set(chosen))
+
+
+def test_two_corrections_in_one_paragraph_are_two_passages() -> None:
+    before = from_markdown("The first sentense is here. And the second won is there.")
+    after = from_markdown("The first sentence is here. And the second one is there.")
+
+    found = compared(before, after, RICH)
+
+    one, two = found.comparison.passages
+    assert _partly(found, one) == from_markdown(
+        "The first sentence is here. And the second won is there."
+    )
+    assert _partly(found, two) == from_markdown(
+        "The first sentense is here. And the second one is there."
+    )
+
+
+def test_a_container_that_a_mixture_empties_goes() -> None:
+    before, after = from_markdown("Stay.\n\n- a\n- b"), from_markdown("Stay.\n\n- c\n- d\n- e")
+    found = compared(before, after, RICH)
+
+    for chosen in found.comparison.passages:
+        assert [] not in [node.get("content") for node in _partly(found, chosen)["content"]]
+
+
+def test_cells_that_came_and_went_are_one_passage() -> None:
+    before = table([cell("a"), cell("b")], [cell("c"), cell("d")])
+    after = table([cell("a"), cell("x"), cell("b")], [cell("c"), cell("y"), cell("d")])
+
+    assert len(compared(before, after, RICH).comparison.passages) == 1
