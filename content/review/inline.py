@@ -309,8 +309,18 @@ class _Work:
             if before != after:
                 self.add("link", before, after, about=about)
         for name, side, came in (
-            *((name, text, False) for text, marks in ours for name in _names(marks)),
-            *((name, text, True) for text, marks in theirs for name in _names(marks)),
+            *(
+                (name, text, False)
+                for text, marks in ours
+                if text.strip()
+                for name in _names(marks)
+            ),
+            *(
+                (name, text, True)
+                for text, marks in theirs
+                if text.strip()
+                for name in _names(marks)
+            ),
         ):
             self.add("mark", None if came else name, name if came else None, about=side.strip())
 

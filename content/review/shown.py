@@ -176,7 +176,7 @@ class Note:
 
     @property
     def is_loud(self) -> bool:
-        return self.kind not in ("space", "position")
+        return self.kind not in ("text", "space", "position", "module")
 
 
 def note_of(difference: Difference, references: References, *, here: tuple[str, ...] = ()) -> Note:
