@@ -24,6 +24,7 @@ from core.activity import sealing
 from core.activity.verifying import UNSEALED_AT_MOST
 from core.models import Seal
 from core.outgoing.own import own_status
+from core.queue_failures import advice_for_imports, known_failures, missing_import
 
 Level = Literal["ok", "warn", "fail"]
 DEMO_PASSWORD = "demo-password"  # noqa: S105  # what the demo gives to its accounts
@@ -63,6 +64,16 @@ def broker() -> Iterator[Finding]:
     yield Finding("ok", "queue", f"{kind} answers")
     if not settings.CMS_ENV.redis_url and settings.CMS_ENV.database_url:
         yield Finding("warn", "queue", "in files of this machine", "set REDIS_URL in production")
+
+
+def messages() -> Iterator[Finding]:
+    """Whether what changed could be put into the queue, by any process."""
+    known = list(known_failures())
+    for failure in known:
+        level: Level = "fail" if failure.is_acute else "warn"
+        yield Finding(level, "messages to workers", failure.found, failure.advice)
+    if not known:
+        yield Finding("ok", "messages to workers", "none is known to have failed")
 
 
 def workers() -> Iterator[Finding]:
@@ -220,6 +231,7 @@ CHECKS: tuple[Check, ...] = (
     ("database", database, "check DATABASE_URL and that the server runs"),
     ("migrations", migrations, "check the database first"),
     ("queue", broker, "check REDIS_URL and that the server runs"),
+    ("messages to workers", messages, "run ./run migrate first"),
     ("workers", workers, "check REDIS_URL and that the server runs"),
     ("cache", shared_cache, "check REDIS_URL and that the server runs"),
     ("folders", folders, "check CMS_DATA_DIR"),
@@ -246,5 +258,12 @@ def examine() -> Iterator[Finding]:
         try:
             yield from check()
         except Exception as error:
-            # The text of an error may hold an address with a password in it; its kind does not.
-            yield Finding("fail", subject, f"does not work ({type(error).__name__})", advice)
+            yield _broken(subject, error, advice)
+
+
+def _broken(subject: str, error: Exception, advice: str) -> Finding:
+    missing = missing_import(error)
+    if missing is not None:
+        return Finding("fail", subject, f"does not work: {missing}", advice_for_imports())
+    # The text of an error may hold an address with a password in it; its kind does not.
+    return Finding("fail", subject, f"does not work ({type(error).__name__})", advice)
