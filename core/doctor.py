@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from filecmp import cmp
 from pathlib import Path
 from typing import Literal
 from uuid import uuid4
@@ -13,6 +14,7 @@ from uuid import uuid4
 from celery import current_app
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.contrib.staticfiles.finders import get_finders
 from django.core.cache import cache
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
@@ -120,6 +122,30 @@ def folders() -> Iterator[Finding]:
                 _("%(folder)s is not writable") % {"folder": folder},
                 _("give it to the user that runs the project, or set CMS_DATA_DIR"),
             )
+
+
+def static_files() -> Iterator[Finding]:
+    """Whether what `collectstatic` made is there, and is made of the files as they are now."""
+    folder = Path(settings.STATIC_ROOT)
+    advice = "run manage.py collectstatic --noinput, then start the web processes again"
+    if not (folder / "staticfiles.json").exists():
+        if settings.CMS_ENV.database_url:
+            found = "not collected: sent without compression, and asked for again and again"
+            yield Finding("warn", "static files", found, advice)
+        else:
+            yield Finding("ok", "static files", "served from where they lie")
+        return
+    other = [
+        path
+        for finder in get_finders()
+        for path, storage in finder.list([])
+        if not (folder / path).exists() or not cmp(storage.path(path), folder / path, False)
+    ]
+    if other:
+        found = f"{len(other)} changed since they were collected, such as {min(other)}"
+        yield Finding("warn", "static files", found, advice)
+    else:
+        yield Finding("ok", "static files", "collected, with hashed names")
 
 
 def providers() -> Iterator[Finding]:
@@ -235,6 +261,7 @@ CHECKS: tuple[Check, ...] = (
     ("workers", workers, "check REDIS_URL and that the server runs"),
     ("cache", shared_cache, "check REDIS_URL and that the server runs"),
     ("folders", folders, "check CMS_DATA_DIR"),
+    ("static files", static_files, "check CMS_DATA_DIR"),
     ("AI providers", providers, ""),
     ("MCP", mcp, ""),
     ("MCP server", mcp_server, ""),
