@@ -11,7 +11,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
@@ -31,6 +31,9 @@ SECRETS = {
     "AGENT_TRIGGER_SECRET": "lets-others-start-" + "t" * 20,
     "MCP_AUTH_TOKEN": "lets-ai-clients-in-" + "m" * 20,
 }
+THROUGH_NGINX = {"Host": HOST, "Origin": f"https://{HOST}"}
+PAST_NGINX = {**THROUGH_NGINX, "X-Forwarded-Proto": "https", "X-Forwarded-For": "::1"}
+"""Straight to a process, a request says what nginx would."""
 STARTS_WITHIN, HAPPENS_WITHIN = 90.0, 60.0
 _REDIS_DATABASE = 15  # of those that a Redis has, the one that no other test uses
 _Found = TypeVar("_Found")
@@ -81,10 +84,7 @@ def own_redis() -> Iterator[str]:
 class Person:
     """Somebody with a browser who is logged in; `origin` is where the requests go to."""
 
-    def __init__(self, origin: str, *, is_behind_proxy: bool) -> None:
-        # Straight to a process, the test says what the proxy would.
-        own = {} if is_behind_proxy else {"X-Forwarded-Proto": "https", "X-Forwarded-For": "::1"}
-        headers = {"Host": HOST, "Origin": f"https://{HOST}", **own}
+    def __init__(self, origin: str, headers: Mapping[str, str]) -> None:
         self.http = httpx.Client(base_url=origin, headers=headers, verify=False, timeout=60)  # noqa: S501
 
     def log_in(self) -> None:
@@ -121,25 +121,26 @@ class Site:
     """Where the two web processes are."""
     said: dict[str, str]
     """What each command of the first start said."""
-    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
     def origin(self) -> str:
         return f"https://127.0.0.1:{self.port}"
 
     def person(self) -> Person:
-        person = Person(self.origin, is_behind_proxy=True)
+        person = Person(self.origin, THROUGH_NGINX)
         person.log_in()
         return person
 
-    def log(self, name: str) -> str:
-        return (self.folder / f"{name}.log").read_text(errors="replace")
 
-
-def run_first_start(environment: CleanEnvironment) -> dict[str, str]:
-    """Every command of the page, one after the other."""
+def run_first_start(
+    environment: CleanEnvironment, lock: str = "requirements.lock", left_out: str = ""
+) -> dict[str, str]:
+    """The commands of the page, one after the other, with that lock file."""
     said = {}
-    for command in first_start():
+    for line in first_start():
+        command = line.replace("requirements.lock", lock)
+        if left_out and left_out in command:
+            continue
         if command.endswith("createsuperuser"):
             answers = {"Email": EMAIL, "Username": "owner", "Password": PASSWORD}
             said[command] = environment.answer(command, answers)
@@ -230,13 +231,18 @@ def deployed(folder: Path, receiver_host: str) -> Iterator[Site]:
 
         processes = stack.enter_context(running(environment, folder, commands))
         site = Site(
-            environment, folder, front, (f"http://127.0.0.1:{first}", f"http://127.0.0.1:{second}"), said, processes,
+            environment, folder, front, (f"http://127.0.0.1:{first}", f"http://127.0.0.1:{second}"), said,
         )  # fmt: skip
         for port in (first, second, mcp):
             address = f"http://127.0.0.1:{port}/health"
             until(f"an answer of {address}", lambda at=address: answers(at), STARTS_WITHIN)  # type: ignore[misc]
         yield site
-        ended = [name for name, process in processes.items() if process.poll() is not None]
-        assert ended == [], {name: site.log(name) for name in ended}
-    for name in processes:
-        assert not re.search(r"Traceback|\bERROR\b|\bCRITICAL\b", site.log(name)), site.log(name)
+        require_well(folder, processes)
+
+
+def require_well(folder: Path, processes: Mapping[str, subprocess.Popen[bytes]]) -> None:
+    """All still run, and none has said that something went wrong."""
+    for name, process in processes.items():
+        said = (folder / f"{name}.log").read_text(errors="replace")
+        assert process.poll() is None, f"{name} has ended:\n{said}"
+        assert not re.search(r"Traceback|\bERROR\b|\bCRITICAL\b", said), f"{name}:\n{said}"

@@ -23,7 +23,9 @@ from tests.deployment.site import (
     HOST,
     MCP_HOST,
     PASSWORD,
+    PAST_NGINX,
     SECRETS,
+    THROUGH_NGINX,
     Person,
     Site,
     deployed,
@@ -138,7 +140,7 @@ def test_a_run_of_an_agent_ends(owner: Person, post: str) -> None:
 
 
 def test_a_change_through_one_web_process_is_seen_through_the_other(site: Site, post: str) -> None:
-    first, second = (Person(address, is_behind_proxy=False) for address in site.web)
+    first, second = (Person(address, PAST_NGINX) for address in site.web)
     for person in (first, second):
         person.log_in()
     for number, (here, there) in enumerate(((first, second), (second, first))):
@@ -163,7 +165,7 @@ def test_an_open_page_hears_of_a_change(site: Site, owner: Person, post: str) ->
             f"wss://{HOST}/ws/events/",
             sock=line,
             ssl=trusting_all(),
-            origin=f"https://{HOST}",  # type: ignore[arg-type]
+            origin=f"https://{HOST}",
             additional_headers={"Cookie": cookies},
         ) as page,
     ):
@@ -197,7 +199,7 @@ def test_an_ai_client_calls_a_tool(site: Site, post: str) -> None:
 
 @pytest.mark.parametrize("encoding", ["gzip", "br"])
 def test_static_files_are_hashed_compressed_and_kept_for_ever(site: Site, encoding: str) -> None:
-    visitor = Person(site.origin, is_behind_proxy=True).http
+    visitor = Person(site.origin, THROUGH_NGINX).http
     page = visitor.get("/admin/login/").text
     names = re.findall(r'(?:src|href)="(/static/[^"]+\.(?:js|css))"', page)
     assert names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -48,7 +49,9 @@ def nginx(port: int, ports: Mapping[int, int], certificate: Path, folder: Path) 
         f"{name}_temp_path {folder}/{name};\n"
         for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
+    # Else it would give its work to an account that may not look into the folder.
+    user = "user root;\n" if os.geteuid() == 0 else ""
     return (
-        f"daemon off;\npid {folder}/pid;\nerror_log stderr warn;\nevents {{}}\n"
+        f"{user}daemon off;\npid {folder}/pid;\nerror_log stderr warn;\nevents {{}}\n"
         f"http {{\naccess_log off;\n{folders}{servers}\n}}\n"
     )
