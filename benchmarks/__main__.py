@@ -1,4 +1,4 @@
-"""`./run bench [PART] [--posts N] [--events N] [--rounds N] [--seconds S] [--only WORDS]`."""
+"""`./run bench [PART] [--posts N] [--events N] [--rounds N] [--seconds S] [--only WORDS] [--tiny]`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchmarks import postgres
+from benchmarks.sizes import TINY, Sizes
 
 if TYPE_CHECKING:
     from benchmarks.seed import Seeded
@@ -19,38 +21,60 @@ if TYPE_CHECKING:
 PLANS_COUNT_FROM = 10_000
 """Posts from which a plan without an index fails the run."""
 UNLIMITED = "100000000/hour"
+PARTS: Final = (
+    "reading", "webhooks", "sitemap", "uploads", "agents", "mcp", "analytics", "admin",
+)  # fmt: skip
+
+OPTIONS: Final[dict[str, tuple[type[int] | type[float], str]]] = {
+    "events": (int, "how many webhooks are sent"),
+    "posts": (int, "how many posts to seed"),
+    "rounds": (int, "rounds; their median is shown"),
+    "seconds": (float, "length of a load"),
+    "rows": (int, "views and clicks to report on"),
+    "calls": (int, "calls of a tool in a round"),
+    "connections": (int, "connections of a load"),
+    "workers": (int, "processes of each server"),
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _options().parse_args(arguments)
+    sizes = _sizes(options)
     with postgres.database() as url, tempfile.TemporaryDirectory() as folder:
         _set_up(url, folder)
         if options.part == "sitemap":
-            return _sitemap(url)
+            return _sitemap(url, sizes)
         if options.part == "uploads":
-            return _uploads(options.rounds)
+            return _uploads(sizes)
         if options.part == "agents":
-            return _agents(options.rounds)
+            return _agents(sizes.rounds)
         if options.part == "mcp":
-            return _mcp(options)
+            return _mcp(sizes)
         if options.part == "analytics":
-            return _analytics(options, url)
+            return _analytics(sizes, options.only, url)
         if options.part == "admin":
-            return _admin(options)
-        bad = [] if options.part == "webhooks" else _reading(options, url, Path(folder))
+            return _admin(sizes)
+        bad = [] if options.part == "webhooks" else _reading(sizes, options.only, url, Path(folder))
         if options.part != "reading":
-            _webhooks(options)
-    if options.posts < PLANS_COUNT_FROM:
+            _webhooks(sizes)
+    if sizes.posts < PLANS_COUNT_FROM:
         return 0  # on a small table reading all of it is the right plan
     if bad:
         print(f"\nNot by an index: {', '.join(bad)}.", file=sys.stderr)
     return 1 if bad else 0
 
 
-def _reading(options: argparse.Namespace, url: str, folder: Path) -> list[str]:
-    seeded = _seeded(options.posts)
+def _sizes(options: argparse.Namespace) -> Sizes:
+    """What was asked for, and the rest as it is by default."""
+    asked = {name: getattr(options, name) for name in OPTIONS}
+    given = {name: value for name, value in asked.items() if value is not None}
+    return replace(TINY if options.tiny else Sizes(), **given)
+
+
+def _reading(sizes: Sizes, only: str, url: str, folder: Path) -> list[str]:
+    seeded = _seeded(sizes.posts)
     bad = _plans(seeded)
-    _measure(seeded, options, url, folder)
+    _measure(seeded, sizes, only, url, folder)
     _approve(seeded)
     _search()
     return bad
@@ -58,31 +82,11 @@ def _reading(options: argparse.Namespace, url: str, folder: Path) -> list[str]:
 
 def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="./run bench", description=__doc__)
-    parser.add_argument(
-        "part",
-        nargs="?",
-        choices=(
-            "all",
-            "reading",
-            "webhooks",
-            "sitemap",
-            "uploads",
-            "agents",
-            "mcp",
-            "analytics",
-            "admin",
-        ),
-        default="all",
-    )
-    parser.add_argument("--events", type=int, default=10_000, help="how many webhooks are sent")
-    parser.add_argument("--posts", type=int, default=10_000, help="how many posts to seed")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds; their median is shown")
-    parser.add_argument("--seconds", type=float, default=2.0, help="length of a load")
-    parser.add_argument("--rows", type=int, default=1_000_000, help="views and clicks to report on")
-    parser.add_argument("--calls", type=int, default=200, help="calls of a tool in a round")
-    parser.add_argument("--connections", type=int, default=8)
-    parser.add_argument("--workers", type=int, default=2, help="processes of each server")
+    parser.add_argument("part", nargs="?", choices=("all", *PARTS), default="all")
+    for name, (kind, what) in OPTIONS.items():
+        parser.add_argument(f"--{name}", type=kind, help=f"{what}; {getattr(Sizes(), name):,}")
     parser.add_argument("--only", default="", help="endpoints whose name holds this")
+    parser.add_argument("--tiny", action="store_true", help="only whether it runs, in seconds")
     return parser
 
 
@@ -132,27 +136,27 @@ def _plans(seeded: Seeded) -> list[str]:
     return plans.check(Post.objects.get(pk=seeded.published[0]))
 
 
-def _measure(seeded: Seeded, options: argparse.Namespace, url: str, folder: Path) -> None:
+def _measure(seeded: Seeded, sizes: Sizes, only: str, url: str, folder: Path) -> None:
     from benchmarks import endpoints, measuring, servers, sessions
 
     cookie = sessions.cookie_of(seeded.editor_id)
     environ = {"FLOOR_DATABASE": url, "FLOOR_SCHEMAS": str(sessions.schemas(folder))}
     with (
-        servers.product({}, options.workers) as product,
-        servers.floor(environ, options.workers) as floor,
+        servers.product({}, sizes.workers) as product,
+        servers.floor(environ, sizes.workers) as floor,
     ):
         endpoints.require_same(product, floor, seeded, cookie)
         chosen = [
-            item
-            for item in endpoints.endpoints(seeded, cookie, product)
-            if options.only in item.name
+            item for item in endpoints.endpoints(seeded, cookie, product) if only in item.name
         ]
-        rounds = measuring.Rounds(options.rounds, options.seconds, options.connections)
+        rounds = measuring.Rounds(
+            sizes.rounds, sizes.seconds, sizes.connections, sizes.warm_seconds
+        )
         found = rounds.measure(chosen, endpoints.floors(seeded), product, floor)
     cache = "Redis" if os.environ.get("REDIS_URL") else "memory of each process"
     print(
-        f"\n{measuring.machine()}; {options.workers} workers each, {options.connections} "
-        f"connections, {options.rounds} rounds of {options.seconds:g} s; cache: {cache}."
+        f"\n{measuring.machine()}; {sizes.workers} workers each, {sizes.connections} "
+        f"connections, {sizes.rounds} rounds of {sizes.seconds:g} s; cache: {cache}."
     )
     measuring.show(chosen, found)
 
@@ -178,20 +182,20 @@ def _search() -> None:
         )
 
 
-def _sitemap(url: str) -> int:
+def _sitemap(url: str, sizes: Sizes) -> int:
     from benchmarks import measuring, sitemap
 
     print(f"{measuring.machine()}.")
-    sitemap.show(sitemap.measure(url))
+    sitemap.show(sitemap.measure(url, sizes.sitemap))
     print("\n".join(sitemap.plan()))
     return 0
 
 
-def _uploads(rounds: int) -> int:
+def _uploads(sizes: Sizes) -> int:
     from benchmarks import measuring, uploads
 
-    print(f"\n{measuring.machine()}; files on this disk, {rounds} rounds.")
-    uploads.show(uploads.measure(rounds))
+    print(f"\n{measuring.machine()}; files on this disk, {sizes.rounds} rounds.")
+    uploads.show(uploads.measure(sizes.photos, sizes.rounds))
     return 0
 
 
@@ -210,52 +214,52 @@ def _agents(rounds: int) -> int:
     return 0
 
 
-def _mcp(options: argparse.Namespace) -> int:
+def _mcp(sizes: Sizes) -> int:
     import asyncio
 
     from benchmarks import mcp, mcp_tokens, measuring, servers
 
-    seeded = _seeded(options.posts)
+    seeded = _seeded(sizes.posts)
     with servers.mcp(mcp.CREDENTIALS) as product, servers.mcp_floor() as floor:
-        found = mcp.measure(seeded.published[0], product, floor, options.rounds, options.calls)
-        print(f"\n{measuring.machine()}; {options.rounds} rounds of {options.calls} calls.")
+        found = mcp.measure(seeded.published[0], product, floor, sizes.rounds, sizes.calls)
+        print(f"\n{measuring.machine()}; {sizes.rounds} rounds of {sizes.calls} calls.")
         mcp.show(found)
         count, shown = asyncio.run(mcp.listed(product))
-        for sessions, kib, seconds in mcp.sessions(product):
+        for count_open, kib, seconds in mcp.sessions(product, sizes.mcp_sessions):
             print(
-                f"{sessions} SSE sessions open: {kib:.0f} KiB each; "
-                f"{seconds:.1f} s until the last {mcp.SESSIONS} were answered."
+                f"{count_open} SSE sessions open: {kib:.0f} KiB each; "
+                f"{seconds:.1f} s until the last {sizes.mcp_sessions} were answered."
             )
     tokens, how = mcp_tokens.count(shown)
     print(f"tools/list: {count} tools, {len(shown.encode()):,} bytes, {tokens:,} tokens ({how}).")
     return 0
 
 
-def _admin(options: argparse.Namespace) -> int:
+def _admin(sizes: Sizes) -> int:
     from benchmarks import admin_pages, measuring
 
-    seeded = _seeded(options.posts)
-    found = admin_pages.measure(seeded.published, seeded.editor_id, options.rounds)
-    print(f"\n{measuring.machine()}; {options.rounds} rounds.")
+    seeded = _seeded(sizes.posts)
+    found = admin_pages.measure(seeded.published, seeded.editor_id, sizes)
+    print(f"\n{measuring.machine()}; {sizes.rounds} rounds.")
     admin_pages.show(found)
     return 0
 
 
-def _analytics(options: argparse.Namespace, url: str) -> int:
+def _analytics(sizes: Sizes, only: str, url: str) -> int:
     from benchmarks import analytics, measuring
 
-    _seeded(analytics.SEEDED)
-    print(f"\n{measuring.machine()}; {options.rounds} rounds of {options.seconds:g} s.")
-    analytics.measure(url, options)
+    _seeded(sizes.analytics_posts)
+    print(f"\n{measuring.machine()}; {sizes.rounds} rounds of {sizes.seconds:g} s.")
+    analytics.measure(url, sizes, only)
     return 0
 
 
-def _webhooks(options: argparse.Namespace) -> None:
+def _webhooks(sizes: Sizes) -> None:
     from benchmarks import measuring, webhooks
 
     queue = "Redis" if os.environ.get("REDIS_URL") else "files"
     print(f"\n{measuring.machine()}; queue: {queue}.")
-    webhooks.measure(options.events)
+    webhooks.measure(sizes.events)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
+from benchmarks.sizes import Sizes
 from content import edits
 from content.document import PostDocument
 from content.layers import stage
@@ -22,8 +23,6 @@ from core.actor import Actor
 
 FLOOR: Final = "/admin/password_change/"
 """A page of Django's own in the frame of this admin: session, account, navigation, a small form."""
-MODULES: Final = (10, 100)
-CHANGES: Final = (20, 200)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,24 +36,24 @@ class Shown:
     kilobytes: float
 
 
-def measure(post_ids: Sequence[str], editor_id: int, rounds: int) -> list[Shown]:
+def measure(post_ids: Sequence[str], editor_id: int, sizes: Sizes) -> list[Shown]:
     """The floor first. Pages take turns, so that what disturbs the machine disturbs all of them."""
     user = User.objects.get(pk=editor_id)
     client = Client(headers={"host": "127.0.0.1"})
     client.force_login(user)
-    pages = _pages(post_ids, Actor(user=user, via="admin"))
+    pages = _pages(post_ids, Actor(user=user, via="admin"), sizes)
     statements = {name: _statements(client, path) for name, path in pages.items()}
     taken: dict[str, list[float]] = {name: [] for name in pages}
     worked: dict[str, list[float]] = {name: [] for name in pages}
-    sizes: dict[str, int] = {}
-    for _ in range(rounds):
+    lengths: dict[str, int] = {}
+    for _ in range(sizes.rounds):
         for name, path in pages.items():
             begin, worked_before = time.perf_counter(), time.process_time()
-            sizes[name] = len(_get(client, path))
+            lengths[name] = len(_get(client, path))
             taken[name].append(1000 * (time.perf_counter() - begin))
             worked[name].append(1000 * (time.process_time() - worked_before))
     return [
-        Shown(name, median(taken[name]), min(worked[name]), statements[name], sizes[name] / 1024)
+        Shown(name, median(taken[name]), min(worked[name]), statements[name], lengths[name] / 1024)
         for name in pages
     ]
 
@@ -72,7 +71,7 @@ def _get(client: Client, path: str) -> bytes:
     return answer.content
 
 
-def _pages(post_ids: Sequence[str], actor: Actor) -> dict[str, str]:
+def _pages(post_ids: Sequence[str], actor: Actor, sizes: Sizes) -> dict[str, str]:
     found = {
         "floor: a page of Django's": FLOOR,
         "home": "/admin/",
@@ -82,11 +81,11 @@ def _pages(post_ids: Sequence[str], actor: Actor) -> dict[str, str]:
         "media": "/admin/media/asset/",
     }
     ids = iter(post_ids)
-    for count in MODULES:
+    for count in sizes.admin_modules:
         post_id = next(ids)
         _fill(post_id, actor, count)
         found[f"editor, {count} modules"] = f"/admin/content/post/{post_id}/change/"
-    for count in CHANGES:
+    for count in sizes.admin_changes:
         post_id = next(ids)
         _fill(post_id, actor, count)
         _stage(post_id, actor, count)

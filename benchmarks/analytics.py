@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import Final
-
 from benchmarks import analytics_months, analytics_reports, analytics_rows, analytics_taking
-
-SEEDED: Final = 1_500
-"""Of these the published ones have visitors."""
+from benchmarks.sizes import Sizes
 
 
-def measure(url: str, options: argparse.Namespace) -> None:
+def measure(url: str, sizes: Sizes, only: str) -> None:
+    """Of the seeded posts, those that are published have visitors."""
     posts = analytics_rows.make_posts()
-    if options.only in "taking":
-        analytics_taking.show(
-            analytics_taking.measure(
-                url, posts, options.rounds, options.seconds, options.connections, options.workers
-            )
-        )
-    if options.only in "reports":
-        analytics_reports.measure(posts, options.rows, options.rounds)
+    if only in "taking":
+        analytics_taking.show(analytics_taking.measure(url, posts, sizes))
+    if only in "reports":
+        analytics_reports.measure(posts, sizes)
         analytics_months.measure()

@@ -22,16 +22,13 @@ from analytics.models import AnalyticsEvent, HeatCell, HeatSheet, PostCount, Sit
 from analytics.services.track import Seen, track
 from benchmarks import analytics_fill, analytics_rows, analytics_taking, servers
 from benchmarks import analytics_raw as raw
+from benchmarks.sizes import Sizes
 
-CHUNK: Final = 20_000
 ASKED_FROM: Final = 1_000_000
-ADDED: Final = 60_000
-"""Events that are added up by the product, so that the run ends."""
 FIGURES: Final = (SiteCount, PostCount, HeatSheet, HeatCell)
 _OF_SHEET: Final = ("post_id", "event_type", "module_id", "device", "version")
 STEPS: Final = (100_000, 1_000_000, 10_000_000)
 """Rows at which the cost of one more event is measured."""
-PROBE: Final = 20_000
 _CALL: Final = 100
 LAST: Final = analytics_rows.END.date() - timedelta(days=1)
 MONTH: Final = Period(LAST - timedelta(days=29), LAST)
@@ -62,41 +59,46 @@ class Spent:
         return f"{self.wall * each:.0f} µs ({cpu:.0f} of CPU, {self.database * each:.0f} of it the database's)"
 
 
-def measure(posts: Sequence[str], rows: int, rounds: int) -> None:
+def measure(posts: Sequence[str], sizes: Sizes) -> None:
+    rows = sizes.rows
     arm, done = str(UUID(int=1, version=4)), 0
     analytics_rows.make_months()
-    for step in [CHUNK, *(step for step in STEPS if step < rows), rows]:
+    for step in [sizes.analytics_chunk, *(step for step in STEPS if step < rows), rows]:
         begin = time.perf_counter()
         analytics_rows.make(done + 1, step, rows, arm)
         print(f"\n{step:,} events, {time.perf_counter() - begin:.0f} s to make.", flush=True)
-        _fill(step)
-        _cost(posts)
+        _fill(step, sizes)
+        _cost(posts, sizes)
         done = step
         if step >= ASKED_FROM or step == rows:
             _sizes()
-            _show(_questions(posts, rounds), step)
+            _show(_questions(posts, sizes.rounds), step)
 
 
-def _fill(step: int) -> None:
-    """Have the last ones added up by the product, those before by the database; of few, all by both."""
+def _fill(step: int, sizes: Sizes) -> None:
+    """Have the last ones added up by the product, those before by the database, which takes minutes instead of hours.
+
+    Of few, all by both.
+    """
+    chunk = sizes.analytics_chunk
     last = AnalyticsEvent.objects.order_by("-id").values_list("id", flat=True)[0]
-    if step == CHUNK:
-        _added()
+    if step == chunk:
+        _added(chunk)
         close_months(analytics_fill.moment_of(last))
         by_product = _figures()
     _forget_figures()
     begin = time.perf_counter()
-    analytics_fill.fill(last if step == CHUNK else last - ADDED)
+    analytics_fill.fill(last if step == chunk else last - sizes.analytics_added)
     filled = time.perf_counter() - begin
-    if step == CHUNK:
+    if step == chunk:
         if _figures() != by_product:
             raise SystemExit("The figures that the benchmark makes are not those of the product.")
         return
-    added = _added()
+    added = _added(chunk)
     close_months(analytics_rows.END)
     print(
         f"Figures of them: {filled:.0f} s by SQL alone; "
-        f"the last {ADDED:,} added up in {added.of(ADDED)} each.",
+        f"the last {sizes.analytics_added:,} added up in {added.of(sizes.analytics_added)} each.",
         flush=True,
     )
 
@@ -118,8 +120,8 @@ def _forget_figures() -> None:
             cursor.execute(f"TRUNCATE {model._meta.db_table}")
 
 
-def _added() -> Spent:
-    return _spent(lambda: sum(iter(lambda: add_up(CHUNK), 0)))
+def _added(chunk: int) -> Spent:
+    return _spent(lambda: sum(iter(lambda: add_up(chunk), 0)))
 
 
 def _spent(work: Callable[[], object]) -> Spent:
@@ -133,7 +135,7 @@ def _spent(work: Callable[[], object]) -> Spent:
     return Spent(*(end - begin for begin, end in zip(before, after, strict=True)))
 
 
-def _cost(posts: Sequence[str]) -> None:
+def _cost(posts: Sequence[str], sizes: Sizes) -> None:
     """Of one more event: taken in calls of a hundred, by the service; added up; and both by the table's size."""
     calls = [
         [
@@ -143,11 +145,14 @@ def _cost(posts: Sequence[str]) -> None:
             )
             for event in analytics_taking.events(_CALL, posts, number)
         ]
-        for number in range(PROBE // _CALL)
+        for number in range(sizes.analytics_probe // _CALL)
     ]  # fmt: skip
     taken = _spent(lambda: [track(seen=seen) for seen in calls])
+    added = _added(sizes.analytics_chunk)
     print(
-        f"One more event: taken in {taken.of(PROBE)}; added up in {_added().of(PROBE)}.", flush=True
+        f"One more event: taken in {taken.of(sizes.analytics_probe)}; "
+        f"added up in {added.of(sizes.analytics_probe)}.",
+        flush=True,
     )
 
 

@@ -17,9 +17,9 @@ from psycopg.rows import TupleRow
 from benchmarks import floor_track, load, servers
 from benchmarks.load import Request
 from benchmarks.servers import Server
+from benchmarks.sizes import Sizes
 
 BATCHES: Final = (1, 5, 100)
-COPIED: Final = (100, 5_000)
 _BODIES: Final = 50
 _WRITTEN: Final = (
     "event_type, post_id, x, y, viewport_width, metadata, locale, version, goal, created_at"
@@ -66,9 +66,7 @@ def _post(path: str, batch: int, posts: Sequence[str]) -> Request:
     return lambda number: whole[number % _BODIES]
 
 
-def measure(
-    url: str, posts: Sequence[str], rounds: int, seconds: float, clients: int, workers: int
-) -> list[Taken]:
+def measure(url: str, posts: Sequence[str], sizes: Sizes) -> list[Taken]:
     """Each round takes every way once, the next one the other way round."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -77,9 +75,12 @@ def measure(
         )
     found: dict[tuple[str, int], Taken] = {}
     environ = {"FLOOR_DATABASE": url, "FLOOR_SCHEMAS": "/dev/null"}
-    with servers.product({}, workers) as product, servers.floor(environ, workers) as floor:
-        ways = _ways(url, posts, seconds, clients, product, floor)
-        for number in range(rounds + 1):
+    with (
+        servers.product({}, sizes.workers) as product,
+        servers.floor(environ, sizes.workers) as floor,
+    ):
+        ways = _ways(url, posts, sizes, product, floor)
+        for number in range(sizes.rounds + 1):
             for name, batch, way in ways if number % 2 else ways[::-1]:
                 per_second, cpu, p50 = way()
                 if number == 0:
@@ -95,8 +96,9 @@ Way = Callable[[], tuple[float, float, float]]
 
 
 def _ways(
-    url: str, posts: Sequence[str], seconds: float, clients: int, product: Server, floor: Server
+    url: str, posts: Sequence[str], sizes: Sizes, product: Server, floor: Server
 ) -> list[tuple[str, int, Way]]:
+    seconds, clients = sizes.seconds, sizes.connections
     ways: list[tuple[str, int, Way]] = []
     for batch in BATCHES:
         for name, server, path in (
@@ -108,7 +110,7 @@ def _ways(
         for durable in (True, False):
             name = f"bare INSERT, {'durable' if durable else 'synchronous_commit off'}"
             ways.append((name, batch, _bare(url, batch, posts, seconds, clients, durable, _insert)))
-    for batch in COPIED:
+    for batch in sizes.copied:
         for durable in (True, False):
             name = f"COPY, {'durable' if durable else 'synchronous_commit off'}"
             ways.append((name, batch, _bare(url, batch, posts, seconds, clients, durable, _copy)))

@@ -129,7 +129,7 @@ def _layer(row: TupleRow | None) -> Wire:
 async def _post(connection: Database, post_id: UUID, staged: bool) -> Wire:
     row = await (await connection.execute(sql.POST, (post_id,))).fetchone()
     assert row is not None
-    *values, group, author_id, author, placeholder, original, variation, weight = row
+    *values, group, author_id, author, placeholder, original, variation, weight, running = row
     wire: Wire = dict(zip(sql.WHOLE, values, strict=True))
     for name in ("customFields", "robotsJson", "jsonldOverrides"):
         wire[name] = orjson.Fragment(wire[name]) if wire[name] is not None else None
@@ -145,6 +145,7 @@ async def _post(connection: Database, post_id: UUID, staged: bool) -> Wire:
         wire["author"] = {"id": author_id, "username": author}
         wire["isPlaceholder"] = placeholder
         wire |= {"variationOf": original, "variation": variation or None, "weight": weight}
+        wire["running"] = running if original is not None else None
         wire["layers"] = _layers(drafts, post_id)
         for module in wire["modules"]:
             module["schema"] = SCHEMAS[module["type"]]

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 TRANSPORTS: Final = ("sse", "streamable")
 NOTHING: Final = "no-op of the bare SDK"
-SESSIONS: Final = 500
-"""Of each of two credentials."""
 CREDENTIALS: Final = {
     "MCP_AUTH_TOKEN": "benchmark-token",
     "MCP_AUTH_HEADER_NAME": "X-Benchmark",
@@ -109,22 +107,25 @@ def show(found: Found) -> None:
         )
 
 
-def sessions(product: Server) -> list[tuple[int, float, float]]:
-    """Sessions open at once, KiB of the server for each, and seconds until the last ones were answered."""
-    return asyncio.run(_sessions(product))
+def sessions(product: Server, each: int) -> list[tuple[int, float, float]]:
+    """Sessions open at once, KiB of the server for each, and seconds until the last ones were answered.
+
+    So many of `each` of two credentials.
+    """
+    return asyncio.run(_sessions(product, each))
 
 
-async def _sessions(product: Server) -> list[tuple[int, float, float]]:
+async def _sessions(product: Server, each: int) -> list[tuple[int, float, float]]:
     url = f"http://127.0.0.1:{product.port}"
     first, second = (ManySessions(url, headers) for headers in HEADERS)
-    await first.add(50)
+    await first.add(min(50, each))
     await first.call("list_taxonomies", {})
     first.drop()
     await asyncio.sleep(2)
     empty, found = resident_kib(product.pid), []
     for many in (first, second):
         begin = time.perf_counter()
-        await many.add(SESSIONS)
+        await many.add(each)
         answers = await many.call("list_taxonomies", {})
         assert not any(answer.get("isError") for answer in answers)
         count = len(first.open) + len(second.open)

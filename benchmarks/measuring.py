@@ -36,6 +36,7 @@ class Rounds:
     count: int
     seconds: float
     connections: int
+    warm_seconds: float
 
     def measure(
         self,
@@ -50,7 +51,13 @@ class Rounds:
         jobs += [(item.name, item.request, product, item.status) for item in endpoints]
         found = {name: Measured() for name, *_ in jobs}
         for _, request, server, status in jobs:
-            load.run(server.port, request, status=status, seconds=1.0, connections=self.connections)
+            load.run(
+                server.port,
+                request,
+                status=status,
+                seconds=self.warm_seconds,
+                connections=self.connections,
+            )
         for number in range(self.count):
             for name, request, server, status in jobs if number % 2 == 0 else jobs[::-1]:
                 self._once(found[name], request, server, status)

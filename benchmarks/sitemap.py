@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import time
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO
@@ -19,15 +19,15 @@ from django.test import Client
 from seo.sitemap import keeping
 from seo.sitemap.rows import sql
 
-SIZES: Final = (1_000, 10_000, 100_000)
 TIMES: Final = 3
 ORIGIN: Final = "http://127.0.0.1"
 _POSTS: Final = """
     INSERT INTO content_post (id, type, locale, slug, title, excerpt, status, custom_fields, order_index,
-        translation_group, variation, path, is_placeholder, version, created_at, updated_at, published_at, parent_id)
+        translation_group, variation, variation_running, path, is_placeholder, version, created_at,
+        updated_at, published_at, parent_id)
     SELECT md5('p' || n)::uuid, CASE WHEN n %% 5 = 0 THEN 'page' ELSE 'blog' END,
         CASE WHEN n %% 2 = 0 THEN 'en' ELSE 'de' END,
-        'post-' || n, 'Post ' || n, '', 'published', '{}', n %% 7, md5('g' || n / 2)::uuid, '',
+        'post-' || n, 'Post ' || n, '', 'published', '{}', n %% 7, md5('g' || n / 2)::uuid, '', false,
         CASE WHEN n %% 2 = 0 THEN '' ELSE '/de' END || '/blog/post-' || n, false, 1,
         timestamptz '2026-01-01' + make_interval(mins => n), timestamptz '2026-02-01' + make_interval(mins => n),
         timestamptz '2026-01-01' + make_interval(mins => n),
@@ -53,10 +53,10 @@ class Found:
     packed: int
 
 
-def measure(url: str) -> list[Found]:
+def measure(url: str, sizes: Sequence[int]) -> list[Found]:
     """At each size, in an empty database that is migrated."""
     found, begin = [], 0
-    for posts in SIZES:
+    for posts in sizes:
         _fill(begin, posts)
         begin = posts
         found.append(_at(posts, url))

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from core.actor import Actor
 
 WIDTHS = {"large": 1600, "medium": 800, "small": 400}
-PHOTOS: Mapping[str, tuple[int, int]] = {"2 MP": (1600, 1200), "12 MP": (4000, 3000)}
 _QUALITY = 82
 
 
@@ -48,7 +47,7 @@ def photo(size: tuple[int, int]) -> bytes:
     return out.getvalue()
 
 
-def measure(rounds: int) -> list[Taken]:
+def measure(photos: Mapping[str, tuple[int, int]], rounds: int) -> list[Taken]:
     """The medians of the rounds; each round goes through every way once."""
     from accounts.models import User
     from core.actor import Actor
@@ -57,7 +56,7 @@ def measure(rounds: int) -> list[Taken]:
     user = User.objects.create_user("bench@example.com", None, username="bench", role="admin")
     variants.wake = lambda asset_id, theme: None  # the worker's part is measured on its own
     actor = Actor(user=user, via="command")
-    return [_taken(name, photo(size), rounds, actor) for name, size in PHOTOS.items()]
+    return [_taken(name, photo(size), rounds, actor) for name, size in photos.items()]
 
 
 def _taken(name: str, content: bytes, rounds: int, actor: Actor) -> Taken:

@@ -126,19 +126,12 @@ STATIC_ROOT.mkdir(exist_ok=True)  # WhiteNoise warns where it is missing
 STATICFILES_DIRS = [BASE_DIR / "static"]
 MEDIA_URL = "/media/"
 MEDIA_ROOT = DATA_DIR / "media"
-# Without `collectstatic` (the demo) files are served from where they lie.
-_is_collected = (STATIC_ROOT / "staticfiles.json").exists() and not DEBUG
 STORAGES = {
     "default": media_storage(CMS_ENV),
-    "staticfiles": {
-        "BACKEND": (
-            "whitenoise.storage.CompressedManifestStaticFilesStorage"
-            if _is_collected
-            else "django.contrib.staticfiles.storage.StaticFilesStorage"
-        )
-    },
+    "staticfiles": {"BACKEND": "cms_project.static_files.HashedStaticFiles"},
 }
-WHITENOISE_USE_FINDERS = not _is_collected
+# Without `collectstatic` (the demo) files are served from where they lie.
+WHITENOISE_USE_FINDERS = DEBUG or not (STATIC_ROOT / "staticfiles.json").exists()
 WHITENOISE_AUTOREFRESH = DEBUG
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 # The form of a post with hundreds of modules has thousands of fields.

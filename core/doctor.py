@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from filecmp import cmp
 from pathlib import Path
 from typing import Literal
 from uuid import uuid4
@@ -13,6 +14,7 @@ from uuid import uuid4
 from celery import current_app
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.contrib.staticfiles.finders import get_finders
 from django.core.cache import cache
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
@@ -24,6 +26,7 @@ from core.activity import sealing
 from core.activity.verifying import UNSEALED_AT_MOST
 from core.models import Seal
 from core.outgoing.own import own_status
+from core.queue_failures import advice_for_imports, known_failures, missing_import
 
 Level = Literal["ok", "warn", "fail"]
 DEMO_PASSWORD = "demo-password"  # noqa: S105  # what the demo gives to its accounts
@@ -63,6 +66,16 @@ def broker() -> Iterator[Finding]:
     yield Finding("ok", "queue", f"{kind} answers")
     if not settings.CMS_ENV.redis_url and settings.CMS_ENV.database_url:
         yield Finding("warn", "queue", "in files of this machine", "set REDIS_URL in production")
+
+
+def messages() -> Iterator[Finding]:
+    """Whether what changed could be put into the queue, by any process."""
+    known = list(known_failures())
+    for failure in known:
+        level: Level = "fail" if failure.is_acute else "warn"
+        yield Finding(level, "messages to workers", failure.found, failure.advice)
+    if not known:
+        yield Finding("ok", "messages to workers", "none is known to have failed")
 
 
 def workers() -> Iterator[Finding]:
@@ -109,6 +122,30 @@ def folders() -> Iterator[Finding]:
                 _("%(folder)s is not writable") % {"folder": folder},
                 _("give it to the user that runs the project, or set CMS_DATA_DIR"),
             )
+
+
+def static_files() -> Iterator[Finding]:
+    """Whether what `collectstatic` made is there, and is made of the files as they are now."""
+    folder = Path(settings.STATIC_ROOT)
+    advice = "run manage.py collectstatic --noinput, then start the web processes again"
+    if not (folder / "staticfiles.json").exists():
+        if settings.CMS_ENV.database_url:
+            found = "not collected: sent without compression, and asked for again and again"
+            yield Finding("warn", "static files", found, advice)
+        else:
+            yield Finding("ok", "static files", "served from where they lie")
+        return
+    other = [
+        path
+        for finder in get_finders()
+        for path, storage in finder.list([])
+        if not (folder / path).exists() or not cmp(storage.path(path), folder / path, False)
+    ]
+    if other:
+        found = f"{len(other)} changed since they were collected, such as {min(other)}"
+        yield Finding("warn", "static files", found, advice)
+    else:
+        yield Finding("ok", "static files", "collected, with hashed names")
 
 
 def providers() -> Iterator[Finding]:
@@ -220,9 +257,11 @@ CHECKS: tuple[Check, ...] = (
     ("database", database, "check DATABASE_URL and that the server runs"),
     ("migrations", migrations, "check the database first"),
     ("queue", broker, "check REDIS_URL and that the server runs"),
+    ("messages to workers", messages, "run ./run migrate first"),
     ("workers", workers, "check REDIS_URL and that the server runs"),
     ("cache", shared_cache, "check REDIS_URL and that the server runs"),
     ("folders", folders, "check CMS_DATA_DIR"),
+    ("static files", static_files, "check CMS_DATA_DIR"),
     ("AI providers", providers, ""),
     ("MCP", mcp, ""),
     ("MCP server", mcp_server, ""),
@@ -246,5 +285,12 @@ def examine() -> Iterator[Finding]:
         try:
             yield from check()
         except Exception as error:
-            # The text of an error may hold an address with a password in it; its kind does not.
-            yield Finding("fail", subject, f"does not work ({type(error).__name__})", advice)
+            yield _broken(subject, error, advice)
+
+
+def _broken(subject: str, error: Exception, advice: str) -> Finding:
+    missing = missing_import(error)
+    if missing is not None:
+        return Finding("fail", subject, f"does not work: {missing}", advice_for_imports())
+    # The text of an error may hold an address with a password in it; its kind does not.
+    return Finding("fail", subject, f"does not work ({type(error).__name__})", advice)

@@ -112,3 +112,18 @@ class ContentVersion(models.Model):
 
     def __str__(self) -> str:
         return str(self.number)
+
+
+class QueueFailure(models.Model):
+    """Why messages to workers could not be queued; gone when one is queued again.
+
+    One row for each kind of error. `text` is what it said last, without secrets.
+    """
+
+    error = models.CharField(max_length=100, unique=True)
+    text = models.CharField(max_length=500)
+    since = models.DateTimeField()
+    failed_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.error}: {self.text}"

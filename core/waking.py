@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from django.db import transaction
 
-logger = logging.getLogger(__name__)
+from core.queue_failures import queue_watch
+
 _LOOK_BACK: Final = 200
 
 
@@ -25,8 +25,10 @@ class _Message:
         self.is_over = True
         try:
             self.send()
-        except Exception:  # whatever the broker's library raises
-            logger.warning("could not queue %s; the sweep will", self.what, exc_info=True)
+        except Exception as error:  # whatever the broker's library raises
+            queue_watch.failed(self.what, error)
+        else:
+            queue_watch.worked()
 
 
 def after_commit(send: Callable[[], object], what: str, *, once: bool = False) -> None:

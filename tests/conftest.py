@@ -131,6 +131,7 @@ def fresh_surroundings(
     from agents_app.running import heartbeat
     from cms_project.celery import app
     from core.answer_cache import answers
+    from core.queue_failures import QueueWatch
     from media.making import make_variants
     from seo import hits
 
@@ -143,6 +144,8 @@ def fresh_surroundings(
     monkeypatch.setattr(hits, "WRITE_SECONDS", 0.0)
     # Most tests want pictures as they are a moment after the upload; `variants_later` has them made by the worker.
     monkeypatch.setattr("media.services.variants.wake", make_variants)
+    # No test asks whether an earlier process left a failure, nor knows those of the test before.
+    monkeypatch.setattr("core.waking.queue_watch", QueueWatch(is_known=True))
     before = app.conf.task_always_eager, app.conf.task_eager_propagates
     app.conf.task_always_eager = app.conf.task_eager_propagates = True
     cache.clear()

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from analytics.health import figures
 from content.waiting.health import queue
-from core.doctor import Finding, Level, activity_log, folders, providers
+from core.doctor import Finding, Level, activity_log, folders, messages, providers
 from media.models import FileCheck
 
 _WORST: Final[dict[Level, int]] = {"ok": 0, "warn": 1, "fail": 2}
@@ -54,6 +54,7 @@ def files() -> Iterator[Finding]:
 
 _CHECKS: Final[tuple[tuple[Promise, Callable[[], Iterator[Finding]]], ...]] = (
     (gettext_lazy("Worker and scheduler"), activity_log),
+    (gettext_lazy("Messages to workers"), messages),
     (gettext_lazy("AI providers"), providers),
     (gettext_lazy("Folders"), folders),
     (gettext_lazy("Media files"), files),

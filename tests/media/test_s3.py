@@ -1,4 +1,4 @@
-"""Files in an S3-compatible bucket, over its wire. Runs where the group and the extra `s3` are installed."""
+"""Files in an S3-compatible bucket, over its wire."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ from tests import make
 from tests.media.pictures import picture
 
 pytestmark = pytest.mark.django_db
-for _package in ("moto", "storages"):
-    pytest.importorskip(_package, reason="uv sync --group s3 --extra s3 installs them")
 
 
 @pytest.fixture

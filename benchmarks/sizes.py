@@ -1,0 +1,57 @@
+"""How much is measured: enough to tell something, or as little as shows that everything still runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Those up to `workers` are options of the command too."""
+
+    posts: int = 10_000
+    events: int = 10_000
+    rounds: int = 5
+    seconds: float = 2.0
+    rows: int = 1_000_000
+    calls: int = 200
+    connections: int = 8
+    workers: int = 2
+    warm_seconds: float = 1.0
+    sitemap: tuple[int, ...] = (1_000, 10_000, 100_000)
+    photos: Mapping[str, tuple[int, int]] = field(
+        default_factory=lambda: {"2 MP": (1600, 1200), "12 MP": (4000, 3000)}
+    )
+    mcp_sessions: int = 500
+    admin_modules: tuple[int, ...] = (10, 100)
+    admin_changes: tuple[int, ...] = (20, 200)
+    analytics_posts: int = 1_500
+    analytics_chunk: int = 20_000
+    analytics_added: int = 60_000
+    analytics_probe: int = 20_000
+    copied: tuple[int, ...] = (100, 5_000)
+
+
+TINY: Final = Sizes(
+    posts=60,
+    events=20,
+    rounds=1,
+    seconds=0.1,
+    rows=3_000,
+    calls=2,
+    connections=2,
+    workers=1,
+    warm_seconds=0.1,
+    sitemap=(50, 100),
+    photos={"0.1 MP": (400, 300)},
+    mcp_sessions=5,
+    admin_modules=(3,),
+    admin_changes=(4,),
+    analytics_posts=60,
+    analytics_chunk=1_000,
+    analytics_added=500,
+    analytics_probe=200,
+    copied=(100,),
+)

@@ -1,0 +1,1 @@
+"""What a deployment is made of, and a whole one of its own."""

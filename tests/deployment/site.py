@@ -1,0 +1,248 @@
+"""The whole of docs/deployment.md, run: its commands, its processes and its nginx, on PostgreSQL and Redis."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import ssl
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit, urlunsplit
+
+import httpx
+import psycopg
+import redis
+
+from tests.deployment.clean import CleanEnvironment
+from tests.deployment.written import first_start, nginx, procfile
+
+HOST, MCP_HOST = "cms.example.com", "ai.example.com"
+EMAIL, PASSWORD = "owner@example.com", "long-enough-for-tests-7"
+SECRETS = {
+    "SECRET_KEY": "only-for-tests-" + "k" * 50,
+    "AGENT_SECRET": "signs-what-goes-out-" + "s" * 20,
+    "AGENT_TRIGGER_SECRET": "lets-others-start-" + "t" * 20,
+    "MCP_AUTH_TOKEN": "lets-ai-clients-in-" + "m" * 20,
+}
+THROUGH_NGINX = {"Host": HOST, "Origin": f"https://{HOST}"}
+PAST_NGINX = {**THROUGH_NGINX, "X-Forwarded-Proto": "https", "X-Forwarded-For": "::1"}
+"""Straight to a process, a request says what nginx would."""
+STARTS_WITHIN, HAPPENS_WITHIN = 90.0, 60.0
+_REDIS_DATABASE = 15  # of those that a Redis has, the one that no other test uses
+_Found = TypeVar("_Found")
+
+
+def until(what: str, look: Callable[[], _Found | None], seconds: float = HAPPENS_WITHIN) -> _Found:
+    """What the look finds at last."""
+    deadline = time.monotonic() + seconds
+    while True:
+        if found := look():
+            return found
+        assert time.monotonic() < deadline, f"{what} did not happen within {seconds:g} s"
+        time.sleep(0.1)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def own_database() -> Iterator[str]:
+    """An empty database on the PostgreSQL of DATABASE_URL."""
+    server, name = os.environ["DATABASE_URL"], f"cms_deployment_{os.getpid()}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"'.encode())
+    try:
+        yield urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
+    finally:
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())
+
+
+@contextmanager
+def own_redis() -> Iterator[str]:
+    url = f"{os.environ['REDIS_URL'].rpartition('/')[0]}/{_REDIS_DATABASE}"
+    client = redis.Redis.from_url(url)
+    client.flushdb()
+    try:
+        yield url
+    finally:
+        client.flushdb()
+        client.close()
+
+
+class Person:
+    """Somebody with a browser who is logged in; `origin` is where the requests go to."""
+
+    def __init__(self, origin: str, headers: Mapping[str, str]) -> None:
+        self.http = httpx.Client(base_url=origin, headers=headers, verify=False, timeout=60)  # noqa: S501
+
+    def log_in(self) -> None:
+        self.send("POST", "/api/auth/login", json={"email": EMAIL, "password": PASSWORD})
+
+    def send(self, method: str, path: str, **request: Any) -> Any:
+        """The answer to a request that must succeed."""
+        # Cookies are kept for the name, while the connection goes to an address.
+        cookies = {cookie.name: cookie.value for cookie in self.http.cookies.jar}
+        headers = {
+            "Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items()),
+            "X-CSRFToken": cookies.get("csrftoken") or "",
+        }
+        answer = self.http.request(method, path, headers=headers, **request)
+        assert answer.status_code < 300, f"{method} {path}: {answer.status_code} {answer.text}"
+        for line in answer.headers.get_list("set-cookie"):
+            name, _, value = line.partition(";")[0].partition("=")
+            self.http.cookies.set(name, value)
+        return answer.json()
+
+    def cookies(self) -> dict[str, str]:
+        return {cookie.name: cookie.value or "" for cookie in self.http.cookies.jar}
+
+
+@dataclass
+class Site:
+    """A site that runs."""
+
+    environment: CleanEnvironment
+    folder: Path
+    port: int
+    """Of nginx."""
+    web: tuple[str, str]
+    """Where the two web processes are."""
+    said: dict[str, str]
+    """What each command of the first start said."""
+
+    @property
+    def origin(self) -> str:
+        return f"https://127.0.0.1:{self.port}"
+
+    def person(self) -> Person:
+        person = Person(self.origin, THROUGH_NGINX)
+        person.log_in()
+        return person
+
+
+def run_first_start(
+    environment: CleanEnvironment, lock: str = "requirements.lock", left_out: str = ""
+) -> dict[str, str]:
+    """The commands of the page, one after the other, with that lock file."""
+    said = {}
+    for line in first_start():
+        command = line.replace("requirements.lock", lock)
+        if left_out and left_out in command:
+            continue
+        if command.endswith("createsuperuser"):
+            answers = {"Email": EMAIL, "Username": "owner", "Password": PASSWORD}
+            said[command] = environment.answer(command, answers)
+        else:
+            said[command] = environment.run(command)
+    return said
+
+
+@contextmanager
+def running(
+    environment: CleanEnvironment, folder: Path, commands: Mapping[str, tuple[str, dict[str, str]]]
+) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
+    """Processes by their names, each with variables of its own; stopped at the end."""
+    processes = {
+        name: environment.start(command, folder / f"{name}.log", variables)
+        for name, (command, variables) in commands.items()
+    }
+    try:
+        yield processes
+    finally:
+        for process in processes.values():
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+        for process in processes.values():
+            try:
+                process.wait(15)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+
+def answers(url: str) -> bool:
+    try:
+        return httpx.get(url, timeout=5).status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def self_signed(folder: Path) -> Path:
+    certificate = folder / "certificate"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+         "-nodes", "-days", "2", "-subj", f"/CN={HOST}",
+         "-addext", f"subjectAltName=DNS:{HOST},DNS:{MCP_HOST}",
+         "-keyout", f"{certificate}.key", "-out", f"{certificate}.pem"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return certificate
+
+
+def trusting_all() -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
+
+
+@contextmanager
+def deployed(folder: Path, receiver_host: str) -> Iterator[Site]:
+    """The site of the page, with two web processes. Its logs must hold no error at the end."""
+    first, second, sockets, mcp, front = (free_port() for _ in range(5))
+    with ExitStack() as stack:
+        variables = {
+            "DATABASE_URL": stack.enter_context(own_database()),
+            "REDIS_URL": stack.enter_context(own_redis()),
+            "SITE_URL": f"https://{HOST}",
+            "TRUSTED_PROXIES": "1",
+            "CMS_DATA_DIR": str(folder / "data"),
+            "MCP_URL": f"https://{MCP_HOST}/mcp",
+            "MCP_ALLOWED_HOSTS": MCP_HOST,
+            "OUTGOING_ALLOWED_HOSTS": receiver_host,
+            **SECRETS,
+        }
+        environment = CleanEnvironment(folder / "environment", variables)
+        said = run_first_start(environment)
+
+        programs = procfile()
+        own = {
+            "web": {"PORT": str(first)},
+            "sockets": {"SOCKETS_PORT": str(sockets)},
+            "mcp": {"MCP_PORT": str(mcp)},
+        }
+        commands = {name: (command, own.get(name, {})) for name, command in programs.items()}
+        commands["web-2"] = (programs["web"], {"PORT": str(second)})
+        ports = {8000: first, 8001: sockets, 8787: mcp}
+        configuration = folder / "nginx.conf"
+        configuration.write_text(nginx(front, ports, self_signed(folder), folder))
+        commands["nginx"] = (f"/usr/sbin/nginx -e stderr -c {configuration}", {})
+
+        processes = stack.enter_context(running(environment, folder, commands))
+        site = Site(
+            environment, folder, front, (f"http://127.0.0.1:{first}", f"http://127.0.0.1:{second}"), said,
+        )  # fmt: skip
+        for port in (first, second, mcp):
+            address = f"http://127.0.0.1:{port}/health"
+            until(f"an answer of {address}", lambda at=address: answers(at), STARTS_WITHIN)  # type: ignore[misc]
+        yield site
+        require_well(folder, processes)
+
+
+def require_well(folder: Path, processes: Mapping[str, subprocess.Popen[bytes]]) -> None:
+    """All still run, and none has said that something went wrong."""
+    for name, process in processes.items():
+        said = (folder / f"{name}.log").read_text(errors="replace")
+        assert process.poll() is None, f"{name} has ended:\n{said}"
+        assert not re.search(r"Traceback|\bERROR\b|\bCRITICAL\b", said), f"{name}:\n{said}"

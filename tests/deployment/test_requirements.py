@@ -1,0 +1,132 @@
+"""What the product imports is in the locks that a deployment installs; and the locks agree."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+ROOT: Path = settings.BASE_DIR
+PACKAGES = (
+    "core", "accounts", "media", "webhooks", "content", "forms", "seo", "analytics", "agents_app",
+    "mcp_bridge", "cms_project",
+)  # fmt: skip
+EXTRAS = {"django-storages"}  # the extra `s3`
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def locked(name: str) -> dict[str, str]:
+    """Versions by distribution."""
+    lines = (ROOT / name).read_text().splitlines()
+    pairs = [line.split(" ")[0].split("==") for line in lines if re.match("[a-z0-9]", line)]
+    return {normal(pair[0]): pair[1] for pair in pairs}
+
+
+def declared() -> set[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return {normal(re.split(r"[^\w.-]", wanted)[0]) for wanted in project["dependencies"]}
+
+
+def imported() -> Iterator[tuple[str, str]]:
+    """Each file of the product with the top-level name of each package that it imports from outside."""
+    for package in PACKAGES:
+        for file in sorted((ROOT / package).rglob("*.py")):
+            for node in ast.walk(ast.parse(file.read_text())):
+                names: list[str] = []
+                if isinstance(node, ast.Import):
+                    names = [alias.name for alias in node.names]
+                elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                    names = [node.module]
+                for name in {name.partition(".")[0] for name in names}:
+                    if name not in sys.stdlib_module_names and name not in PACKAGES:
+                        yield str(file.relative_to(ROOT)), name
+
+
+def test_what_is_imported_is_declared() -> None:
+    homes = packages_distributions()
+    wanted = declared() | EXTRAS
+    undeclared = {
+        (file, name)
+        for file, name in imported()
+        # Packages without a distribution of their own, such as benchmarks, would be found here too.
+        if not wanted & {normal(home) for home in homes.get(name, [])}
+    }
+    assert undeclared == set()
+
+
+ALL_THAT_RUNS = """
+import sys
+
+class Locked:
+    '''Refuses what requirements.lock does not install.'''
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in REFUSED:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Locked())
+import django
+django.setup()
+from importlib import import_module
+from pkgutil import walk_packages
+for package in PACKAGES:
+    for found in walk_packages(import_module(package).__path__, f"{package}."):
+        import_module(found.name)
+for name in PROGRAMS:
+    import_module(name)
+from celery import current_app
+print(current_app.connection_for_write().transport.driver_type)
+"""
+PROGRAMS = (
+    "granian.cli", "uvicorn.main", "uvicorn.protocols.websockets.auto", "celery.bin.celery", "celery.bin.worker",
+    "celery.bin.beat", "celery.concurrency.thread", "cms_project.wsgi", "cms_project.asgi", "psycopg_pool",
+    "pydantic_ai.models.openai", "pydantic_ai.models.anthropic", "pydantic_ai.models.google",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("redis", "driver"), [("redis://127.0.0.1:1/0", "redis"), ("", "filesystem")]
+)
+def test_all_that_runs_is_locked(redis: str, driver: str, tmp_path: Path) -> None:
+    product = locked("requirements.lock")
+    refused = {
+        name
+        for name, homes in packages_distributions().items()
+        if not product.keys() & {normal(home) for home in homes}
+    }
+    values = f"REFUSED, PACKAGES, PROGRAMS = {refused!r}, {PACKAGES!r}, {PROGRAMS!r}"
+
+    done = subprocess.run(
+        [sys.executable, "-c", values + ALL_THAT_RUNS],
+        cwd=ROOT,
+        env={
+            **os.environ,
+            "CMS_DATA_DIR": str(tmp_path),
+            "DATABASE_URL": "",
+            "REDIS_URL": redis,
+            "DJANGO_SETTINGS_MODULE": "cms_project.settings",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+    assert (done.returncode, done.stdout.strip()) == (0, driver), done.stderr[-3000:]
+
+
+@pytest.mark.parametrize("name", ["requirements-s3.lock", "requirements-dev.lock"])
+def test_the_other_locks_hold_the_same_versions(name: str) -> None:
+    product, other = locked("requirements.lock"), locked(name)
+    assert {key: other.get(key) for key in product} == product

@@ -1,0 +1,57 @@
+"""What docs/deployment.md and deploy/Procfile say, as the tests read it: nothing of it is repeated there."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "deployment.md"
+
+
+def blocks(language: str) -> list[str]:
+    """The examples of one language, in their order."""
+    return re.findall(rf"(?ms)^```{language}\n(.*?)^```$", PAGE.read_text())
+
+
+def first_start() -> list[str]:
+    """The commands of "First start, and each new version"."""
+    (block,) = blocks("sh")
+    return [line.partition("#")[0].strip() for line in block.splitlines()]
+
+
+def procfile() -> dict[str, str]:
+    """The command of each process."""
+    lines = (ROOT / "deploy" / "Procfile").read_text().splitlines()
+    return dict(line.split(": ", 1) for line in lines)
+
+
+def table_of_processes() -> dict[str, str]:
+    """The command of each process as the page shortens it."""
+    rows = re.findall(r"(?m)^\| (\w+) \| `([^`]+)` \|", PAGE.read_text())
+    return dict(rows)
+
+
+def nginx(port: int, ports: Mapping[int, int], certificate: Path, folder: Path) -> str:
+    """The page's servers as one configuration: on `port`, before other ports, with a certificate of ours."""
+    servers = "\n".join(blocks("nginx"))
+    servers = servers.replace("listen 443 ssl", f"listen 127.0.0.1:{port} ssl")
+    servers = re.sub(r"(ssl_certificate) \S+;", rf"\1 {certificate.with_suffix('.pem')};", servers)
+    servers = re.sub(
+        r"(ssl_certificate_key) \S+;", rf"\1 {certificate.with_suffix('.key')};", servers
+    )
+    for written, used in ports.items():
+        assert f"127.0.0.1:{written};" in servers
+        servers = servers.replace(f"127.0.0.1:{written};", f"127.0.0.1:{used};")
+    folders = "".join(
+        f"{name}_temp_path {folder}/{name};\n"
+        for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    # Else it would give its work to an account that may not look into the folder.
+    user = "user root;\n" if os.geteuid() == 0 else ""
+    return (
+        f"{user}daemon off;\npid {folder}/pid;\nerror_log stderr warn;\nevents {{}}\n"
+        f"http {{\naccess_log off;\n{folders}{servers}\n}}\n"
+    )
