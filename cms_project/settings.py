@@ -175,7 +175,7 @@ SECURE_CSP_REPORT_ONLY: dict[str, list[str]] = {}
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_SSL_REDIRECT = _is_https
-SECURE_REDIRECT_EXEMPT = [r"^health$"]
+SECURE_REDIRECT_EXEMPT = [r"^health(/live|/ready)?$"]
 SECURE_HSTS_SECONDS = 31_536_000 if _is_https else 0
 if CMS_ENV.trusted_proxies:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
