@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 Database = dict[str, Any]
+SQLITE = "django.db.backends.sqlite3"
 
 
 def database_settings(url: str | None, data_dir: Path) -> Database:
@@ -30,7 +31,7 @@ def sqlite(path: Path) -> Database:
     Without IMMEDIATE a transaction that reads and then writes fails with "database is locked" at once.
     """
     return {
-        "ENGINE": "django.db.backends.sqlite3",
+        "ENGINE": SQLITE,
         "NAME": path,
         "CONN_MAX_AGE": None,
         "OPTIONS": {
