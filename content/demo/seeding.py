@@ -51,7 +51,7 @@ def names_taken() -> list[str]:
         if user is None:
             other = User.objects.filter(username=role).first()
             if other is not None:
-                sentences.append(f"The account {other.email} has the user name {role!r}.")
+                sentences.append(f"The account {other.email} has the user name '{role}'.")
         elif user.role != role or not user.is_active:
             state = f"the role {user.role}" if user.role != role else "been switched off"
             sentences.append(f"The account {user.email} has {state}.")
