@@ -1,5 +1,7 @@
-"""The data folder of the embedded default, which nobody else on the machine reads: it holds the database, the key that
-signs sessions, the log and the queue."""
+"""The data folder of the embedded default, which nobody else on the machine reads.
+
+It holds the database, the key that signs sessions, the log and the queue.
+"""
 
 from __future__ import annotations
 

@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Final, Literal
 from core.diagnostics.log_format import FORMAT, one_record
 from core.redaction import HIDDEN, without_credentials
 
-
 _SAY_AGAIN_SECONDS: Final = 60.0
 
 
@@ -35,8 +34,10 @@ class RedactingFormatter(logging.Formatter):
 
 
 class LogFileHandler(WatchedFileHandler):
-    """The file, opened for appending, so that several processes share it. Whatever becomes of it (a full disk, a folder
-    that is gone), nobody's request fails for it: the terminal has the record too, and is told once in a while.
+    """The file, opened for appending, so that several processes share it.
+
+    Whatever becomes of it (a full disk, a folder that is gone), nobody's request fails for it: the terminal has the
+    record too, and is told once in a while.
     """
 
     _said_at: ClassVar[float | None] = None

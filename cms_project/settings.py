@@ -264,7 +264,9 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
 CELERY_BEAT_SCHEDULE = beat_schedule()
 
 LOGGING = logging_settings(
-    file=log_file(CMS_ENV.cms_log_file, embedded=DATA_DIR / "logs/cms.log" if _is_embedded else None),
+    file=log_file(
+        CMS_ENV.cms_log_file, embedded=DATA_DIR / "logs/cms.log" if _is_embedded else None
+    ),
     stream=terminal_stream(sys.argv),
     secrets=[SECRET_KEY, *secrets_of(CMS_ENV)],
     level="INFO",

@@ -1,5 +1,5 @@
-"""Migrations on PostgreSQL run unprepared, since Django writes some changes as two statements in one text; and how far
-they have come."""
+"""What surrounds migrations. On PostgreSQL they run unprepared, since Django writes some changes as two statements in
+one text."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ def end(*, using: str, **_: Any) -> None:
 
 
 def is_complete() -> bool:
-    """Whether every migration is applied. What is made after each `migrate` needs all tables; a database that is taken
-    back to an earlier version, or to none, lacks some."""
+    """Whether every migration is applied.
+
+    What is made after each `migrate` needs all tables; a database that was taken back to an earlier version lacks
+    some.
+    """
     loader = MigrationLoader(connection)
     return all(leaf in loader.applied_migrations for leaf in loader.graph.leaf_nodes())
 

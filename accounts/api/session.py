@@ -81,4 +81,3 @@ def me(user: User, narrowed: frozenset[str] | None = None) -> dict[str, object]:
         "role": user.role,
         "permissions": sorted(permissions),
     }
-

@@ -1,5 +1,5 @@
-"""Query parameters as typed values: what does not fit is 422. Lists of the management API refuse names that they do not
-declare, everything else ignores them.
+"""Query parameters as typed values: what does not fit is 422. Lists of the management API refuse names that they do
+not declare, everything else ignores them.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ def is_yes(text: YesOrNo | None) -> bool | None:
 def refuse_unknown_parameters(request: Request, view: Any) -> None:
     """Raise `RuleViolation` where a list of the management API is asked by a parameter that it does not declare.
 
-    A filter that is written wrong would else list everything. What is public ignores them: its addresses are linked to,
-    and links carry parameters of others.
+    A filter that is written wrong would else list everything. What is public ignores them: its addresses are linked
+    to, and links carry parameters of others.
     """
     if request.method not in ("GET", "HEAD") or declared(view, view.action) in (PUBLIC, SECRET):
         return
-    known = _parameters_of_list(type(view), view.action)
+    known = _parameters_of_list(type(view), view.action)  # type: ignore[arg-type]  # a class can be hashed
     if known is None:
         return
     unknown = [name for name in request.query_params if name not in known]
@@ -62,6 +62,11 @@ def refuse_unknown_parameters(request: Request, view: Any) -> None:
         name[:_NAME_SHOWN]: [_sentence(name[:_NAME_SHOWN], known)] for name in unknown[:_MOST_TOLD]
     }
     raise RuleViolation(next(iter(details.values()))[0], details=details)
+
+
+def answers_list(schema: Any) -> bool:
+    """Whether a description is that of a collection."""
+    return "data" in getattr(schema.get_response_serializers(), "_declared_fields", ())
 
 
 @cache
@@ -74,8 +79,7 @@ def _parameters_of_list(view: type[Any], action: str) -> tuple[str, ...] | None:
     schema.view = view()
     # The description may depend on the version of the API, of which there is one.
     schema.view.request, schema.view.kwargs, schema.method = None, {}, "GET"
-    answer = schema.get_response_serializers()
-    if "data" not in getattr(answer, "_declared_fields", ()):
+    if not answers_list(schema):
         return None
     return tuple(
         parameter.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db.backends.base.base import NO_DB_ALIAS
 from django.db.backends.postgresql import base
@@ -15,6 +15,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     for its next message. Outside of a transaction a connection that died meanwhile is replaced unseen.
     """
 
+    _connection_pools: ClassVar[dict[str, ConnectionPool]] = {}
+
     @property
     def pool(self) -> ConnectionPool | None:
         options: dict[str, Any] | None = self.settings_dict["OPTIONS"].get("pool")
@@ -25,13 +27,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
             def connect() -> Connection:
                 connection: Connection = self.Database.connect(**parameters)
-                self._configure_connection(connection)
+                self._configure_connection(connection)  # type: ignore[attr-defined]  # missing from the stubs
                 return connection
 
             # Where two threads come here at once, one of the two pools is never used.
             self._connection_pools.setdefault(self.alias, ConnectionPool(connect, **options))
-        found: ConnectionPool = self._connection_pools[self.alias]
-        return found
+        return self._connection_pools[self.alias]
 
     def close_if_health_check_failed(self) -> None:
         """Called by Django before each statement, and before and after each transaction: what is committed must not

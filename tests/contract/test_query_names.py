@@ -1,4 +1,4 @@
-"""A name of a query parameter that nobody declared: refused by every list of the management API, ignored elsewhere."""
+"""Names of query parameters that nobody declared: lists of the management API refuse them, the rest ignores them."""
 
 from __future__ import annotations
 

@@ -17,9 +17,7 @@ DOTTED = "localhost."
 
 
 @pytest.mark.parametrize("host", [DOTTED, "localhost.:8000", "LOCALHOST."])
-@pytest.mark.parametrize(
-    "path", ["/blog/kettle", "/sitemap.xml", "/robots.txt", "/blog/kettle.md"]
-)
+@pytest.mark.parametrize("path", ["/blog/kettle", "/sitemap.xml", "/robots.txt", "/blog/kettle.md"])
 def test_no_answer_names_it(client: Client, path: str, host: str) -> None:
     make.post("Kettle", slug="kettle")
 

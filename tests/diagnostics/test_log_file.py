@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +105,7 @@ def test_a_message_asked_for_twice_is_sent_once() -> None:
     sent: list[str] = []
     with transaction.atomic():
         for what in ("run 1", "run 1", "run 2"):
-            after_commit(lambda what=what: sent.append(what), what, once=True)
+            after_commit(partial(sent.append, what), what, once=True)
 
     assert sent == ["run 1", "run 2"]
 

@@ -19,7 +19,9 @@ Way = Literal["fast", "immediate"]
 
 def binaries() -> Path:
     """Debian's folder of the newest server; the test is skipped where there is none."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
+    found = sorted(
+        Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4])
+    )
     if not found:
         pytest.skip("needs the programs of a PostgreSQL server")
     return found[-1].parent

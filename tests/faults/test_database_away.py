@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import anyio
@@ -73,9 +72,7 @@ class Running:
             return await client.call_tool("save_post_ai_review", arguments)
 
     def run_agent(self) -> str:
-        answer = self.http.post(
-            f"/api/posts/{self.post_id}/agents/titles/run", json={}
-        )
+        answer = self.http.post(f"/api/posts/{self.post_id}/agents/titles/run", json={})
         assert answer.status_code == 201, answer.text
         return str(answer.json()["id"])
 
@@ -181,9 +178,7 @@ def test_while_it_is_away_everybody_is_told_to_come_again(running: Running) -> N
             assert set(answer.json()) == {"error", "code", "details"}
             assert answer.json()["code"] == "unavailable"
         body = {"title": "Lost"}
-        _is_refused(
-            _asked(f"{url}/api/posts/{running.post_id}", "PUT", json=body, headers=token)
-        )
+        _is_refused(_asked(f"{url}/api/posts/{running.post_id}", "PUT", json=body, headers=token))
         _is_refused(_asked(f"{running.sockets}/blog/a-post"))
         call = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
         time.sleep(1.1)  # for so long the MCP server believes what it knew
