@@ -7,6 +7,8 @@ from typing import Any
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
+from core import schema_changes
+
 
 class AgentsConfig(AppConfig):
     name = "agents_app"
@@ -37,6 +39,8 @@ class AgentsConfig(AppConfig):
 
 
 def _make_accounts(**kwargs: Any) -> None:
+    if not schema_changes.is_complete():
+        return
     from agents_app.definitions.switches import bootstrap_agent_users
 
     bootstrap_agent_users()

@@ -7,6 +7,8 @@ from typing import Any
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
+from core import schema_changes
+
 
 class AnalyticsConfig(AppConfig):
     """Views and clicks, without cookies and without addresses."""
@@ -28,6 +30,8 @@ class AnalyticsConfig(AppConfig):
 
 
 def _keep_months(**kwargs: Any) -> None:
+    if not schema_changes.is_complete():
+        return
     from analytics.intake.partitions import keep_ahead
 
     keep_ahead()

@@ -21,6 +21,7 @@ from django.urls import re_path  # noqa: E402
 
 from cms_project.urls import APPS  # noqa: E402
 from core.live.origins import from_this_site  # noqa: E402
+from core.live.unavailable import unless_database_away  # noqa: E402
 
 websockets = [
     pattern
@@ -34,6 +35,8 @@ nothing_there = re_path("", WebsocketDenier.as_asgi())
 application = ProtocolTypeRouter(
     {
         "http": http,
-        "websocket": from_this_site(AuthMiddlewareStack(URLRouter([*websockets, nothing_there]))),
+        "websocket": unless_database_away(
+            from_this_site(AuthMiddlewareStack(URLRouter([*websockets, nothing_there])))
+        ),
     }
 )

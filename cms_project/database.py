@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 Database = dict[str, Any]
+SQLITE = "django.db.backends.sqlite3"
 
 
 def database_settings(url: str | None, data_dir: Path) -> Database:
@@ -30,7 +31,7 @@ def sqlite(path: Path) -> Database:
     Without IMMEDIATE a transaction that reads and then writes fails with "database is locked" at once.
     """
     return {
-        "ENGINE": "django.db.backends.sqlite3",
+        "ENGINE": SQLITE,
         "NAME": path,
         "CONN_MAX_AGE": None,
         "OPTIONS": {
@@ -45,12 +46,13 @@ def postgresql(url: str) -> Database:
     """A pool of connections with prepared statements, which halve the cost of planning.
 
     A pool and `CONN_MAX_AGE` exclude each other. Prepared statements need sessions that last: a pooler in
-    front must run in session mode.
+    front must run in session mode. The time-outs say how long a server that does not answer keeps a caller; the
+    address may set others.
     """
     parts = urlsplit(url)
     options = dict(parse_qsl(parts.query))
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "core.postgresql",
         "NAME": unquote(parts.path[1:]),
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
@@ -58,8 +60,14 @@ def postgresql(url: str) -> Database:
         "PORT": str(parts.port or ""),
         "CONN_MAX_AGE": 0,
         "OPTIONS": {
+            "connect_timeout": 2,
+            # Of what was sent and not received, in milliseconds: a machine that is gone says nothing.
+            "tcp_user_timeout": 2500,
+            "keepalives_idle": 10,
+            "keepalives_interval": 2,
+            "keepalives_count": 2,
             **options,
-            "pool": {"min_size": 1, "max_size": 10, "timeout": 10},
+            "pool": {"max_size": 10, "timeout": 10},
             "server_side_binding": True,
             "prepare_threshold": 0,
         },

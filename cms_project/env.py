@@ -26,6 +26,7 @@ from cms_project.env_values import (
     Folder,
     Hosts,
     Locales,
+    LogFile,
     NamedSecrets,
     Networks,
     Port,
@@ -60,6 +61,10 @@ class Environment(MediaEnvironment):
         Path("var"),
         validate_default=True,
         description="Folder of the SQLite file, media, queue and logs; relative to the project.",
+    )
+    cms_log_file: LogFile | None = Field(
+        None,
+        description="File for the log besides the terminal, or off. Unset: CMS_DATA_DIR/logs/cms.log on SQLite.",
     )
     debug: bool = Field(False, description="1 shows traces in the browser. Never in production.")
     secret_key: str | None = secret(

@@ -6,7 +6,7 @@ import ipaddress
 import json
 import re
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, Literal, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_settings import NoDecode
@@ -100,6 +100,10 @@ RedisUrl = Annotated[str, AfterValidator(_redis_url)]
 Rate = Annotated[str, AfterValidator(_rate)]
 Port = Annotated[int, Field(ge=1, le=65535)]
 Folder = Annotated[Path, AfterValidator(_from_base)]
+
+
+LogFile = Literal["off"] | Folder
+"""A path, relative to the project."""
 
 
 def secret(description: str, *, min_length: int | None = None) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 
 from django.contrib import admin
 from django.db import DatabaseError
@@ -11,6 +12,14 @@ from django.template import TemplateDoesNotExist
 from django.template.loader import render_to_string
 from django.views import defaults
 from django.views.csrf import csrf_failure as csrf_page
+
+from core.availability import (
+    MESSAGE,
+    RETRY_AFTER_SECONDS,
+    UNAVAILABLE,
+    is_database_away,
+    log_database_away,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -70,13 +79,33 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
         return HttpResponse(render_to_string("site/404.html", {}, request), status=404)
     except TemplateDoesNotExist:
         raise
-    except Exception:
+    except Exception as error:
+        if is_database_away(error):
+            return unavailable(request, error)
         # A page of the site may need more than an error has; a plain answer beats a second error.
         logger.exception("the page for 404 failed")
         return HttpResponse("Not found", status=404, content_type="text/plain")
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
+    """Called by Django while it handles the error."""
+    error = sys.exc_info()[1]
+    if is_database_away(error):
+        return unavailable(request, error)
     if _is_api(request):
         return _json(500, "server_error", "Something went wrong here. It has been logged.")
     return defaults.server_error(request, template_name="500.html")
+
+
+def unavailable(request: HttpRequest, error: BaseException | None) -> HttpResponse:
+    """What everybody is answered while the database is away. Asks nothing of it."""
+    log_database_away(error, f"{request.method} {request.path_info}")
+    response: HttpResponse
+    if _is_api(request):
+        response = _json(503, UNAVAILABLE, MESSAGE)
+    else:
+        response = HttpResponse(render_to_string("503.html"), status=503)
+    response["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    response["Cache-Control"] = "no-store"
+    response._has_been_logged = True  # type: ignore[attr-defined]  # how Django marks what needs no traceback
+    return response

@@ -1,14 +1,21 @@
-"""Logs to the terminal and to a file, without secrets."""
+"""Logs to the terminal, and to a file where one is asked for, without secrets."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from io import TextIOWrapper
+from logging.handlers import WatchedFileHandler
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Final, Literal
 
 from core.diagnostics.log_format import FORMAT, one_record
 from core.redaction import HIDDEN, without_credentials
+
+_SAY_AGAIN_SECONDS: Final = 60.0
 
 
 class RedactingFormatter(logging.Formatter):
@@ -26,9 +33,70 @@ class RedactingFormatter(logging.Formatter):
         return one_record(without_credentials(text))
 
 
-def logging_settings(*, folder: Path, secrets: Iterable[str], level: str) -> dict[str, Any]:
-    """Django's `LOGGING`. The file is opened for appending, so that several processes share it."""
-    folder.mkdir(parents=True, exist_ok=True)
+class LogFileHandler(WatchedFileHandler):
+    """The file, opened for appending, so that several processes share it.
+
+    Whatever becomes of it (a full disk, a folder that is gone), nobody's request fails for it: the terminal has the
+    record too, and is told once in a while.
+    """
+
+    _said_at: ClassVar[float | None] = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            super().emit(record)
+        except OSError:  # from opening the file, which the standard library leaves to the caller
+            self.handleError(record)
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        now = time.monotonic()
+        if self._said_at is not None and now - self._said_at < _SAY_AGAIN_SECONDS:
+            return
+        LogFileHandler._said_at = now
+        error = sys.exc_info()[1]
+        with suppress(OSError, ValueError, AttributeError):  # it may be closed, full or missing too
+            sys.stderr.write(f"The log file {self.baseFilename} cannot be written: {error}\n")
+
+    def close(self) -> None:
+        with suppress(OSError):
+            super().close()
+
+    def _open(self) -> TextIOWrapper:
+        Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
+        return super()._open()
+
+
+def log_file(given: Path | Literal["off"] | None, *, embedded: Path | None) -> Path | None:
+    """The file that was asked for, else that of the embedded default, else none."""
+    if given == "off":
+        return None
+    return given or embedded
+
+
+def terminal_stream(argv: Sequence[str]) -> str:
+    """Where records go as they come. Servers and workers have nothing else to say on stdout; what a command of
+    `manage.py` prints there is for programs to read, and so is what the MCP server says on stdio.
+    """
+    is_command = Path(argv[0] if argv else "").name in ("manage.py", "django-admin")
+    is_server = "run_mcp" in argv[1:2] and "stdio" not in " ".join(argv)
+    return "ext://sys.stderr" if is_command and not is_server else "ext://sys.stdout"
+
+
+def logging_settings(
+    *, file: Path | None, stream: str, secrets: Iterable[str], level: str
+) -> dict[str, Any]:
+    """Django's `LOGGING`."""
+    handlers: dict[str, dict[str, Any]] = {
+        "terminal": {"class": "logging.StreamHandler", "stream": stream, "formatter": "line"}
+    }
+    if file is not None:
+        handlers["file"] = {
+            "class": "cms_project.logs.LogFileHandler",
+            "filename": file,
+            "encoding": "utf-8",
+            "delay": True,
+            "formatter": "line",
+        }
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -39,17 +107,8 @@ def logging_settings(*, folder: Path, secrets: Iterable[str], level: str) -> dic
                 "secrets": list(secrets),
             }
         },
-        "handlers": {
-            "terminal": {"class": "logging.StreamHandler", "formatter": "line"},
-            "file": {
-                "class": "logging.handlers.WatchedFileHandler",
-                "filename": folder / "cms.log",
-                "encoding": "utf-8",
-                "delay": True,
-                "formatter": "line",
-            },
-        },
-        "root": {"handlers": ["terminal", "file"], "level": level},
+        "handlers": handlers,
+        "root": {"handlers": [*handlers], "level": level},
         "loggers": {
             # Django gives these handlers of its own, which would show traces with secrets in them.
             "django": {"handlers": [], "level": level, "propagate": True},

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from urllib.parse import urlsplit
 
 from django.utils.translation import gettext_lazy as _
 from kombu import Queue
 
 from cms_project import openapi
-from cms_project.database import database_settings
+from cms_project.data_folder import close_to_others
+from cms_project.database import SQLITE, database_settings
 from cms_project.env import load, secrets_of
 from cms_project.env_values import BASE_DIR
-from cms_project.logs import logging_settings
+from cms_project.logs import log_file, logging_settings, terminal_stream
 from cms_project.media_storage import media_origins, media_storage
 from cms_project.policy import content_security_policy
 from cms_project.schedule import beat_schedule
@@ -19,6 +21,13 @@ from cms_project.secret_key import secret_key
 
 CMS_ENV = load()
 DATA_DIR = CMS_ENV.cms_data_dir
+try:
+    DATABASES = {"default": database_settings(CMS_ENV.database_url, DATA_DIR)}
+except ValueError as error:
+    raise SystemExit(f"DATABASE_URL has a wrong value: {error}.") from None
+_is_embedded = DATABASES["default"]["ENGINE"] == SQLITE
+if _is_embedded:
+    close_to_others(DATA_DIR, DATABASES["default"]["NAME"])
 DATA_DIR.mkdir(parents=True, exist_ok=True)
 
 DEBUG = CMS_ENV.debug
@@ -55,6 +64,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "core.middleware.plain_host",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "core.csp.ContentSecurityPolicyMiddleware",
@@ -96,10 +106,6 @@ TEMPLATES = [
     },
 ]
 
-try:
-    DATABASES = {"default": database_settings(CMS_ENV.database_url, DATA_DIR)}
-except ValueError as error:
-    raise SystemExit(f"DATABASE_URL has a wrong value: {error}.") from None
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CACHES = {
@@ -168,7 +174,7 @@ SECURE_CSP_REPORT_ONLY: dict[str, list[str]] = {}
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_SSL_REDIRECT = _is_https
-SECURE_REDIRECT_EXEMPT = [r"^health$"]
+SECURE_REDIRECT_EXEMPT = [r"^health(/live|/ready)?$"]
 SECURE_HSTS_SECONDS = 31_536_000 if _is_https else 0
 if CMS_ENV.trusted_proxies:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
@@ -251,7 +257,10 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
 CELERY_BEAT_SCHEDULE = beat_schedule()
 
 LOGGING = logging_settings(
-    folder=DATA_DIR / "logs",
+    file=log_file(
+        CMS_ENV.cms_log_file, embedded=DATA_DIR / "logs/cms.log" if _is_embedded else None
+    ),
+    stream=terminal_stream(sys.argv),
     secrets=[SECRET_KEY, *secrets_of(CMS_ENV)],
     level="INFO",
 )

@@ -7,10 +7,12 @@ from importlib.util import find_spec
 from django.contrib import admin
 from django.http import HttpRequest, JsonResponse
 from django.urls import URLPattern, URLResolver, include, path, re_path
+from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 
 from cms_project import errors
 from cms_project.media_files import media_file
+from core.availability import RETRY_AFTER_SECONDS, readiness
 
 # Content comes last: its pages answer every address that nothing else does.
 APPS = (
@@ -37,6 +39,17 @@ def health(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "ok"})
 
 
+@never_cache
+def ready(request: HttpRequest) -> JsonResponse:
+    """Answers whether what the site stands on can be reached, and names what cannot."""
+    status, body = readiness()
+    response = JsonResponse(body, status=status)
+    if status == 503:
+        response["Retry-After"] = str(RETRY_AFTER_SECONDS)
+        response._has_been_logged = True  # type: ignore[attr-defined]  # `readiness` did
+    return response
+
+
 def _modules(name: str) -> list[str]:
     return [f"{app}.{name}" for app in APPS if _exists(f"{app}.{name}")]
 
@@ -51,6 +64,8 @@ def _exists(module: str) -> bool:
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("health", health, name="health"),
+    path("health/live", health, name="health-live"),
+    path("health/ready", ready, name="health-ready"),
     re_path(r"^media/(?P<name>.+)$", media_file, name="media-file"),
     *[path("api/", include(module)) for module in _modules("api.urls")],
     re_path(r"^api(/|$)", csrf_exempt(errors.not_found)),  # what is not there needs no token

@@ -7,6 +7,8 @@ from typing import Any
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
+from core import schema_changes
+
 
 class ContentConfig(AppConfig):
     name = "content"
@@ -56,6 +58,8 @@ class ContentConfig(AppConfig):
 
 
 def _list_what_waits(**kwargs: Any) -> None:
+    if not schema_changes.is_complete():
+        return
     from content.waiting.following import lacking, rebuild
 
     if lacking():

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from asgiref.sync import iscoroutinefunction
 from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
@@ -20,6 +21,7 @@ from django.http.response import HttpResponseBase
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
+from django.utils.decorators import sync_and_async_middleware
 from django.utils.deprecation import MiddlewareMixin
 
 
@@ -28,6 +30,34 @@ def is_management(path: str) -> bool:
     return path.startswith(settings.MANAGEMENT_PREFIXES) and not path.startswith(
         settings.PUBLIC_PREFIXES
     )
+
+
+@sync_and_async_middleware
+def plain_host(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
+    """Takes the dot off a `Host` that ends with one. Django allows what it allows without: the same site would go by
+    two names, and write the second into addresses."""
+
+    if iscoroutinefunction(get_response):
+
+        async def answer_later(request: HttpRequest) -> HttpResponseBase:
+            _drop_dot(request)
+            response: HttpResponseBase = await get_response(request)
+            return response
+
+        return answer_later
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        _drop_dot(request)
+        response: HttpResponseBase = get_response(request)
+        return response
+
+    return answer
+
+
+def _drop_dot(request: HttpRequest) -> None:
+    name, colon, port = request.META.get("HTTP_HOST", "").partition(":")
+    if name.endswith(".") and not name.endswith(".."):
+        request.META["HTTP_HOST"] = f"{name[:-1]}{colon}{port}"
 
 
 class ManagementMiddleware(MiddlewareMixin):

@@ -1,10 +1,12 @@
-"""Migrations on PostgreSQL run unprepared: Django writes some changes as two statements in one text."""
+"""What surrounds migrations. On PostgreSQL they run unprepared, since Django writes some changes as two statements in
+one text."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.db import connections
+from django.db import connection, connections
+from django.db.migrations.loader import MigrationLoader
 
 
 def begin(*, using: str, **_: Any) -> None:
@@ -18,8 +20,18 @@ def end(*, using: str, **_: Any) -> None:
     _prepare_after(using, options.get("prepare_threshold"))
 
 
+def is_complete() -> bool:
+    """Whether every migration is applied.
+
+    What is made after each `migrate` needs all tables; a database that was taken back to an earlier version lacks
+    some.
+    """
+    loader = MigrationLoader(connection)
+    return all(leaf in loader.applied_migrations for leaf in loader.graph.leaf_nodes())
+
+
 def _prepare_after(using: str, uses: int | None) -> None:
-    connection = connections[using]
-    if connection.vendor == "postgresql":
-        connection.ensure_connection()
-        connection.connection.prepare_threshold = uses
+    migrated = connections[using]
+    if migrated.vendor == "postgresql":
+        migrated.ensure_connection()
+        migrated.connection.prepare_threshold = uses

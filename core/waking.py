@@ -38,6 +38,8 @@ def after_commit(send: Callable[[], object], what: str, *, once: bool = False) -
     """
     waiting = transaction.get_connection().run_on_commit if once else []
     for _, call, _ in waiting[-_LOOK_BACK:]:
-        if isinstance(call, _Message) and call.what == what and not call.is_over:
+        message = getattr(call, "__self__", None)
+        if isinstance(message, _Message) and message.what == what and not message.is_over:
             return
-    transaction.on_commit(_Message(send, what), robust=True)
+    # A method, since Django asks what fails for its name.
+    transaction.on_commit(_Message(send, what).__call__, robust=True)

@@ -17,6 +17,7 @@ from django.db import transaction
 
 from core import events
 from core.actor import Actor, Visitor
+from core.availability import MESSAGE, UNAVAILABLE, is_database_away, log_database_away
 from core.errors import CmsError
 from core.json import JsonObject
 from core.tools import calling, get_tool
@@ -62,7 +63,11 @@ def call_tool(
     except CallCancelled:
         call.error_code = CANCELLED
         result = _failure("The call was cancelled; nothing more was done.", CANCELLED)
-    except Exception:
+    except Exception as error:
+        if is_database_away(error):
+            # Its log is in the same database.
+            log_database_away(error, f"Tool {name}")
+            return _failure(MESSAGE, UNAVAILABLE)
         call.error_code = "internal"
         reference = uuid4().hex[:12]
         logger.exception("Tool %s failed, reference %s", name, reference)

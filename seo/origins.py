@@ -14,10 +14,10 @@ def origin_of(request: HttpRequest) -> str:
 
     Only so many exist: a wildcard of `ALLOWED_HOSTS` or a made-up port has no answers of its own to keep.
     """
-    host = request.get_host().lower()
-    name, port = split_domain_port(host)
+    # In lower case, and without the dot that a name may end with.
+    name, port = split_domain_port(request.get_host())
     site = urlsplit(settings.SITE_URL)
     ports = {"", str(settings.CMS_ENV.port), str(site.port or "")}
     if name in settings.ALLOWED_HOSTS and port in ports and not name.startswith((".", "*")):
-        return f"{request.scheme}://{host}"
+        return f"{request.scheme}://{name}:{port}" if port else f"{request.scheme}://{name}"
     return str(settings.SITE_URL)

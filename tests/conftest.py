@@ -183,5 +183,5 @@ def pytest_sessionstart() -> None:
     """Nothing is written to the log file; a test that looks at logs uses `caplog`."""
     root = logging.getLogger()
     for handler in list(root.handlers):
-        if isinstance(handler, logging.handlers.WatchedFileHandler):
+        if isinstance(handler, logging.FileHandler):
             root.removeHandler(handler)

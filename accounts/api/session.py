@@ -10,9 +10,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
 
 from accounts.api.schema import CREDENTIALS, LoggedOutSchema, MeSchema
-from accounts.login_tries import count_login_try
+from accounts.login_tries import LoginThrottle, count_for_account
 from accounts.models import User
 from accounts.services.sessions import record_login, record_logout
 from core.actor import Actor
@@ -36,11 +37,17 @@ class SessionViewSet(ApiViewSet):
         "me": SIGNED_IN,
     }
 
+    def get_throttles(self) -> list[BaseThrottle]:
+        return [LoginThrottle()] if self.action == "login" else super().get_throttles()
+
     @extend_schema(request=Credentials, responses={200: MeSchema}, examples=[CREDENTIALS])
     def login(self, request: Request) -> Response:
         """Log in with email and password. Unknown, wrong, disabled and agents' accounts get the same answer."""
         body = read_body(request, Credentials)
-        _count_try(request, body.email)
+        tries = count_for_account(body.email)
+        if tries.is_over:
+            request._request.rate_limit_headers = tries.headers  # type: ignore[attr-defined]
+            raise Throttled(wait=tries.wait)
         user = auth.authenticate(request._request, email=body.email, password=body.password)
         if not isinstance(user, User):
             raise NotAuthenticated("Email or password is wrong.", code="wrong_credentials")
@@ -74,10 +81,3 @@ def me(user: User, narrowed: frozenset[str] | None = None) -> dict[str, object]:
         "role": user.role,
         "permissions": sorted(permissions),
     }
-
-
-def _count_try(request: Request, email: str) -> None:
-    over = count_login_try(request._request, email)
-    if over is not None:
-        request._request.rate_limit_headers = over.headers  # type: ignore[attr-defined]
-        raise Throttled(wait=over.wait)

@@ -8,7 +8,7 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import Final
 
-from django.db import DatabaseError, connection
+from django.db import Error, connection
 from django.utils import timezone
 
 from agents_app.models import AgentRun, RunStatus
@@ -59,7 +59,7 @@ class Heartbeat:
     def _is_ours(self) -> bool:
         try:
             changed = AgentRun.objects.filter(**self._own).update(heartbeat_at=timezone.now())
-        except DatabaseError:
+        except Error:
             # A beat that is missed is no reason to give up; the sweep waits for several.
             logger.warning(
                 "could not write the heartbeat of run %s", self._own["pk"], exc_info=True

@@ -33,6 +33,7 @@ from agents_app.running.toolset import RunToolbox
 from agents_app.running.transcript import Transcript
 from agents_app.running.watching import RunWatcher, ToldToolbox
 from agents_app.runs.queue import held_back
+from core.availability import is_database_away, log_database_away
 from core.errors import CmsError, RuleViolation
 from core.json import JsonObject
 
@@ -58,7 +59,11 @@ def execute(run_id: UUID | str) -> None:
         end_run(run, RunStatus.FAILED, hiding.text(str(error)))
     except CmsError as error:
         end_run(run, RunStatus.FAILED, hiding.text(error.message))
-    except Exception:
+    except Exception as error:
+        if is_database_away(error):
+            # Nothing can be written now. The run falls silent, and the sweep gives it another attempt.
+            log_database_away(error, f"run {run.pk}")
+            return
         reference = uuid4().hex[:12]
         logger.exception("run %s failed, reference %s", run.pk, reference)
         sentence = f"Something went wrong here; it was logged as {reference}."

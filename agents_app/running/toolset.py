@@ -21,6 +21,7 @@ from agents_app.running.unjudged import post_holds_unjudged
 from agents_app.running.untrusted import fence_untrusted
 from agents_app.running.written import remembering
 from core.actor import Actor
+from core.availability import is_database_away
 from core.errors import CmsError
 from core.json import JsonObject
 from core.tools import Tool, calling, get_tool
@@ -78,7 +79,9 @@ class RunToolbox:
             return ToolAnswer(self._lesson(name, error), ok=False), f"refused: {error.code}"
         except ProviderError:
             raise
-        except Exception:
+        except Exception as error:
+            if is_database_away(error):
+                raise
             reference = uuid4().hex[:12]
             logger.exception(
                 "tool %s of run %s failed, reference %s", name, self._run.pk, reference

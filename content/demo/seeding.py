@@ -42,12 +42,28 @@ AGENTS = ("general-assistant", "seo-specialist", "translator", "proofreader", "i
 Ids = Mapping[str, str]
 
 
+def names_taken() -> list[str]:
+    """Sentences about accounts of other people that have an address or a name of the demo's."""
+    sentences = []
+    for role in PEOPLE:
+        email = f"{role}@example.com"
+        user = User.objects.filter(email__iexact=email).first()
+        if user is None:
+            other = User.objects.filter(username=role).first()
+            if other is not None:
+                sentences.append(f"The account {other.email} has the user name '{role}'.")
+        elif user.role != role or not user.is_active:
+            state = f"the role {user.role}" if user.role != role else "been switched off"
+            sentences.append(f"The account {user.email} has {state}.")
+    return sentences
+
+
 def ensure_people() -> dict[str, User]:
     """The demo accounts by role, made where their address is free."""
     found: dict[str, User] = {}
     for role in PEOPLE:
         email = f"{role}@example.com"
-        user = User.objects.filter(email=email).first()
+        user = User.objects.filter(email__iexact=email).first()
         found[role] = user or User.objects.create_user(email, PASSWORD, username=role, role=role)
     if not settings.CMS_ENV.agent_users_bootstrap_disabled:
         for agent_id in AGENTS:

@@ -4,6 +4,19 @@ import django.db.models.deletion
 from django.db import migrations, models
 
 
+def keep(apps, schema_editor):
+    """There are no variations before this migration."""
+
+
+def delete_variations(apps, schema_editor):
+    """Before this migration there is one post of a slug, and nothing tells a variation from it."""
+    apps.get_model("content", "Post").objects.filter(variation_of__isnull=False).delete()
+    if schema_editor.connection.vendor == "postgresql":
+        # What waits to be checked would not let the table be altered.
+        schema_editor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        schema_editor.execute("SET CONSTRAINTS ALL DEFERRED")
+
+
 class Migration(migrations.Migration):
 
     dependencies = [
@@ -103,4 +116,5 @@ class Migration(migrations.Migration):
             name='post',
             field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='origin', to='content.post'),
         ),
+        migrations.RunPython(keep, delete_variations),
     ]

@@ -20,6 +20,7 @@ from django.utils.safestring import SafeString, mark_safe
 from content.definitions import Module, modules
 from content.richtext.html import PageTexts
 from content.site.media import own_images
+from core.availability import is_database_away
 from core.json import Json
 
 logger = logging.getLogger(__name__)
@@ -84,7 +85,9 @@ def _render(
     try:
         body = _body(definition, item, context, is_opening=is_opening)
     # One broken module must not take the page with it, whatever a customer's template raises.
-    except Exception:
+    except Exception as error:
+        if is_database_away(error):
+            raise
         logger.exception("module %s (%s) failed to render", item.post_module_id, item.type)
         return _fallback(context) if is_opening else mark_safe("")
     if not body.strip():

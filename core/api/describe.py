@@ -8,6 +8,7 @@ from drf_spectacular.openapi import AutoSchema
 
 from core.api.errors_schema import RATE_HEADERS, headers, refusals
 from core.api.permissions import PUBLIC, SECRET, SIGNED_IN, declared
+from core.api.query import answers_list
 
 _NOT_MODIFIED: Final = "What If-None-Match names is still current."
 
@@ -108,7 +109,7 @@ class DescribedSchema(AutoSchema):
             found.append("404")
         if is_write and self._declared != PUBLIC:
             found.append("409")
-        if is_write or operation.get("parameters"):
+        if is_write or operation.get("parameters") or answers_list(self):
             found.append("422")
         return sorted([*found, "429"])
 

@@ -11,6 +11,13 @@ from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.response import Response
 
+from core.availability import (
+    MESSAGE,
+    RETRY_AFTER_SECONDS,
+    UNAVAILABLE,
+    is_database_away,
+    log_database_away,
+)
 from core.errors import CmsError, Conflict
 
 logger = logging.getLogger(__name__)
@@ -58,6 +65,11 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
         return body(400, "bad_request", "The request cannot be read.")
     if isinstance(error, exceptions.APIException):
         return _of_framework(error)
+    if is_database_away(error):
+        log_database_away(error, type(context.get("view")).__name__)
+        away = body(503, UNAVAILABLE, MESSAGE)
+        away["Retry-After"] = str(RETRY_AFTER_SECONDS)
+        return away
     if isinstance(error, IntegrityError | OperationalError) and _is_conflict(error):
         logger.warning("two changes met in %s", context.get("view"), exc_info=error)
         return body(409, "conflict", "Something else changed this at the same time; try again.")

@@ -1,15 +1,24 @@
-"""Query parameters as typed values. What is not asked about is ignored; what does not fit is 422."""
+"""Query parameters as typed values: what does not fit is 422. Lists of the management API refuse names that they do
+not declare, everything else ignores them.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeVar
+from difflib import get_close_matches
+from functools import cache
+from typing import Annotated, Any, Final, Literal, TypeVar
 
+from drf_spectacular.utils import OpenApiParameter
 from pydantic import AfterValidator
 from rest_framework.request import Request
 
 from core.api.body import Body, check
+from core.api.permissions import PUBLIC, SECRET, declared
+from core.errors import RuleViolation
 
 Q = TypeVar("Q", bound=Body)
+_NAME_SHOWN: Final = 80
+_MOST_TOLD: Final = 20
 
 
 def _whole(text: str) -> str:
@@ -33,3 +42,56 @@ def read_query(request: Request, shape: type[Q]) -> Q:
 def is_yes(text: YesOrNo | None) -> bool | None:
     """`true` and `false` as what they mean; None where it was not asked."""
     return None if text is None else text == "true"
+
+
+def refuse_unknown_parameters(request: Request, view: Any) -> None:
+    """Raise `RuleViolation` where a list of the management API is asked by a parameter that it does not declare.
+
+    A filter that is written wrong would else list everything. What is public ignores them: its addresses are linked
+    to, and links carry parameters of others.
+    """
+    if request.method not in ("GET", "HEAD") or declared(view, view.action) in (PUBLIC, SECRET):
+        return
+    known = _parameters_of_list(type(view), view.action)  # type: ignore[arg-type]  # a class can be hashed
+    if known is None:
+        return
+    unknown = [name for name in request.query_params if name not in known]
+    if not unknown:
+        return
+    details = {
+        name[:_NAME_SHOWN]: [_sentence(name[:_NAME_SHOWN], known)] for name in unknown[:_MOST_TOLD]
+    }
+    raise RuleViolation(next(iter(details.values()))[0], details=details)
+
+
+def answers_list(schema: Any) -> bool:
+    """Whether a description is that of a collection."""
+    return "data" in getattr(schema.get_response_serializers(), "_declared_fields", ())
+
+
+@cache
+def _parameters_of_list(view: type[Any], action: str) -> tuple[str, ...] | None:
+    """The query parameters that the description of a list names. None for what answers no `data`."""
+    described = getattr(getattr(view, action), "kwargs", {}).get("schema")
+    if described is None:
+        return None
+    schema = described()
+    schema.view = view()
+    # The description may depend on the version of the API, of which there is one.
+    schema.view.request, schema.view.kwargs, schema.method = None, {}, "GET"
+    if not answers_list(schema):
+        return None
+    return tuple(
+        parameter.name
+        for parameter in schema.get_override_parameters()
+        if isinstance(parameter, OpenApiParameter) and parameter.location == OpenApiParameter.QUERY
+    )
+
+
+def _sentence(name: str, known: tuple[str, ...]) -> str:
+    if not known:
+        return f"There is no parameter {name!r} here; this list takes none."
+    names = {one.lower(): one for one in known}
+    near = get_close_matches(name.lower(), names, n=1, cutoff=0.6)
+    guess = f" Did you mean {names[near[0]]!r}?" if near else ""
+    return f"There is no parameter {name!r} here; known: {', '.join(known)}.{guess}"

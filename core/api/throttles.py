@@ -129,13 +129,17 @@ class WindowThrottle(BaseThrottle):
         address = client_address(request)
         if is_allowed_freely(address) or is_trial(request._request):
             return True
+        self.count = self.count_of(request, view, address)
+        request._request.rate_limit_headers = self.count.headers  # type: ignore[attr-defined]
+        return not self.count.is_over
+
+    def count_of(self, request: Request, view: Any, address: str) -> Count:
+        """The call, counted."""
         scope = getattr(view, "throttle_scope", None)
         user = request.user
         if scope is None and user.is_authenticated:
             scope, address = "user", f"u{user.pk}"
-        self.count = Count(scope or "anon", address)
-        request._request.rate_limit_headers = self.count.headers  # type: ignore[attr-defined]
-        return not self.count.is_over
+        return Count(scope or "anon", address)
 
     def wait(self) -> float | None:
         return self.count.wait if self.count else None

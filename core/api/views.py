@@ -16,6 +16,7 @@ from core.actor import Actor
 from core.api.authentication import actor_of
 from core.api.counted import CountedFirst
 from core.api.permissions import Declared, DeclaredPermission
+from core.api.query import refuse_unknown_parameters
 from core.api.renderers import dumps
 from core.errors import invalid
 
@@ -39,6 +40,10 @@ class ApiViewSet(CountedFirst, ViewSet):
     @property
     def actor(self) -> Actor:
         return actor_of(self.request)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        refuse_unknown_parameters(request, self)
 
     def perform_content_negotiation(
         self, request: Request, force: bool = False

@@ -11,6 +11,7 @@ from django.conf import settings
 
 from core.actor import Actor
 from core.diagnostics.log_format import BEGINNING
+from core.errors import NotFound
 from core.redaction import Redactor
 
 LogLevel = Literal["debug", "info", "warning", "error", "critical"]
@@ -61,8 +62,15 @@ def read_log(*, actor: Actor, lines: int = 100, level: LogLevel = "debug") -> Lo
 
 
 def log_file() -> Path:
-    """The file that every process of the site writes its log to."""
-    return Path(settings.LOGGING["handlers"]["file"]["filename"])
+    """The file that every process of the site writes its log to. Raises `NotFound` where the log goes elsewhere."""
+    handler = settings.LOGGING["handlers"].get("file")
+    if handler is None:
+        raise NotFound(
+            "The server writes no log file: its log goes to the standard output of its processes, and is kept by "
+            "what runs them. CMS_LOG_FILE names a file.",
+            code="no_log_file",
+        )
+    return Path(handler["filename"])
 
 
 def _end_of_file() -> str:

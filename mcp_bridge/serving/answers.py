@@ -6,6 +6,7 @@ from typing import Final
 
 from starlette.responses import JSONResponse
 
+from core.availability import RETRY_AFTER_SECONDS, UNAVAILABLE
 from mcp_bridge.access.credentials import NO_ACCOUNT
 
 ENDED: Final = "The credential was revoked, has expired, or its account was changed."
@@ -39,8 +40,8 @@ def nobody_to_ask() -> JSONResponse:
     return refusal(
         503,
         "Credentials cannot be checked just now. Try again in a moment.",
-        "unavailable",
-        {"Retry-After": "5"},
+        UNAVAILABLE,
+        {"Retry-After": str(RETRY_AFTER_SECONDS)},
     )
 
 

@@ -21,6 +21,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from core.availability import RETRY_AFTER_SECONDS, readiness
 from mcp_bridge.access.doorkeeper import Doorkeeper
 from mcp_bridge.protocol.server import build_server
 from mcp_bridge.protocol.threads import Workers
@@ -60,6 +61,8 @@ def build_app(host: str = "127.0.0.1") -> Starlette:
             Route("/mcp", gated(McpEndpoint(server, sse, manager, ledger))),
             Route(MESSAGES_PATH, gated(MessagesEndpoint(sse))),
             Route("/health", _health),
+            Route("/health/live", _health),
+            Route("/health/ready", Ready(workers)),
         ],
         lifespan=lifespan,
         exception_handlers={404: _not_found},
@@ -70,6 +73,20 @@ def build_app(host: str = "127.0.0.1") -> Starlette:
 
 async def _health(request: Request) -> Response:
     return JSONResponse({"status": "ok"})
+
+
+class Ready:
+    """`/health/ready`: whether what the server stands on can be reached, and what cannot."""
+
+    def __init__(self, workers: Workers) -> None:
+        self.workers = workers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        status, body = await self.workers.run_apart(readiness)
+        headers = {"Cache-Control": "no-store"}
+        if status == 503:
+            headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+        await JSONResponse(body, status, headers)(scope, receive, send)
 
 
 async def _not_found(request: Request, error: Exception) -> Response:

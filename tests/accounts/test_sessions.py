@@ -124,6 +124,40 @@ def test_one_address_has_ten_tries_over_all_accounts() -> None:
     assert login(ApiClient(), "editor@example.com", REMOTE_ADDR="10.0.0.9").status_code == 200
 
 
+def test_nobody_is_kept_from_logging_in_by_what_anonymous_callers_have(settings: Any) -> None:
+    settings.THROTTLE_RATES = {**settings.THROTTLE_RATES, "anon": "3/hour"}
+    make.user("editor")
+    assert [ApiClient().get("/api/posts").status_code for _ in range(4)] == [401, 401, 401, 429]
+
+    answer = login(ApiClient(), "editor@example.com")
+
+    assert answer.status_code == 200
+    assert (answer["X-RateLimit-Limit"], answer["X-RateLimit-Remaining"]) == ("10", "9")
+    # And the other way round: tries use up nothing that others have.
+    assert ApiClient().get("/api/posts", REMOTE_ADDR="10.0.0.8").status_code == 401
+    for _ in range(5):
+        login(ApiClient(), "nobody@example.com", REMOTE_ADDR="10.0.0.8")
+    assert ApiClient().get("/api/posts", REMOTE_ADDR="10.0.0.8").status_code == 401
+
+
+def test_bodies_that_cannot_be_read_are_tries_too() -> None:
+    make.user("editor")
+    codes = [ApiClient().send("POST", "/api/auth/login", "{").status_code for _ in range(11)]
+
+    assert codes == [400] * 10 + [429]
+    assert login(ApiClient(), "editor@example.com").status_code == 429
+
+
+def test_a_household_of_ipv6_counts_as_one() -> None:
+    make.user("editor")
+    for number in range(10):
+        login(ApiClient(), f"nobody-{number}@example.com", REMOTE_ADDR=f"2001:db8:1:2::{number}")
+
+    answer = login(ApiClient(), "editor@example.com", REMOTE_ADDR="2001:db8:1:2:ffff::1")
+
+    assert answer.status_code == 429
+
+
 def test_threat_57_a_made_up_forwarding_header_buys_no_tries() -> None:
     make.user("editor")
     for number in range(10):

@@ -148,3 +148,33 @@ def test_no_known_password_comes_to_a_site_that_people_use(case: str, settings: 
         call_command("seed")
 
     assert not User.objects.filter(email="admin@example.com").exists()
+
+
+@pytest.mark.parametrize(
+    ("case", "told"),
+    [
+        ("name", "The account owner@shop.test has the user name 'admin'."),
+        ("role", "The account editor@example.com has the role translator."),
+        ("case", "The account Editor@Example.com has the role admin."),
+        ("off", "The account editor@example.com has been switched off."),
+    ],
+)
+def test_accounts_that_are_somebody_elses_are_named_and_nothing_is_made(
+    case: str, told: str
+) -> None:
+    user = make.user("admin" if case in ("name", "case") else "editor")
+    values = {
+        "name": {"email": "owner@shop.test", "username": "admin"},
+        "role": {"role": "translator"},
+        "case": {"email": "Editor@Example.com", "username": "boss"},
+        "off": {"is_active": False},
+    }[case]
+    User.objects.filter(pk=user.pk).update(**values)
+    before = counts()
+
+    with pytest.raises(CommandError) as refused:
+        call_command("seed", anywhere=True)
+
+    assert str(refused.value).startswith(told)
+    assert "Nothing was made." in str(refused.value)
+    assert counts() == before

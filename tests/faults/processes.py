@@ -43,13 +43,13 @@ def own_database() -> Iterator[str]:
 
 
 class Site:
-    """Its processes by name: `redis`, `web`, `mcp`, `worker` (with the scheduler in it)."""
+    """Its processes by name: `redis`, `web`, `sockets`, `mcp`, `worker` (with the scheduler in it)."""
 
     def __init__(self, folder: Path, database: str, **environ: str) -> None:
         self.folder = folder
         self.database = database
         self.port, self.mcp_port = free_port(), free_port()
-        redis_port = free_port()
+        redis_port, self.sockets_port = free_port(), free_port()
         self.environ = {
             **os.environ,
             "CMS_DATA_DIR": str(folder),
@@ -70,6 +70,10 @@ class Site:
                 f"{beside}/granian", "--interface", "wsgi", "--host", "127.0.0.1", "--port",
                 str(self.port), "--workers", "1", "--blocking-threads", "2", "--log-level", "warning",
                 "cms_project.wsgi:application",
+            ],
+            "sockets": [
+                python, "-m", "uvicorn", "cms_project.asgi:application", "--lifespan", "off",
+                "--port", str(self.sockets_port), "--log-level", "warning",
             ],
             "mcp": [python, "manage.py", "run_mcp", "--port", str(self.mcp_port)],
             "worker": [
@@ -120,6 +124,9 @@ class Site:
 
     def wait_for_web(self, seconds: float = 90) -> None:
         self._wait_for("web", self.port, seconds)
+
+    def wait_for_sockets(self, seconds: float = 90) -> None:
+        self._wait_for("sockets", self.sockets_port, seconds)
 
     def wait_for_mcp(self, seconds: float = 90) -> None:
         self._wait_for("mcp", self.mcp_port, seconds)

@@ -37,6 +37,12 @@ class Command(BaseCommand):
                 "demo accounts have a known password. "
                 "Use --anywhere if you mean it, then change the passwords."
             )
+        taken = seeding.names_taken()
+        if taken:
+            raise CommandError(
+                f"{' '.join(taken)} The sample content needs demo accounts of these names with their own roles: "
+                "rename or change what is there first. Nothing was made."
+            )
         begin = time.monotonic()
         locales = settings.CMS_ENV.locales
         site = reading.read_site()

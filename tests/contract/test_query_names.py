@@ -1,0 +1,114 @@
+"""Names of query parameters that nobody declared: lists of the management API refuse them, the rest ignores them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+from tests import make
+from tests.api_client import ApiClient
+from tests.api_description import management_lists, plain
+from tests.contract.endpoint import Area, Endpoint, areas, filled
+
+pytestmark = pytest.mark.django_db
+TRACKING: Final = "utm_source=news&gclid=1&fbclid=2&_=3"
+
+
+LISTS: Final = management_lists()
+READS: Final = [
+    (area, endpoint)
+    for area in areas()
+    for endpoint in area.endpoints
+    if endpoint.method == "GET" and plain(endpoint.path) in LISTS and endpoint.answers == 200
+]
+
+
+def test_every_list_is_walked() -> None:
+    assert {plain(endpoint.path) for _, endpoint in READS} == set(LISTS)
+    assert len(LISTS) >= 40
+
+
+@pytest.mark.parametrize(
+    ("area", "endpoint"), READS, ids=[endpoint.address for _, endpoint in READS]
+)
+def test_a_list_refuses_what_it_does_not_declare(area: Area, endpoint: Endpoint) -> None:
+    names, admin = area.scene(), ApiClient("admin")
+    path = filled(endpoint.path + endpoint.query, names)
+    join = "&" if "?" in path else "?"
+    known = LISTS[plain(endpoint.path)]
+
+    answer = admin.read(f"{path}{join}utm_source=news&author__password=x", expect=422)
+
+    assert set(answer["details"]) == {"utm_source", "author__password"}
+    assert answer["code"] == "invalid"
+    admin.read(path)
+    for name in known:
+        # One letter is missing, and it is known which one was meant.
+        wrong = name[:-1] if len(name) > 2 and name[:-1] not in known else f"{name}x"
+        (sentence,) = admin.read(f"{path}{join}{wrong}=1", expect=422)["details"][wrong]
+        assert sentence.endswith(f"Did you mean {name!r}?"), sentence
+
+
+def test_a_wrong_name_lists_nothing_and_says_which_was_meant() -> None:
+    make.post()
+
+    answer = ApiClient("editor").read("/api/posts?typ=page", expect=422)
+
+    assert list(answer["details"]) == ["typ"]
+    assert answer["error"].endswith("Did you mean 'type'?")
+    assert "known: type, locale," in answer["error"]
+
+
+def test_who_may_not_is_told_that_first() -> None:
+    assert ApiClient().get("/api/posts?typ=page").status_code == 401
+    assert ApiClient("translator").get("/api/webhooks?typ=page").status_code == 403
+
+
+@pytest.mark.parametrize("name", ["%00", "%ff", "a" * 5000, "[$ne]", "="])
+def test_names_that_nobody_writes_by_mistake_are_told_too(name: str) -> None:
+    answer = ApiClient("editor").read(f"/api/posts?{name}=1&page=1", expect=422)
+
+    assert len(answer["details"]) == 1
+    assert max(map(len, answer["details"])) <= 80
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/public/posts",
+        "/api/public/posts/{post}",
+        "/api/public/resolve?path=/blog/kettle",
+        "/api/menus/main?locale=en",
+        "/api/menus/by-slug/main",
+        "/api/forms-definitions/contact",
+        "/blog/kettle",
+        "/blog",
+        "/search?q=kettle",
+        "/blog/feed.xml",
+        "/sitemap.xml",
+        "/robots.txt",
+    ],
+)
+def test_what_is_linked_to_ignores_what_links_carry(client: Any, path: str) -> None:
+    post = make.post("Kettle", slug="kettle")
+    make.form("contact")
+    ApiClient("admin").write(
+        "POST",
+        "/api/menus",
+        {"name": "Main", "slug": "main", "locale": "en", "items": []},
+        expect=201,
+    )
+    path = path.format(post=post.pk)
+    before = client.get(path)
+
+    after = client.get(f"{path}{'&' if '?' in path else '?'}{TRACKING}")
+
+    assert (before.status_code, after.status_code) == (200, 200)
+    assert before.getvalue() == after.getvalue()
+
+
+def test_what_is_no_list_ignores_them_as_well() -> None:
+    post = make.post()
+
+    assert ApiClient("editor").read(f"/api/posts/{post.pk}?utm_source=news")["id"] == str(post.pk)

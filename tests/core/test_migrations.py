@@ -1,0 +1,87 @@
+"""Every migration can be taken back, with sample content in the tables, and applied again."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.faults.processes import own_database
+from tests.served import ROOT, environ
+
+WALK: Final = """
+import json
+import django
+django.setup()
+from django.apps import apps
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+from cms_project.urls import APPS
+from content.models import Post
+
+own = [app.label for app in apps.get_app_configs() if app.name in APPS]
+
+def tables():
+    names = connection.introspection.table_names()
+    return sorted(name for name in names if name.startswith(tuple(f"{label}_" for label in own)))
+
+def applied():
+    rows = MigrationRecorder(connection).migration_qs.filter(app__in=own)
+    return sorted(rows.values_list("app", "name"))
+
+def forward():
+    call_command("migrate", verbosity=0)
+    return {"tables": tables(), "applied": applied()}
+
+found = {"before": forward(), "left": []}
+call_command("seed", verbosity=0)
+found["posts"] = Post.objects.count()
+# Those that others stand on go last, so that each has its rows when its turn comes.
+for label in reversed(own):
+    call_command("migrate", label, "zero", verbosity=0)
+    found["left"] += [row for row in applied() if row[0] == label]
+found["zero"] = {"tables": tables(), "applied": applied()}
+found["after"] = forward()
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    """Of the database: that of the tests' services, else the embedded one."""
+    if not os.environ.get("DATABASE_URL"):
+        yield ""
+        return
+    with own_database() as url:
+        yield url
+
+
+def walked(folder: Path, address: str) -> Any:
+    done = subprocess.run(
+        [sys.executable, "-c", WALK],
+        cwd=ROOT,
+        env={**environ(folder), "DATABASE_URL": address},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def test_every_app_goes_back_to_nothing_and_comes_again(tmp_path: Path, address: str) -> None:
+    found = walked(tmp_path, address)
+
+    assert found["posts"] > 30
+    assert len(found["before"]["applied"]) > 40
+    assert found["left"] == []
+    assert found["zero"] == {"tables": [], "applied": []}
+    assert found["after"] == found["before"]

@@ -1,0 +1,79 @@
+"""A PostgreSQL of a test's own, which it stops and starts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+import pytest
+
+from tests.faults.processes import free_port
+
+Way = Literal["fast", "immediate"]
+
+
+def binaries() -> Path:
+    """Debian's folder of the newest server; the test is skipped where there is none."""
+    found = sorted(
+        Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4])
+    )
+    if not found:
+        pytest.skip("needs the programs of a PostgreSQL server")
+    return found[-1].parent
+
+
+class OwnPostgresql:
+    """Listens on a port of this machine, as whoever runs the tests or, for root, as `postgres`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.bin = binaries()
+        self.data = folder / "data"
+        self.data.mkdir()
+        self.port = free_port()
+        self.url = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
+        if os.getuid() == 0:
+            subprocess.run(["chown", "postgres", self.data], check=True)
+        self._run("initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "-E", "UTF8",
+                  "--locale=C.UTF-8", "--no-sync")  # fmt: skip
+
+    def start(self) -> None:
+        options = f"-h 127.0.0.1 -p {self.port} -k '' -c fsync=off -c full_page_writes=off"
+        self._run("pg_ctl", "-D", self.data, "-w", "-l", self.data / "log", "-o", options, "start")
+
+    def stop(self, way: Way = "fast") -> None:
+        self._run("pg_ctl", "-D", self.data, "-w", "-m", way, "stop")
+
+    def restart(self, way: Way = "fast") -> None:
+        self.stop(way)
+        self.start()
+
+    def _run(self, name: str, *arguments: str | Path) -> None:
+        command = [str(self.bin / name), *map(str, arguments)]
+        if os.getuid() == 0:
+            command = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", *command]
+        # Into a file: the server would keep a pipe open that somebody waits for.
+        with (self.data.parent / "output").open("w+") as output:
+            done = subprocess.run(command, cwd="/", stdout=output, stderr=output, timeout=60)
+            output.seek(0)
+            assert done.returncode == 0, (command, output.read())
+
+
+@contextmanager
+def own_postgresql() -> Iterator[OwnPostgresql]:
+    """Started, and ended with the block."""
+    # The folders of tests are closed to others, and so to the account that the server runs as.
+    with TemporaryDirectory(prefix="cms-postgresql-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        server = OwnPostgresql(folder)
+        server.start()
+        try:
+            yield server
+        finally:
+            if (server.data / "postmaster.pid").exists():
+                server.stop("immediate")
