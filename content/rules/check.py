@@ -10,6 +10,7 @@ from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, PostDocument
 from content.models import Post
 from content.rules.fields import clean_fields
 from content.rules.modules import check_locks, clean_modules
+from content.rules.references import check_references
 from content.rules.terms import check_terms
 from core.actor import Actor
 from core.errors import NotAllowed, RuleViolation
@@ -20,27 +21,38 @@ TRANSLATABLE_FIELDS = frozenset(
 
 
 def check_changes(
-    *, post: Post, before: PostDocument, after: PostDocument, actor: Actor
+    *,
+    post: Post,
+    before: PostDocument,
+    after: PostDocument,
+    actor: Actor,
+    taken_over: PostDocument | None = None,
 ) -> PostDocument:
     """`after` with cleaned values, or the first refusal.
 
     Only what differs from `before` is looked at, so that content which outlived its definition can still be
-    edited around, reverted and rejected. Raises `RuleViolation` with details keyed by path, or `NotAllowed`.
+    edited around, reverted and rejected. What `taken_over`, the source of a copy, refers to may be gone. Raises
+    `RuleViolation` with details keyed by path, or `NotAllowed`.
     """
     changes = diff(before, after)
     if len(changes) == 0:
         return after
     _check_who(post, changes, before, actor)
-    return clean_changes(post, before, after)
+    return clean_changes(post, before, after, taken_over)
 
 
-def clean_changes(post: Post, before: PostDocument, after: PostDocument) -> PostDocument:
+def clean_changes(
+    post: Post, before: PostDocument, after: PostDocument, taken_over: PostDocument | None = None
+) -> PostDocument:
     """The same whoever does it: of content that is copied, its author answers for it already."""
     changes = diff(before, after)
     check_locks(before, after)
     after = clean_fields(post, before, after, changes)
     check_terms(post, after, changes)
-    return clean_modules(post, before, after, changes)
+    after = clean_modules(post, before, after, changes)
+    # As cleaned: ids in their one form, Markdown as the document that it stands for.
+    check_references(before, after, diff(before, after), taken_over=taken_over)
+    return after
 
 
 def _check_who(post: Post, changes: Changes, before: PostDocument, actor: Actor) -> None:

@@ -8,7 +8,6 @@ from typing import Final
 from content.definitions import ModuleProps, modules, props_of
 from content.richtext.markdown import from_markdown, to_markdown
 from content.richtext.schema import is_document
-from content.tools.files import require_files
 from core.json import Json, JsonObject
 
 _RICH_TEXT: Final = "Markdown, or the editor's JSON {type: doc, content: [...]}."
@@ -43,13 +42,11 @@ def written_schema(schema: Json) -> Json:
 def stored_props(type_name: str, values: Mapping[str, Json] | None) -> JsonObject | None:
     """Props as a model wrote them, with the Markdown of rich-text props (a string, or what `readable` gave) opened.
 
-    What is not understood stays as it is, for the rules to refuse with its path. Raises `RuleViolation` on a file
-    that is not there.
+    What is not understood stays as it is, for the rules to refuse with its path.
     """
     definition = modules.get(type_name)
     if values is None or definition is None:
         return None if values is None else dict(values)
-    require_files(definition.Props, values)
     return _opened(definition.Props, values)
 
 
