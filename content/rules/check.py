@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.utils.translation import gettext as _
 
-from content.changes import Change, Changes, diff
-from content.definitions import find_module, translatable_custom_fields, translatable_paths
+from content.changes import ABSENT, Change, Changes, diff
+from content.definitions import find_module, find_post_type, props_of
 from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, PostDocument
-from content.models import Post
+from content.models import ModuleInstance, Post
 from content.rules.fields import clean_fields
 from content.rules.modules import check_locks, clean_modules
 from content.rules.references import check_references
 from content.rules.terms import check_terms
+from content.rules.translations import changes_text_only
 from core.actor import Actor
 from core.errors import NotAllowed, RuleViolation
+from core.json import Json
 
-TRANSLATABLE_FIELDS = frozenset(
-    {"title", "slug", "excerpt", "metaTitle", "metaDescription", "canonicalUrl", "jsonldOverrides"}
-)
+TRANSLATABLE_FIELDS = frozenset({"title", "slug", "excerpt", "metaTitle", "metaDescription"})
 
 
 def check_changes(
@@ -78,8 +80,9 @@ def _translation_only(post: Post, changes: Changes, before: PostDocument) -> Non
     """Translators change translatable values of a translation, and nothing else."""
     if post.translated_from_id is None:
         raise NotAllowed(_("Translators edit translations only, and this post is an original."))
+    shared = _shared_values(changes, before)
     for change in changes:
-        if not _is_translatable(change, before):
+        if not _is_translatable(change, before, shared):
             raise NotAllowed(
                 _("Translators edit translatable fields only; %(path)s is not one.")
                 % {"path": change.path},
@@ -87,15 +90,39 @@ def _translation_only(post: Post, changes: Changes, before: PostDocument) -> Non
             )
 
 
-def _is_translatable(change: Change, before: PostDocument) -> bool:
+def _is_translatable(
+    change: Change, before: PostDocument, shared: Mapping[str, Mapping[str, Json]]
+) -> bool:
     module_id = change.module_id
     if module_id is None:
         name = change.path.removeprefix("post.")
-        if name.startswith(CUSTOM_PREFIX):
-            return name.removeprefix(CUSTOM_PREFIX) in translatable_custom_fields(before.type)
-        return name in TRANSLATABLE_FIELDS
+        if name in TRANSLATABLE_FIELDS:
+            return True
+        fields = find_post_type(before.type).CustomFields
+        prop = props_of(fields).get(name.removeprefix(CUSTOM_PREFIX))
+        return name.startswith(CUSTOM_PREFIX) and changes_text_only(
+            prop, change.before, change.after
+        )
     module = before.module(module_id)
     parts = change.path.split(".", 3)
     if module is None or len(parts) != 4:
         return False
-    return parts[3] in translatable_paths(find_module(module.type).name)
+    was = change.before
+    if was is ABSENT:  # what an override goes on top of
+        was = shared.get(module.instance_id, {}).get(parts[3], ABSENT)
+    prop = props_of(find_module(module.type).Props).get(parts[3])
+    return changes_text_only(prop, was, change.after)
+
+
+def _shared_values(changes: Changes, before: PostDocument) -> Mapping[str, Mapping[str, Json]]:
+    """The props of the shared modules that get their first overrides here, by instance."""
+    ids = {
+        module.instance_id
+        for change in changes
+        if change.module_id is not None and change.before is ABSENT
+        if (module := before.module(change.module_id)) is not None and module.scope == "global"
+    }
+    if not ids:
+        return {}
+    rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
+    return {str(pk): props for pk, props in rows}
