@@ -35,7 +35,7 @@ def written_schema(schema: Json) -> Json:
     if not isinstance(schema, dict):
         return schema
     if schema.get("field") == "richtext":
-        return {**schema, "type": ["string", "object"], "description": _RICH_TEXT}
+        return {**schema, "description": _RICH_TEXT}
     return {name: written_schema(item) for name, item in schema.items()}
 
 
