@@ -120,7 +120,9 @@ def test_groups_and_imports_take_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "word"), [("x" * 200_001, "200001"), (7, "object"), ([TEXT], "object")], ids=str
+    ("value", "word"),
+    [("x" * 200_001, "200001"), (7, "object"), ([TEXT], "object")],
+    ids=["too long", "a number", "a list"],
 )
 def test_what_is_neither_is_refused_by_its_path(value: Any, word: str) -> None:
     post = make.post()

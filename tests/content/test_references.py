@@ -203,20 +203,30 @@ def test_post_fields_refuse_it(name: str) -> None:
     refused_tool("save_post_ai_review", postId=str(post.pk), patch=patch)
 
 
-def test_the_editor_says_it_at_the_field(client: Any) -> None:
+@pytest.mark.parametrize(
+    ("type_", "prop", "value", "sentence"),
+    [
+        ("hero", "imageId", GONE, f"No media has the id {GONE}."),
+        ("blog-list", "postIds", GONE, f"No post has the id {GONE}."),
+        ("blog-list", "termId", GONE, f"No taxonomy term has the id {GONE}."),
+        ("form", "form", "nowhere", "No form has the slug nowhere."),
+        ("prose", "content", f"![A cup]({GONE_FILE})", "No media has a file at the address"),
+    ],
+)
+def test_the_editor_says_it_at_the_field(
+    client: Any, type_: str, prop: str, value: str, sentence: str
+) -> None:
     post = page()
     client.force_login(make.user("editor"))
     sent = fields(client.get(url(post)))
-    name = next(
-        key for key in sent if key.endswith(f"{make.module_id(post, 'hero')}.props.imageId")
-    )
+    name = f"modules.{make.module_id(post, type_)}.props.{prop}"
     before = make.live_hash()
 
     for do in ("save", "save-review"):
-        answer = client.post(url(post), {**sent, name: GONE, "do": do})
+        answer = client.post(url(post), {**sent, name: value, "do": do})
 
         assert answer.status_code == 422
-        assert f"No media has the id {GONE}." in answer.content.decode()
+        assert sentence in answer.content.decode()
     assert make.live_hash() == before
     assert not make.layers(post).review.exists
 
