@@ -142,7 +142,7 @@ def _value_in_module(edit: ModuleEdit, target: FieldTarget, document: PostDocume
     wanted = edit.post_module_id
     if module is None or (wanted is not None and wanted.lower() != module.id):
         raise _not_asked_for("module" if module is None else "module.postModuleId", target)
-    given = {**(edit.props or {}), **(edit.overrides or {})}
+    given: dict[str, Json] = {**(edit.props or {}), **(edit.overrides or {})}
     if edit.content_markdown is not None:
         name, content = coerce_markdown(module.type, edit.content_markdown)
         given[name] = content

@@ -11,13 +11,17 @@ from content.models import Post
 from content.richtext.markdown import from_markdown
 from content.services.create import create_post
 from content.services.edit import edit_post
+from core.json import JsonObject
 from tests import make
 from tests.agents.asking import execute
 from tests.fake_provider import Reply
 
 pytestmark = pytest.mark.django_db
 
-ITEMS = [{"question": "Why?", "answer": from_markdown("So.")}, {"question": "How?"}]
+ITEMS: list[JsonObject] = [
+    {"question": "Why?", "answer": from_markdown("So.")},
+    {"question": "How?"},
+]
 
 
 def post_with_questions() -> Post:

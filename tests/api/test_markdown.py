@@ -67,7 +67,7 @@ def test_review_takes_it() -> None:
     staged = {row["postModuleId"]: row["reviewProps"] for row in rows}
     assert staged[prose]["content"] == DOCUMENT
     assert answers(staged[faq]) == [DOCUMENT]
-    assert make.layers(post).view(Layer.REVIEW).document.module(prose).props["content"] == DOCUMENT  # type: ignore[union-attr]  # it stands there
+    assert make.layers(post).view(Layer.REVIEW).document.module(prose).props["content"] == DOCUMENT
 
 
 def test_shared_modules_and_overrides_take_it() -> None:
