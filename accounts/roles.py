@@ -32,6 +32,7 @@ _TRANSLATOR = frozenset(
 )
 
 _EDITOR = _TRANSLATOR | {
+    "feedback.moderate",  # delete the notes of others
     "posts.create",
     "posts.edit",
     "posts.publish",

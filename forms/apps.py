@@ -10,10 +10,13 @@ class FormsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from content.rules import references
         from content.site import sources
         from core import replacing
+        from forms.queries import existing_forms
         from forms.replacing import FORMS
         from forms.site import load_forms
 
         replacing.register(FORMS)
         sources.register("forms", load_forms, field="form-reference")
+        references.register("form-reference", existing_forms)

@@ -12,6 +12,8 @@ from forms.models import FormDefinition
 from forms.services.definitions import create_form
 
 SLUG: Final = "contact"
+BEFORE_POSTS: Final = True
+"""Posts of the demo show the form."""
 _WORDS: Final[dict[str, dict[str, str]]] = {
     "en": {
         "title": "Write to us",

@@ -32,6 +32,7 @@ from seo.models import ADDRESS_MAX
 from seo.queries import target_of
 
 Outcome = Literal["page", "list", "system", "moved", "redirect", "nothing"]
+StepName = Literal["address", "locale", "system", "post", "list", "form", "redirect", "pattern"]
 _SHAPES: Final[Mapping[str, str]] = {
     "slug": r"[^/]+", "path": r".+", "locale": r"[^/]+", "yyyy": r"\d{4}", "mm": r"\d\d", "dd": r"\d\d",
 }  # fmt: skip
@@ -44,7 +45,7 @@ _MOST: Final = 20
 class Step:
     """`name` says what was asked, `found` whether it decided; `sentence` is for a person."""
 
-    name: Literal["address", "locale", "system", "post", "list", "form", "redirect", "pattern"]
+    name: StepName
     found: bool
     sentence: str
     facts: JsonObject = field(default_factory=dict)

@@ -8,7 +8,7 @@ from core.actor import Actor
 from core.diagnostics import commands, local_route, running, server_log
 from core.json import JsonObject
 from core.tool_pages import Page
-from core.tools import Arguments, tool
+from core.tools import Arguments, Result, tool
 
 
 class RunAceCommand(Arguments):
@@ -24,6 +24,18 @@ class LocalRoute(Arguments):
 class ReadServerLogs(Arguments):
     lines: int = Field(100, ge=1, le=server_log.MOST_LINES)
     level: server_log.LogLevel = Field("debug", description="The least serious that is answered.")
+
+
+class RouteAnswer(Result):
+    """`body` is there where the answer is text, `location` where it leads on, `cut` where the text is longer."""
+
+    status: int
+    ms: int
+    headers: dict[str, str]
+    location: str | None = None
+    size: int | None = Field(None, alias="bytes")
+    body: str | None = None
+    cut: bool | None = None
 
 
 @tool(
@@ -55,6 +67,7 @@ def run_ace_command(actor: Actor, arguments: RunAceCommand) -> JsonObject:
     permission="settings.manage",
     arguments=LocalRoute,
     group="diagnostics",
+    result=RouteAnswer,
     waits=True,
 )
 def test_local_route(actor: Actor, arguments: LocalRoute) -> JsonObject:

@@ -8,6 +8,7 @@ from typing import cast
 
 from django.utils.translation import gettext
 
+from content.changes import same
 from content.definitions import modules, post_types, props_of
 from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, ModuleDocument, PostDocument
 from core.errors import RuleViolation, invalid
@@ -46,6 +47,23 @@ class FieldTarget:
 
     def module(self, document: PostDocument) -> ModuleDocument | None:
         return None if self.module_id is None else document.module(self.module_id)
+
+    def value_within(self, prop: Json, current: Json) -> Json:
+        """What stands at this place in a new value of the whole prop.
+
+        Raises `RuleViolation` where the new value differs from the current one anywhere else.
+        """
+        found = prop
+        for part in self.path[1:]:
+            found = _step(found, part)
+        if not same(_put(current, self.path[1:], found), prop):
+            raise invalid(
+                "module.props",
+                gettext("Only %(key)s was asked for; the rest of the prop must stay as it is.")
+                % {"key": self.key},
+                code="not_asked_for",
+            )
+        return found
 
     def edit(self, value: Json) -> Callable[[PostDocument], PostDocument]:
         """The edit that puts the value there."""

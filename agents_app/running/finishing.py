@@ -19,6 +19,7 @@ from agents_app.running.suggestion import (
     Suggestion,
     edit_for,
     proposes_nothing,
+    value_of,
 )
 from agents_app.running.task import Task
 from agents_app.running.written import paths_by_tools
@@ -35,7 +36,10 @@ def finish(task: Task, output: BaseModel, hiding: Hiding) -> None:
     """Stage the answer and end the run. Raises `RuleViolation` where the answer cannot stand."""
     answer = cast("Suggestion | FieldSuggestion", output)
     refuse_new_links(task.run, task.agent, task.layers, answer)
-    value: Json = answer.value if isinstance(answer, FieldSuggestion) else None
+    value: Json = None
+    if isinstance(answer, FieldSuggestion):
+        value = _value(task, answer)
+        answer = FieldSuggestion(value=value, summary=answer.summary)
     if task.run.is_dry:
         _rehearse(task, answer)
         value = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -56,6 +60,12 @@ def finish(task: Task, output: BaseModel, hiding: Hiding) -> None:
     task.run.status = RunStatus.SUCCEEDED
     record_run_end(task.run, task.actor)
     wake_next(task.run)
+
+
+def _value(task: Task, answer: FieldSuggestion) -> Json:
+    if task.target is None or task.layers is None:
+        raise ValueError("a field suggestion needs the field")
+    return value_of(answer, task.target, task.layers.ai_review.document)
 
 
 class _Rehearsed(Exception):

@@ -1,7 +1,8 @@
 """What an agent may answer, and the edit of a post that an answer is.
 
-The answer's parts are the specification's: `{post?, module?, modules?, value?, summary?}`. Whether the values
-may stand in the post is for `content.rules` to say, when the edit is staged.
+The answer's parts are the specification's: `{post?, module?, modules?, value?, summary?}`. Of one field, `value`,
+`post` and `module` are three ways to say its new value. Whether the values may stand in the post is for
+`content.rules` to say, when the edit is staged.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 from pydantic.alias_generators import to_camel
 
 from agents_app.running.fields import FieldTarget
-from content.document import AGENT_FIELD_NAMES, PostDocument
+from content.definitions import coerce_markdown
+from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, PostDocument
 from content.edits import patch_fields, update_module
-from core.errors import NotFound, invalid
+from core.errors import NotFound, RuleViolation, invalid
 from core.json import Json
 
 Edit = Callable[[PostDocument], PostDocument]
@@ -64,10 +66,23 @@ class Suggestion(_Answer):
 
 
 class FieldSuggestion(_Answer):
-    """A new value of the one field that was asked about."""
+    """A new value of the one field that was asked about, in one of three forms. `value` is the shortest."""
 
-    value: JsonValue = Field(description="The new value, in the field's own form.")
+    value: JsonValue = Field(default=None, description="The new value, in the field's own form.")
+    post: dict[str, JsonValue] | None = Field(
+        default=None, description="Instead of value, of a post field: its name and new value."
+    )
+    module: ModuleEdit | None = Field(
+        default=None, description="Instead of value, of a module's prop: props with its new value."
+    )
     summary: str | None = Field(default=None, max_length=SUMMARY_MAX)
+
+    @model_validator(mode="after")
+    def _says_it_once(self) -> FieldSuggestion:
+        forms = [form for form in (self.value, self.post, self.module) if form is not None]
+        if len(forms) > 1 or (not forms and "value" not in self.model_fields_set):
+            raise ValueError("give one of value, post and module")
+        return self
 
 
 def output_type(scope: str) -> type[Suggestion] | type[FieldSuggestion]:
@@ -83,7 +98,7 @@ def edit_for(answer: Suggestion | FieldSuggestion, target: FieldTarget | None = 
     if isinstance(answer, FieldSuggestion):
         if target is None:
             raise ValueError("a field suggestion needs the field")
-        return target.edit(answer.value)
+        return lambda document: target.edit(value_of(answer, target, document))(document)
 
     def edit(document: PostDocument) -> PostDocument:
         if answer.post:
@@ -96,6 +111,64 @@ def edit_for(answer: Suggestion | FieldSuggestion, target: FieldTarget | None = 
         return document
 
     return edit
+
+
+def value_of(answer: FieldSuggestion, target: FieldTarget, document: PostDocument) -> Json:
+    """The new value of the field, in whichever form it was answered.
+
+    Raises `RuleViolation` where the answer speaks of anything else: a field agent changes what it was asked about.
+    """
+    if answer.post is not None:
+        return _value_in_post(answer.post, target)
+    if answer.module is not None:
+        return _value_in_module(answer.module, target, document)
+    return answer.value
+
+
+def _value_in_post(patch: Mapping[str, Json], target: FieldTarget) -> Json:
+    named: dict[str, Json] = {}
+    for name, value in patch.items():
+        if name == "customFields" and isinstance(value, Mapping):
+            named |= {f"{CUSTOM_PREFIX}{own}": item for own, item in value.items()}
+        else:
+            named[name] = value
+    asked = None if target.module_id is not None else ".".join(target.path)
+    _refuse_others("post", named, asked, target)
+    return named[str(asked)]
+
+
+def _value_in_module(edit: ModuleEdit, target: FieldTarget, document: PostDocument) -> Json:
+    module = target.module(document)
+    wanted = edit.post_module_id
+    if module is None or (wanted is not None and wanted.lower() != module.id):
+        raise _not_asked_for("module" if module is None else "module.postModuleId", target)
+    given: dict[str, Json] = {**(edit.props or {}), **(edit.overrides or {})}
+    if edit.content_markdown is not None:
+        name, content = coerce_markdown(module.type, edit.content_markdown)
+        given[name] = content
+    name = target.path[0]
+    forms = {"props": edit.props, "overrides": edit.overrides, "contentMarkdown": True}
+    form = next(form for form, said in forms.items() if said is not None)
+    _refuse_others(f"module.{form}", given, name, target)
+    return target.value_within(given[name], {**module.props, **module.overrides}.get(name))
+
+
+def _refuse_others(
+    where: str, given: Mapping[str, Json], asked: str | None, target: FieldTarget
+) -> None:
+    for name in given:
+        if name != asked:
+            raise _not_asked_for(f"{where}.{name}", target)
+    if asked is None or asked not in given:
+        raise _not_asked_for(where, target)
+
+
+def _not_asked_for(path: str, target: FieldTarget) -> RuleViolation:
+    return invalid(
+        path[:200],
+        f"Only {target.key} was asked for: answer {{value}} with its new value, and leave {path[:200]} out.",
+        code="not_asked_for",
+    )
 
 
 def proposes_nothing(answer: Suggestion | FieldSuggestion) -> bool:

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -15,7 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from content.admin.pages import post_url
 from content.models import Feedback, FeedbackCategory, FeedbackStatus
-from content.services.feedback import change_feedback, delete_feedback
+from content.services.feedback import change_feedback, delete_feedback, may_delete
 from core.admin.forms import form_page, saved
 from core.admin.rights import PermittedAdmin, actor_of, answers_refusals, may, require
 from core.words import said
@@ -74,7 +75,7 @@ class FeedbackAdmin(PermittedAdmin[Feedback]):
             "row": row,
             "post_url": post_url("change", row.post),
             "may_resolve": may(request, "feedback.resolve"),
-            "may_delete": may(request, "feedback.delete"),
+            "may_delete": may_delete(row, actor_of(request)),
             "delete_url": reverse("admin:content_feedback_delete", args=[row.pk]),
         }
         return form_page(
@@ -92,6 +93,8 @@ class FeedbackAdmin(PermittedAdmin[Feedback]):
         """GET asks, POST deletes."""
         require(request, "feedback.delete")
         row = self._find(request, object_id)
+        if not may_delete(row, actor_of(request)):
+            raise PermissionDenied
         if request.method == "POST":
             _delete(row, request)
             messages.success(request, _("The feedback is deleted."))

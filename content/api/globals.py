@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from content import global_queries, presenters
 from content.api.schema import globals as schema
+from content.api.schema.modules import Props
 from content.models import ModuleInstance
 from content.services.globals import create_global, delete_global, edit_global, revert_global
 from core.api.body import Body, Words, body_object, check, read_body
@@ -23,7 +24,7 @@ class NewGlobalModule(Body):
     global_slug: Words
     type: Words
     label: Words = ""
-    props: dict[str, Any] = {}
+    props: Props = {}
 
 
 class GlobalModuleChange(Body):
@@ -31,7 +32,7 @@ class GlobalModuleChange(Body):
 
     type: Words | None = None
     label: Words | None = None
-    props: dict[str, Any] | None = None
+    props: Props | None = None
     version: int | None = None
 
 

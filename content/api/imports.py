@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from content.api import reading
+from content.api.schema.modules import Props
 from content.api.schema.posts import MADE, PostSchema
 from content.document import CUSTOM_PREFIX, SCHEMA_VERSION, ModuleDocument, PostDocument
 from content.rules.modules import MODULES_MAX
@@ -50,8 +51,8 @@ class ImportedModule(Body):
     scope: Words = "local"
     global_slug: Words | None = None
     locked: bool = False
-    props: dict[str, Any] | None = None
-    overrides: dict[str, Any] | None = None
+    props: Props | None = None
+    overrides: Props | None = None
     post_module_id: Words | None = None
     module_instance_id: Words | None = None
     order_index: int | None = None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from content import edits
+from content.api.schema.modules import Props
 from content.document import PostDocument
 from content.queries import shared_module
 from core.actor import Actor
@@ -17,8 +17,8 @@ MOST = 300
 
 class ModuleEntry(Body):
     type: Words
-    props: dict[str, Any] | None = None
-    overrides: dict[str, Any] | None = None
+    props: Props | None = None
+    overrides: Props | None = None
     scope: Words | None = None
     global_slug: Words | None = None
     locked: bool = False

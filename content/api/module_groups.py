@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from content import presenters
 from content.api.schema import definitions as schema
+from content.api.schema.modules import Props
 from content.module_group_queries import all_groups, find_group, of_row
 from content.services.module_groups import create_group, delete_group, edit_group
 from core.api.body import Body, Words, body_object, check, read_body
@@ -24,7 +25,7 @@ class GroupPlace(Body):
     type: Words
     scope: Literal["local", "global", "static"] = "local"
     locked: bool = False
-    props: dict[str, Any] = {}
+    props: Props = {}
     global_slug: Words | None = None
     order_index: int | None = None
     """Read back, and ignored: the order of the list counts."""

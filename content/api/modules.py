@@ -13,6 +13,7 @@ from content import edits
 from content.api import reading
 from content.api.module_entries import NewModule, add
 from content.api.schema import modules as schema
+from content.api.schema.modules import Props
 from content.document import PostDocument
 from content.layers import open_layers
 from content.models import Post, PostModule
@@ -25,8 +26,8 @@ from core.errors import NotFound, RuleViolation, invalid
 
 
 class ModulePatch(Body):
-    props: dict[str, Any] | None = None
-    overrides: dict[str, Any] | None = None
+    props: Props | None = None
+    overrides: Props | None = None
     order_index: Whole | None = None
     type: Words | None = None
     locked: bool | None = None

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
 
-from content.definitions.values import CHECKS
+from content.definitions.values import CHECKS, document_of
 from content.richtext import schema as richtext
 
 FieldType = Literal[
@@ -42,6 +42,13 @@ class ModuleProps(BaseModel):
     model_config = ConfigDict(
         extra="forbid", alias_generator=to_camel, allow_inf_nan=False, protected_namespaces=()
     )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _read_markdown(cls, value: object, info: ValidationInfo) -> object:
+        extra = cls.model_fields[info.field_name or ""].json_schema_extra
+        is_rich = isinstance(extra, dict) and extra.get("field") == "richtext"
+        return document_of(value) if is_rich and isinstance(value, str) else value
 
     @field_validator("*", mode="after")
     @classmethod
@@ -82,10 +89,10 @@ def Textarea(
 
 
 def RichText(*, translatable: bool = True, label: str = "", help: str = "") -> Any:
-    """A rich-text document (`RichTextDocument`), empty by default."""
+    """A rich-text document (`RichTextDocument`), empty by default; Markdown that is written becomes one."""
     return _field(
         "richtext", translatable, label,
-        help or "Rich-text editor JSON: {type: doc, content: [...]}.",
+        help or "Rich-text editor JSON: {type: doc, content: [...]}. Markdown may be sent instead.",
         default_factory=lambda: deepcopy(richtext.EMPTY),
     )  # fmt: skip
 

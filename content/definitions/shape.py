@@ -89,6 +89,8 @@ def _lean(node: object, definitions: dict[str, object]) -> Json:
     if "properties" in node:
         node.pop("title", None)
         node.pop("description", None) if "field" not in node else None
+    if node.get("field") == "richtext":
+        node["type"] = ["string", "object"]
     if node.get("additionalProperties") is True:
         del node["additionalProperties"]
     if "default" in node and node["default"] in ("", None, [], {}):

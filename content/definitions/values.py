@@ -16,9 +16,12 @@ from django.utils.translation import gettext as _
 from pydantic_core import PydanticCustomError
 
 from content.richtext import schema as richtext
+from content.richtext.markdown import from_markdown
 
 RICH_TEXT_MAX_BYTES = 400_000
 """Of the JSON form, in UTF-8."""
+MARKDOWN_MAX = 200_000
+"""Characters. Reading hostile Markdown of this length takes seconds."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -54,6 +57,17 @@ def check_lines(value: object) -> object:
             % {"ord": f"{ord(found.group()):04X}", "start": found.start()},
         )
     return value
+
+
+def document_of(markdown: str) -> object:
+    """The rich-text document that a text in Markdown is."""
+    if len(markdown) > MARKDOWN_MAX:
+        raise _wrong(
+            "rich_text",
+            _("The Markdown has %(size)s characters; at most %(markdown_max)s are read.")
+            % {"size": len(markdown), "markdown_max": MARKDOWN_MAX},
+        )
+    return from_markdown(markdown)
 
 
 def check_rich_text(value: object) -> object:

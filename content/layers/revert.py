@@ -18,10 +18,10 @@ from content.layers.marks import hands_on
 from content.layers.state import LayerView, lock_post, open_layers, save_draft, settle
 from content.models import Layer, Post, Provenance, Revision, Status, Term
 from content.rules import check_changes
+from content.rules.references import without_missing
 from core.actor import Actor
 from core.errors import NotFound, RuleViolation
 from core.json import JsonObject
-from media.queries import media_exists
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,8 @@ def revert_to_revision(
         )
     live = open_layers(post).live
     target, left_out = still_possible(post, live, PostDocument.from_json(revision.document))
-    target = check_changes(post=post, before=live, after=target, actor=actor)
+    # What is text stays as it was, whatever it leads to.
+    target = check_changes(post=post, before=live, after=target, actor=actor, taken_over=target)
     if left_out:
         note = f"{note} (left out: {', '.join(left_out)})".strip()
     if write_live(post=post, before=live, after=target, actor=actor, reason="reverted", note=note):
@@ -71,15 +72,15 @@ def still_possible(
     is_past = isinstance(due, str) and (parse_datetime(due) or timezone.now()) <= timezone.now()
     if due is not None and (is_past or post.status != Status.DRAFT):
         gone["publishAt"] = live.fields.get("publishAt")
-    parent, media = fields.get("parentId"), fields.get("featuredMediaId")
+    parent = fields.get("parentId")
     if parent and not Post.objects.alive().filter(pk=str(parent)).exists():
         gone["parentId"] = None
-    if media and not media_exists(str(media)):
-        gone["featuredMediaId"] = None
     terms = Term.objects.filter(pk__in=target.taxonomy_term_ids).values_list("pk", flat=True)
     ids = sorted(str(id_) for id_ in terms)
     left_out = [*gone, *(["taxonomyTermIds"] if len(ids) < len(target.taxonomy_term_ids) else [])]
-    return target.with_fields(gone).with_terms(ids), left_out
+    target = target.with_fields(gone).with_terms(ids)
+    target, missing = without_missing(live, target, diff(live, target))
+    return target, [*left_out, *missing]
 
 
 @transaction.atomic
@@ -93,9 +94,10 @@ def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
     for revision, paths in _contributions(post, run_id):
         target, left = _without(post, target, revision, paths)
         kept += left
-    target = check_changes(post=post, before=live, after=target, actor=actor)
+    target, missing = without_missing(live, target, diff(live, target))
+    target = check_changes(post=post, before=live, after=target, actor=actor, taken_over=target)
     reverted = diff(live, target).paths
-    note = f"run {run_id}"
+    note = f"run {run_id}" + (f" (left out: {', '.join(missing)})" if missing else "")
     if write_live(post=post, before=live, after=target, actor=actor, reason="reverted", note=note):
         settle(post, target)
     unstaged = _unstage(post, run_id, actor)

@@ -52,10 +52,12 @@ def stage(
     actor: Actor,
     edit: Edit,
     expected_version: int | None = None,
+    taken_over: PostDocument | None = None,
 ) -> Staged:
     """Change a layer: `edit` gets its present document and returns the one it should be.
 
-    What earlier calls staged is what `edit` is given, so nothing of it is lost. Raises `NotAllowed`, `NotFound`,
+    What earlier calls staged is what `edit` is given, so nothing of it is lost. What `taken_over`, the source of a
+    copy, refers to may be gone. Raises `NotAllowed`, `NotFound`,
     `RuleViolation`, or `Conflict` (`stale_version`) where `expected_version` is not the layer's version.
     """
     require_layer(actor, layer)
@@ -65,7 +67,9 @@ def stage(
     view = layers.view(layer)
     check_version(expected_version, view.version, _("This draft"))
     document = edit(view.document)
-    document = check_changes(post=post, before=view.document, after=document, actor=actor)
+    document = check_changes(
+        post=post, before=view.document, after=document, actor=actor, taken_over=taken_over
+    )
     own = diff(view.document, document).paths
     if not own:
         return Staged(post, layer, view.version, (), view.document)

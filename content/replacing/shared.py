@@ -14,6 +14,7 @@ from content.models import Menu, ModuleInstance, ModuleRevision, Term
 from content.replacing.documents import props_of_places
 from content.replacing.props import edit_props
 from content.rules.menus import clean_items
+from content.rules.references import PropsChange, check_props
 from content.rules.values import clean_line
 from content.search_following import keep_words_of_global
 from content.site.links import menu_post_ids
@@ -76,9 +77,11 @@ def _changed(row: ModuleInstance, hand: Hand) -> tuple[str, JsonObject]:
     if definition is not None:
         wanted = edit_props(definition.Props, row.props, hand, "props")
         changed = {name: value for name, value in wanted.items() if value != props[name]}
-        props |= checking.check_partial(
+        cleaned = checking.check_partial(
             definition.Props, changed, prefix="props", what=f"The module {row.type}"
         )
+        check_props(PropsChange(definition.Props, row.props, cleaned))
+        props |= cleaned
         hand.settle({"label": label, **props_of_places(definition.Props, props, "props")})
     return label, props
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from django.utils.translation import gettext as _
 
-from content.definitions import ModuleProps, find_module, props_of
+from content.changes import ABSENT, Value, same
+from content.definitions import ModuleProps, Prop, checking, find_module, props_of
 from content.document import ModuleDocument, PostDocument
 from core.errors import RuleViolation, invalid
 from core.json import Json, JsonObject
@@ -30,6 +31,50 @@ def translated_modules(
         known = find_module(module.type).Props
         values = {**module.props, **module.overrides}
         found[module.id] = _texts(module, known, values, props)
+    return found
+
+
+def changes_text_only(prop: Prop | None, before: Value, after: Value) -> bool:
+    """Whether a change of a prop leaves alone what is not translated in it, however deep.
+
+    Items of a list may be moved and removed with what they hold; new ones have defaults where no text stands.
+    """
+    if prop is None or not prop.translatable:
+        return False
+    if prop.nested is None or after is ABSENT:
+        return True
+    nested = prop.nested
+    left = [_untranslated(nested, item) for item in _items(before)]
+    items = [_untranslated(nested, item) for item in _items(after)]
+    may_be_new = max(0, len(items) - len(left))
+    plain = _untranslated(nested, {})
+    for item in items:
+        found = next((other for other in left if same(other, item)), None)
+        if found is not None:
+            left.remove(found)
+        elif may_be_new and same(item, plain):
+            may_be_new -= 1
+        else:
+            return False
+    return True
+
+
+def _items(value: Value) -> list[Mapping[str, Json]]:
+    """The objects of a list, or the one object; what is neither the rules refuse by its path."""
+    items = value if isinstance(value, list | tuple) else [value]
+    return [item for item in items if isinstance(item, Mapping)]
+
+
+def _untranslated(nested: type[ModuleProps], item: Mapping[str, Json]) -> JsonObject:
+    values = {**checking.defaults(nested), **item}
+    found: JsonObject = {}
+    for prop in props_of(nested).values():
+        if not prop.translatable:
+            found[prop.name] = values[prop.name]
+        elif prop.nested is not None:
+            found[prop.name] = [
+                _untranslated(prop.nested, inner) for inner in _items(values[prop.name])
+            ]
     return found
 
 

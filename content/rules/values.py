@@ -18,7 +18,6 @@ from content.richtext.schema import safe_href
 from content.store import iso
 from core.errors import invalid
 from core.json import Json
-from media.queries import media_exists
 
 _SLUG: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -143,13 +142,6 @@ def _uuid(name: str, value: Json) -> Json:
         raise invalid(name, _("%(name)s must be a UUID.") % {"name": name}) from None
 
 
-def _media(name: str, value: Json) -> Json:
-    found = _uuid(name, value)
-    if found is not None and not media_exists(str(found)):
-        raise invalid(name, _("No media has the id %(found)s.") % {"found": found})
-    return found
-
-
 def _whole_number(name: str, value: Json) -> Json:
     if value is None:
         return 0
@@ -191,7 +183,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, Json], Json]]] = {
     "canonicalUrl": _address,
     "robotsJson": _robots,
     "jsonldOverrides": _json_object,
-    "featuredMediaId": _media,
+    "featuredMediaId": _uuid,
     "parentId": _uuid,
     "orderIndex": _whole_number,
     "publishAt": _moment,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -84,10 +84,13 @@ def create_post(
     title = fields.get("title")
     wanted = {"slug": slug_of(title if isinstance(title, str) else ""), **fields}
     document = patch_fields(empty, wanted)
-    document = (
-        edit(document) if edit else seed_group(document, _group(module_group), shared_modules())
+    seeded = None if edit else seed_group(empty, _group(module_group), shared_modules())
+    document = edit(document) if edit else document
+    if seeded is not None:
+        document = replace(document, modules=seeded.modules)
+    document = check_changes(
+        post=post, before=empty, after=document, actor=actor, taken_over=seeded
     )
-    document = check_changes(post=post, before=empty, after=document, actor=actor)
     require_names(document)
     if status == Status.PUBLISHED and document.fields.get("publishAt") is not None:
         raise invalid("publishAt", _("Only a draft waits for its publication."), code="not_a_draft")
@@ -152,15 +155,18 @@ def propose_post(
     actor.require_inside(None)
     post = new_row(actor, type, locale, None)
     insert_placeholder(post, actor)
+    seeded = seed_group(empty_document(post), _group(module_group), shared_modules())
 
     def build(document: PostDocument) -> PostDocument:
         title = fields.get("title")
         wanted = {"slug": slug_of(title if isinstance(title, str) else ""), **fields}
-        document = patch_fields(document, wanted)
-        document = seed_group(document, _group(module_group), shared_modules())
+        document = replace(patch_fields(document, wanted), modules=seeded.modules)
         return edit(document) if edit else document
 
-    return Proposed(post, stage(post_id=post.pk, layer=Layer.AI_REVIEW, actor=actor, edit=build))
+    staged = stage(
+        post_id=post.pk, layer=Layer.AI_REVIEW, actor=actor, edit=build, taken_over=seeded
+    )
+    return Proposed(post, staged)
 
 
 def insert_placeholder(post: Post, actor: Actor) -> None:

@@ -84,14 +84,24 @@ def change_feedback(
 
 @transaction.atomic
 def delete_feedback(*, feedback_id: UUID | str, actor: Actor) -> UUID:
-    """Delete a note for good."""
+    """Delete a note for good. Raises `NotAllowed` where it is another's and the actor moderates none."""
     actor.require_person("delete feedback")
     actor.require("feedback.delete")
     row = _locked(feedback_id)
+    if not may_delete(row, actor):
+        message = _("This note is somebody else's; editors and admins delete those.")
+        raise NotAllowed(message, code="not_the_author")
     pk = row.pk
     _record("feedback.deleted", row, actor)
     Feedback.objects.filter(pk=pk).delete()
     return pk
+
+
+def may_delete(row: Feedback, actor: Actor) -> bool:
+    """Whether the note is the actor's own, or anybody's may go."""
+    return actor.can("feedback.delete") and (
+        row.author_id == actor.user.pk or actor.can("feedback.moderate")
+    )
 
 
 def _move(row: Feedback, status: str, actor: Actor) -> None:

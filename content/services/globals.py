@@ -15,6 +15,7 @@ from content.global_queries import find_global, placements_of
 from content.layers.state import check_version
 from content.media_following import follow_globals, forget_global
 from content.models import ModuleInstance, ModuleRevision
+from content.rules.references import PropsChange, check_props, props_without_missing
 from content.rules.values import clean_line
 from content.search_following import keep_words_of_global
 from core import events
@@ -58,6 +59,7 @@ def create_global(
         label=clean_line("label", label, LABEL_MAX),
         props=validate_props(type, props or {}),
     )
+    check_props(PropsChange(definition.Props, {}, module.props))
     try:
         with transaction.atomic():
             module.save(force_insert=True)
@@ -116,7 +118,11 @@ def revert_global(
         for name, value in revision.props.items()
         if name not in module.props or module.props[name] != value
     }
-    props = {**revision.props, **_checked(module, changed)}
+    if changed:
+        # A file that was deleted since is left out: nobody could bring the rest back else.
+        definition = find_module(module.type)
+        changed = props_without_missing(PropsChange(definition.Props, module.props, changed))
+    props = {**revision.props, **changed, **_checked(module, changed)}
     _write(module, revision.label, props, actor, "reverted")
     return module
 
@@ -168,9 +174,11 @@ def _checked(module: ModuleInstance, props: Mapping[str, Json]) -> JsonObject:
     if not changed:
         return {}
     definition = find_module(module.type)
-    return checking.check_partial(
+    cleaned = checking.check_partial(
         definition.Props, changed, prefix="props", what=f"The module {module.type}"
     )
+    check_props(PropsChange(definition.Props, module.props, cleaned))
+    return cleaned
 
 
 def _write(

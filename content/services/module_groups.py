@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from django.db import IntegrityError, transaction
@@ -20,6 +21,7 @@ from content.layers.state import check_version
 from content.models import ModuleGroup, ModuleInstance
 from content.module_group_queries import place_json, read_places
 from content.rules.places import check_places
+from content.rules.references import PropsChange, check_props
 from content.rules.values import clean_line
 from core import events
 from core.actor import Actor
@@ -99,7 +101,7 @@ def edit_group(
     if description is not None:
         group.description = clean_line("description", description, DESCRIPTION_MAX)
     if modules is not None:
-        group.modules = _checked(group.post_type, modules)
+        group.modules = _checked(group.post_type, modules, read_places(group.modules))
     group.version += 1
     group.save()
     _tell("updated", group, actor)
@@ -144,21 +146,33 @@ def _require_post_type(name: str) -> None:
         raise invalid("postType", error.message, code=error.code) from None
 
 
-def _checked(post_type: str, entries: Places) -> list[JsonObject]:
+def _checked(
+    post_type: str, entries: Places, before: Sequence[GroupModule] = ()
+) -> list[JsonObject]:
     places = read_places(check_places(entries))
     slugs = {place.global_slug for place in places if place.global_slug}
     rows = ModuleInstance.objects.filter(scope="global", global_slug__in=slugs)
     shared = {str(slug): str(type_) for slug, type_ in rows.values_list("global_slug", "type")}
+    cleaned: list[GroupModule] = []
     for number, place in enumerate(places):
         try:
-            _check_place(post_type, place, shared)
+            cleaned.append(_clean_place(post_type, place, shared))
         except RuleViolation as error:
             details = {f"modules.{number}.{path}": text for path, text in error.details.items()}
             raise RuleViolation(error.message, code=error.code, details=details) from None
-    return [place_json(place) for place in places]
+    old = [place.props for place in before]
+    check_props(
+        *(
+            PropsChange(find_module(place.type).Props, {}, place.props, f"modules.{number}.props")
+            for number, place in enumerate(cleaned)
+            if place.props
+            not in old  # a group whose file was deleted can still be changed elsewhere
+        )
+    )
+    return [place_json(place) for place in cleaned]
 
 
-def _check_place(post_type: str, place: GroupModule, shared: Mapping[str, str]) -> None:
+def _clean_place(post_type: str, place: GroupModule, shared: Mapping[str, str]) -> GroupModule:
     definition = find_module(place.type)
     reason = why_excluded(post_type, place.type)
     if reason is not None:
@@ -181,13 +195,14 @@ def _check_place(post_type: str, place: GroupModule, shared: Mapping[str, str]) 
         }
         raise invalid("globalSlug", message, code="unknown_global")
     try:
-        place.full_props()
+        full = place.full_props()
     except RuleViolation as error:
         # A place has props in any case: those of a shared module go on top of what is shared.
         details = {
             path.replace("overrides", "props", 1): text for path, text in error.details.items()
         }
         raise RuleViolation(error.message, code=error.code, details=details) from None
+    return replace(place, props={name: full[name] for name in place.props})
 
 
 def _tell(what: str, group: ModuleGroup, actor: Actor) -> None:

@@ -73,7 +73,7 @@ def create_translation(
     copy, ids = _copied(document, empty, locale)
     try:
         # Judged as content: whoever may translate a post may have it copied, locked modules and all.
-        copy = clean_changes(post, empty, copy)
+        copy = clean_changes(post, empty, copy, document)
     except RuleViolation as error:
         # The modules of the copy are not there yet: those of the source are.
         names = {copied: of for of, copied in ids.items()}
@@ -118,7 +118,9 @@ def propose_translation(
         return copy
 
     try:
-        staged = stage(post_id=post.pk, layer=Layer.AI_REVIEW, actor=actor, edit=build)
+        staged = stage(
+            post_id=post.pk, layer=Layer.AI_REVIEW, actor=actor, edit=build, taken_over=document
+        )
     except RuleViolation as error:
         raise by_other_names(error, {copied: of for of, copied in made.items()}) from None
     remember(post, document, made)

@@ -50,7 +50,7 @@ def create_variation(
     copy = empty.with_fields(copied_fields(document)).with_terms(document.taxonomy_term_ids)
     copy, ids = copy_modules(document, copy)
     try:
-        copy = check_changes(post=post, before=empty, after=copy, actor=actor)
+        copy = check_changes(post=post, before=empty, after=copy, actor=actor, taken_over=document)
     except RuleViolation as error:
         # The modules of the copy are not there yet: those of the source are.
         names = {copied: of for of, copied in ids.items()}
@@ -117,7 +117,7 @@ def promote_variation(
     _check_seen(expected_variation_version, winner)
     before = store.load(original)
     after = won_by(winner, before)
-    after = check_changes(post=original, before=before, after=after, actor=actor)
+    after = check_changes(post=original, before=before, after=after, actor=actor, taken_over=after)
     note = f"variation {winner.variation}"
     if write_live(
         post=original, before=before, after=after, actor=actor, reason="promoted", note=note

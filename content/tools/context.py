@@ -32,7 +32,7 @@ from content.tools.definition_results import (
 from content.tools.names import require_module_type
 from content.tools.rich import readable, written_schema
 from core.actor import Actor
-from core.json import JsonObject
+from core.json import Json, JsonObject
 from core.tool_pages import Paged, page
 from core.tools import Arguments, tool
 
@@ -43,6 +43,10 @@ class OfPostType(Arguments):
 
 class MaybeOfPostType(Paged):
     post_type: str | None = Field(None, max_length=80)
+
+
+class ModulesOfPostType(Paged):
+    post_type: str = Field(max_length=80)
 
 
 class OfType(Arguments):
@@ -161,18 +165,23 @@ def _guidance(row: type[Module], full: bool) -> JsonObject:
     title="Allowed modules",
     kind="read",
     permission="posts.view",
-    arguments=OfPostType,
+    arguments=ModulesOfPostType,
     group="context",
     result=AllowedModules,
 )
-def get_allowed_modules_for_post_type(actor: Actor, arguments: OfPostType) -> JsonObject:
-    """The modules a post type allows, and why each other one is excluded."""
+def get_allowed_modules_for_post_type(actor: Actor, arguments: ModulesOfPostType) -> JsonObject:
+    """The modules a post type allows, as list_modules has them, and why each other one is excluded."""
     find_post_type(arguments.post_type)
     excluded = {row.name: why_excluded(arguments.post_type, row.name) for row in modules}
-    return {
-        "allowed": [_module(row) for row in modules if excluded[row.name] is None],
-        "excluded": [{"type": name, "why": why} for name, why in excluded.items() if why],
-    }
+    rows = [row for row in modules if excluded[row.name] is None]
+    listed = page(
+        arguments,
+        "get_allowed_modules_for_post_type",
+        rows,
+        partial(_module, full=arguments.is_full),
+    )
+    why: list[Json] = [{"type": name, "why": why} for name, why in excluded.items() if why]
+    return {**listed, "excluded": why}
 
 
 @tool(

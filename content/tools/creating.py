@@ -17,6 +17,7 @@ from content.services.create import propose_post
 from content.tools.arguments import Ids, Markdown, Props
 from content.tools.authorship import author
 from content.tools.names import hint
+from content.tools.references import with_finder
 from content.tools.results import CreatedPost
 from content.tools.rich import stored_props
 from content.tools.staging import staged_answer
@@ -172,7 +173,7 @@ def _apply(
         }
     except CmsError as error:
         if isinstance(error, RuleViolation) and id_ is not None:
-            error = of_one_module(id_, error)
+            error = with_finder(of_one_module(id_, error))
         result: JsonObject = {"ok": False, "error": error.message}
         if id_ is not None:
             result["postModuleId"] = id_

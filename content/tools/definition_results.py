@@ -69,8 +69,7 @@ class ExcludedModule(Result):
     why: str
 
 
-class AllowedModules(Result):
-    allowed: list[ListedModule]
+class AllowedModules(ModulePage):
     excluded: list[ExcludedModule]
 
 

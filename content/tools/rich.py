@@ -8,7 +8,6 @@ from typing import Final
 from content.definitions import ModuleProps, modules, props_of
 from content.richtext.markdown import from_markdown, to_markdown
 from content.richtext.schema import is_document
-from content.tools.files import require_files
 from core.json import Json, JsonObject
 
 _RICH_TEXT: Final = "Markdown, or the editor's JSON {type: doc, content: [...]}."
@@ -36,20 +35,18 @@ def written_schema(schema: Json) -> Json:
     if not isinstance(schema, dict):
         return schema
     if schema.get("field") == "richtext":
-        return {**schema, "type": ["string", "object"], "description": _RICH_TEXT}
+        return {**schema, "description": _RICH_TEXT}
     return {name: written_schema(item) for name, item in schema.items()}
 
 
 def stored_props(type_name: str, values: Mapping[str, Json] | None) -> JsonObject | None:
     """Props as a model wrote them, with the Markdown of rich-text props (a string, or what `readable` gave) opened.
 
-    What is not understood stays as it is, for the rules to refuse with its path. Raises `RuleViolation` on a file
-    that is not there.
+    What is not understood stays as it is, for the rules to refuse with its path.
     """
     definition = modules.get(type_name)
     if values is None or definition is None:
         return None if values is None else dict(values)
-    require_files(definition.Props, values)
     return _opened(definition.Props, values)
 
 

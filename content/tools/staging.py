@@ -19,6 +19,7 @@ from content.tools.arguments import Ids, Markdown, ModuleId, Props, Staging
 from content.tools.authorship import author, author_told
 from content.tools.names import require_module_type, require_stageable
 from content.tools.reading import require_post
+from content.tools.references import with_finder
 from content.tools.results import StagedModule, StagedResult
 from content.tools.rich import stored_props
 from core.actor import Actor
@@ -97,13 +98,16 @@ def save_post_ai_review(actor: Actor, arguments: SavePost) -> JsonObject:
     if arguments.taxonomy_term_ids is not None:
         patch["taxonomyTermIds"] = arguments.taxonomy_term_ids
     require_stageable(patch)
-    return _stage(
-        actor,
-        arguments.agent_id,
-        arguments.post_id,
-        lambda document: edits.patch_fields(document, patch),
-        arguments.expected_version,
-    )
+    try:
+        return _stage(
+            actor,
+            arguments.agent_id,
+            arguments.post_id,
+            lambda document: edits.patch_fields(document, patch),
+            arguments.expected_version,
+        )
+    except RuleViolation as error:
+        raise with_finder(error) from None
 
 
 @tool(
@@ -135,7 +139,7 @@ def add_module_to_post_ai_review(actor: Actor, arguments: AddModule) -> JsonObje
     try:
         answer = _stage(actor, arguments.agent_id, arguments.post_id, edit)
     except RuleViolation as error:
-        raise (of_one_module(made[0], error) if made else error) from None
+        raise with_finder(of_one_module(made[0], error) if made else error) from None
     return {**answer, "postModuleId": made[0]}
 
 
@@ -169,7 +173,7 @@ def update_post_module_ai_review(actor: Actor, arguments: UpdateModule) -> JsonO
     try:
         answer = _stage(actor, arguments.agent_id, post_of_module(id_), edit)
     except RuleViolation as error:
-        raise of_one_module(id_, error) from None
+        raise with_finder(of_one_module(id_, error)) from None
     return {**answer, "postModuleId": id_}
 
 

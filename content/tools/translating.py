@@ -18,6 +18,7 @@ from content.tools.arguments import PostId, Props, Staging
 from content.tools.authorship import author, author_told
 from content.tools.names import require_stageable
 from content.tools.reading import require_post
+from content.tools.references import with_finder
 from content.tools.rich import stored_props
 from content.tools.staging import staged_answer
 from content.tools.translation_results import (
@@ -128,7 +129,7 @@ def create_translation_ai_review(actor: Actor, arguments: CreateTranslation) -> 
             modules=_modules(open_layers(source).document(layer), arguments.modules),
         )
     except RuleViolation as error:
-        raise _taught(error) from None
+        raise with_finder(_taught(error)) from None
     return {**staged_answer(made.staged, writer, arguments.agent_id), **_made(made)}
 
 

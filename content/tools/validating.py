@@ -7,7 +7,9 @@ from typing import Any
 
 from pydantic import Field
 
-from content.definitions import modules, validate_props
+from content.definitions import find_module, modules, validate_props
+from content.rules.references import PropsChange, check_props
+from content.tools.references import with_finder
 from content.tools.rich import stored_props
 from core.actor import Actor
 from core.errors import RuleViolation, invalid
@@ -19,7 +21,7 @@ from core.tools.arguments import argument_errors, nearest
 
 class ValidatePayload(Arguments):
     type: str = Field(max_length=128, description="A module type, or the name of a tool.")
-    props: dict[str, Any] = Field({}, description="Of a tool: its arguments.")
+    props: dict[str, Any] = Field(description="Of a tool: its arguments.")
 
 
 class Validated(Result):
@@ -54,9 +56,10 @@ def validate_mcp_payload(actor: Actor, arguments: ValidatePayload) -> JsonObject
 def _of_module(name: str, props: Mapping[str, Json]) -> dict[str, list[str]]:
     try:
         refuse_unstorable(props, "props")
-        validate_props(name, stored_props(name, props) or {})
+        cleaned = validate_props(name, stored_props(name, props) or {})
+        check_props(PropsChange(find_module(name).Props, {}, cleaned))
     except RuleViolation as error:
-        return error.details or {"props": [error.message]}
+        return with_finder(error).details or {"props": [error.message]}
     return {}
 
 

@@ -83,7 +83,7 @@ def accepted(name: str, value: Json) -> Json:
         ("oneLine", None),
         ("lines", "a\x00b"),
         ("lines", "a\x1bb"),
-        ("rich", "text"),
+        ("rich", ["text"]),
         ("rich", {"type": "script"}),
         ("rich", {}),
         ("count", 11),

@@ -23,10 +23,10 @@ TRANSLATABLE: dict[str, Any] = {
     "excerpt": "Kurz.",
     "metaTitle": "Meta",
     "metaDescription": "Meta",
-    "canonicalUrl": "https://example.com/de",
-    "jsonldOverrides": {"inLanguage": "de"},
 }
 FORBIDDEN: dict[str, Any] = {
+    "canonicalUrl": "https://example.com/de",
+    "jsonldOverrides": {"inLanguage": "de"},
     "robotsJson": {"index": False},
     "featuredMediaId": None,
     "orderIndex": 7,

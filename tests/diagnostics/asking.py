@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from jsonschema import Draft202012Validator
+
+from core.tools import get_tool
+from core.tools.schemas import result_schema
 from mcp_bridge.access.credentials import Principal
 from mcp_bridge.calls import call_tool
 from tests import make
@@ -24,10 +28,13 @@ def granted(role: str = "ai_agent") -> Principal:
 
 
 def told(tool: str, role: str = "ai_agent", **arguments: Any) -> dict[str, Any]:
-    """The answer to an account of that role."""
+    """The answer to an account of that role, which is what the tool promises."""
     result = call_tool(granted(role), tool, arguments)
     assert not result.is_error, result.content[0].text
     answer: dict[str, Any] = result.structured_content
+    found = get_tool(tool)
+    if found is not None and found.result is not None:
+        Draft202012Validator(result_schema(found.result)).validate(answer)
     return answer
 
 

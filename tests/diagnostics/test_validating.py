@@ -125,3 +125,21 @@ def _nested(levels: int) -> dict[str, Any]:
 )
 def test_hostile_payloads_are_refused(type_: Any, props: Any) -> None:
     assert refusal("validate_mcp_payload", type=type_, props=props)[0] == "invalid_arguments"
+
+
+@pytest.mark.parametrize("name", ["hero", "list_posts"])
+def test_props_are_asked_for(name: str) -> None:
+    code, text = refusal("validate_mcp_payload", type=name)
+
+    assert code == "invalid_arguments"
+    assert "props" in text
+
+
+def test_references_are_judged_as_at_staging() -> None:
+    gone = "00000000-0000-4000-8000-000000000000"
+
+    found = validated("gallery", items=[{"imageId": gone}, {"imageId": str(make.image().pk)}])
+
+    assert list(found["errors"]) == ["props.items.0.imageId"]
+    assert gone in found["errors"]["props.items.0.imageId"][0]
+    assert "search_media" in found["errors"]["props.items.0.imageId"][0]

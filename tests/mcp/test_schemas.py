@@ -89,6 +89,7 @@ PROMISED = (
     "add_module_to_post_ai_review", "update_post_module_ai_review",
     "remove_post_module_ai_review", "set_post_taxonomy_terms_ai_review",
     "submit_ai_review_to_review", "create_post_ai_review",
+    "get_allowed_modules_for_post_type", "trace_url_resolution", "test_local_route",
 )  # fmt: skip
 
 

@@ -212,3 +212,27 @@ def test_terms_say_their_language_where_it_was_not_asked_for() -> None:
 
     assert [row.get("locale") for row in both] == [None, "de"]
     assert [set(row) for row in german] == [{"id", "slug", "name", "children"}] * 2
+
+
+@pytest.mark.parametrize("format", ["concise", "full"])
+def test_allowed_modules_are_listed_as_list_modules_lists_them(format: str) -> None:
+    listed = done("list_modules", postType="blog", format=format, limit=100)
+
+    answer = done("get_allowed_modules_for_post_type", postType="blog", format=format, limit=100)
+
+    why = answer.pop("excluded")
+    assert answer == listed
+    allowed = {item["type"] for item in answer["items"]}
+    assert {row["type"] for row in why} == set(modules.names()) - allowed
+    assert all(row["why"] for row in why)
+
+
+def test_a_page_of_allowed_modules_says_where_the_next_begins() -> None:
+    tool, first = "get_allowed_modules_for_post_type", {"postType": "blog", "limit": 2}
+    page = done(tool, **first)
+    after = done(tool, **first, cursor=page["nextCursor"])
+
+    whole = done(tool, postType="blog", limit=100)
+
+    assert [*page["items"], *after["items"]] == whole["items"][:4]
+    assert page["total"] == len(whole["items"])

@@ -19,6 +19,7 @@ from mcp_bridge.calls import call_tool
 from seo.tracing import Trace, trace
 from tests import make
 from tests.api_client import ApiClient
+from tests.diagnostics.asking import told
 from tests.seo.leading import edit, page
 
 pytestmark = pytest.mark.django_db
@@ -177,3 +178,15 @@ def test_the_tool_is_there_for_diagnostics_only() -> None:
         "address", "locale", "post",
     ]  # fmt: skip
     assert refused.is_error
+
+
+@pytest.mark.parametrize("path", ["/", "/blog", "/blog/tea", "/old", "/nowhere", "/de/blog/x"])
+def test_the_tool_answers_what_it_promises(path: str) -> None:
+    page("Home", "home")
+    make.post(slug="tea")
+    make.redirect("/old", "/blog/tea")
+
+    answer = told("trace_url_resolution", path=path)
+
+    assert {"path", "outcome", "status", "steps"} <= set(answer)
+    assert {"step", "found", "sentence"} <= set(answer["steps"][0])

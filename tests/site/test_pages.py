@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from functools import partial
-from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -150,11 +149,12 @@ def full_page(modules: int) -> Post:
     post = make.post("Long", parentId=None)
     post_id = post.pk
     german = make.post("Lang", locale="de", translation_of=post, slug="long")
+    image_id = str(make.image().pk)
 
     def fill(document):
         document = document.with_terms([str(make.term("Coffee").pk), str(make.term("Water").pk)])
         for number in range(modules):
-            props = {"title": f"Part {number}", "imageId": str(uuid4())}
+            props = {"title": f"Part {number}", "imageId": image_id}
             document, _ = edits.add_module(document, type="hero", props=props)
         return document
 

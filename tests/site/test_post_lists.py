@@ -155,8 +155,6 @@ def secret_post(state: str) -> Post:
         set_status(post_id=post.pk, status="draft", actor=make.actor())
     elif state == "archived":
         set_status(post_id=post.pk, status="archived", actor=make.actor())
-    elif state == "deleted":
-        delete_post(post_id=post.pk, actor=make.actor())
     elif state == "placeholder":
         Post.objects.filter(pk=post.pk).update(is_placeholder=True)
     else:
@@ -175,6 +173,8 @@ def test_threat_16_what_is_not_published_is_in_no_list_reference_or_menu(client,
     item = {"id": "1", "label": "", "type": "post", "url": post.path, "postId": str(post.pk)}
     Menu.objects.create(slug="main", locale="en", name="Main", items=[item])
     with_modules(page("News"), [("blog-list", {}), ("blog-list", {"postIds": [str(post.pk)]})])
+    if state == "deleted":  # after it was chosen: what is in the trash cannot be
+        delete_post(post_id=post.pk, actor=make.actor())
 
     html = text(client.get("/news"))
 

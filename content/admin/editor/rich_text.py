@@ -62,7 +62,10 @@ def is_as_stored(written: object, stored: Json) -> bool:
 def parsed(text: str, where: str) -> Json:
     """The JSON of a document, which the services judge. Raises `RuleViolation` for what is none."""
     try:
-        return whole(cast("Json", json.loads(text, parse_constant=_refuse)))
+        value = whole(cast("Json", json.loads(text, parse_constant=_refuse)))
+        if isinstance(value, str):  # Markdown to the services; the editor never sends it so
+            raise ValueError(text)
+        return value
     except (ValueError, RecursionError):
         raise invalid(
             where, _("The text did not arrive whole. Reload the page and write it again.")

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any, Final
+
+from pydantic import Field
 from rest_framework import serializers
 
 from core.api.schema import MetaSchema
 
 SCOPES = ["local", "global", "static"]
+WRITTEN: Final = (
+    "Values by the names of `propsSchema`. Rich text, however deep, is a string of Markdown or a document; what "
+    "is answered is the document. What a value refers to must exist."
+)
+"""Of props and overrides that are sent."""
+Props = Annotated[dict[str, Any], Field(description=WRITTEN)]
+"""Props and overrides in the body of a request."""
 
 
 class ModuleShapeSchema(serializers.Serializer[object]):
@@ -80,8 +90,8 @@ class ModuleEntrySchema(serializers.Serializer[object]):
     """A module of a new post."""
 
     type = serializers.CharField()
-    props = serializers.DictField(required=False, allow_null=True)
-    overrides = serializers.DictField(required=False, allow_null=True)
+    props = serializers.DictField(required=False, allow_null=True, help_text=WRITTEN)
+    overrides = serializers.DictField(required=False, allow_null=True, help_text=WRITTEN)
     scope = serializers.CharField(required=False, allow_null=True)
     globalSlug = serializers.CharField(required=False, allow_null=True)
     locked = serializers.BooleanField(required=False)

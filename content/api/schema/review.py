@@ -7,6 +7,7 @@ from typing import get_args
 from drf_spectacular.utils import OpenApiExample
 from rest_framework import serializers
 
+from content.api.schema.modules import WRITTEN
 from content.api.schema.posts import PostFieldsSchema
 from content.changes.values import Kind
 from content.models import Layer
@@ -101,8 +102,8 @@ class StagedModuleSchema(serializers.Serializer[object]):
     """What to stage of a module."""
 
     postModuleId = serializers.UUIDField()
-    props = serializers.DictField(required=False, allow_null=True)
-    overrides = serializers.DictField(required=False, allow_null=True)
+    props = serializers.DictField(required=False, allow_null=True, help_text=WRITTEN)
+    overrides = serializers.DictField(required=False, allow_null=True, help_text=WRITTEN)
     position = serializers.IntegerField(required=False, allow_null=True, min_value=0)
 
 

@@ -56,6 +56,7 @@ class Command(BaseCommand):
                 seeding.ensure_term(term, locale, place=number)
         for slug, shared in site.globals.items():
             seeding.ensure_global(slug, shared.type, shared.label, shared.props)
+        _seed_other_apps(actor, before_posts=True)
         posts = [post for post in reading.read_posts() if post.locale in locales]
         made = sum(seeding.ensure_post(post, actor, images) for post in posts)
         for slug, menus in site.menus.items():
@@ -63,7 +64,7 @@ class Command(BaseCommand):
                 if locale in locales:
                     seeding.ensure_menu(slug, locale, items)
         waiting = sum(seeding.ensure_staged(one, people["editor"]) for one in site.staged)
-        _seed_other_apps(actor)
+        _seed_other_apps(actor, before_posts=False)
         seeding.make_seen()
         self.stdout.write(
             f"Sample content: {made} posts made, {len(posts) - made} were there, "
@@ -71,11 +72,13 @@ class Command(BaseCommand):
         )
 
 
-def _seed_other_apps(actor: Actor) -> None:
-    """Have every app that has a file `sample.py` make its part."""
+def _seed_other_apps(actor: Actor, *, before_posts: bool) -> None:
+    """Have every app that has a file `sample.py` make its part: before the posts where they refer to it."""
     for app in apps.get_app_configs():
         if find_spec(f"{app.name}.sample"):
-            import_module(f"{app.name}.sample").seed(actor=actor)
+            sample = import_module(f"{app.name}.sample")
+            if getattr(sample, "BEFORE_POSTS", False) == before_posts:
+                sample.seed(actor=actor)
 
 
 def _is_of_this_machine() -> bool:

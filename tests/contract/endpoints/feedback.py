@@ -5,7 +5,7 @@ from __future__ import annotations
 from content.models import Feedback
 from content.services.feedback import create_feedback
 from tests import make
-from tests.contract.endpoint import PEOPLE, Endpoint, Names
+from tests.contract.endpoint import EDITORS, PEOPLE, Endpoint, Names
 
 
 def scene() -> Names:
@@ -33,5 +33,6 @@ ENDPOINTS = [
         body={"status": "resolved"},
         invalid=({"status": "done"}, "status"),
     ),
-    Endpoint("DELETE /api/feedbacks/<feedback_id>", PEOPLE),
+    # The note is the editor's: a translator deletes their own only.
+    Endpoint("DELETE /api/feedbacks/<feedback_id>", EDITORS),
 ]
