@@ -10,6 +10,7 @@ from content.layers import LayerView, Submitted, digest_of
 from content.layers.marks import mark_of
 from content.models import Post
 from content.presenters.modules import Wire
+from content.presenters.rejections import with_rejections
 from content.review.labels import label_of, module_names
 from core.json import Json
 
@@ -22,7 +23,7 @@ def layer_changes(post: Post, view: LayerView) -> Wire:
         "version": view.version,
         "baseVersion": post.version,
         "digest": digest_of(view.changes),
-        "changes": changes(view),
+        "changes": with_rejections(post, view, changes(view)),
     }
 
 

@@ -49,6 +49,15 @@ class DifferenceSchema(serializers.Serializer[object]):
     after = serializers.JSONField()
 
 
+class EarlierRejectionSchema(serializers.Serializer[object]):
+    """A rejection of the same path, which was not taken back."""
+
+    at = serializers.DateTimeField()
+    by = PersonSchema(allow_null=True)
+    note = serializers.CharField(allow_blank=True)
+    same = serializers.BooleanField(help_text="The same words were rejected.")
+
+
 class ChangeSchema(DifferenceSchema):
     """One path that a layer changes, and whose hand it is."""
 
@@ -60,6 +69,9 @@ class ChangeSchema(DifferenceSchema):
     at = serializers.DateTimeField(allow_null=True)
     conflict = serializers.BooleanField()
     flags = serializers.ListField(child=serializers.ChoiceField(choices=["drifted", "edited"]))
+    rejectedBefore = EarlierRejectionSchema(
+        many=True, help_text="What people rejected here in the last 30 days, newest first."
+    )
 
 
 class ChangesSchema(serializers.Serializer[object]):
