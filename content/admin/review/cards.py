@@ -23,6 +23,7 @@ from content.admin.panels import (
     describe_runs,
     field_actions,
 )
+from content.admin.review.rejected_before import RejectedBefore, rejected_before
 from content.document import PostDocument
 from content.layers import Layers, LayerView
 from content.layers.digest import fingerprint
@@ -72,6 +73,7 @@ class Shown:
     run: RunView | None
     can_edit: bool
     again: FieldAction | None
+    rejected: RejectedBefore | None
 
     @property
     def can_ask(self) -> bool:
@@ -117,12 +119,13 @@ class _Known:
     editable: Collection[str]
     actions: FieldActions
     document: PostDocument
+    rejected: Mapping[str, RejectedBefore]
 
 
 def shown_layer(
     request: HttpRequest, layers: Layers, view: LayerView, decisions: Decisions, *, may_edit: bool
 ) -> ShownLayer:
-    """The groups of a layer. At most six queries, however many changes."""
+    """The groups of a layer. At most seven queries, however many changes."""
     references = references_of(view.changes, view.document, view.below)
     groups = cards_of_layer(view, references)
     marks = [card.mark for group in groups for card in group.cards if card.mark]
@@ -134,6 +137,7 @@ def shown_layer(
         editable_paths(view) if may_edit else (),
         field_actions(request, layers.post),
         layers.ai_review.document,
+        rejected_before(layers.post, view),
     )
     shown = [
         ShownGroup(
@@ -177,6 +181,7 @@ def _shown(card: Card, known: _Known) -> Shown:
         known.runs.get(mark.run_id) if mark else None,
         card.path in known.editable,
         _again(card, known),
+        known.rejected.get(card.path),
     )
 
 
