@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from content.admin.inbox.words import age_of, place_of, reason_words, risk_word, type_label
 from content.admin.pages import post_url, review_url
 from content.admin.panels import RunView, describe_runs
+from content.admin.review.rejected_before import rejection_reasons
 from content.admin.titles import title_of
 from content.models import Layer, Post, QueuedChange
 from content.review.diff import Segment, diff_text
@@ -96,14 +97,24 @@ def lines_of(
     *,
     words: dict[str, str] | None = None,
 ) -> list[Line]:
-    """`rows` are of `with_posts`. One query more, for the runs; `words` are decisions by name."""
+    """`rows` are of `with_posts`. Two queries more, for runs and rejections; `words` are decisions by name."""
     listed = list(rows)
     runs = describe_runs(request, (row.run_id for row in listed))
     rights = Rights.of(request)
-    return [_line(row, runs.get(row.run_id), rights, words or {}) for row in listed]
+    rejected = rejection_reasons(listed)
+    return [
+        _line(row, runs.get(row.run_id), rights, words or {}, rejected.get(row.pk, ()))
+        for row in listed
+    ]
 
 
-def _line(row: QueuedChange, run: RunView | None, rights: Rights, words: dict[str, str]) -> Line:
+def _line(
+    row: QueuedChange,
+    run: RunView | None,
+    rights: Rights,
+    words: dict[str, str],
+    rejected: Sequence[str],
+) -> Line:
     weight: int = getattr(row, "weight", row.risk)
     return Line(
         row=row,
@@ -116,7 +127,7 @@ def _line(row: QueuedChange, run: RunView | None, rights: Rights, words: dict[st
         segments=tuple(diff_text(row.before, row.after)),
         risk=weight,
         risk_word=risk_word(weight),
-        reasons=tuple(reason_words(row)),
+        reasons=(*reason_words(row), *rejected),
         who=run.agent if run else row.agent_id or row.author_name,
         run=run,
         may_take=rights.take(row.layer),
