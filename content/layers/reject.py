@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from content.changes import apply
 from content.layers.digest import read_digest
+from content.layers.dropped_below import keep_newer_proposals
 from content.layers.rejected import keep_rejected
 from content.layers.seen import require_paths, seen_changes
 from content.layers.state import check_version, lock_post, open_layers, save_draft, settle
@@ -63,6 +64,7 @@ def reject(
     rest = view.changes.only([path for path in view.changes.paths if path not in wanted])
     after = apply(view.below, rest)
     save_draft(view, post, after, view.marks, actor.user.pk)
+    keep_newer_proposals(view, post, dropped)
     settle(post, layers.live)
     event = events.record(
         f"post.{layer}.reject",
