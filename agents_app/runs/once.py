@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -12,12 +12,16 @@ from core.actor import Actor
 
 
 def begin_once(
-    token: str, *, agent_id: str, note: str, actor: Actor, start: Callable[[UUID | None], AgentRun]
+    token: str,
+    *,
+    actor: Actor,
+    wish: Mapping[str, str],
+    start: Callable[[UUID | None], AgentRun],
 ) -> AgentRun:
     """Begin a run under the id that its form came with, or answer the one that was begun under it.
 
-    A form that went back to and sent with another agent or note is another wish, and so is one without an id: each
-    begins a run of its own.
+    `wish` is what the form says, by the fields of the run. A form that went back to and sent with another wish, and
+    one without an id, each begin a run of their own.
     """
     try:
         id_ = UUID(token)
@@ -29,9 +33,11 @@ def begin_once(
             with transaction.atomic():
                 return start(id_)
         except IntegrityError:
-            # The same form came through another door a moment ago.
+            # The same form came a second time while the first was under way.
             found = AgentRun.objects.filter(pk=id_).first()
             if found is None:
                 raise
-    is_same = (found.by_id, found.agent_id, found.note) == (actor.user.pk, agent_id, note.strip())
+    is_same = found.by_id == actor.user.pk and all(
+        getattr(found, name) == value.strip() for name, value in wish.items()
+    )
     return found if is_same else start(None)

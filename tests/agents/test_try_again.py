@@ -366,6 +366,20 @@ def test_the_button_of_a_run_begins_one_try_too(openai: OpenAI, signed_in: Signe
     assert AgentRun.objects.count() == 2
 
 
+def test_a_field_that_is_asked_about_anew_begins_one_run_for_the_same_words(
+    signed_in: SignedIn,
+) -> None:
+    post, client, once = make.post(), signed_in(), str(uuid4())
+    address = f"/admin/agents_app/field/?post={post.pk}&field={PATH}"
+    assert 'name="once"' in client.get(address).content.decode()
+
+    for words in ("shorten", "shorten", "warmer"):
+        client.post(address, {"agent": "general-assistant", "words": words, "once": once})
+
+    told = AgentRun.objects.order_by("created_at").values_list("open_ended_context", flat=True)
+    assert list(told) == ["shorten", "warmer"]
+
+
 def test_a_run_of_somebody_else_is_not_answered_for_its_id(
     openai: OpenAI, signed_in: SignedIn
 ) -> None:

@@ -188,9 +188,13 @@ def _begun(request: HttpRequest, asked: _Asked) -> AgentRun:
             run_id=run_id,
         )
 
-    note = asked_note(request) if asked.retry is not None else ""
-    token = request.POST.get("once", "")
-    return begin_once(token, agent_id=agent_id, note=note, actor=actor, start=start)
+    said = (
+        {"open_ended_context": asked_words(request) or ""}
+        if asked.retry is None
+        else {"note": asked_note(request)}
+    )
+    wish = {"agent_id": agent_id, "field_key": asked.target.key, **said}
+    return begin_once(request.POST.get("once", ""), actor=actor, wish=wish, start=start)
 
 
 def _page(request: HttpRequest, asked: _Asked, refused: Refused | None) -> HttpResponse:

@@ -48,12 +48,8 @@ def retry(request: HttpRequest, run_id: UUID) -> HttpResponse:
     def start(new_id: UUID | None) -> AgentRun:
         return retry_run(run_id=run_id, actor=actor, note=note, new_id=new_id)
 
-    def begun() -> AgentRun:
-        agent_id = find_run(run_id=run_id, actor=actor).agent_id
-        token = request.POST.get("once", "")
-        return begin_once(token, agent_id=agent_id, note=note, actor=actor, start=start)
-
-    answer = begin(begun)
+    token = request.POST.get("once", "")
+    answer = begin(lambda: begin_once(token, actor=actor, wish={"note": note}, start=start))
     if isinstance(answer, Refused):
         messages.error(request, answer.problem or answer.words)
         return _to(run_id)
