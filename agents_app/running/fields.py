@@ -45,6 +45,20 @@ class FieldTarget:
             found = _step(found, part)
         return found
 
+    def document_path(self, document: PostDocument) -> str:
+        """The path that a layer, a review and a rejection know the field by: of the whole prop that it is part of."""
+        module = self.module(document)
+        if module is None:
+            return f"post.{'.'.join(self.path)}"
+        part = "props" if module.scope == "local" else "overrides"
+        return f"modules.{module.id}.{part}.{self.path[0]}"
+
+    def part_of(self, value: Json) -> Json:
+        """The field in a value that stands at `document_path`."""
+        for part in self.path[1:] if self.module_id is not None else ():
+            value = _step(value, part)
+        return value
+
     def module(self, document: PostDocument) -> ModuleDocument | None:
         return None if self.module_id is None else document.module(self.module_id)
 

@@ -26,6 +26,7 @@ from agents_app.running.owning import at_work, own, stopped
 from agents_app.running.payloads import canonical_payload, field_payload, source_of
 from agents_app.running.prompt import fenced, system_prompt
 from agents_app.running.prompt_versions import keep_version
+from agents_app.running.rejections import with_rejections
 from agents_app.running.steps import mark_refused
 from agents_app.running.suggestion import output_type
 from agents_app.running.task import Task, prepare
@@ -120,11 +121,13 @@ def _toolbox(task: Task, watcher: RunWatcher) -> port.Toolbox | None:
 
 
 def _payload(task: Task) -> JsonObject:
-    if task.layers is not None and task.post is not None and task.target is not None:
-        return field_payload(task.run, task.post, task.layers, task.target)
     document = task.layers.ai_review.document if task.layers else None
-    source = source_of(task.post, task.agent, task.actor)
-    return canonical_payload(task.run, task.post, document, source)
+    if task.layers is not None and task.post is not None and task.target is not None:
+        payload = field_payload(task.run, task.post, task.layers, task.target)
+    else:
+        source = source_of(task.post, task.agent, task.actor)
+        payload = canonical_payload(task.run, task.post, document, source)
+    return with_rejections(payload, task.post, document, task.target)
 
 
 def _converse(task: Task, talk: port.Conversation, text: str, transcript: Transcript) -> None:

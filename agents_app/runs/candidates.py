@@ -65,6 +65,7 @@ def candidates_of(run: AgentRun) -> Sequence[Candidate]:
 def stage_candidate(*, run_id: UUID | str, actor: Actor) -> AgentRun:
     """Put what a run of a field answered into AI Review, as the words of that run; a later try's give way to it.
 
+    What stands there already is not put there twice.
     Raises `RuleViolation` where the value may no longer stand there, `Conflict` (`run_unfinished`).
     """
     actor.require_person("choose what an agent answered")
@@ -91,6 +92,8 @@ def stage_candidate(*, run_id: UUID | str, actor: Actor) -> AgentRun:
         actor=actor.as_agent(run.agent_id, str(run.pk)),
         edit=target.edit(run.value),
     )
+    if not staged.paths:
+        return run
     run.staged = [*dict.fromkeys([*run.staged, *staged.paths])]
     run.save(update_fields=["staged"])
     record_run("staged", run, actor)

@@ -27,7 +27,9 @@ _OF_TRIES: Final = ("note", "previousCandidates", "previousSummary")
 
 
 @transaction.atomic
-def retry_run(*, run_id: UUID | str, actor: Actor, note: str = "") -> AgentRun:
+def retry_run(
+    *, run_id: UUID | str, actor: Actor, note: str = "", new_id: UUID | None = None
+) -> AgentRun:
     """Begin a run with the input of one that is finished. The earlier one stays as it is.
 
     The rights are asked anew. Raises `Conflict` (`run_unfinished`), and whatever `create_run` raises.
@@ -41,14 +43,7 @@ def retry_run(*, run_id: UUID | str, actor: Actor, note: str = "") -> AgentRun:
         )
     if run.is_dry:
         raise invalid("runId", _("A dry run is begun anew on its agent's page."), code="dry_run")
-    note = note.strip()
-    refuse_unstorable(note, "note")
-    if len(note) > NOTE_MAX:
-        raise invalid(
-            "note",
-            _("It has %(number)s characters; at most %(note_max)s are allowed.")
-            % {"number": f"{len(note):,}", "note_max": f"{NOTE_MAX:,}"},
-        )
+    note = checked_note(note)
     return create_run(
         agent_id=run.agent_id,
         scope=run.scope,
@@ -61,7 +56,21 @@ def retry_run(*, run_id: UUID | str, actor: Actor, note: str = "") -> AgentRun:
         stages_value=run.stages_value,
         again=run,
         note=note,
+        run_id=new_id,
     )
+
+
+def checked_note(note: str) -> str:
+    """What a person says of an earlier try. Raises `RuleViolation` on `note`."""
+    note = note.strip()
+    refuse_unstorable(note, "note")
+    if len(note) > NOTE_MAX:
+        raise invalid(
+            "note",
+            _("It has %(number)s characters; at most %(note_max)s are allowed.")
+            % {"number": f"{len(note):,}", "note_max": f"{NOTE_MAX:,}"},
+        )
+    return note
 
 
 def _context(run: AgentRun, note: str) -> JsonObject:
@@ -70,7 +79,7 @@ def _context(run: AgentRun, note: str) -> JsonObject:
     if note:
         context["note"] = note
     if run.scope == "field":
-        previous = _previous(run, CONTEXT_MAX - len(json.dumps(context)) - _LONGEST)
+        previous = previous_candidates(run, CONTEXT_MAX - len(json.dumps(context)) - _LONGEST)
         if previous:
             context["previousCandidates"] = previous
     elif run.summary:
@@ -78,7 +87,7 @@ def _context(run: AgentRun, note: str) -> JsonObject:
     return context
 
 
-def _previous(run: AgentRun, room: int) -> list[Json]:
+def previous_candidates(run: AgentRun, room: int) -> list[Json]:
     """The latest candidates that there is room for, oldest first."""
     found: list[Json] = []
     for one in reversed(candidates_of(run)):

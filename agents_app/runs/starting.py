@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -51,11 +51,13 @@ def create_run(
     batch: AgentBatch | None = None,
     again: AgentRun | None = None,
     note: str = "",
+    run_id: UUID | None = None,
 ) -> AgentRun:
     """Begin a run; a worker takes it up after the commit.
 
     `event` is what triggered it, `position` its place among the runs of that event. With `stages_value` False
-    a field's value is only answered. `again` is the finished run that this one repeats, `note` what was said of it.
+    a field's value is only answered. `again` is the finished run that this one repeats, `note` what was said of it,
+    `run_id` the id that it is to have.
     Raises `NotAllowed` (`agent_not_in_scope` among others), `NotFound` for an agent that is unknown or off and for a
     post that is deleted, `RuleViolation` on the argument that is wrong.
     """
@@ -76,6 +78,7 @@ def create_run(
     check_words(agent, context, open_ended_context)
     check_hop(agent_id, event.hop if event else actor.hop)
     run = AgentRun(
+        pk=run_id or uuid4(),
         agent_id=agent.id,
         scope=scope,
         post=post,

@@ -52,11 +52,17 @@ class RunView:
 
 @dataclass(frozen=True, slots=True)
 class FieldPlace:
-    """A field of the form of a post: its key (`post.title`, `module.hero.title`), its type, its module if any."""
+    """A field of the form of a post: its key (`post.title`, `module.hero.title`), its type, its module if any.
+
+    `retried_in` is the layer whose proposal for the field is to be tried again, `made_by` the agent that made it,
+    which is then offered first.
+    """
 
     key: str
     kind: str
     module_id: str = ""
+    retried_in: str = ""
+    made_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,11 @@ def keyed_hash(*parts: object) -> str:
     return _keyed("parts", _json(parts)).hex()[:32]
 
 
+def value_hash(value: Value) -> str:
+    """A value of a change as 32 characters: what is proposed twice has one hash."""
+    return keyed_hash(_plain(value))
+
+
 def _path_key(path: str) -> bytes:
     return _keyed("path", path)[:_PATH_BYTES]
 

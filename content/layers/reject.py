@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from content.changes import apply
 from content.layers.digest import read_digest
+from content.layers.dropped_below import keep_newer_proposals
 from content.layers.rejected import keep_rejected
 from content.layers.seen import seen_selection
 from content.layers.selection import without
@@ -65,6 +66,7 @@ def reject(
     dropped = selection.paths
     after = apply(view.below, selection.rest)
     save_draft(view, post, after, view.marks, actor.user.pk)
+    keep_newer_proposals(view, post, dropped)
     settle(post, layers.live)
     event = events.record(
         f"post.{layer}.reject",

@@ -13,6 +13,7 @@ from django.utils.translation import gettext
 
 from content.changes import Changes, apply, diff, merge
 from content.document import PostDocument
+from content.layers.dropped_below import keep_newer_proposals
 from content.layers.live import write_live
 from content.layers.marks import hands_on
 from content.layers.state import LayerView, lock_post, open_layers, save_draft, settle
@@ -177,4 +178,5 @@ def _is_only_of(view: LayerView, path: str, run_id: str) -> bool:
 def _drop(view: LayerView, post: Post, paths: Collection[str], actor: Actor) -> list[str]:
     rest = view.changes.only([path for path in view.changes.paths if path not in paths])
     save_draft(view, post, apply(view.below, rest), view.marks, actor.user.pk)
+    keep_newer_proposals(view, post, paths)
     return [path for path in view.changes.paths if path in paths]

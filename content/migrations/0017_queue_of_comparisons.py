@@ -37,6 +37,12 @@ class Migration(migrations.Migration):
             field=models.PositiveSmallIntegerField(default=1),
             preserve_default=False,
         ),
+        migrations.AddField(
+            model_name="queuedchange",
+            name="proposed",
+            field=models.CharField(default="", max_length=32),
+            preserve_default=False,
+        ),
         migrations.AlterField(
             model_name="queuedchange", name="seen", field=models.CharField(max_length=32)
         ),

@@ -16,8 +16,8 @@ class QueuedChange(models.Model):
     `subject` is the place without the ids in it: `post.title`, `module.hero.title`, `module.hero`. `risk` is 1 to 3
     and `flags` say why, where the post is not published; `risk_live` and `flags_live` where it is. `pieces` are what
     differs, as `content.waiting.excerpts` writes it; `is_whole` where nothing of it is left out. Rows with one `like`
-    put the same in place of the same, by the same door and credential. `seen` is the change as the digest of a
-    reviewer knows it, `state` all that the row was made from.
+    put the same in place of the same, by the same door and credential. `proposed` is a hash of the value that
+    is proposed. `seen` is the change as the digest of a reviewer knows it, `state` all that the row was made from.
     """
 
     draft = models.ForeignKey(Draft, on_delete=models.CASCADE, related_name="queued")
@@ -41,6 +41,7 @@ class QueuedChange(models.Model):
     pieces = models.JSONField(default=list)
     is_whole = models.BooleanField(default=False)
     like = models.CharField(max_length=32)
+    proposed = models.CharField(max_length=32)
     seen = models.CharField(max_length=32)
     state = models.CharField(max_length=32)
 

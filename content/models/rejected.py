@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from datetime import timedelta
+from typing import ClassVar, Final
 
 from django.db import models
 
 from content.models.draft import Layer
 from content.models.post import Post
+
+KEPT: Final = timedelta(days=30)
+"""How long a rejected change can be taken back, and is shown on new proposals."""
 
 
 class RejectedChange(models.Model):

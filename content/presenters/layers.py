@@ -10,6 +10,7 @@ from content.layers import LayerView, Submitted, digest_of
 from content.layers.marks import mark_of
 from content.models import Post, Status
 from content.presenters.modules import Wire
+from content.presenters.rejections import with_rejections
 from content.review.change_comparison import compare_change
 from content.review.labels import label_of, module_names
 from content.review.passages import passage_names
@@ -27,7 +28,9 @@ def layer_changes(post: Post, view: LayerView, references: References) -> Wire:
         "version": view.version,
         "baseVersion": post.version,
         "digest": digest_of(view.changes),
-        "changes": changes(view, references, is_live=post.status == Status.PUBLISHED),
+        "changes": with_rejections(
+            post, view, changes(view, references, is_live=post.status == Status.PUBLISHED)
+        ),
     }
 
 

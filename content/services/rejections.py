@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Final, cast
 from uuid import UUID
 
@@ -20,6 +19,7 @@ from content.layers.marks import Marks
 from content.layers.rejected import Proposal
 from content.layers.state import lock_post, open_layers, save_draft, settle
 from content.models import Layer, Post, RejectedChange
+from content.models.rejected import KEPT
 from content.review.labels import label_of, module_names
 from content.rules import check_changes
 from core import events
@@ -27,7 +27,6 @@ from core.actor import Actor
 from core.errors import CmsError, Conflict, NotFound, RuleViolation, invalid
 from core.json import Json, JsonObject
 
-KEPT: Final = timedelta(days=30)
 _AT_ONCE: Final = 500
 _NO_ID: Final = 2**63
 

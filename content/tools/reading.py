@@ -10,10 +10,16 @@ from content import presenters, queries
 from content.definitions import allowed_modules, post_types
 from content.document import ModuleDocument, PostDocument
 from content.layers import Layers, LayerView, open_layers
+from content.layers.earlier_rejections import (
+    EarlierRejection,
+    EarlierRejections,
+    earlier_rejections,
+)
 from content.layers.marks import mark_of
 from content.layers.state import post_not_found
 from content.models import Layer, ModuleInstance, Post
 from content.services.exports import export_post
+from content.store import iso
 from content.tools.arguments import Format, OnPost
 from content.tools.reading_results import CanonicalPost, Manifest, PostContextResult
 from content.tools.rich import readable
@@ -53,6 +59,8 @@ def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
     post = require_post(arguments.post_id)
     layers = open_layers(post)
     full = arguments.format == "full"
+    staged = {*layers.review.changes.paths, *layers.ai_review.changes.paths}
+    earlier = earlier_rejections([post.pk], staged)
     return {
         "post": _post(post, layers.live),
         "modules": _modules(layers, full),
@@ -63,8 +71,8 @@ def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
         "allowedModules": [row.name for row in allowed_modules(post.type)]
         if post.type in post_types
         else [],
-        "review": _staged(layers.review, full),
-        "aiReview": _staged(layers.ai_review, full),
+        "review": _staged(post, layers.review, earlier, full),
+        "aiReview": _staged(post, layers.ai_review, earlier, full),
     }
 
 
@@ -138,7 +146,7 @@ def _props(
     return cast("JsonObject", readable(dict(props), full))
 
 
-def _staged(view: LayerView, full: bool) -> JsonObject:
+def _staged(post: Post, view: LayerView, earlier: EarlierRejections, full: bool) -> JsonObject:
     items: list[JsonObject] = []
     for change in view.changes:
         mark = mark_of(view.marks, change.path)
@@ -149,8 +157,17 @@ def _staged(view: LayerView, full: bool) -> JsonObject:
             item["by"] = mark.agent_id or mark.user
         if change.path in view.drifted or (mark is not None and mark.conflict):
             item["conflict"] = True
+        rejected = [_rejection(one) for one in earlier.of(post.pk, change)]
+        if rejected:
+            item["rejectedBefore"] = rejected
         items.append(item)
     return {"version": view.version, "changes": items}
+
+
+def _rejection(one: EarlierRejection) -> JsonObject:
+    """What a person rejected on the path before, and why."""
+    wire: JsonObject = {"at": iso(one.at), "by": one.by, "note": one.note}
+    return {**wire, "same": True} if one.is_same else wire
 
 
 @tool(

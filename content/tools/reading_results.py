@@ -73,11 +73,19 @@ class ContextModule(Result):
     global_slug: str | None = None
 
 
+class RejectedBefore(Result):
+    at: str
+    by: str
+    note: str
+    same: bool | None = None
+
+
 class StagedChange(Result):
     path: str
     kind: str
     by: str | None = None
     conflict: bool | None = None
+    rejected_before: list[RejectedBefore] | None = None
 
 
 class StagedChanges(Result):

@@ -9,7 +9,7 @@ from django.utils.dateparse import parse_datetime
 
 from content.changes import Change
 from content.layers import LayerView
-from content.layers.digest import fingerprint, keyed_hash
+from content.layers.digest import fingerprint, keyed_hash, value_hash
 from content.layers.marks import Mark, mark_of
 from content.models import Draft, Post, QueuedChange
 from content.review.change_comparison import compare_change
@@ -78,6 +78,7 @@ def row_of(post: Post, view: LayerView, draft: Draft, change: Change, state: str
         pieces=to_json(shown),
         is_whole=is_whole,
         like=like_of(view, change, by, comparison),
+        proposed=value_hash(change.after),
         seen=fingerprint(change),
         state=state,
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -24,6 +24,13 @@ from agents_app.admin.asking.choosing import (
 )
 from agents_app.admin.asking.dialog import for_dialog
 from agents_app.admin.asking.estimates import estimate_context
+from agents_app.admin.asking.retry import (
+    Retry,
+    asked_note,
+    maker_first,
+    retry_context,
+    retry_of,
+)
 from agents_app.admin.asking.switched import enabled_on
 from agents_app.admin.runs.values import field_view
 from agents_app.admin.wording import agent_name
@@ -33,6 +40,8 @@ from agents_app.definitions.switches import only_enabled
 from agents_app.models import AgentRun
 from agents_app.running.fields import FieldTarget, find_field
 from agents_app.runs.given import FIELD_KEY_MAX
+from agents_app.runs.once import begin_once
+from agents_app.runs.retry_change import retry_change
 from agents_app.runs.starting import create_run
 from content.admin.pages import post_page, post_url, read
 from content.admin.panels import (
@@ -52,12 +61,13 @@ _EARLIER: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The field that a page is about."""
+    """The field that a page is about; `retry` where a proposal for it is to be tried again."""
 
     post: Post
     layers: Layers
     target: FieldTarget
     agents: Sequence[AgentDefinition]
+    retry: Retry | None
 
 
 def field_actions(request: HttpRequest, post: Post) -> FieldActions:
@@ -69,14 +79,15 @@ def field_actions(request: HttpRequest, post: Post) -> FieldActions:
     def of(place: FieldPlace) -> list[FieldAction]:
         if not _can_be_proposed(place):
             return []
+        serving = [agent for agent in agents if _serves(agent, place.kind, place.key)]
+        words = _("Ask %(agent)s again") if place.retried_in else _("Ask %(agent)s")
         return [
             FieldAction(
-                _("Ask %(agent)s") % {"agent": agent.name},
-                _address(post, place.key, place.module_id, agent.id),
+                words % {"agent": agent.name},
+                _address(post, place.key, place.module_id, agent.id, place.retried_in),
                 agent.id,
             )
-            for agent in agents
-            if _serves(agent, place.kind, place.key)
+            for agent in maker_first(serving, place.made_by)
         ]
 
     return of
@@ -99,15 +110,24 @@ def _serves(agent: AgentDefinition, kind: str, key: str) -> bool:
     )
 
 
-def _address(post: Post, key: str, module_id: str, agent_id: str = "") -> str:
-    asked = {"post": str(post.pk), "field": key, "module": module_id, "agent": agent_id}
+def _address(post: Post, key: str, module_id: str, agent_id: str = "", retried_in: str = "") -> str:
+    asked = {
+        "post": str(post.pk),
+        "field": key,
+        "module": module_id,
+        "again": retried_in,
+        "agent": agent_id,
+    }
     query = urlencode({name: value for name, value in asked.items() if value})
     return f"{reverse('admin:agents_app_ask_field')}?{query}"
 
 
 @answers_refusals
 def ask_field(request: HttpRequest) -> HttpResponse:
-    """`?post=&field=&module=`: GET shows the field and the agents that serve it, POST begins a run."""
+    """`?post=&field=&module=`: GET shows the field and the agents that serve it, POST begins a run.
+
+    `&again=` names the layer whose proposal for the field is to be tried again: the agent that made it stands first.
+    """
     require(request, "agents.field")
     try:
         asked = _asked(request)
@@ -135,27 +155,55 @@ def _asked(request: HttpRequest) -> _Asked:
     post, layers = read(post_id)
     target = find_field(layers.ai_review.document, key, module or None)
     agents = only_enabled(agents_for(Scope.FIELD, target.field_type, key))
-    return _Asked(post, layers, target, agents)
+    retry = retry_of(request, layers, target)
+    if retry is not None:
+        agents = maker_first(agents, retry.made_by)
+    return _Asked(post, layers, target, agents, retry)
 
 
 def _begun(request: HttpRequest, asked: _Asked) -> AgentRun:
-    return create_run(
-        agent_id=asked_agent(request),
-        scope=Scope.FIELD,
-        actor=actor_of(request),
-        post_id=asked.post.pk,
-        field_key=asked.target.key,
-        post_module_id=asked.target.module_id,
-        open_ended_context=asked_words(request),
-        # Its answers are looked at side by side first; what is chosen is staged.
-        stages_value=False,
+    agent_id, actor = asked_agent(request), actor_of(request)
+
+    def start(run_id: UUID | None) -> AgentRun:
+        if asked.retry is not None:
+            return retry_change(
+                layers=asked.layers,
+                target=asked.target,
+                layer=asked.retry.layer,
+                agent_id=agent_id,
+                actor=actor,
+                note=asked_note(request),
+                run_id=run_id,
+            )
+        return create_run(
+            agent_id=agent_id,
+            scope=Scope.FIELD,
+            actor=actor,
+            post_id=asked.post.pk,
+            field_key=asked.target.key,
+            post_module_id=asked.target.module_id,
+            open_ended_context=asked_words(request),
+            # Its answers are looked at side by side first; what is chosen is staged.
+            stages_value=False,
+            run_id=run_id,
+        )
+
+    said = (
+        {"open_ended_context": asked_words(request) or ""}
+        if asked.retry is None
+        else {"note": asked_note(request)}
     )
+    wish = {"agent_id": agent_id, "field_key": asked.target.key, **said}
+    return begin_once(request.POST.get("once", ""), actor=actor, wish=wish, start=start)
 
 
 def _page(request: HttpRequest, asked: _Asked, refused: Refused | None) -> HttpResponse:
     document = asked.layers.ai_review.document
     value = asked.target.value(document)
+    if asked.retry is not None and asked.retry.earlier is not None:
+        value = asked.retry.earlier.value
     view = field_view(asked.target, document, [value])
+    retried_in = asked.retry.layer if asked.retry is not None else ""
     context = {
         **choice_context(request, asked.agents, refused),
         **estimate_context(
@@ -164,8 +212,12 @@ def _page(request: HttpRequest, asked: _Asked, refused: Refused | None) -> HttpR
         "field": view,
         "is_empty": value in (None, "", [], {}),
         "stretches": view.now(value),
-        "action": _address(asked.post, asked.target.key, asked.target.module_id or ""),
+        "action": _address(
+            asked.post, asked.target.key, asked.target.module_id or "", retried_in=retried_in
+        ),
         "back": post_url("change", asked.post),
+        "once": request.POST.get("once") or uuid4(),
+        **retry_context(request, asked.retry, asked.layers, asked.target, asked.agents),
         "earlier": _earlier(asked),
     }
     shown = post_page(
@@ -174,7 +226,8 @@ def _page(request: HttpRequest, asked: _Asked, refused: Refused | None) -> HttpR
         asked.post,
         asked.layers,
         context,
-        title=_("Ask about: %(field)s") % {"field": view.label},
+        title=(_("Try again: %(field)s") if asked.retry else _("Ask about: %(field)s"))
+        % {"field": view.label},
         tab="",
         status=refused.status if refused else 200,
     )

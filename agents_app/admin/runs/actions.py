@@ -14,9 +14,11 @@ from django.views.decorators.http import require_POST
 from agents_app.admin.asking.choosing import Refused, begin
 from agents_app.admin.asking.dialog import in_dialog
 from agents_app.admin.wording import agent_name
+from agents_app.models import AgentRun
 from agents_app.runs.cancelling import cancel_run
 from agents_app.runs.candidates import stage_candidate
 from agents_app.runs.finding import find_run
+from agents_app.runs.once import begin_once
 from agents_app.runs.retry import retry_run
 from agents_app.runs.starting import PERMISSIONS
 from agents_app.runs.undo import Undone, undo_run
@@ -41,7 +43,13 @@ def cancel(request: HttpRequest, run_id: UUID) -> HttpResponse:
 def retry(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """The same once more, with a note on what to do otherwise."""
     note = request.POST.get("note", "").strip()
-    answer = begin(lambda: retry_run(run_id=run_id, actor=actor_of(request), note=note))
+    actor = actor_of(request)
+
+    def start(new_id: UUID | None) -> AgentRun:
+        return retry_run(run_id=run_id, actor=actor, note=note, new_id=new_id)
+
+    token = request.POST.get("once", "")
+    answer = begin(lambda: begin_once(token, actor=actor, wish={"note": note}, start=start))
     if isinstance(answer, Refused):
         messages.error(request, answer.problem or answer.words)
         return _to(run_id)

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.urls import reverse
 
+from agents_app.admin.asking.standing import Standing, standings
 from agents_app.admin.runs.values import FieldView, Shown, field_view
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
@@ -57,7 +58,12 @@ def candidates_context(run: AgentRun, layers: Layers) -> dict[str, Any]:
     waiting = target.value(proposed)
     standing = _Standing(before, waiting, is_proposed=not same(waiting, before))
     answers = [_answer(run, number, one, view, standing) for number, one in enumerate(tries, 1)]
-    return {"field": view, "answers": answers[::-1], "now": view.now(before)}
+    return {
+        "field": view,
+        "answers": answers[::-1],
+        "now": view.now(before),
+        "standings": _careful(layers, target),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +92,11 @@ def _answer(
         url=reverse("admin:agents_app_agentrun_change", args=[one.run_id]),
         use_url=reverse("admin:agents_app_run_use", args=[one.run_id]),
     )
+
+
+def _careful(layers: Layers, target: FieldTarget) -> list[Standing]:
+    """What a person's words that wait here mean for what is chosen."""
+    return [one for one in standings(layers, target) if one.is_careful]
 
 
 def _before(target: FieldTarget, document: PostDocument) -> Json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, Final
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
@@ -95,6 +95,7 @@ def _actions(request: HttpRequest, run: AgentRun) -> dict[str, Any]:
         "may_revert": may(request, "posts.revisions.manage") and _has_brought(run),
         "cancel_url": _url("run_cancel", run),
         "retry_url": _url("run_retry", run),
+        "once": uuid4(),
         "revert_url": _url("run_revert", run),
     }
 

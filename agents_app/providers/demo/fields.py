@@ -42,6 +42,7 @@ def proposed(payload: Values, tools: Toolbox) -> JsonObject:
     if type_ == "media":
         return illustrating.proposed_for_field(payload, tools)
     earlier, note = _earlier(context)
+    earlier += _rejected(context)
     wish = wish_of(note) or wish_of(words)
     if is_document(current) or type_ in _TEXTS:
         for value in _candidates(payload, current):
@@ -67,6 +68,13 @@ def _earlier(context: Values) -> tuple[list[Json], Json]:
     rows = [row for row in found if isinstance(row, Mapping)]
     note = context.get("note") or (rows[-1].get("note") if rows else None)
     return [row.get("value") for row in rows], note
+
+
+def _rejected(context: Values) -> list[Json]:
+    """What people rejected here before."""
+    found = context.get("rejectedBefore")
+    rows = found if isinstance(found, list) else []
+    return [row["value"] for row in rows if isinstance(row, Mapping) and "value" in row]
 
 
 def _candidates(payload: Values, current: Json) -> list[Json]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -12,6 +12,7 @@ from django.http import HttpRequest
 from content.admin.inbox.words import age_of, flag_words, place_of, risk_word
 from content.admin.pages import post_url, review_url
 from content.admin.panels import RunView, describe_runs
+from content.admin.review.rejected_before import rejection_reasons
 from content.admin.titles import title_of
 from content.models import Layer, Post, QueuedChange, Status
 from content.reference_queries import found
@@ -128,7 +129,8 @@ def lines_of(
     *,
     words: dict[str, str] | None = None,
 ) -> list[Line]:
-    """`rows` are of `with_posts`. One query for the runs, one for each kind of thing that changes refer to.
+    """`rows` are of `with_posts`. A query for runs, one for rejections, one for each kind of thing
+    that changes refer to.
 
     `words` are decisions by name.
     """
@@ -140,8 +142,16 @@ def lines_of(
     references = found(wanted)
     runs = describe_runs(request, (row.run_id for row in listed))
     rights = Rights.of(request)
+    rejected = rejection_reasons(listed)
     return [
-        _line(row, drawn(comparison, references), runs.get(row.run_id), rights, words or {})
+        _line(
+            row,
+            drawn(comparison, references),
+            runs.get(row.run_id),
+            rights,
+            words or {},
+            rejected.get(row.pk, ()),
+        )
         for row, comparison in zip(listed, comparisons, strict=True)
     ]
 
@@ -152,6 +162,7 @@ def _line(
     run: RunView | None,
     rights: Rights,
     words: dict[str, str],
+    rejected: Sequence[str],
 ) -> Line:
     weight: int = getattr(row, "weight", row.risk)
     return Line(
@@ -165,8 +176,9 @@ def _line(
         shown=shown,
         risk=weight,
         risk_word=risk_word(weight),
-        reasons=tuple(
-            flag_words(row.flags_live if row.post.status == Status.PUBLISHED else row.flags)
+        reasons=(
+            *flag_words(row.flags_live if row.post.status == Status.PUBLISHED else row.flags),
+            *rejected,
         ),
         who=run.agent if run else row.agent_id or row.author_name,
         run=run,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -17,18 +17,18 @@ from content.admin.editor.sheet import module_fields, post_sections
 from content.admin.panels import (
     FieldAction,
     FieldActions,
-    FieldPlace,
     RunView,
     describe_runs,
     field_actions,
 )
+from content.admin.review.rejected_before import RejectedBefore, rejected_before
+from content.admin.review.retry import retry_action
 from content.document import PostDocument
 from content.layers import Layers, LayerView
 from content.layers.digest import fingerprint
 from content.models import Layer, Status
 from content.reference_queries import references_of
 from content.review.cards import Card, cards_of_layer
-from content.review.references import kind_at
 
 _DOORS: Final[Mapping[str, Promise]] = {
     "admin": _("in the admin"),
@@ -72,6 +72,7 @@ class Shown:
     run: RunView | None
     can_edit: bool
     again: FieldAction | None
+    rejected: RejectedBefore | None
     passages_accepted: Collection[str] = ()
     passages_rejected: Collection[str] = ()
 
@@ -119,12 +120,14 @@ class _Known:
     editable: Collection[str]
     actions: FieldActions
     document: PostDocument
+    layer: Layer
+    rejected: Mapping[str, RejectedBefore]
 
 
 def shown_layer(
     request: HttpRequest, layers: Layers, view: LayerView, decisions: Decisions, *, may_edit: bool
 ) -> ShownLayer:
-    """The groups of a layer. At most six queries, however many changes."""
+    """The groups of a layer. At most seven queries, however many changes."""
     references = references_of(view.changes, view.document, view.below)
     is_live = layers.post.status == Status.PUBLISHED
     groups = cards_of_layer(view, references, is_live=is_live)
@@ -137,6 +140,8 @@ def shown_layer(
         editable_paths(view) if may_edit else (),
         field_actions(request, layers.post),
         layers.ai_review.document,
+        view.layer,
+        rejected_before(layers.post, view),
     )
     shown = [
         ShownGroup(
@@ -179,7 +184,15 @@ def _shown(card: Card, known: _Known) -> Shown:
         is_ais(mark, known.agents) if mark else False,
         known.runs.get(mark.run_id) if mark else None,
         card.path in known.editable,
-        _again(card, known),
+        retry_action(
+            card.path,
+            card.kind,
+            mark,
+            layer=known.layer,
+            document=known.document,
+            actions=known.actions,
+        ),
+        known.rejected.get(card.path),
         *(
             {
                 passage.name
@@ -190,28 +203,6 @@ def _shown(card: Card, known: _Known) -> Shown:
             for word in ("accept", "reject")
         ),
     )
-
-
-def _again(card: Card, known: _Known) -> FieldAction | None:
-    """The agent that wrote it, asked once more; another that serves the field where that one cannot."""
-    mark = card.mark
-    if mark is None or not mark.is_ai or card.kind != "changed":
-        return None
-    place = _place(card.path, known.document)
-    offered: Sequence[FieldAction] = known.actions(place) if place else ()
-    own = (action for action in offered if action.agent_id == mark.agent_id)
-    return next(own, offered[0] if offered else None)
-
-
-def _place(path: str, document: PostDocument) -> FieldPlace | None:
-    kind, _nested = kind_at(path, document)
-    if path.startswith("post."):
-        return FieldPlace(path, kind)
-    _, module_id, *rest = path.split(".", 3)
-    module = document.module(module_id)
-    if module is None or len(rest) < 2:
-        return None
-    return FieldPlace(f"module.{module.type}.{rest[1]}", kind, module_id)
 
 
 def layer_label(layer: str) -> str:

@@ -70,6 +70,15 @@ class PieceSchema(serializers.Serializer[object]):
     )
 
 
+class EarlierRejectionSchema(serializers.Serializer[object]):
+    """A rejection of the same path, which was not taken back."""
+
+    at = serializers.DateTimeField()
+    by = PersonSchema(allow_null=True)
+    note = serializers.CharField(allow_blank=True)
+    same = serializers.BooleanField(help_text="The same words were rejected.")
+
+
 class ChangeSchema(DifferenceSchema):
     """One path that a layer changes, and whose hand it is."""
 
@@ -85,6 +94,9 @@ class ChangeSchema(DifferenceSchema):
         help_text="What a person must look at; empty only where the change is safe.",
     )
     pieces = PieceSchema(many=True, help_text="All that differs, in order.")
+    rejectedBefore = EarlierRejectionSchema(
+        many=True, help_text="What people rejected here in the last 30 days, newest first."
+    )
 
 
 class ChangesSchema(serializers.Serializer[object]):

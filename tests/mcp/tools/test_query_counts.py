@@ -27,7 +27,7 @@ LOGGED: Final = 2
 """The call, and the event that tells of it."""
 OWN: Final = 1 + LOGGED
 """Whatever is called: who calls, and the log."""
-EXACTLY: Final = {"list_posts": OWN + 4, "get_post_context": OWN + 5, "list_post_types": OWN + 1}
+EXACTLY: Final = {"list_posts": OWN + 4, "get_post_context": OWN + 6, "list_post_types": OWN + 1}
 # These look at each thing itself, up to a bound: files on the disk, and what another process prints.
 APART: Final = frozenset({"check_media_integrity", "run_ace_command", "test_local_route"})
 

@@ -1,0 +1,68 @@
+"""Trying again from a card: the agent that made the change, the note, and the new card in place of the old."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agents_app.models import AgentRun
+from content.layers import submit
+from content.layers.reject import reject
+from content.models import Layer
+from tests import make
+from tests.browser.conftest import ready_for_agents
+from tests.browser.test_looks import serious_in_any_light
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+TITLE = (
+    "How to brew filter coffee at home with a scale, a kettle, a paper filter and ten quiet minutes"
+)
+
+
+def test_a_card_of_review_is_tried_again_by_keys_and_leads_to_ai_review(open_page: Any) -> None:
+    post = make.post(TITLE)
+    make.staged(post, {"metaTitle": "Buy coffee"})
+    reject(post_id=post.pk, layer=Layer.AI_REVIEW, actor=make.actor("editor"), note="too salesy")
+    make.staged(post, {"metaTitle": "Buy coffee"}, by=make.agent_actor("proofreader"))
+    submit(post_id=post.pk, actor=make.actor("editor"))
+    page = open_page()
+    page.goto(f"/admin/content/post/{post.pk}/review/?layer=review")
+    ready_for_agents(page)
+
+    card = page.locator('[data-path="post.metaTitle"]')
+    assert "The same words were rejected before." in card.inner_text()
+    assert "“too salesy”" in card.inner_text()
+    assert serious_in_any_light(page) == []
+    card.focus()
+    page.keyboard.press("c")
+    page.wait_for_selector("dialog [data-choose]")
+    assert page.locator("dialog .agent-choice").first.inner_text().startswith("Proofreader")
+    assert page.locator("dialog .agent-choice input").first.is_checked()
+    assert "Buy coffee" in page.inner_text("dialog .as-it-stands")
+    assert serious_in_any_light(page) == []
+    page.keyboard.type("Say what it is about")
+    # Two presses, as quick as anybody's.
+    page.evaluate(
+        """() => {
+          const button = document.querySelector("dialog [name=do][value=run]");
+          button.click();
+          button.form.requestSubmit();
+        }"""
+    )
+    page.wait_for_selector("dialog [data-finished]")
+    run = AgentRun.objects.get()
+    assert (run.agent_id, run.note) == ("proofreader", "Say what it is about")
+
+    page.get_by_role("button", name="Use this").press("Enter")
+    page.get_by_text("It waits in AI Review now.").wait_for()
+    page.get_by_role("link", name="Open AI Review").press("Enter")
+    page.wait_for_url("**layer=ai-review*")
+
+    new = page.locator('[data-path="post.metaTitle"]')
+    assert new.count() == 1
+    assert "Proofreader" in new.inner_text()
+    assert "The same words" not in new.inner_text()
+    ai_review = make.layers(post).ai_review
+    assert ai_review.document.fields["metaTitle"] == run.value
+    assert ai_review.drifted == frozenset()
