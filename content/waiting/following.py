@@ -10,7 +10,7 @@ from django.db import transaction
 from content.layers import LayerView
 from content.layers.state import open_layers_of_many
 from content.models import Draft, Post, QueuedChange
-from content.waiting.rows import row_of, states_of
+from content.waiting.rows import mark_of_rows, row_of, states_of
 
 _BATCH: Final = 100
 _COLUMNS: Final = [
@@ -64,5 +64,6 @@ def rebuild() -> int:
 
 
 def lacking() -> bool:
-    """Whether a draft that holds something has no row, as after an update from before there were rows."""
-    return Draft.objects.filter(is_empty=False, queued__isnull=True).exists()
+    """Whether a draft that holds something has no row, or rows were made with another key or in another way."""
+    made_anew = QueuedChange.objects.exclude(state__startswith=mark_of_rows())
+    return Draft.objects.filter(is_empty=False, queued__isnull=True).exists() or made_anew.exists()

@@ -20,18 +20,25 @@ from core.json import Json
 
 _MADE_BY: Final = 2
 """Grows when rows come to say something else of the same change: then all of them are made anew."""
+_MARK: Final = 8
 _NOBODY: Final = Mark(user_id=None, user="", via="", at="")
+
+
+def mark_of_rows() -> str:
+    """What the state of each row begins with: another key, or another way to make rows, has another one."""
+    return keyed_hash("rows", _MADE_BY)[:_MARK]
 
 
 def states_of(view: LayerView) -> dict[str, str]:
     """What each row of the layer is to be made from, by path, as a hash: cheap beside the row."""
+    begin = mark_of_rows()
     return {
-        change.path: keyed_hash(
-            _MADE_BY,
+        change.path: begin
+        + keyed_hash(
             fingerprint(change),
             _hands(mark_of(view.marks, change.path)),
             change.path in view.drifted,
-        )
+        )[_MARK:]
         for change in view.changes
     }
 

@@ -233,3 +233,16 @@ def test_long_texts_give_short_rows() -> None:
         ]
     ]
     assert row.is_whole
+
+
+def test_rows_of_another_key_are_made_anew(settings: Any) -> None:
+    post = make.post()
+    make.staged(post, {"title": "New"})
+    seen = of(post, "post.title").seen
+    settings.SECRET_KEY = "another key, as long as it must be: 0123456789 0123456789"
+    assert [finding.level for finding in queue()] == ["warn"]
+
+    call_command("rebuild_inbox")
+
+    assert of(post, "post.title").seen != seen
+    assert [finding.level for finding in queue()] == ["ok"]
