@@ -93,9 +93,14 @@ def visible_context(text: str) -> str:
 
 
 def _is_usual(char: str, before: str) -> bool:
-    if char in "\u200d\ufe0f":
-        return bool(before) and unicodedata.category(before) in ("So", "Sk", "Mn")
-    return char == "\t" or unicodedata.category(char) == "Zs"
+    return char == "\t" or unicodedata.category(char) == "Zs" or _joins_emoji(char, before)
+
+
+def _joins_emoji(char: str, before: str) -> bool:
+    """Whether it belongs to the picture before it: one person is several pictures, joined."""
+    if char not in "\u200d\ufe0f" or not before:
+        return False
+    return unicodedata.category(before) in ("So", "Sk", "Mn")
 
 
 def _visible(char: str) -> str:
@@ -121,8 +126,10 @@ def suspicious(text: str, beside: str = "") -> list[str]:
     main = _main_script(text + beside)
     found = [
         name_of(char)
-        for char in text
-        if is_unseen(char) or _is_disguised(char) or _is_foreign(char, main)
+        for at, char in enumerate(text)
+        if (is_unseen(char) and not _joins_emoji(char, text[at - 1 : at]))
+        or _is_disguised(char)
+        or _is_foreign(char, main)
     ]
     return list(dict.fromkeys([*found, *_decomposed(text)]))
 

@@ -315,6 +315,7 @@ def test_characters_that_hide_are_named(before: str, after: str, said: str) -> N
         ("A short guide", "A short, useful guide – for all"),
         ("Это текст", "Это новый текст"),
         ("Read This", "read this"),
+        ("Enjoy it", "Enjoy it ❤️ 👩‍💻"),
     ],
 )
 def test_ordinary_corrections_hide_nothing(before: str, after: str) -> None:
