@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from django.db import transaction
+from django.db.models import Q
 
 from content.layers import LayerView
 from content.layers.state import open_layers_of_many
@@ -64,6 +65,9 @@ def rebuild() -> int:
 
 
 def lacking() -> bool:
-    """Whether a draft that holds something has no row, or rows were made with another key or in another way."""
-    made_anew = QueuedChange.objects.exclude(state__startswith=mark_of_rows())
-    return Draft.objects.filter(is_empty=False, queued__isnull=True).exists() or made_anew.exists()
+    """Whether a draft that holds something has no row, or rows are of nothing, of another key or made another way."""
+    wrong = Q(draft__is_empty=True) | ~Q(state__startswith=mark_of_rows())
+    return (
+        Draft.objects.filter(is_empty=False, queued__isnull=True).exists()
+        or QueuedChange.objects.filter(wrong).exists()
+    )

@@ -232,7 +232,7 @@ BOLD, STRIKE = {"type": "bold"}, {"type": "strike"}
             table([cell("a"), cell("b"), cell("")]),
             table([cell("a"), cell(""), cell("b")]),
             "structure",
-            "Row 1 › cell",
+            "Structure added: Paragraph Structure removed: Paragraph",
             id="a moved cell",
         ),
         pytest.param(
