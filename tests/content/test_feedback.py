@@ -92,8 +92,14 @@ def test_the_list_is_filtered_newest_first() -> None:
     assert ids("status=pending&category=bug") == [third["id"], first["id"]]
     assert ids("status=resolved") == [second["id"]]
     assert ids("postId=00000000-0000-4000-8000-000000000000") == []
-    assert ids("author__password__startswith=a") == [third["id"], second["id"], first["id"]]
-    for query in ("status=open", "category=x", "postId=", "postId=a%00", "status="):
+    for query in (
+        "author__password__startswith=a",
+        "status=open",
+        "category=x",
+        "postId=",
+        "postId=a%00",
+        "status=",
+    ):
         assert query.partition("=")[0] in editor.read(f"{URL}?{query}", expect=422)["details"]
 
 

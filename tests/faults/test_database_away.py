@@ -253,3 +253,51 @@ def test_a_run_that_waits_for_its_model_outlives_a_restart(running: Running) -> 
     run = running.end_of(run_id)
     assert (run["status"], run["error"] or "") == ("succeeded", "")
     assert run["staged"] == ["post.metaTitle"]
+
+
+SWEEP: Final = """
+from datetime import timedelta
+from django.db.models import F
+from agents_app.models import AgentRun
+from agents_app.runs.sweep import sweep_runs
+AgentRun.objects.filter(status="running").update(heartbeat_at=F("heartbeat_at") - timedelta(minutes=5))
+print(sweep_runs())
+"""
+
+
+def test_a_run_whose_model_answers_in_an_outage_gets_another_attempt(running: Running) -> None:
+    held = threading.Event()
+    running.provider.replies[:] = [Reply({"post": {"metaTitle": "Later"}}, held=held)]
+    running.provider.began.clear()
+    run_id = running.run_agent()
+    assert running.provider.began.wait(30)
+
+    running.server.stop("immediate")
+    held.set()
+    until = time.monotonic() + 30
+    while f"run {run_id}: the database cannot be reached" not in running.site.log("worker"):
+        assert time.monotonic() < until, running.site.log("worker")
+        time.sleep(0.1)
+    running.server.start()
+    assert running.get(f"/api/agent-runs/{run_id}").json()["status"] == "running"
+    running.site.ask(SWEEP)
+
+    run = running.end_of(run_id)
+    assert (run["status"], run["error"] or "") == ("succeeded", "")
+    assert run["staged"] == ["post.metaTitle"]
+
+
+def test_processes_that_start_meanwhile_come_to_work_by_themselves(running: Running) -> None:
+    running.server.stop()
+    try:
+        for name in ("web", "mcp"):
+            running.site.kill(name)
+            running.site.start(name)
+        running.site.wait_for_web()
+        running.site.wait_for_mcp()
+        _is_refused(_asked(f"http://127.0.0.1:{running.site.port}/blog/a-post"))
+    finally:
+        running.server.start()
+
+    assert running.get("/blog/a-post").status_code == 200
+    assert not running.stage("After a late start").is_error

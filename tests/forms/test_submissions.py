@@ -93,7 +93,6 @@ def test_submissions_are_listed_newest_first() -> None:
         ("?to=2026-01-02T14:00:01%2B02:00", [2, 1]),
         ("?locale=de", [3]),
         ("?locale=en&page=2&per_page=1", [1]),
-        ("?payload__email=x", [3, 2, 1]),
     ],
 )
 def test_submissions_are_filtered(query: str, days: list[int]) -> None:
@@ -109,6 +108,7 @@ def test_submissions_are_filtered(query: str, days: list[int]) -> None:
 @pytest.mark.parametrize(
     "query",
     [
+        "payload__email=x",
         "from=",
         "from=2026-13-01",
         "to=x",

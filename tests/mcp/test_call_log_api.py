@@ -45,7 +45,7 @@ def test_rest_answers_the_same_log() -> None:
 @pytest.mark.parametrize(
     ("query", "count"),
     [("tool=get_media", 1), ("principal=local", 1), ("ok=true", 1), ("ok=false", 1), ("code=not_found", 1),
-     ("agentId=translator", 1), ("tool=none", 0), ("page=2", 0), ("unknown=1", 2)],
+     ("agentId=translator", 1), ("tool=none", 0), ("page=2", 0)],
 )  # fmt: skip
 def test_rest_filters(query: str, count: int) -> None:
     called("get_media", code="not_found", agent_id="translator")

@@ -1,0 +1,86 @@
+"""The pool of connections to PostgreSQL: who gets one, and how soon it is known that nobody does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import OperationalError
+from django.db.utils import InterfaceError, ProgrammingError
+
+from core.availability import is_database_away
+from core.postgresql import pool
+from core.postgresql.pool import ConnectionPool
+
+
+def failing(calls: list[str]) -> Callable[[], Any]:
+    def connect() -> Any:
+        calls.append("connect")
+        raise psycopg.OperationalError("connection refused")
+
+    return connect
+
+
+def test_after_a_slow_failure_others_fail_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "SLOW_SECONDS", -1.0)
+    calls: list[str] = []
+    connections = ConnectionPool(failing(calls))
+
+    for _ in range(5):
+        with pytest.raises(psycopg.OperationalError):
+            connections.getconn()
+
+    assert calls == ["connect"]
+
+
+def test_after_a_quick_failure_the_next_one_tries_again() -> None:
+    calls: list[str] = []
+    connections = ConnectionPool(failing(calls), max_size=2)
+
+    # More than there are places: each failure gives its place back.
+    for _ in range(5):
+        with pytest.raises(psycopg.OperationalError, match="refused"):
+            connections.getconn()
+
+    assert len(calls) == 5
+
+
+def test_where_all_are_in_use_the_next_one_is_told() -> None:
+    connections = ConnectionPool(lambda: type("Open", (), {})(), max_size=1, timeout=0)
+    connections.getconn()
+
+    with pytest.raises(psycopg.OperationalError, match="all 1 connections"):
+        connections.getconn()
+
+
+def raised(cause: BaseException, of: type[Exception] = OperationalError) -> BaseException:
+    try:
+        raise of("wrapped") from cause
+    except Exception as error:
+        return error
+
+
+@pytest.mark.parametrize(
+    ("error", "is_away"),
+    [
+        (raised(psycopg.OperationalError("the connection is closed")), True),
+        (raised(psycopg.errors.AdminShutdown("terminating connection")), True),
+        (raised(psycopg.errors.CannotConnectNow("starting up")), True),
+        (raised(psycopg.errors.TooManyConnections("too many clients")), True),
+        (raised(psycopg.InterfaceError("connection already closed"), InterfaceError), True),
+        (raised(raised(psycopg.OperationalError("lost")), ProgrammingError), True),
+        (raised(psycopg.errors.DeadlockDetected("deadlock")), False),
+        (raised(psycopg.errors.QueryCanceled("time-out")), False),
+        (raised(psycopg.errors.UniqueViolation("twice")), False),
+        (OperationalError("database is locked"), False),
+        (ValueError("connection"), False),
+        (None, False),
+    ],
+    ids=repr,
+)
+def test_only_what_is_about_the_connection_means_that_the_database_is_away(
+    error: BaseException | None, is_away: bool
+) -> None:
+    assert is_database_away(error) is is_away
