@@ -11,14 +11,15 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "deployment.md"
 
 
-def blocks(language: str) -> list[str]:
-    """The examples of one language, in their order."""
-    return re.findall(rf"(?ms)^```{language}\n(.*?)^```$", PAGE.read_text())
+def blocks(language: str, heading: str = "") -> list[str]:
+    """The examples of one language, in their order; those that come after a heading."""
+    _, _, rest = PAGE.read_text().partition(heading) if heading else ("", "", PAGE.read_text())
+    return re.findall(rf"(?ms)^```{language}\n(.*?)^```$", rest)
 
 
 def first_start() -> list[str]:
     """The commands of "First start, and each new version"."""
-    (block,) = blocks("sh")
+    block = blocks("sh", "## First start")[0]
     return [line.partition("#")[0].strip() for line in block.splitlines()]
 
 
@@ -36,7 +37,7 @@ def table_of_processes() -> dict[str, str]:
 
 def nginx(port: int, ports: Mapping[int, int], certificate: Path, folder: Path) -> str:
     """The page's servers as one configuration: on `port`, before other ports, with a certificate of ours."""
-    servers = "\n".join(blocks("nginx"))
+    servers = "\n".join(blocks("nginx", "## In front"))
     servers = servers.replace("listen 443 ssl", f"listen 127.0.0.1:{port} ssl")
     servers = re.sub(r"(ssl_certificate) \S+;", rf"\1 {certificate.with_suffix('.pem')};", servers)
     servers = re.sub(
