@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,10 @@ from typing import Final
 
 MAX_PAIRS: Final = 120_000
 """Equal pairs that the matcher may have to look at; beyond it the middle is replaced as a whole."""
+MAX_STEPS: Final = 4_000_000
+"""The lengths of both sides multiplied: what the matcher may need at worst."""
+_LONG: Final = 600
+"""Keys of both sides beyond which the matcher is asked between anchors only: it takes the square of what it sees."""
 _OFTEN: Final = 30
 """A key that comes more often never starts a match, only extends one: repetitive texts would take minutes."""
 
@@ -45,12 +50,63 @@ def cost(old: Sequence[str], new: Sequence[str]) -> int:
     return sum(count * theirs[key] for key, count in ours.items() if theirs[key] <= _OFTEN)
 
 
-def _middle(old: Sequence[str], new: Sequence[str]) -> list[tuple[bool, int, int, int, int]]:
-    if not old or not new or cost(old, new) > MAX_PAIRS:
+_Block = tuple[bool, int, int, int, int]
+
+
+def _middle(old: Sequence[str], new: Sequence[str]) -> list[_Block]:
+    if not old or not new:
+        return [(False, 0, len(old), 0, len(new))]
+    if len(old) + len(new) > _LONG:
+        anchors = _anchors(old, new)
+        if anchors:
+            return _between(old, new, anchors)
+    if cost(old, new) > MAX_PAIRS or len(old) * len(new) > MAX_STEPS:
         return [(False, 0, len(old), 0, len(new))]
     often = {key for key, count in Counter(new).items() if count > _OFTEN}
     matcher = SequenceMatcher(often.__contains__, old, new, autojunk=False)
     return [(tag == "equal", a, b, c, d) for tag, a, b, c, d in matcher.get_opcodes()]
+
+
+def _between(
+    old: Sequence[str], new: Sequence[str], anchors: Sequence[tuple[int, int]]
+) -> list[_Block]:
+    """The anchors, and what the matcher finds between them."""
+    found: list[_Block] = []
+    a = c = 0
+    for b, d in (*anchors, (len(old), len(new))):
+        gone, come = old[a:b], new[c:d]
+        if gone or come:
+            found += [
+                (same, e + a, f + a, g + c, h + c) for same, e, f, g, h in _middle(gone, come)
+            ]
+        if b < len(old):
+            found.append((True, b, b + 1, d, d + 1))
+        a, c = b + 1, d + 1
+    return found
+
+
+def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Places of keys that come once on both sides, as many as stand in one order (patience diff): n log n."""
+    counts, others = Counter(old), Counter(new)
+    places = {key: at for at, key in enumerate(new) if others[key] == 1}
+    pairs = [(at, places[key]) for at, key in enumerate(old) if counts[key] == 1 and key in places]
+    tails: list[int] = []
+    ends: list[int] = []
+    before: list[int] = []
+    for number, (_, place) in enumerate(pairs):
+        slot = bisect_left(tails, place)
+        before.append(ends[slot - 1] if slot else -1)
+        if slot == len(tails):
+            tails.append(place)
+            ends.append(number)
+        else:
+            tails[slot], ends[slot] = place, number
+    chain: list[tuple[int, int]] = []
+    at = ends[-1] if ends else -1
+    while at >= 0:
+        chain.append(pairs[at])
+        at = before[at]
+    return chain[::-1]
 
 
 def _joined(runs: Sequence[Run]) -> list[Run]:

@@ -139,9 +139,12 @@ def compare_modules(
             if before is None and name in defaults and same(defaults[name], now):
                 sink.mark_defaults(begun)
     for of in (before, after):
+        is_gone = of is before
         if of is not None and of.scope == "global":
             said = f"shared: {of.global_slug}"
-            sink.one("module", (), said if of is before else None, said if of is after else None)
+            sink.one("reference", (), said if is_gone else None, None if is_gone else said)
+        if of is not None and of.locked:
+            sink.one("structure", (), "locked" if is_gone else None, None if is_gone else "locked")
     found = _with_characters(sink.done(), "")
     counts = [_words_in(module) for module in (before, after)]
     return replace(found, words_before=counts[0], words_after=counts[1])

@@ -11,7 +11,7 @@ from content.review.diff import Segment
 DifferenceKind = Literal[
     "text", "link", "image", "embed", "reference", "mark", "structure", "space", "number", "price",
     "date", "negation", "name", "choice", "boolean", "characters", "slug", "seo", "structured-data",
-    "module", "position",
+    "module", "position", "code",
 ]  # fmt: skip
 KINDS: Final[tuple[DifferenceKind, ...]] = get_args(DifferenceKind)
 ReferenceKind = Literal["media", "post-reference", "taxonomy-reference", "form-reference"]

@@ -1,4 +1,4 @@
-"""What a changed stretch of text says that a reader must not miss: dates, prices, numbers, denials, names."""
+"""What a changed text says that a reader must not miss: addresses, dates, prices, numbers, denials, names."""
 
 from __future__ import annotations
 
@@ -11,10 +11,18 @@ from typing import Final, Literal
 from content.review.proper_names import names
 from content.review.spotting import spot
 
-FactKind = Literal["date", "price", "number", "negation", "name"]
+FactKind = Literal["link", "date", "price", "number", "negation", "name"]
 _FIGURES: Final[tuple[Literal["date", "price", "number"], ...]] = ("price", "date", "number")
 _DIGITS: Final = re.compile(r"[^\W\D_]+(?:[.,:/]\d+)*")
 _WORD: Final = re.compile(r"[^\W\d_][\w’'&-]*")
+_ADDRESS: Final = re.compile(
+    r"(?:https?://|(?<!\w)www\.)[^\s<>()\"']{1,2000}"
+    r"|(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}\w{2,20}"
+    r"|(?<![\w.-])(?:[\w-]{1,63}\.){1,8}(?:com|net|org|io|de|eu|uk|fr|app|dev|info|biz|xyz|example)\b"
+    r"(?:/[^\s<>()\"']{0,2000})?",
+    re.IGNORECASE,
+)
+"""Bounded, and begun only where a word begins: a hostile text costs no more than its length."""
 _PARTS: Final = re.compile(r"\w+|[€$£¥₹%]")
 _CURRENCY: Final = re.compile(r"[€$£¥₹%‰°]")
 
@@ -45,10 +53,13 @@ class FactFinder:
 
     def find(self, before: Stretch, after: Stretch) -> Iterator[Fact]:
         """The facts that differ between two stretches that stand for one another."""
+        gone, come = (_ADDRESS.findall(side.near) for side in (before, after))
+        if gone != come:
+            found = zip(_between(gone, come), (before.text, after.text), strict=True)
+            yield from _paired("link", *(_touching(addresses, text) for addresses, text in found))
         yield from self._figures(before, after)
-        gone = spot(before.text, self._language)["negation"]
-        come = spot(after.text, self._language)["negation"]
-        yield from _paired("negation", *_between(gone, come))
+        denied = (spot(side.text, self._language)["negation"] for side in (before, after))
+        yield from _paired("negation", *_between(*denied))
         if any(map(str.isupper, before.text + after.text)):
             yield from self._proper_names(before.text, after.text)
 

@@ -23,6 +23,8 @@ _CRUMB: Final = 3
 _APART: Final = 3
 """Unchanged words between two changes that make them two passages."""
 _NEAR: Final = 4
+_LONGEST: Final = 60
+"""Units of an address, say, on each side of a change in it."""
 _SENTENCE_ENDS: Final = frozenset(".!?…。！？")
 MARK_NAMES: Final = ("bold", "italic", "strike", "code")
 
@@ -460,7 +462,13 @@ def _common_space(one: str, other: str) -> str:
 
 
 def _near(units: Units, run: slice) -> str:
-    return text_of_units(units[max(0, run.start - _NEAR) : run.stop + _NEAR])
+    """The stretch with a few words around it, and never half of what has no space in it."""
+    start, stop = max(0, run.start - _NEAR), min(len(units), run.stop + _NEAR)
+    while start and not units[start].space and run.start - start < _LONGEST:
+        start -= 1
+    while stop < len(units) and not units[stop].space and stop - run.stop < _LONGEST:
+        stop += 1
+    return text_of_units(units[start:stop])
 
 
 def _drawn(unit: Unit) -> str:

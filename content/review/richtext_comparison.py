@@ -159,8 +159,8 @@ def _leaf(
         sink.line(place, [stored], role=role, segments=[Segment("same", text_of_units(theirs))])
         return Part(one, other, frozenset({passage}))
     differences = [
-        # In code each space counts.
-        replace(one, kind="structure") if is_code and one.kind == "space" else one
+        # In code each sign counts.
+        replace(one, kind="code") if is_code and one.kind in ("text", "space") else one
         for one in found.differences
     ]
     sink.line(place, differences, role=role, segments=found.segments, is_code=is_code)
@@ -274,6 +274,11 @@ def _alone(
         differences.append(one(_name(node)))
     if differences:
         is_code = kind(node) == "codeBlock"
+        if is_code:
+            differences = [
+                replace(found, kind="code") if found.kind in ("text", "space") else found
+                for found in differences
+            ]
         sink.line(place, differences, role=role, status=status, segments=segments, is_code=is_code)
     for index, child in enumerate(children(node) if inside else ()):
         _alone(child, status, sink, place, _role(role, node, child, index), depth + 1, passage)

@@ -32,6 +32,7 @@ _TABLE: Final[Mapping[DifferenceKind, Weights]] = {
     "image": _LOOK,
     "reference": _LOOK,
     "mark": _LOOK,
+    "code": _LOOK,
     "structure": _LOOK,
     "number": _LOOK,
     "date": _LOOK,
@@ -53,7 +54,7 @@ _LOST: Final = 3
 FLAGS: Final = (
     "conflict", "drifted", "edited", "characters", "removed", "price", "negation", "embed", "link",
     "slug", "seo", "structured-data", "module", "image", "reference", "number", "date", "name",
-    "choice", "boolean", "mark", "structure",
+    "choice", "boolean", "mark", "code", "structure",
 )  # fmt: skip
 """The flags, the heaviest first."""
 

@@ -82,6 +82,11 @@ _WORDS: Final[Mapping[DifferenceKind, Triple]] = {
         gettext_lazy("Structure removed: %(what)s"),
         gettext_lazy("Structure added: %(what)s"),
     ),
+    "code": (
+        gettext_lazy("Code changed: %(old)s → %(new)s"),
+        gettext_lazy("Code removed: %(what)s"),
+        gettext_lazy("Code added: %(what)s"),
+    ),
     "space": (
         gettext_lazy("Spacing changed: %(old)s → %(new)s"),
         gettext_lazy("Spacing removed: %(what)s"),
@@ -224,8 +229,10 @@ def side_text(difference: Difference, side: Side | None, references: References)
         return str(_MARKS[side])
     if kind == "boolean":
         return {"true": _("Yes"), "false": _("No")}.get(side) or visible(side)
+    if not side.strip():
+        return spelled_space(side)
     if kind in ("structure", "module", "position"):
-        return role_text(side) if side.strip() else spelled_space(side)
+        return role_text(side)
     if kind == "choice":
         return in_words(option_label(visible(side)))
     if kind == "space":

@@ -203,7 +203,7 @@ BOLD, STRIKE = {"type": "bold"}, {"type": "strike"}
         pytest.param(
             code("a\n  b"),
             code("a\nb"),
-            "structure",
+            "code",
             "line break, 2 × space → line break",
             id="indentation of code",
         ),

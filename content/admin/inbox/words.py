@@ -50,6 +50,7 @@ _FLAGS: Final[dict[str, Promise]] = {
     "choice": gettext_lazy("setting"),
     "boolean": gettext_lazy("yes or no"),
     "mark": gettext_lazy("formatting"),
+    "code": gettext_lazy("code"),
     "structure": gettext_lazy("structure"),
 }
 
