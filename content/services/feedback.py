@@ -87,14 +87,24 @@ def delete_feedback(*, feedback_id: UUID | str, actor: Actor) -> UUID:
     """Delete a note for good. Raises `NotAllowed` where it is another's and the actor moderates none."""
     actor.require_person("delete feedback")
     actor.require("feedback.delete")
-    row = _locked(feedback_id)
+    try:
+        row = _locked(feedback_id)
+    except NotFound:
+        # Whoever deletes only their own hears the same of others' notes as of none.
+        if not actor.can("feedback.moderate"):
+            raise _not_the_author() from None
+        raise
     if not may_delete(row, actor):
-        message = _("This note is somebody else's; editors and admins delete those.")
-        raise NotAllowed(message, code="not_the_author")
+        raise _not_the_author()
     pk = row.pk
     _record("feedback.deleted", row, actor)
     Feedback.objects.filter(pk=pk).delete()
     return pk
+
+
+def _not_the_author() -> NotAllowed:
+    message = _("This note is somebody else's; editors and admins delete those.")
+    return NotAllowed(message, code="not_the_author")
 
 
 def may_delete(row: Feedback, actor: Actor) -> bool:

@@ -39,6 +39,10 @@ def read_query(request: Request, shape: type[Q]) -> Q:
     return check(given, shape)
 
 
+_OF_PAGES: Final = ("page", "per_page")
+"""A list that comes whole takes them too: whoever reads all lists in one way need not know which those are."""
+
+
 def is_yes(text: YesOrNo | None) -> bool | None:
     """`true` and `false` as what they mean; None where it was not asked."""
     return None if text is None else text == "true"
@@ -57,7 +61,7 @@ def refuse_unknown_parameters(request: Request, view: Any) -> None:
     known = _parameters_of_list(type(view), view.action)  # type: ignore[arg-type]  # a class can be hashed
     if known is None:
         return
-    unknown = [name for name in request.query_params if name not in known]
+    unknown = [name for name in request.query_params if name not in (*known, *_OF_PAGES)]
     if not unknown:
         return
     details = {

@@ -7,6 +7,7 @@ one line of JSON.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -122,7 +123,10 @@ COMMANDS: dict[str, Callable[..., Any]] = {
 
 
 def obey() -> None:
-    for line in sys.stdin:
-        name, arguments = json.loads(line)
-        sys.stdout.write(json.dumps(COMMANDS[name](**arguments), default=str) + "\n")
-        sys.stdout.flush()
+    # Records of the log go to stdout, too: they must not stand among the answers.
+    with os.fdopen(os.dup(1), "w") as answers:
+        os.dup2(2, 1)
+        for line in sys.stdin:
+            name, arguments = json.loads(line)
+            answers.write(json.dumps(COMMANDS[name](**arguments), default=str) + "\n")
+            answers.flush()

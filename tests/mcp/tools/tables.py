@@ -47,7 +47,7 @@ LIVE: Final = frozenset(
         "content.RejectedChange",
         "content.ReplacedPlace", "content.Replacement", "content.Revision: live", "content.SearchEntry: live",
         "content.Term", "content.TreeMove", "content.UrlPattern", "contenttypes.ContentType",
-        "core.Seal", "forms.FormDefinition", "forms.FormSubmission",
+        "core.QueueFailure", "core.Seal", "forms.FormDefinition", "forms.FormSubmission",
         "mcp_bridge.McpToken", "media.FileCheck", "seo.Redirect", "sessions.Session",
         "webhooks.Webhook", "webhooks.WorkflowSwitch",
     }
