@@ -20,11 +20,10 @@ from django.utils.translation import gettext as _
 from content.layers.approve import approve
 from content.layers.digest import read_digest, was_seen
 from content.layers.reject import reject
-from content.layers.selection import base_path
+from content.layers.selection import base_path, kept_without
 from content.layers.state import LayerView, lock_post, open_layers
 from content.layers.submit import submit
 from content.models import Layer
-from content.review.passages import SEPARATOR, passages_at
 from core.actor import Actor
 from core.errors import Conflict
 
@@ -56,11 +55,12 @@ def decide(
 ) -> Decided:
     """Take `accept` out of the layer into the one below it, and drop `refuse`, in one transaction.
 
-    `notes` are those of single paths of `refuse`; the others have `note`.
+    `notes` are those of single paths of `refuse`; the others have `note`. What the passages are is settled before
+    anything is written: what is neither accepted nor refused stays staged.
     """
     view = open_layers(lock_post(post_id)).view(layer)
     require_seen(view, digest, [*accept, *refuse])
-    whole = _whole(view, accept, refuse)
+    kept = kept_without(view, refuse)
     taken: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     of_taken = "" if refuse else note
@@ -75,38 +75,23 @@ def decide(
     for why, paths in _by_note(refuse, note, notes or {}).items():
         # Taking can settle what was to be refused: a module's place among the others, for one.
         left = set(open_layers(lock_post(post_id)).view(layer).changes.paths)
-        remaining = list(
-            dict.fromkeys(
-                base_path(path) if base_path(path) in whole else path
-                for path in paths
-                if base_path(path) in left
-            )
-        )
+        remaining = [path for path in paths if path in left]
         if remaining:
-            done = reject(post_id=post_id, layer=layer, actor=actor, paths=remaining, note=why)
+            done = reject(
+                post_id=post_id, layer=layer, actor=actor, paths=remaining, note=why, kept=kept
+            )
             rejections.append(done.rejection)
     return Decided(taken, tuple(refuse), conflicts, tuple(rejections))
 
 
-def _whole(view: LayerView, accept: Collection[str], refuse: Collection[str]) -> set[str]:
-    """The paths of which every passage is decided on: what is left once some are taken is all refused."""
-    named: dict[str, set[str]] = {}
-    for path in (*accept, *refuse):
-        base, separator, passage = path.partition(SEPARATOR)
-        if separator:
-            named.setdefault(base, set()).add(passage)
-    return {
-        change.path
-        for change in view.changes
-        if change.path in named
-        and named[change.path] == set(passages_at(change, view.below, view.document))
-    }
-
-
 def _by_note(refuse: Collection[str], note: str, notes: Mapping[str, str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    """The paths to refuse by their note; the passages of one path have one note."""
+    why: dict[str, str] = {}
     for path in refuse:
-        found.setdefault(notes.get(path) or note, []).append(path)
+        why.setdefault(base_path(path), notes.get(path) or note)
+    found: dict[str, list[str]] = {}
+    for path, words in why.items():
+        found.setdefault(words, []).append(path)
     return found
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from content.changes import apply
+from content.changes import Value, apply
 from content.layers.digest import read_digest
 from content.layers.dropped_below import keep_newer_proposals
 from content.layers.rejected import keep_rejected
@@ -41,10 +41,11 @@ def reject(
     note: str = "",
     expected_version: int | None = None,
     digest: str | None = None,
+    kept: Mapping[str, Value] | None = None,
 ) -> Rejected:
     """Drop all of a layer, or these paths of it; what was proposed is kept for a while, to be taken back.
 
-    `<path>#<passage>` names a passage.
+    `<path>#<passage>` names a passage; `kept` is what stays of passages at a path, where that was settled before.
 
     What AI Review holds beside a rejected Review stays there. With a
     `digest`, only what the reviewer saw is dropped, else `Conflict`. Raises `RuleViolation` on unknown paths.
@@ -62,7 +63,7 @@ def reject(
         )
     if digest is not None:
         seen_selection(view, read_digest(digest), paths)
-    selection = without(view, paths)
+    selection = without(view, paths, kept)
     dropped = selection.paths
     after = apply(view.below, selection.rest)
     save_draft(view, post, after, view.marks, actor.user.pk)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext as _
 
-from content.changes import Change, Changes
+from content.changes import Change, Changes, Value, same
 from content.layers.state import LayerView
 from content.review.passages import SEPARATOR, passages_at, with_passages
+from content.richtext.schema import validate
 from core.errors import RuleViolation
 
 
@@ -49,7 +50,7 @@ def select(view: LayerView, paths: Collection[str] | None) -> Selection:
         elif not passages:
             taken.append(change)
         else:
-            middle = with_passages(change, view.below, view.document, passages)
+            middle = _mixture(view, change, passages)
             taken.append(replace(change, after=middle))
             rest.append(replace(change, before=middle))
     return Selection(
@@ -57,26 +58,58 @@ def select(view: LayerView, paths: Collection[str] | None) -> Selection:
     )
 
 
-def without(view: LayerView, paths: Collection[str] | None) -> Selection:
-    """As `select`, for what is dropped: `rest` leads from below to the value without the passages named."""
-    found = select(view, paths)
-    wanted = {} if paths is None else _wanted(view, paths)
+def without(
+    view: LayerView, paths: Collection[str] | None, kept: Mapping[str, Value] | None = None
+) -> Selection:
+    """As `select`, for what is dropped: `rest` leads from below to what stays staged.
+
+    `kept` is that of `kept_without`, where it was settled before; else the passages in `paths` settle it.
+    """
+    if paths is None:
+        return Selection(view.changes, replace(view.changes, items=()))
+    stays = kept_without(view, paths) if kept is None else kept
+    named = set(map(base_path, paths))
     rest: list[Change] = []
     dropped: list[Change] = []
     for change in view.changes:
-        passages = wanted.get(change.path)
-        if paths is None or (passages is not None and not passages):
-            dropped.append(change)
-        elif passages is None:
+        if change.path not in named:
             rest.append(change)
+        elif change.path not in stays or same(stays[change.path], change.before):
+            dropped.append(change)
         else:
-            known = set(passages_at(change, view.below, view.document))
-            kept = with_passages(change, view.below, view.document, known - passages)
-            rest.append(replace(change, after=kept))
-            dropped.append(replace(change, before=kept))
+            middle = stays[change.path]
+            rest.append(replace(change, after=middle))
+            dropped.append(replace(change, before=middle))
     return Selection(
-        replace(found.taken, items=tuple(dropped)), replace(found.rest, items=tuple(rest))
+        replace(view.changes, items=tuple(dropped)), replace(view.changes, items=tuple(rest))
     )
+
+
+def kept_without(view: LayerView, paths: Collection[str]) -> dict[str, Value]:
+    """What stays staged at each path of which passages are dropped. Raises `RuleViolation` as `select` does."""
+    if not paths:
+        return {}
+    changes = {change.path: change for change in view.changes}
+    found: dict[str, Value] = {}
+    for path, passages in _wanted(view, paths).items():
+        if passages:
+            change = changes[path]
+            known = set(passages_at(change, view.below, view.document))
+            found[path] = _mixture(view, change, known - passages)
+    return found
+
+
+def _mixture(view: LayerView, change: Change, passages: Collection[str]) -> Value:
+    """The value with these passages. Raises `RuleViolation` where it would be no valid text."""
+    value = with_passages(change, view.below, view.document, passages)
+    if isinstance(value, dict) and value.get("type") == "doc" and (problems := validate(value)):
+        message = _("These passages belong together and are decided on together: %(problem)s") % {
+            "problem": problems[0]
+        }
+        raise RuleViolation(
+            message, code="passages_belong_together", details={change.path: [message]}
+        )
+    return value
 
 
 def _wanted(view: LayerView, paths: Collection[str]) -> dict[str, set[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final
@@ -18,7 +18,7 @@ from content.layers.marks import Mark, Marks, mark_of
 from content.review.change_comparison import compare_change
 from content.review.comparison import Shape, compare
 from content.review.diff import Segment
-from content.review.differences import Comparison, Line, Reference, Status
+from content.review.differences import Comparison, Difference, Line, Reference, Status
 from content.review.labels import POST_GROUP, label_of, module_names
 from content.review.passages import SEPARATOR, passage_names
 from content.review.references import MediaView, References
@@ -213,6 +213,7 @@ def lines_of(
 ) -> tuple[ShownLine, ...]:
     """A comparison as it is drawn, every difference of it in words or in the text."""
     named = passages or {}
+    grouped = comparison.by_passage() if named else {}
     shown: set[int] = set()
     found: list[ShownLine] = []
     place = ""
@@ -221,7 +222,7 @@ def lines_of(
         shown |= set(own)
         here = role_text(" › ".join(line.place))
         found.append(
-            _line(line, here if here != place else "", comparison, references, path, named, own)
+            _line(line, here if here != place else "", grouped, references, path, named, own)
         )
         place = here
     return tuple(found)
@@ -244,7 +245,7 @@ def lines_of_value(value: Value, shape: Shape, references: References) -> tuple[
 def _line(
     line: Line,
     place: str,
-    comparison: Comparison,
+    grouped: Mapping[int, Sequence[Difference]],
     references: References,
     path: str,
     named: Mapping[int, str],
@@ -270,7 +271,7 @@ def _line(
             if difference.passage not in named and not (drawn and difference.kind == "text")
         ),
         passages=tuple(
-            _passage(f"{path}{SEPARATOR}{named[number]}", number, comparison, references, full)
+            _passage(f"{path}{SEPARATOR}{named[number]}", grouped[number], references, full)
             for number in own
         ),
         is_code=line.is_code,
@@ -281,12 +282,11 @@ def _line(
 
 def _passage(
     name: str,
-    number: int,
-    comparison: Comparison,
+    differences: Sequence[Difference],
     references: References,
     here: tuple[str, ...],
 ) -> Passage:
-    notes = [note_of(one, references, here=here) for one in comparison.of_passage(number)]
+    notes = [note_of(one, references, here=here) for one in differences]
     label = notes[0].text if notes else name
     return Passage(name, label, tuple(notes))
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -49,12 +48,20 @@ _ODD_LATIN: Final = (
 """Letters that no language of a European keyboard writes, most of them the picture of another letter."""
 _ALIKE: Final = (("rn", "m"), ("vv", "w"), ("cl", "d"))
 _ALIKE_LETTERS: Final = str.maketrans("I1|i0O5S", "llllooss")
-_SCRIPTS: Final = (
-    "LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "HEBREW", "ARABIC", "CHEROKEE", "COPTIC", "LISU",
-    "GEORGIAN",
+_SCRIPT_OF_LANGUAGE: Final = {
+    **dict.fromkeys(("ru", "uk", "be", "bg", "mk", "sr", "kk", "mn"), "CYRILLIC"),
+    **dict.fromkeys(("ar", "fa", "ur"), "ARABIC"),
+    **{"el": "GREEK", "he": "HEBREW", "hy": "ARMENIAN", "ka": "GEORGIAN"},
+}
+"""The scripts of languages that are not written in Latin letters, where those look like them."""
+_UNLIKE_LATIN: Final = (
+    "CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO", "THAI", "DEVANAGARI", "BENGALI", "TAMIL",
+    "TELUGU", "GUJARATI", "KHMER", "LAO", "TIBETAN", "ETHIOPIC", "IDEOGRAPHIC", "FEMININE", "MASCULINE",
+    "MICRO",
 )  # fmt: skip
+"""Scripts, and single letters, that nobody takes for Latin."""
 _ORDINARY: Final = re.compile(
-    r"[\n\x20-\x7e\u00a1-\u00ac\u00ae-\u0130\u0132-\u017f\u2010\u2012-\u2027\u2030-\u205e"
+    r"[\n\x20-\x7e\u00a1-\u00ac\u00ae-\u0130\u0132-\u017e\u2010\u2012-\u2027\u2030-\u205e"
     r"\u20a0-\u20c0\u2190-\u21ff\u2500-\u25ff\u2713-\u2718]*"
 )
 """What needs no closer look: printable ASCII, Latin with its accents, typographic punctuation, currency, arrows."""
@@ -100,7 +107,8 @@ def _joins_emoji(char: str, before: str) -> bool:
     """Whether it belongs to the picture before it: one person is several pictures, joined."""
     if char not in "\u200d\ufe0f" or not before:
         return False
-    return unicodedata.category(before) in ("So", "Sk", "Mn")
+    is_picture = unicodedata.category(before) == "So" or "\U0001f3fb" <= before <= "\U0001f3ff"
+    return is_picture or (char == "\u200d" and before == "\ufe0f")
 
 
 def _visible(char: str) -> str:
@@ -116,14 +124,14 @@ def visible_space(space: str) -> str:
     return "".join({" ": "␣", "\n": "↵\n"}.get(char) or _visible(char) for char in space)
 
 
-def suspicious(text: str, beside: str = "") -> list[str]:
+def suspicious(text: str, language: str = "en") -> list[str]:
     """The names of the characters of a text that hide or pass for others, each once, in their order.
 
-    `beside` is what else stands in the value: a letter is foreign where most of its neighbours are of another script.
+    A letter is foreign where it is of another script than the language is written in.
     """
     if _ORDINARY.fullmatch(text):
         return []
-    main = _main_script(text + beside)
+    main = _SCRIPT_OF_LANGUAGE.get(language[:2].lower(), "LATIN")
     found = [
         name_of(char)
         for at, char in enumerate(text)
@@ -135,17 +143,24 @@ def suspicious(text: str, beside: str = "") -> list[str]:
 
 
 def look_alike(before: str, after: str) -> list[str]:
-    """The names of what differs between two texts that read the same; nothing where they read differently.
+    """The names of what tells words apart that read the same; nothing where all words read differently.
 
     Upper and lower case read differently.
     """
     if not before or not after or before.casefold() == after.casefold():
         return []
-    if _skeleton(before) != _skeleton(after):
-        return []
-    gone, come = Counter(before), Counter(after)
-    differ = [*(gone - come), *(come - gone)]
-    return [f"{char} {name_of(char)}" if char.isprintable() else name_of(char) for char in differ]
+    old, new = before.split(), after.split()
+    gone = {_skeleton(word): word for word in set(old) - set(new)}
+    found: list[str] = []
+    for word in dict.fromkeys(new):
+        other = gone.get(_skeleton(word))
+        if other is not None and word not in old and other.casefold() != word.casefold():
+            went, came = Counter(other), Counter(word)
+            found += [*(went - came), *(came - went)]
+    return [
+        f"{char} {name_of(char)}" if char.isprintable() else name_of(char)
+        for char in dict.fromkeys(found)
+    ]
 
 
 def _is_disguised(char: str) -> bool:
@@ -163,7 +178,10 @@ def _is_disguised(char: str) -> bool:
 
 
 def _is_foreign(char: str, main: str) -> bool:
-    return char.isalpha() and (script := _script(char)) != "" and script != main
+    if char.isascii() or not char.isalpha():
+        return False
+    name = unicodedata.name(char, "")
+    return not name.startswith(("LATIN", main, *_UNLIKE_LATIN))
 
 
 def _decomposed(text: str) -> list[str]:
@@ -171,20 +189,6 @@ def _decomposed(text: str) -> list[str]:
     if unicodedata.is_normalized("NFC", text):
         return []
     return [name_of(char) for char in text if unicodedata.combining(char)]
-
-
-def _main_script(text: str) -> str:
-    counts = Counter(script for char in text if char.isalpha() and (script := _script(char)))
-    return counts.most_common(1)[0][0] if counts else ""
-
-
-@lru_cache(maxsize=4096)
-def _script(char: str) -> str:
-    """The script, of those whose letters look alike; empty for any other."""
-    if char.isascii():
-        return "LATIN"
-    name = unicodedata.name(char, "")
-    return next((script for script in _SCRIPTS if name.startswith(script)), "")
 
 
 def _skeleton(text: str) -> str:

@@ -62,6 +62,7 @@ _OBJECTS: Final[Mapping[str, DifferenceKind]] = {
 DIVISIBLE: Final = frozenset({"richtext", "textarea", "repeater", "object"})
 """The kinds of fields whose passages are decided on one by one."""
 EMPTY_DOCUMENT: Final = {"type": "doc", "content": [{"type": "paragraph"}]}
+_NOTHING: Final[Mapping[str, Json]] = {"type": "doc", "content": []}
 _DEEPEST: Final = 40
 
 
@@ -89,7 +90,7 @@ def compare(before: Value, after: Value, shape: Shape, *, language: str = "en") 
 def compared(before: Value, after: Value, shape: Shape, *, language: str = "en") -> Compared:
     sink = Sink(language)
     part = _value(before, after, shape, sink, (), 0)
-    found = _with_characters(sink.done(), _texts_of(before) + _texts_of(after))
+    found = _with_characters(sink.done(), language)
     counts = [_word_count(value, shape) for value in (before, after)]
     return Compared(replace(found, words_before=counts[0], words_after=counts[1]), part)
 
@@ -145,7 +146,7 @@ def compare_modules(
             sink.one("reference", (), said if is_gone else None, None if is_gone else said)
         if of is not None and of.locked:
             sink.one("structure", (), "locked" if is_gone else None, None if is_gone else "locked")
-    found = _with_characters(sink.done(), "")
+    found = _with_characters(sink.done(), language)
     counts = [_words_in(module) for module in (before, after)]
     return replace(found, words_before=counts[0], words_after=counts[1])
 
@@ -232,8 +233,8 @@ def _text(before: Value, after: Value, sink: Sink, place: Place) -> Part:
 
 
 def _document(value: object) -> Mapping[str, Json] | None:
-    if value is None:
-        return EMPTY_DOCUMENT  # type: ignore[return-value]  # a constant of just that shape
+    if value is None or value == EMPTY_DOCUMENT:
+        return _NOTHING
     return cast("Mapping[str, Json]", value) if is_document(value) else None
 
 
@@ -375,7 +376,7 @@ def _leaf(value: Value) -> str | None:
     return None if value is ABSENT else _stored(value)
 
 
-def _with_characters(found: Comparison, beside: str) -> Comparison:
+def _with_characters(found: Comparison, language: str) -> Comparison:
     """The comparison with what hides among its characters named beside it."""
     lines = []
     for line in found.lines:
@@ -383,18 +384,18 @@ def _with_characters(found: Comparison, beside: str) -> Comparison:
             Difference("characters", one.place, before, after, "", one.passage, is_fact=True)
             for one in line.differences
             if not one.is_fact
-            for before, after in _characters(one, beside)
+            for before, after in _characters(one, language)
         ]
         lines.append(replace(line, differences=(*line.differences, *named)) if named else line)
     return replace(found, lines=tuple(lines))
 
 
-def _characters(one: Difference, beside: str) -> list[tuple[str | None, str | None]]:
+def _characters(one: Difference, language: str) -> list[tuple[str | None, str | None]]:
     """What hides in the new side, or is gone from the old one; and what tells two sides apart that look alike."""
     before, after = (side if isinstance(side, str) else "" for side in (one.before, one.after))
     if not before and not after:
         return []
-    old, new = suspicious(before, beside), suspicious(after, beside)
+    old, new = suspicious(before, language), suspicious(after, language)
     gone = [name for name in old if name not in new]
     come = [name for name in new if name not in old]
     found: list[tuple[str | None, str | None]] = []
@@ -403,19 +404,6 @@ def _characters(one: Difference, beside: str) -> list[tuple[str | None, str | No
     elif names := look_alike(before, after):
         found.append((None, ", ".join(names)))
     return found
-
-
-def _texts_of(value: object, depth: int = 0) -> str:
-    """The text of a value, to tell which script it is written in."""
-    if isinstance(value, str):
-        return value[:2_000]
-    if depth > 8:
-        return ""
-    if isinstance(value, Mapping):
-        return "".join(_texts_of(item, depth + 1) for item in list(value.values())[:50])
-    if isinstance(value, list | tuple):
-        return "".join(_texts_of(item, depth + 1) for item in value[:50])
-    return ""
 
 
 def _said(value: Value) -> str | None:

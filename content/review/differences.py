@@ -89,8 +89,13 @@ class Comparison:
     def passages(self) -> tuple[int, ...]:
         return tuple(dict.fromkeys(found.passage for found in self.differences))
 
-    def of_passage(self, passage: int) -> tuple[Difference, ...]:
-        return tuple(found for found in self.differences if found.passage == passage)
+    def by_passage(self) -> dict[int, list[Difference]]:
+        """The differences of each passage, in order."""
+        found: dict[int, list[Difference]] = {}
+        for line in self.lines:
+            for one in line.differences:
+                found.setdefault(one.passage, []).append(one)
+        return found
 
 
 @dataclass(slots=True)

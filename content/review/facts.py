@@ -13,7 +13,7 @@ from content.review.spotting import spot
 
 FactKind = Literal["link", "date", "price", "number", "negation", "name"]
 _FIGURES: Final[tuple[Literal["date", "price", "number"], ...]] = ("price", "date", "number")
-_DIGITS: Final = re.compile(r"[^\W\D_]+(?:[.,:/]\d+)*")
+_DIGITS: Final = re.compile(r"\d+(?:[.,:/]\d+)*|[½⅓¼¾⅔⅛²³¹⁰⁴-⁹]+")
 _WORD: Final = re.compile(r"[^\W\d_][\w’'&-]*")
 _ADDRESS: Final = re.compile(
     r"(?:https?://|(?<!\w)www\.)[^\s<>()\"']{1,2000}"
@@ -24,7 +24,8 @@ _ADDRESS: Final = re.compile(
 )
 """Bounded, and begun only where a word begins: a hostile text costs no more than its length."""
 _PARTS: Final = re.compile(r"\w+|[€$£¥₹%]")
-_CURRENCY: Final = re.compile(r"[€$£¥₹%‰°]")
+_FIGURE: Final = re.compile(r"[\d€$£¥₹%‰°½⅓¼¾⅔⅛²³¹⁰⁴-⁹]")
+_LAST_NUMBER: Final = re.compile(r"[\d½⅓¼¾⅔⅛][\d.,:/]*\s?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,27 +66,21 @@ class FactFinder:
 
     def _figures(self, before: Stretch, after: Stretch) -> Iterator[Fact]:
         old, new = before.text, after.text
-        if not (_DIGITS.search(old + new) or _CURRENCY.search(old + new)):
+        if not (_FIGURE.search(before.near) or _FIGURE.search(after.near)):
             # Days and months have no digits.
-            gone, come = (spot(text, self._language)["date"] for text in (old, new))
-            yield from _paired("date", *_between(gone, come))
+            days = (spot(text, self._language)["date"] for text in (old, new))
+            yield from _paired("date", *_between(*days))
             return
         gone_near, come_near = (spot(side.near, self._language) for side in (before, after))
-        found = [
-            fact
-            for kind in _FIGURES
-            for fact in _paired(
-                kind,
-                *(
-                    _touching(found, text)
-                    for found, text in zip(
-                        _between(gone_near[kind], come_near[kind]), (old, new), strict=True
-                    )
-                ),
-            )
-        ]
-        # A number that changed its place is among its neighbours on both sides, and no news to them.
-        yield from found or _paired("number", *_between(_DIGITS.findall(old), _DIGITS.findall(new)))
+        found: list[Fact] = []
+        for kind in _FIGURES:
+            gone, come = _in_order(gone_near[kind], come_near[kind])
+            found += _paired(kind, _touching(gone, old), _touching(come, new))
+        if not found:
+            # A number that changed its place, its unit or a sign in it.
+            gone, come = (_figures_beside(side) for side in (before, after))
+            found += _paired("number", *_in_order(gone, come))
+        yield from found
 
     def _proper_names(self, before: str, after: str) -> Iterator[Fact]:
         if self._names is None:
@@ -93,22 +88,48 @@ class FactFinder:
                 names(self._before, self._language),
                 names(self._after, self._language),
             )
-        gone, come = _between(
-            *(_named(found, text) for found, text in zip(self._names, (before, after), strict=True))
+        gone, come = (
+            _named(found, text) for found, text in zip(self._names, (before, after), strict=True)
         )
-        yield from _paired("name", gone, come)
+        yield from _paired("name", *_in_order(gone, come))
 
 
 def _touching(found: Sequence[str], text: str) -> list[str]:
     """Those of which a part stands in the stretch: its neighbours have stretches of their own."""
     there = set(_PARTS.findall(text))
+    if not there and text.strip():
+        return list(found)  # a sign within a number
     return [fact for fact in found if not there.isdisjoint(_PARTS.findall(fact))]
 
 
+def _figures_beside(side: Stretch) -> list[str]:
+    """The numbers of a stretch; where it follows one or stands in one, that with its unit."""
+    at = side.near.find(side.text) if side.text.strip() else -1
+    before = side.near[:at] if at > 0 else ""
+    if number := _LAST_NUMBER.search(before):
+        return [f"{number[0]}{side.text}".strip()]
+    return _DIGITS.findall(side.text)
+
+
+def _in_order(before: Sequence[str], after: Sequence[str]) -> tuple[list[str], list[str]]:
+    """What differs; where the same facts stand in another order, all of them."""
+    gone, come = _between(before, after)
+    if not gone and not come and list(before) != list(after):
+        return [", ".join(before)], [", ".join(after)]
+    return gone, come
+
+
 def _named(found: Sequence[str], text: str) -> list[str]:
-    """Those of the names of which a word stands in the stretch."""
-    there = set(_WORD.findall(text))
-    return [name for name in found if not there.isdisjoint(name.split())]
+    """Those of the names of which a word stands in the stretch, as they stand there."""
+    places: dict[str, int] = {}
+    for at, word in enumerate(_WORD.findall(text)):
+        places.setdefault(word, at)
+    named = [
+        (min(places[word] for word in words), name)
+        for name in found
+        if (words := [word for word in name.split() if word in places])
+    ]
+    return [name for _, name in sorted(named)]
 
 
 def _between(before: Sequence[str], after: Sequence[str]) -> tuple[list[str], list[str]]:

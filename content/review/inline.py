@@ -23,6 +23,7 @@ _CRUMB: Final = 3
 _APART: Final = 3
 """Unchanged words between two changes that make them two passages."""
 _NEAR: Final = 4
+_RECENT: Final = 8
 _LONGEST: Final = 60
 """Units of an address, say, on each side of a change in it."""
 _SENTENCE_ENDS: Final = frozenset(".!?…。！？")
@@ -53,6 +54,7 @@ class Unit:
 
 
 Units: TypeAlias = Sequence[Unit]
+_Status = Literal["same", "removed", "inserted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +71,12 @@ class InlineComparison:
     """The steps that lead through both sides, drawn and named."""
 
     steps: list[Step] = field(default_factory=list)
-    segments: list[Segment] = field(default_factory=list)
+    drawn: list[tuple[_Status, list[str]]] = field(default_factory=list)
     differences: list[Difference] = field(default_factory=list)
+
+    @property
+    def segments(self) -> list[Segment]:
+        return [Segment(status, "".join(parts)) for status, parts in self.drawn]
 
 
 def units_of_text(text: str) -> list[Unit]:
@@ -236,8 +242,12 @@ class _Work:
             is_space = not before.strip() and not after.strip()
             self.add("space" if is_space else self.text_kind, before or None, after or None)
             self.facts(before, after, run)
+        count = len(self.found.differences)
         self.atoms([unit for unit in old if unit.atom], [unit for unit in new if unit.atom])
         self.marks_of_replaced(old, new)
+        if len(self.found.differences) == count and _order(old) != _order(new):
+            # The same words and images, in another order.
+            self.add("structure", *("".join(map(_drawn, units)) for units in (old, new)))
 
     def change(self) -> None:
         """What follows differs: in the passage of the difference before, unless that is some words away."""
@@ -256,11 +266,11 @@ class _Work:
         self.draw_text(status, text if text is not None else _drawn(unit))
 
     def draw_text(self, status: _Status, text: str) -> None:
-        last = self.found.segments[-1] if self.found.segments else None
-        if last is not None and last.kind == status:
-            self.found.segments[-1] = Segment(status, last.text + text)
+        drawn = self.found.drawn
+        if drawn and drawn[-1][0] == status:
+            drawn[-1][1].append(text)
         elif text:
-            self.found.segments.append(Segment(status, text))
+            drawn.append((status, [text]))
 
     def facts(self, before: str, after: str, run: Run) -> None:
         if self.text_kind != "text":
@@ -272,11 +282,15 @@ class _Work:
         one = Stretch(before, _near(self.old, run.old))
         other = Stretch(after, _near(self.new, run.new))
         for fact in self.finder.find(one, other):
-            self.found.differences.append(
-                Difference(
-                    fact.kind, self.place, fact.before, fact.after, "", self.passage, is_fact=True
-                )
+            difference = Difference(
+                fact.kind, self.place, fact.before, fact.after, "", self.passage, is_fact=True
             )
+            # Two stretches can touch one date.
+            recent = [
+                (one.kind, one.before, one.after) for one in self.found.differences[-_RECENT:]
+            ]
+            if (fact.kind, fact.before, fact.after) not in recent:
+                self.found.differences.append(difference)
 
     def atoms(self, old: Units, new: Units) -> None:
         """Images and the like, the first with the first, by kind."""
@@ -370,9 +384,6 @@ class _Work:
             self.add("structure", before or "[]", after or "[]", about=about)
 
 
-_Status = Literal["same", "removed", "inserted"]
-
-
 def _runs(old: Units, new: Units) -> list[Run]:
     """Runs by words; one side after the other where they have next to nothing in common."""
     if not old and not new:
@@ -392,7 +403,7 @@ def _without_crumbs(runs: Sequence[Run], old: Units, new: Units) -> list[Run]:
         is_same = run.is_same
         if is_same and 0 < number < len(runs) - 1 and run.new.stop - run.new.start == 1:
             word = new[run.new.start]
-            is_same = bool(word.atom) or len(word.word) > _CRUMB
+            is_same = bool(word.atom) or len(word.word) > _CRUMB or not word.word.islower()
         if found and not is_same and not found[-1].is_same:
             last = found[-1]
             found[-1] = Run(
@@ -459,6 +470,11 @@ def _tail(unit: Unit) -> tuple[tuple[int, str], ...]:
 def _common_space(one: str, other: str) -> str:
     found = one[: len(one) - len(one.lstrip())]
     return found if found and other.startswith(found) and one.strip() and other.strip() else ""
+
+
+def _order(units: Units) -> list[str]:
+    """Where images and the like stand among the words; nothing where there are none."""
+    return [unit.key for unit in units] if any(unit.atom for unit in units) else []
 
 
 def _near(units: Units, run: slice) -> str:

@@ -24,16 +24,12 @@ def passage_names(comparison: Comparison, kind: str) -> Mapping[int, str]:
 
     A name comes from what differs, not from where: it stays when other passages are taken.
     """
-    numbers = comparison.passages
-    if kind not in DIVISIBLE or len(numbers) < 2:
+    if kind not in DIVISIBLE or len(comparison.passages) < 2:
         return {}
     found: dict[int, str] = {}
     seen: Counter[str] = Counter()
-    for number in numbers:
-        said = [
-            [one.kind, _plain(one.before), _plain(one.after), one.about]
-            for one in comparison.of_passage(number)
-        ]
+    for number, differences in comparison.by_passage().items():
+        said = [[one.kind, _plain(one.before), _plain(one.after), one.about] for one in differences]
         text = json.dumps(said, ensure_ascii=False).encode("utf-8", "surrogatepass")
         name = hashlib.sha256(text).hexdigest()[:_LENGTH]
         seen[name] += 1

@@ -37,6 +37,8 @@ _KEYS: Final = frozenset({"type", "attrs", "content"})
 _DEEPEST: Final = 30
 _ALIKE: Final = 0.35
 _LONG: Final = 4_000
+_WINDOW: Final = 30
+"""Blocks among which the one that became another is looked for."""
 
 
 def compare_documents(before: Node, after: Node, sink: Sink, place: Place) -> Part:
@@ -229,7 +231,7 @@ def _replaced(
         partner = next(
             (
                 spot
-                for spot in range(begin, len(gone))
+                for spot in range(begin, min(len(gone), begin + _WINDOW))
                 if _pairs(gone[spot], node, len(gone), len(come))
             ),
             None,

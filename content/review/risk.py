@@ -49,8 +49,11 @@ _TABLE: Final[Mapping[DifferenceKind, Weights]] = {
 }
 _NO_LOSS: Final = frozenset({"mark", "characters", "position", "seo"})
 _ACTIONS: Final = {"added": 0, "removed": 1, "changed": 2}
-_LOST: Final = 3
-"""Words that a stretch of text may lose before it counts as removed, if they are a third of it."""
+_SOME: Final = 2
+_MUCH: Final = 5
+"""Words that a stretch may lose before it counts as removed; fewer are enough where they are a third of it."""
+_SENTENCE: Final = 12
+"""Words in a row that all went: then a sentence was removed, whatever came for it."""
 FLAGS: Final = (
     "conflict", "drifted", "edited", "characters", "removed", "price", "negation", "embed", "link",
     "slug", "seo", "structured-data", "module", "image", "reference", "number", "date", "name",
@@ -92,7 +95,7 @@ def assess(
 
 
 def ordered(flags: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(flags, key=FLAGS.index))
+    return tuple(sorted(flags, key=lambda flag: FLAGS.index(flag) if flag in FLAGS else -1))
 
 
 def _weigh(difference: Difference, *, is_live: bool) -> tuple[Level, set[str]]:
@@ -118,7 +121,8 @@ def _is_loss(difference: Difference) -> bool:
         len(side.split()) if isinstance(side, str) else 0
         for side in (difference.before, difference.after)
     )
-    return before - after >= _LOST and 3 * after <= 2 * before
+    lost = before - after
+    return before >= _SENTENCE or lost >= _MUCH or (lost >= _SOME and 3 * after <= 2 * before)
 
 
 def _is_plain_space(difference: Difference) -> bool:

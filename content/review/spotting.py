@@ -93,8 +93,22 @@ def _german(text: str) -> list[str]:
     ]
 
 
+def _listed(words: str) -> Callable[[str], list[str]]:
+    """Finds the words of a list that deny."""
+    pattern = re.compile(rf"\b(?:{'|'.join(words.split())})(?!\w)", re.IGNORECASE)
+    return lambda text: [found.lower() for found in pattern.findall(text)]
+
+
 def _unknown(_: str) -> list[str]:
     return []
 
 
-_DENIALS: Final[Mapping[str, Callable[[str], list[str]]]] = {"en": _english, "de": _german}
+_DENIALS: Final[Mapping[str, Callable[[str], list[str]]]] = {
+    "en": _english,
+    "de": _german,
+    "fr": _listed("pas jamais rien aucune? sans non ni personne nulle"),
+    "es": _listed("no nunca jamás nada nadie sin ningun[ao]? ningún tampoco ni"),
+    "it": _listed("non mai nulla niente nessun[oa]? senza né"),
+    "nl": _listed("niet nooit geen niets niemand zonder noch"),
+    "pt": _listed("não nunca nada ninguém sem nenhuma? nem jamais"),
+}

@@ -313,13 +313,25 @@ def test_characters_that_hide_are_named(before: str, after: str, said: str) -> N
         ("Wait...", "Wait…"),
         ("Muller", "Müller"),
         ("A short guide", "A short, useful guide – for all"),
-        ("Это текст", "Это новый текст"),
         ("Read This", "read this"),
         ("Enjoy it", "Enjoy it ❤️ 👩‍💻"),
     ],
 )
 def test_ordinary_corrections_hide_nothing(before: str, after: str) -> None:
     assert "characters" not in {piece["kind"] for piece in pieces(before, after, Shape("text"))}
+
+
+@pytest.mark.parametrize(
+    ("language", "after", "hides"),
+    [("ru", "Это новый текст", False), ("en", "сосоа", True), ("ru", "PayPal", False)],
+    ids=["its own script", "another script", "Latin letters anywhere"],
+)
+def test_letters_are_foreign_by_the_language_of_the_post(
+    language: str, after: str, hides: bool
+) -> None:
+    found = compare("", after, Shape("text"), language=language).differences
+
+    assert ("characters" in {one.kind for one in found}) is hides
 
 
 def test_every_link_of_a_new_module_is_named_the_hundredth_too() -> None:
