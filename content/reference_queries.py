@@ -2,25 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from content.changes import Change
 from content.document import PostDocument
-from content.models import Post, Term
+from content.models import ModuleInstance, Post, Term
 from content.review.labels import type_label
 from content.review.references import MediaView, References, Wanted, wanted_by
+from core.json import Json
 from media.models import Asset
 from media.queries import assets
 
 
 def references_of(changes: Iterable[Change], *documents: PostDocument) -> References:
-    """What the ids in these changes stand for. At most three queries."""
+    """What the ids in these changes stand for. At most four queries."""
     wanted = Wanted()
     listed = list(changes)
+    shared = shared_props(listed, *documents)
+    for instance_id, props in shared.items():
+        for document in documents:
+            types = {module.instance_id: module.type for module in document.modules}
+            if instance_id in types:
+                wanted.add_props(types[instance_id], props)
     for document in documents:
         for kind, ids in wanted_by(listed, document).ids.items():
             wanted.ids[kind] |= ids
-    return found(wanted)
+    return replace(found(wanted), shared=shared)
+
+
+def shared_props(
+    changes: Iterable[Change], *documents: PostDocument
+) -> dict[str, Mapping[str, Json]]:
+    """The props of the global modules that these changes place, remove or override. No query where there are none."""
+    touched = {
+        change.module_id for change in changes if change.module_id and change.kind != "moved"
+    }
+    ids = {
+        module.instance_id
+        for document in documents
+        for module in document.modules
+        if module.scope == "global" and module.id in touched
+    }
+    if not ids:
+        return {}
+    rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
+    return {str(pk): props for pk, props in rows}
 
 
 def found(wanted: Wanted) -> References:

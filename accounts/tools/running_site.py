@@ -103,4 +103,5 @@ def read_server_logs(actor: Actor, arguments: ReadServerLogs) -> JsonObject:
         {"at": row.at, "level": row.level, "logger": row.logger, "text": row.text}
         for row in found.records
     ]
-    return {"items": items, "total": found.total}
+    answer: JsonObject = {"items": items, "total": found.total}
+    return {**answer, "note": found.note} if found.note else answer

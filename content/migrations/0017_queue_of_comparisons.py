@@ -5,17 +5,25 @@ from __future__ import annotations
 from django.apps.registry import Apps
 from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.models.functions import Substr
 
 
 def forget_rows(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     apps.get_model("content", "QueuedChange").objects.all().delete()
 
 
+def shorten_hashes(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
+    """On the way back: what was seen has no hash that the version before would know, and none that is too long."""
+    forget_rows(apps, schema_editor)
+    for name in ("DecisionItem", "RejectedChange"):
+        apps.get_model("content", name).objects.update(seen=Substr("seen", 1, 20))
+
+
 class Migration(migrations.Migration):
     dependencies = [("content", "0016_decision_batch")]
 
     operations = [
-        migrations.RunPython(forget_rows, forget_rows),
+        migrations.RunPython(forget_rows, migrations.RunPython.noop),
         migrations.RemoveIndex(model_name="queuedchange", name="queued_twin"),
         migrations.RemoveField(model_name="queuedchange", name="twin"),
         migrations.RemoveField(model_name="queuedchange", name="before"),
@@ -52,4 +60,5 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="rejectedchange", name="seen", field=models.CharField(max_length=32)
         ),
+        migrations.RunPython(migrations.RunPython.noop, shorten_hashes),
     ]

@@ -13,7 +13,7 @@ from content.presenters.modules import Wire
 from content.presenters.rejections import with_rejections
 from content.review.change_comparison import compare_change
 from content.review.labels import label_of, module_names
-from content.review.passages import passage_names
+from content.review.passages import names_of
 from content.review.references import References
 from content.review.risk import assess
 from content.review.shown import piece_of
@@ -67,9 +67,9 @@ def _change(
 ) -> Wire:
     mark = mark_of(view.marks, item.path)
     is_drifted = item.path in view.drifted
-    found, kind = compare_change(item, view.below, view.document)
+    found, kind = compare_change(item, view.below, view.document, references.shared)
     comparison = found.comparison
-    passages = passage_names(comparison, kind) if item.kind == "changed" else {}
+    passages = names_of(item, comparison, kind)
     risk = assess(comparison, is_live=is_live, mark=mark, is_drifted=is_drifted)
     return {
         "path": item.path,

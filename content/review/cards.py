@@ -20,7 +20,7 @@ from content.review.comparison import Shape, compare
 from content.review.diff import Segment
 from content.review.differences import Comparison, Difference, Line, Reference, Status
 from content.review.labels import POST_GROUP, label_of, module_names
-from content.review.passages import SEPARATOR, passage_names
+from content.review.passages import SEPARATOR, names_of
 from content.review.references import MediaView, References
 from content.review.risk import Risk, assess
 from content.review.shown import Note, note_of, role_text
@@ -314,11 +314,11 @@ def _card(change: Change, shared: _Between) -> Card:
     label = label_of(change.path, where, shared.names)
     if isinstance(change.before, ModuleDocument) or isinstance(change.after, ModuleDocument):
         label = str(_HEADINGS[change.kind]) % {"module": label}
-    found, kind = compare_change(change, shared.before, shared.after)
+    found, kind = compare_change(change, shared.before, shared.after, shared.references.shared)
     comparison = found.comparison
     mark = mark_of(shared.marks, change.path)
     is_drifted = change.path in shared.drifted
-    passages = passage_names(comparison, kind) if change.kind == "changed" and shared.layer else {}
+    passages = names_of(change, comparison, kind) if shared.layer else {}
     return Card(
         change.path,
         change.kind,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final, TypeAlias
 
 from content.changes import ABSENT, Change, Value, value_at
 from content.document import ModuleDocument, PostDocument
@@ -11,19 +13,29 @@ from content.review.differences import Comparison, Difference, Line
 from content.review.labels import raw_module_names
 from content.review.merge_tree import Part
 from content.review.references import shape_at
+from core.json import Json
 
-_OVERRIDES = ".overrides."
+SharedProps: TypeAlias = Mapping[str, Mapping[str, Json]]
+_OVERRIDES: Final = ".overrides."
+_NOTHING_SHARED: Final[SharedProps] = {}
 
 
 def compare_change(
-    change: Change, before: PostDocument, after: PostDocument
+    change: Change,
+    before: PostDocument,
+    after: PostDocument,
+    shared: SharedProps = _NOTHING_SHARED,
 ) -> tuple[Compared, str]:
-    """What differs in a change that leads from one document to another, and the kind of its field."""
+    """What differs in a change that leads from one document to another, and the kind of its field.
+
+    `shared` are the props of global modules by the ids of their instances: a document holds only what a post has of
+    its own.
+    """
     if change.kind == "moved":
         return _without_parts(change, _moved(change, before, after)), "position"
     if isinstance(change.before, ModuleDocument) or isinstance(change.after, ModuleDocument):
         sides = (
-            side if isinstance(side, ModuleDocument) else None
+            with_shared(side, shared) if isinstance(side, ModuleDocument) else None
             for side in (change.before, change.after)
         )
         of_module = compare_modules(*sides, language=after.locale)
@@ -32,19 +44,28 @@ def compare_change(
         return _without_parts(change, of_module), "module"
     is_there = change.module_id is None or after.module(change.module_id) is not None
     shape = shape_at(change.path, after if is_there else before)
-    old = effective(change.path, change.before, before)
-    new = effective(change.path, change.after, after)
+    old = effective(change, change.before, before, shared)
+    new = effective(change, change.after, after, shared)
     found = compared(old, new, shape, language=after.locale)
     if _OVERRIDES in change.path and ABSENT in (change.before, change.after):
         found = replace(found, comparison=_shared(found.comparison, change))
     return found, shape.kind
 
 
-def effective(path: str, value: Value, document: PostDocument) -> Value:
+def effective(change: Change, value: Value, document: PostDocument, shared: SharedProps) -> Value:
     """What stands where a module has no value of its own for a post: that of the module itself."""
-    if value is ABSENT and _OVERRIDES in path:
-        return value_at(document, path.replace(_OVERRIDES, ".props."))
-    return value
+    if value is not ABSENT or _OVERRIDES not in change.path or change.module_id is None:
+        return value
+    own = value_at(document, change.path.replace(_OVERRIDES, ".props."))
+    module = document.module(change.module_id)
+    if own is not ABSENT or module is None:
+        return own
+    return shared.get(module.instance_id, {}).get(change.path.rpartition(".")[2], ABSENT)
+
+
+def with_shared(module: ModuleDocument, shared: SharedProps) -> ModuleDocument:
+    """The module with the props that it shares with other posts."""
+    return replace(module, props={**shared.get(module.instance_id, {}), **module.props})
 
 
 def _without_parts(change: Change, found: Comparison) -> Compared:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from typing import Final
 
-from content.changes import Change, Value
+from content.changes import ABSENT, Change, Value
 from content.document import PostDocument
 from content.review.change_comparison import compare_change
 from content.review.comparison import DIVISIBLE
@@ -37,10 +37,21 @@ def passage_names(comparison: Comparison, kind: str) -> Mapping[int, str]:
     return found
 
 
+def names_of(change: Change, comparison: Comparison, kind: str) -> Mapping[int, str]:
+    """The names of the passages of a change; none where it is one decision.
+
+    A value of a post's own, in place of a shared one, is one decision: the shared one may change meanwhile.
+    """
+    is_own = ".overrides." in change.path and (change.before is ABSENT or change.after is ABSENT)
+    if change.kind != "changed" or is_own:
+        return {}
+    return passage_names(comparison, kind)
+
+
 def passages_at(change: Change, before: PostDocument, after: PostDocument) -> tuple[str, ...]:
     """The names of the passages of a change."""
     found, kind = compare_change(change, before, after)
-    return tuple(passage_names(found.comparison, kind).values()) if change.kind == "changed" else ()
+    return tuple(names_of(change, found.comparison, kind).values())
 
 
 def with_passages(

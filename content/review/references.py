@@ -14,6 +14,7 @@ from content.definitions import ModuleProps, modules, post_types, props_of
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.review.comparison import Shape
 from content.review.differences import Difference, Reference, ReferenceKind
+from core.json import Json
 
 FIELD_KINDS: Final[Mapping[str, str]] = {
     "excerpt": "textarea",
@@ -67,6 +68,8 @@ class References:
     posts: Mapping[str, str] = field(default_factory=dict)
     terms: Mapping[str, str] = field(default_factory=dict)
     forms: Mapping[str, str] = field(default_factory=dict)
+    shared: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    """The props of global modules, by the ids of their instances."""
 
     def title(self, reference: Reference) -> str:
         """What it refers to: its title, what tells it from others of that title, and the beginning of its id."""
@@ -95,6 +98,13 @@ class Wanted:
         for item in items:
             if isinstance(item, str) and (_is_uuid(item) or (kind == "form-reference" and item)):
                 self.ids[kind].add(item)
+
+    def add_props(self, type_name: str, props: Mapping[str, Json]) -> None:
+        """What the props of a module refer to."""
+        definition = modules.get(type_name)
+        if definition is not None:
+            for kind, value in _in_props(definition.Props, props):
+                self.add(kind, value)
 
     def add_differences(self, differences: Iterable[Difference]) -> None:
         for difference in differences:

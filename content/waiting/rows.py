@@ -1,4 +1,4 @@
-"""The rows of a layer: one for each change that waits in it. Pure: no queries."""
+"""The rows of a layer: one for each change that waits in it. A query where a change is of a global module."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from content.layers import LayerView
 from content.layers.digest import fingerprint, keyed_hash, value_hash
 from content.layers.marks import Mark, mark_of
 from content.models import Draft, Post, QueuedChange
+from content.reference_queries import shared_props
 from content.review.change_comparison import compare_change
 from content.review.differences import Comparison, Reference, Side
 from content.review.risk import assess
@@ -55,7 +56,8 @@ def row_of(post: Post, view: LayerView, draft: Draft, change: Change, state: str
     """The row of one change, not yet stored."""
     mark = mark_of(view.marks, change.path)
     by = mark or _NOBODY
-    found, _kind = compare_change(change, view.below, view.document)
+    shared = shared_props([change], view.document, view.below)
+    found, _kind = compare_change(change, view.below, view.document, shared)
     comparison = found.comparison
     is_drifted = change.path in view.drifted
     draft_risk, live_risk = (

@@ -11,7 +11,6 @@ from django.conf import settings
 
 from core.actor import Actor
 from core.diagnostics.log_format import BEGINNING
-from core.errors import NotFound
 from core.redaction import Redactor
 
 LogLevel = Literal["debug", "info", "warning", "error", "critical"]
@@ -37,17 +36,30 @@ class LogRecord:
 
 @dataclass(frozen=True, slots=True)
 class LogEnd:
-    """The newest records first. `total` counts those of the level in the part that was read."""
+    """The newest records first. `total` counts those of the level in the part that was read.
+
+    `note` says why there are none.
+    """
 
     records: Sequence[LogRecord]
     total: int
+    note: str = ""
+
+
+_NO_FILE: Final = (
+    "The server writes no log file: its log goes to the standard output of its processes, and is kept by what runs "
+    "them. CMS_LOG_FILE names a file."
+)
 
 
 def read_log(*, actor: Actor, lines: int = 100, level: LogLevel = "debug") -> LogEnd:
     """The newest records of at least that level, until they have that many lines; a traceback stays whole."""
     actor.require_diagnosis("settings.manage")
+    file = log_file()
+    if file is None:
+        return LogEnd((), 0, _NO_FILE)
     wanted = {name.upper() for name in LEVELS[LEVELS.index(level) :]}
-    found = [record for record in _records(_end_of_file()) if record.level in wanted]
+    found = [record for record in _records(_end_of(file)) if record.level in wanted]
     redactor, chosen = Redactor(), list[LogRecord]()
     room, characters = min(lines, MOST_LINES), _MOST_CHARACTERS
     for record in reversed(found):
@@ -61,22 +73,16 @@ def read_log(*, actor: Actor, lines: int = 100, level: LogLevel = "debug") -> Lo
     return LogEnd(chosen, len(found))
 
 
-def log_file() -> Path:
-    """The file that every process of the site writes its log to. Raises `NotFound` where the log goes elsewhere."""
+def log_file() -> Path | None:
+    """The file that every process of the site writes its log to; None where the log goes elsewhere."""
     handler = settings.LOGGING["handlers"].get("file")
-    if handler is None:
-        raise NotFound(
-            "The server writes no log file: its log goes to the standard output of its processes, and is kept by "
-            "what runs them. CMS_LOG_FILE names a file.",
-            code="no_log_file",
-        )
-    return Path(handler["filename"])
+    return Path(handler["filename"]) if handler is not None else None
 
 
-def _end_of_file() -> str:
+def _end_of(path: Path) -> str:
     """From the first whole record on: what was cut is left out, for nobody knows a part of a secret for one."""
     try:
-        with log_file().open("rb") as file:
+        with path.open("rb") as file:
             size = file.seek(0, 2)
             file.seek(max(0, size - READ_BYTES))
             text = file.read(READ_BYTES).decode("utf-8", "replace")

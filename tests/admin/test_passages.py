@@ -218,3 +218,63 @@ def test_a_passage_that_is_not_there_is_refused(signed_in: SignedIn) -> None:
     assert caught.value.code == "unknown_path"
     assert make.live_hash() == before
     assert text_in(make.layers(post).review.document, path) == AFTER
+
+
+def thrice(layer: Layer = Layer.REVIEW) -> tuple[Post, str]:
+    """The same correction three times in one text."""
+    before = "This place is won. That house is won. Here it is won more."
+    post = make.post(excerpt=before)
+    make.staged(post, {"excerpt": before.replace("won", "one")}, layer=layer)
+    return post, "post.excerpt"
+
+
+def test_of_three_equal_corrections_just_those_are_taken_and_dropped_that_were_named(
+    signed_in: SignedIn,
+) -> None:
+    post, path = thrice()
+    one, two, _three = passages(signed_in(), post)
+    view = make.layers(post).review
+
+    decide(
+        post_id=post.pk,
+        layer=Layer.REVIEW,
+        actor=make.actor("editor", via="admin"),
+        digest=digest_of(view.changes),
+        accept=[one],
+        refuse=[two],
+    )
+
+    layers = make.layers(post)
+    assert (
+        layers.live.fields["excerpt"]
+        == "This place is one. That house is won. Here it is won more."
+    )
+    assert layers.review.document.fields["excerpt"] == (
+        "This place is one. That house is won. Here it is one more."
+    )
+    assert layers.review.changes.paths == (path,)
+
+
+def test_what_is_accepted_of_a_conflict_stays_when_the_rest_is_rejected(
+    signed_in: SignedIn,
+) -> None:
+    post, path = thrice(Layer.AI_REVIEW)
+    by_a_person = "This place is won. That house is won. Here it is won more. Really."
+    make.staged(post, {"excerpt": by_a_person}, layer=Layer.REVIEW)
+    view = make.layers(post).ai_review
+    names = passages(signed_in(), post, "ai-review")
+    first, *others = names
+
+    done = decide(
+        post_id=post.pk,
+        layer=Layer.AI_REVIEW,
+        actor=make.actor("editor", via="admin"),
+        digest=digest_of(view.changes),
+        accept=[first],
+        refuse=others,
+    )
+
+    assert done.conflicts == (path,)
+    layers = make.layers(post)
+    assert layers.review.document.fields["excerpt"] == by_a_person
+    assert layers.ai_review.changes.paths == (path,)

@@ -11,16 +11,20 @@ from django.template.loader import render_to_string
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from content import edits
 from content.changes import ABSENT, same
 from content.definitions import modules, props_of
 from content.definitions.shape import Prop
-from content.review.cards import lines_of, stretches
+from content.reference_queries import references_of
+from content.review.cards import cards_of_layer, lines_of, stretches
 from content.review.comparison import Compared, Shape, compare, compared
 from content.review.inline import nodes_of, text_of_units, units_of, units_of_text
 from content.review.references import References
+from content.review.risk import assess
 from content.review.shown import piece_of
 from content.richtext.markdown import from_markdown
-from tests.content.mutations import pairs
+from tests import make
+from tests.content.mutations import IDS, pairs
 from tests.content.test_richtext_roundtrip import DOCUMENT
 
 LAWS = settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
@@ -399,3 +403,172 @@ def test_cells_that_came_and_went_are_one_passage() -> None:
     after = table([cell("a"), cell("x"), cell("b")], [cell("c"), cell("y"), cell("d")])
 
     assert len(compared(before, after, RICH).comparison.passages) == 1
+
+
+MORE = [
+    pytest.param(
+        doc(paragraph({"type": "image", "attrs": {"src": "/x.png", "alt": "a"}})),
+        doc(paragraph({"type": "image", "attrs": {"src": "/x.png", "alt": "a", "title": "Win"}})),
+        RICH,
+        "title: Win",
+        id="title of an image",
+    ),
+    pytest.param(
+        doc(paragraph(words("pay now"))),
+        doc(paragraph(words("pay "), words("later", BOLD))),
+        RICH,
+        "Formatting added: bold later",
+        id="a mark on words that came",
+    ),
+    pytest.param(
+        doc(
+            paragraph({"type": "image", "attrs": {"src": "/x.png", "alt": ""}, "marks": [link(A)]})
+        ),
+        doc(
+            paragraph({"type": "image", "attrs": {"src": "/x.png", "alt": ""}, "marks": [link(B)]})
+        ),
+        RICH,
+        f"Link changed: {A} → {B}",
+        id="link of an image",
+    ),
+    pytest.param(
+        doc(paragraph(words("a ", BOLD), words("b"))),
+        doc(paragraph(words("a  ", BOLD), words("b", BOLD))),
+        RICH,
+        "Formatting added: bold b",
+        id="a mark behind a space that changed",
+    ),
+    pytest.param(
+        doc(paragraph(words("a", BOLD, STRIKE))),
+        doc(paragraph(words("a", STRIKE, BOLD))),
+        RICH,
+        "Structure changed:",
+        id="order of marks",
+    ),
+    pytest.param(
+        doc({"type": "paragraph", "content": []}, paragraph(words("a"))),
+        doc({"type": "paragraph"}, paragraph(words("a"))),
+        RICH,
+        "Structure changed:",
+        id="a node stored otherwise",
+    ),
+    pytest.param(
+        doc(paragraph(words("ab"))),
+        doc(paragraph(words("a"), words("b"))),
+        RICH,
+        "Structure changed:",
+        id="a text stored in two nodes",
+    ),
+    pytest.param(
+        from_markdown("a"),
+        doc(paragraph(words("a")), *code("rm", language="sh")["content"]),
+        RICH,
+        "language: sh",
+        id="language of new code",
+    ),
+    pytest.param(from_markdown("a"), from_markdown("a\n\n---"), RICH, "———", id="a new line"),
+    pytest.param(
+        from_markdown("1. a\n1. b"), from_markdown("1. a\n1. b\n1. c"), RICH, "c", id="a new item"
+    ),
+    pytest.param(
+        {"a": 1, "b": 2},
+        {"a": 2, "b": 3},
+        Shape("structured-data"),
+        "Structured data changed: 2 → 3",
+        id="the second leaf",
+    ),
+    pytest.param(
+        "Hi",
+        "Hi\u200b",
+        Shape("text"),
+        "⟦U+200B zero width space⟧",
+        id="a hidden character in place",
+    ),
+    pytest.param(
+        "Hi",
+        "⟦U+200B zero width space⟧",
+        Shape("text"),
+        "⟦⟦U+200B zero width space⟧⟧",
+        id="brackets of a text's own",
+    ),
+    pytest.param(
+        "",
+        "https://b\u00fccher.example/",
+        Shape("link"),
+        "xn--bcher-kva.example",
+        id="a host in ASCII",
+    ),
+    pytest.param(
+        "",
+        "https://bank.example@evil.example/",
+        Shape("link"),
+        "@evil.example",
+        id="a name before the host",
+    ),
+    pytest.param(
+        ["one", "two"],
+        ["two", "one"],
+        Shape("multiselect"),
+        "Option added",
+        id="options in another order",
+    ),
+    pytest.param(
+        [IDS[0]], [IDS[1]], Shape("post-reference"), IDS[1][:13], id="the id of a reference"
+    ),
+    pytest.param(None, 0, Shape("number"), "Number added: 0", id="zero in place of nothing"),
+    pytest.param(1, "1", Shape("number"), "Number changed", id="a number in place of its text"),
+    pytest.param(
+        doc(paragraph(words("a "), image("/x.png"), words(" and here"))),
+        doc(paragraph(image("/x.png"), words("a "), words(" and there"))),
+        RICH,
+        "[image]",
+        id="an image at another place",
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "shape", "said"), MORE)
+def test_what_else_differs_is_named(before: Any, after: Any, shape: Shape, said: str) -> None:
+    assert said in " ".join(drawn(before, after, shape).split())
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "It can be returned within fourteen days at our cost, please ask.",
+            "It can be returned, please ask.",
+        ),
+        (
+            "Send it back within a year and we will refund the full price of it.",
+            "Keep whatever you bought here forever, since nobody takes anything away from you again.",
+        ),
+    ],
+    ids=["a part of a sentence", "a sentence with nothing kept"],
+)
+def test_lost_words_are_never_safe(before: str, after: str) -> None:
+    risk = assess(compare(before, after, Shape("text")), is_live=False)
+
+    assert "removed" in risk.flags
+    assert not risk.is_safe
+
+
+@pytest.mark.django_db
+def test_a_shared_module_shows_what_it_brings_and_what_it_takes() -> None:
+    shared = make.global_module(title="Only 3 €", ctaUrl=A)
+    post = make.post()
+    make.staged(
+        post,
+        edit=lambda d: edits.add_module(d, type="callout", shared=("newsletter", str(shared.pk)))[
+            0
+        ],
+    )
+    view = make.layers(post).ai_review
+    references = references_of(view.changes, view.document, view.below)
+
+    [group] = cards_of_layer(view, references, is_live=True)
+
+    notes = " ".join(note.text for line in group.cards[0].lines for note in line.notes)
+    assert "Price added: 3 €" in notes
+    assert A in notes
+    assert {"link", "price", "reference"} <= set(group.cards[0].risk.flags)

@@ -16,7 +16,7 @@ from cms_project.logs import LogFileHandler, log_file, logging_settings, termina
 from core.waking import after_commit
 from tests import make
 from tests.api_client import ApiClient
-from tests.diagnostics.asking import refusal
+from tests.diagnostics.asking import told
 
 FULL = Path("/dev/full")
 
@@ -141,8 +141,8 @@ def test_servers_log_to_stdout_and_commands_beside_it(command: str, stream: str)
 def test_the_tool_says_where_the_log_is_where_there_is_no_file(settings: Any) -> None:
     settings.LOGGING = {"handlers": {"terminal": {}}}
 
-    code, text = refusal("read_server_logs")
+    answer = told("read_server_logs")
 
-    assert code == "no_log_file"
-    assert "standard output" in text
-    assert "CMS_LOG_FILE" in text
+    assert (answer["items"], answer["total"]) == ([], 0)
+    assert "standard output" in answer["note"]
+    assert "CMS_LOG_FILE" in answer["note"]

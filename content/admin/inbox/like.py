@@ -20,6 +20,7 @@ from content.layers import LayerView
 from content.layers.state import open_layers_of_many
 from content.models import Layer, Post, QueuedChange, Status
 from content.reference_queries import found as looked_up
+from content.reference_queries import shared_props
 from content.review.cards import Card, cards_of_layer
 from content.review.references import References, Wanted, wanted_by
 from content.services.decision_batches import MOST as MOST_IN_BATCH
@@ -132,7 +133,12 @@ def _samples(lines: Sequence[Line]) -> list[Sample]:
         for document in (view.document, view.below):
             for kind, ids in wanted_by(view.changes, document).ids.items():
                 wanted.ids[kind] |= ids
-    references = looked_up(wanted)
+    shared = {
+        id_: props
+        for view in views.values()
+        for id_, props in shared_props(view.changes, view.document, view.below).items()
+    }
+    references = replace(looked_up(wanted), shared=shared)
     cards: dict[UUID, dict[str, Card]] = {
         pk: _cards(_only(view, lines), references, posts[pk]) for pk, view in views.items()
     }
