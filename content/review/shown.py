@@ -195,7 +195,9 @@ def note_of(difference: Difference, references: References, *, here: tuple[str, 
     else:
         text = str(added if difference.before is None else removed) % {"what": after or before}
     place = "" if difference.place == here else place_text(difference)
-    return Note(difference.kind, difference.action, text, visible(difference.about), place)
+    about = difference.about
+    words = visible(about) if about.strip() else spelled_space(about)
+    return Note(difference.kind, difference.action, text, words, place)
 
 
 def place_text(difference: Difference) -> str:
