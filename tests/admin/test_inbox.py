@@ -160,7 +160,7 @@ def test_like_changes_are_decided_on_together_after_a_sample(signed_in: SignedIn
     client = signed_in()
     inbox = client.get(INBOX).content.decode()
     address = re.findall(r'href="(/admin/inbox/like/\w+/)"', inbox)
-    assert "5 identical changes by seo-specialist: Meta description [Read it at once.]" in inbox
+    assert "5 identical changes by seo-specialist: Meta description: + Read it at once." in inbox
     assert len(address) == 1
 
     page = client.get(address[0]).content.decode()

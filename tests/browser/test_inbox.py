@@ -28,18 +28,21 @@ def test_the_inbox_is_worked_through_by_keyboard_and_like_changes_after_a_sample
     page.locator("[data-wait]").first.wait_for()
     assert page.locator("[data-apply]").is_disabled()
 
-    # The riskiest comes first: the address of a published post.
+    # The riskiest comes first, and must be opened before it is accepted.
     page.keyboard.press("j")
     page.keyboard.press("x")
     page.keyboard.press("u")
+    page.keyboard.press("a")
+    assert page.locator("[data-apply]").is_disabled()
+    assert "must be opened" in page.inner_text("[data-said]")
+    page.locator("[data-layer=review]:has(input[value=accept])").focus()
     page.keyboard.press("a")
     assert page.inner_text("[data-apply]") == "Apply what is marked (1)"
     assert page.locator("[data-wait]:focus").get_attribute("id") != ""
     with page.expect_navigation():
         page.keyboard.press("Control+Enter")
-    assert "1 change went on to Review." in page.inner_text(".messagelist")
-    slug = make.layers(posts[1]).review.document.fields["slug"]
-    assert slug == "espresso-without-a-cafe"
+    assert "1 change was approved and is live." in page.inner_text(".messagelist")
+    assert make.layers(posts[2]).live.fields["title"] == "Cold brew in ten hours"
 
     with page.expect_navigation():
         page.keyboard.press("s")
@@ -59,10 +62,10 @@ def test_the_inbox_is_worked_through_by_keyboard_and_like_changes_after_a_sample
     page.goto("/admin/inbox/all/?layer=review")
     page.check("[name=rest]")
     reject = page.locator("button[value=reject]")
-    assert reject.inner_text() == "Reject what is included (6)"
+    assert reject.inner_text() == "Reject what is included (4)"
     with page.expect_navigation():
         reject.click()
-    assert "6 of 6 done" in page.inner_text("#batch-progress")
+    assert "4 of 4 done" in page.inner_text("#batch-progress")
     assert serious_in_any_light(page) == []
     assert not QueuedChange.objects.filter(layer="review").exists()
 

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -21,6 +22,7 @@ from content.admin.inbox.words import AGES, LAYERS, RISKS, place_of, risk_word
 from content.admin.pages import page
 from content.admin.panels import describe_runs
 from content.models import QueuedChange
+from content.review.characters import visible
 from content.review.labels import type_label
 from content.review.references import References
 from content.review.shown import note_of
@@ -160,7 +162,7 @@ def _groups(request: HttpRequest, asked: Asked) -> list[dict[str, Any]]:
 
 
 def group_words(group: Alike, agent: str) -> str:
-    """ "12 identical changes by SEO Specialist: Meta description [40][45]"."""
+    """ "12 identical changes by SEO Specialist: Meta description: − 40 + 45"."""
     row = group.example
     who = agent or row.agent_id or row.author_name
     text = ngettext(
@@ -175,11 +177,14 @@ def _what(row: QueuedChange) -> str:
     """The first thing that differs, in words: titles are told on the page of the group."""
     first = from_json(row.pieces).lines[:1]
     notes = [note_of(one, References()).text for line in first for one in line.differences]
+    signs = {"removed": "−", "inserted": "+"}
     drawn = [
-        "".join(f"[{part.text.strip()}]" for part in line.segments if part.kind != "same")
+        f"{signs[part.kind]} {visible(part.text.strip())}"
         for line in first
+        for part in line.segments
+        if part.kind in signs
     ]
-    return f"{place_of(row)} {' '.join(drawn) or ' '.join(notes[:1])}"[:200]
+    return Truncator(f"{place_of(row)}: {' '.join(drawn) or ' '.join(notes[:1])}").chars(160)
 
 
 def filter_words(asked: Asked) -> str:
