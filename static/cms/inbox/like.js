@@ -5,11 +5,16 @@ import { lineOf, move, typing } from "./moving.js";
 const form = document.querySelector("[data-like]");
 const boxes = [...form.querySelectorAll("input[type=checkbox]")];
 
+// What must be opened can only be rejected from here; so can what is not listed, where it is not the same as what is.
+const onlyRejects = (box) => box.name.startsWith("x.") || ("all" in form.dataset && box.name === "rest");
+
 function show() {
-  const number = boxes.reduce((sum, box) => sum + (box.checked ? Number(box.dataset.standsFor ?? 1) : 0), 0);
   for (const place of form.querySelectorAll("[data-count]")) {
+    const button = place.closest("button");
+    const taken = boxes.filter((box) => box.checked && !(button.value === "accept" && onlyRejects(box)));
+    const number = taken.reduce((sum, box) => sum + Number(box.dataset.standsFor ?? 1), 0);
     place.textContent = `(${number})`;
-    place.closest("button").disabled = !number;
+    button.disabled = !number;
   }
 }
 
