@@ -67,6 +67,8 @@ def without(
     """
     if paths is None:
         return Selection(view.changes, replace(view.changes, items=()))
+    if not paths:
+        raise _nothing_named()
     stays = kept_without(view, paths) if kept is None else kept
     named = set(map(base_path, paths))
     rest: list[Change] = []
@@ -115,7 +117,7 @@ def _mixture(view: LayerView, change: Change, passages: Collection[str]) -> Valu
 def _wanted(view: LayerView, paths: Collection[str]) -> dict[str, set[str]]:
     """The passages named of each path; none of them where the whole path is named, or all of them are."""
     if not paths:
-        raise _unknown(_("Name at least one path."))
+        raise _nothing_named()
     changes = {change.path: change for change in view.changes}
     passages: dict[str, set[str]] = {}
     whole: set[str] = set()
@@ -137,6 +139,10 @@ def _wanted(view: LayerView, paths: Collection[str]) -> dict[str, set[str]]:
         message = _("Not staged in %(layer)s: %(unknown)s.")
         raise _unknown(message % {"layer": view.layer, "unknown": ", ".join(unknown)})
     return {**passages, **{base: set() for base in whole}}
+
+
+def _nothing_named() -> RuleViolation:
+    return _unknown(_("Name at least one path."))
 
 
 def _unknown(message: str) -> RuleViolation:

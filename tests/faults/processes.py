@@ -150,4 +150,9 @@ class Site:
             self.running.pop(name).wait(10)
 
     def log(self, name: str) -> str:
-        return (self.folder / f"{name}.log").read_text(errors="replace")[-6000:]
+        """The end of a process's log, to be shown."""
+        return self.whole_log(name)[-6000:]
+
+    def whole_log(self, name: str) -> str:
+        """All that a process has logged: in an outage much comes behind what is looked for."""
+        return (self.folder / f"{name}.log").read_text(errors="replace")

@@ -273,12 +273,15 @@ def test_a_run_whose_model_answers_in_an_outage_gets_another_attempt(running: Ru
     assert running.provider.began.wait(30)
 
     running.server.stop("immediate")
-    held.set()
-    until = time.monotonic() + 30
-    while f"run {run_id}: the database cannot be reached" not in running.site.log("worker"):
-        assert time.monotonic() < until, running.site.log("worker")
-        time.sleep(0.1)
-    running.server.start()
+    try:
+        held.set()
+        until = time.monotonic() + 60
+        said = f"run {run_id}: the database cannot be reached"
+        while said not in running.site.whole_log("worker"):
+            assert time.monotonic() < until, running.site.log("worker")
+            time.sleep(0.1)
+    finally:
+        running.server.start()
     assert running.get(f"/api/agent-runs/{run_id}").json()["status"] == "running"
     running.site.ask(SWEEP)
 
