@@ -346,7 +346,12 @@ def _json(
 ) -> Part:
     """Values of any shape, leaf by leaf, in one passage."""
     passage = sink.begin_passage()
-    lines = list(_leaves(before, after, place, depth))
+    # Nothing and an object: what is in it came.
+    old, new = (
+        {} if value in (None, ABSENT) and isinstance(other, Mapping) else value
+        for value, other in ((before, after), (after, before))
+    )
+    lines = list(_leaves(old, new, place, depth))
     for where, one, other in lines:
         sink.line(where, [Difference(kind, where, one, other, "", passage)])
     return Part(before, after, frozenset({passage}))

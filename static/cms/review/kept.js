@@ -21,6 +21,14 @@ export function kept(key) {
         else sessionStorage.removeItem(key);
       } catch { /* A full or closed store: the page works without it. */ }
     },
+    // What is sent now was seen: if it comes back changed, that is what was decided.
+    sent() {
+      const made = read();
+      for (const one of Object.values(made)) one.sent = true;
+      try {
+        sessionStorage.setItem(key, JSON.stringify(made));
+      } catch { /* As above. */ }
+    },
     // Puts back what still holds. Answers how many there were, how many hold, and the cards that moved.
     restore(cards) {
       const made = read();
@@ -30,7 +38,7 @@ export function kept(key) {
         const one = made[card.path];
         if (!one) continue;
         if (one.seen !== card.seen) {
-          if (one.decision !== "leave" || Object.keys(one.words ?? {}).length) moved.push(card);
+          if (!one.sent && (one.decision !== "leave" || Object.keys(one.words ?? {}).length)) moved.push(card);
           continue;
         }
         card.put(one.decision, one.note);

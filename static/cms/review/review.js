@@ -200,6 +200,11 @@ function start(root) {
   for (const card of cards) card.noteField?.addEventListener("keydown", noteKey);
   root.querySelector("[data-accept-safe]")?.addEventListener("click", (event) => { event.preventDefault(); acceptSafe(); });
   document.addEventListener("keydown", key);
+  form.addEventListener("submit", () => store.sent());
+  // An answer that was taken stands in the place of the proposal on its card.
+  let isStaged = false;
+  document.addEventListener("cms:staged", () => { isStaged = true; });
+  document.addEventListener("close", () => { if (isStaged) location.reload(); }, true);
   // A page that the browser brings back shows the decisions that it kept.
   window.addEventListener("pageshow", show);
   form.setAttribute("data-live-bar", "");
