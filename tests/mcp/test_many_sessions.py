@@ -96,7 +96,8 @@ def test_a_client_that_never_reads_is_given_no_more_and_loses_its_stream(server:
             status, taken = response.status_code, taken + 1
 
         assert (status, response.json()["code"]) == (429, "unread_answers")
-        assert resident_kib(server.process.pid) - before < 150 * 1024
+        # The allocator gives freed copies of an answer back when it likes: some room above what is kept.
+        assert resident_kib(server.process.pid) - before < 200 * 1024
         # The stream ends, and with it what was kept for it.
         wait_until(lambda: http.post(address, content="{}").status_code == 404)
     stream.close()
