@@ -211,7 +211,7 @@ def test_what_is_written_is_stored_as_it_looks(open_page: Any) -> None:
 def test_every_kind_of_node_stays_and_dirty_text_comes_in_clean(open_page: Any) -> None:
     post = make.post(markdown="")
     assert validate(EVERYTHING) == []
-    page = open_page()
+    page = open_page(blocks_handlers=True)
     editor = editor_of(page, post)
 
     found = page.evaluate(OPENED, EVERYTHING)
