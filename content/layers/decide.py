@@ -20,10 +20,11 @@ from django.utils.translation import gettext as _
 from content.layers.approve import approve
 from content.layers.digest import read_digest, was_seen
 from content.layers.reject import reject
-from content.layers.selection import base_path, kept_without
+from content.layers.selection import kept_without
 from content.layers.state import LayerView, lock_post, open_layers
 from content.layers.submit import submit
 from content.models import Layer
+from content.review.differences import base_path
 from core.actor import Actor
 from core.errors import Conflict
 

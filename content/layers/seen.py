@@ -7,8 +7,9 @@ from collections.abc import Collection
 from django.utils.translation import gettext as _
 
 from content.layers.digest import path_was_seen, was_seen
-from content.layers.selection import Selection, base_path, select
+from content.layers.selection import Selection, select
 from content.layers.state import LayerView
+from content.review.differences import base_path
 from core.errors import Conflict, RuleViolation
 
 

@@ -9,7 +9,8 @@ from django.utils.translation import gettext as _
 
 from content.changes import Change, Changes, Value, same
 from content.layers.state import LayerView
-from content.review.passages import SEPARATOR, passages_at, with_passages
+from content.review.differences import SEPARATOR, base_path
+from content.review.passages import passages_at, with_passages
 from content.richtext.schema import validate
 from core.errors import RuleViolation
 
@@ -29,11 +30,6 @@ class Selection:
     def paths(self) -> tuple[str, ...]:
         """The paths of what was named, without passages."""
         return self.taken.paths
-
-
-def base_path(path: str) -> str:
-    """The path of the change that a path speaks of."""
-    return path.partition(SEPARATOR)[0]
 
 
 def select(view: LayerView, paths: Collection[str] | None) -> Selection:

@@ -12,9 +12,10 @@ from django.utils.translation import gettext as _
 from content.changes import Change, Changes, Conflict, apply, diff, same, value_at
 from content.layers.live import event_payload
 from content.layers.marks import Mark, Marks, hands_on, mark_of, parts_of
-from content.layers.selection import Selection, base_path, select
+from content.layers.selection import Selection, select
 from content.layers.state import Layers, LayerView, lock_post, open_layers, save_draft
 from content.models import Post
+from content.review.differences import base_path
 from content.rules import check_changes
 from core import events
 from core.actor import Actor

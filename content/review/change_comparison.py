@@ -47,9 +47,14 @@ def compare_change(
     old = effective(change, change.before, before, shared)
     new = effective(change, change.after, after, shared)
     found = compared(old, new, shape, language=after.locale)
-    if _OVERRIDES in change.path and ABSENT in (change.before, change.after):
+    if replaces_shared(change):
         found = replace(found, comparison=_shared(found.comparison, change))
     return found, shape.kind
+
+
+def replaces_shared(change: Change) -> bool:
+    """Whether a value of a post's own comes in place of the shared one, or goes."""
+    return _OVERRIDES in change.path and (change.before is ABSENT or change.after is ABSENT)
 
 
 def effective(change: Change, value: Value, document: PostDocument, shared: SharedProps) -> Value:

@@ -6,7 +6,6 @@ Its words are English and stay so: `content.review.shown` says them in the langu
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -27,11 +26,13 @@ from content.review.differences import (
     ReferenceKind,
     Side,
     Sink,
+    canonical_json,
 )
 from content.review.inline import compare_inline, units_of_text
 from content.review.merge_tree import InlinePart, ListPart, Part, RecordPart, passages_of
 from content.review.richtext_comparison import compare_documents, is_document
 from content.richtext.nodes import gathered
+from content.richtext.schema import EMPTY
 from core.json import Json
 
 Place = tuple[str, ...]
@@ -61,7 +62,6 @@ _OBJECTS: Final[Mapping[str, DifferenceKind]] = {
 }
 DIVISIBLE: Final = frozenset({"richtext", "textarea", "repeater", "object"})
 """The kinds of fields whose passages are decided on one by one."""
-EMPTY_DOCUMENT: Final = {"type": "doc", "content": [{"type": "paragraph"}]}
 _NOTHING: Final[Mapping[str, Json]] = {"type": "doc", "content": []}
 _DEEPEST: Final = 40
 
@@ -160,7 +160,7 @@ def _words_in(module: ModuleDocument | None) -> int:
 
 
 def _identity(module: ModuleDocument) -> str:
-    return json.dumps(module.identity, ensure_ascii=False)
+    return canonical_json(module.identity)
 
 
 def _props(module: ModuleDocument | None) -> dict[str, Json]:
@@ -233,7 +233,7 @@ def _text(before: Value, after: Value, sink: Sink, place: Place) -> Part:
 
 
 def _document(value: object) -> Mapping[str, Json] | None:
-    if value is None or value == EMPTY_DOCUMENT:
+    if value is None or value == EMPTY:
         return _NOTHING
     return cast("Mapping[str, Json]", value) if is_document(value) else None
 
@@ -424,7 +424,7 @@ def _stored(value: object) -> str:
     """A value as JSON; "–" for one that is not there."""
     if value is ABSENT:
         return "–"
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+    return canonical_json(value)
 
 
 def _as_list(value: Value) -> list[Json]:
@@ -458,4 +458,4 @@ def _are_objects(value: object) -> bool:
 
 
 def _is_blank(value: object) -> bool:
-    return value is ABSENT or value is None or value in ("", [], {}) or value == EMPTY_DOCUMENT
+    return value is ABSENT or value is None or value in ("", [], {}) or value == EMPTY

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias, get_args
 
 from content.review.diff import Segment
+from core.json import Json
 
 DifferenceKind = Literal[
     "text", "link", "image", "embed", "reference", "mark", "structure", "space", "number", "price",
@@ -28,6 +30,23 @@ class Reference:
 
 
 Side: TypeAlias = "str | Reference"
+SEPARATOR: Final = "#"
+"""Between the path of a change and the name of a passage of it."""
+
+
+def base_path(path: str) -> str:
+    """The path of the change that a path speaks of, whether it names a passage or not."""
+    return path.partition(SEPARATOR)[0]
+
+
+def canonical_json(value: object) -> str:
+    """A value as JSON, equal values as equal text."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def side_to_json(side: Side | None) -> Json:
+    """A side as it is stored and hashed."""
+    return [side.kind, side.id] if isinstance(side, Reference) else side
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +67,11 @@ class Difference:
     passage: int = 0
     is_fact: bool = False
     is_default: bool = False
+
+    @property
+    def content(self) -> list[Json]:
+        """What differs, wherever it is: like differences have equal ones."""
+        return [self.kind, side_to_json(self.before), side_to_json(self.after), self.about]
 
     @property
     def action(self) -> Action:

@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias, cast
 from content.review.alignment import Run, align
 from content.review.characters import address_notes
 from content.review.diff import TOKEN, Segment
-from content.review.differences import Difference, DifferenceKind, Sink
+from content.review.differences import Difference, DifferenceKind, Sink, canonical_json
 from content.review.facts import FactFinder, Stretch
 from content.richtext.nodes import Node, attributes, kind, string
 from core.json import Json
@@ -94,7 +94,7 @@ def units_of(nodes: Iterable[Node]) -> list[Unit]:
         found += _units(texts)
         texts = []
         bare = {name: value for name, value in node.items() if name != "marks"}
-        found.append(Unit("", "", ((1, _marks_json(node)),), _json(bare), kind(node)))
+        found.append(Unit("", "", ((1, _marks_json(node)),), canonical_json(bare), kind(node)))
     return found + _units(texts)
 
 
@@ -149,7 +149,7 @@ def words_of_address(mark: Mapping[str, Json]) -> str:
     href = string(attrs.get("href"))
     said = [href, *address_notes(href)]
     said += [
-        f"{name}: {value if isinstance(value, str) else _json(value)}"
+        f"{name}: {value if isinstance(value, str) else canonical_json(value)}"
         for name, value in sorted(attrs.items())
         if name != "href" and value is not None
     ]
@@ -163,7 +163,7 @@ def words_of_image(node: Node) -> str:
     said = [src, *address_notes(src)]
     said.append(f"alt: “{alt}”" if alt else "alt: –")
     said += [
-        f"{name}: {value if isinstance(value, str) else _json(value)}"
+        f"{name}: {value if isinstance(value, str) else canonical_json(value)}"
         for name, value in sorted(attrs.items())
         if name not in ("src", "alt") and value is not None
     ]
@@ -505,7 +505,7 @@ def _words_of_atom(unit: Unit) -> str:
 
 def _marks_json(node: Node) -> str:
     marks = node.get("marks")
-    return _json(marks) if marks else ""
+    return canonical_json(marks) if marks else ""
 
 
 def _marks(marks: str) -> list[Node]:
@@ -523,11 +523,7 @@ def _link_of(marks: str) -> str | None:
 def _names(marks: str) -> list[str]:
     """The marks that are no links; one of its own attributes or without a known name as JSON."""
     return [
-        kind(mark) if kind(mark) in MARK_NAMES and len(mark) == 1 else _json(mark)
+        kind(mark) if kind(mark) in MARK_NAMES and len(mark) == 1 else canonical_json(mark)
         for mark in _marks(marks)
         if kind(mark) != "link"
     ]
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)

@@ -11,6 +11,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from content.definitions import modules, post_types, props_of
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.review.differences import base_path
 from core.words import in_words
 
 FIELD_LABELS: Final[Mapping[str, Promise]] = {
@@ -89,7 +90,7 @@ def prop_label(type_name: str, name: str) -> str:
 
 def label_of(path: str, document: PostDocument, names: Mapping[str, str]) -> str:
     """The label of a path; `names` is of `module_names`. A passage has the label of its path."""
-    path = path.partition("#")[0]
+    path = base_path(path)
     if not path.startswith("modules."):
         return field_label(document.type, path.removeprefix("post."))
     _, module_id, *rest = path.split(".", 3)

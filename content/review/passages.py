@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import asdict
 from typing import Final
 
-from content.changes import ABSENT, Change, Value
+from content.changes import Change, Value
 from content.document import PostDocument
-from content.review.change_comparison import compare_change
+from content.review.change_comparison import compare_change, replaces_shared
 from content.review.comparison import DIVISIBLE
-from content.review.differences import Comparison
+from content.review.differences import Comparison, canonical_json
 
-SEPARATOR: Final = "#"
 _LENGTH: Final = 8
 
 
@@ -29,8 +26,8 @@ def passage_names(comparison: Comparison, kind: str) -> Mapping[int, str]:
     found: dict[int, str] = {}
     seen: Counter[str] = Counter()
     for number, differences in comparison.by_passage().items():
-        said = [[one.kind, _plain(one.before), _plain(one.after), one.about] for one in differences]
-        text = json.dumps(said, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        said = [one.content for one in differences]
+        text = canonical_json(said).encode("utf-8", "surrogatepass")
         name = hashlib.sha256(text).hexdigest()[:_LENGTH]
         seen[name] += 1
         found[number] = name if seen[name] == 1 else f"{name}-{seen[name]}"
@@ -42,8 +39,7 @@ def names_of(change: Change, comparison: Comparison, kind: str) -> Mapping[int, 
 
     A value of a post's own, in place of a shared one, is one decision: the shared one may change meanwhile.
     """
-    is_own = ".overrides." in change.path and (change.before is ABSENT or change.after is ABSENT)
-    if change.kind != "changed" or is_own:
+    if change.kind != "changed" or replaces_shared(change):
         return {}
     return passage_names(comparison, kind)
 
@@ -63,7 +59,3 @@ def with_passages(
         number for number, name in passage_names(found.comparison, kind).items() if name in chosen
     }
     return found.part.value(numbers)
-
-
-def _plain(side: object) -> object:
-    return side if side is None or isinstance(side, str) else asdict(side)  # type: ignore[call-overload]  # a Reference

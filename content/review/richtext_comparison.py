@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, cast
@@ -10,7 +9,7 @@ from typing import Final, cast
 from content.changes import ABSENT, same
 from content.review.alignment import align
 from content.review.diff import Segment
-from content.review.differences import Difference, Sink, Status
+from content.review.differences import Difference, Sink, Status, canonical_json
 from content.review.inline import compare_inline, text_of_units, units_of
 from content.review.merge_tree import InlinePart, ListPart, NodePart, Part, passages_of
 from content.richtext.nodes import Node, attributes, children, gathered, kind
@@ -67,7 +66,7 @@ def _node(before: Node, after: Node, sink: Sink, place: Place, role: str, depth:
         content = _children(before, after, sink, place, role, depth)
     else:
         return _whole(before, after, sink, place, role)
-    if sink.count == count and not same(_json(before), _json(after)):
+    if sink.count == count and not same(canonical_json(before), canonical_json(after)):
         return _whole(before, after, sink, place, role)
     passages = passages_of([head, content])
     return NodePart(
@@ -84,7 +83,12 @@ def _divides(before: Node, after: Node) -> bool:
 def _whole(before: Node, after: Node, sink: Sink, place: Place, role: str) -> Part:
     """Nodes of which nothing is known: as they are stored."""
     passage = sink.begin_passage()
-    sink.one("structure", (*place, role) if role else place, _json(before), _json(after))
+    sink.one(
+        "structure",
+        (*place, role) if role else place,
+        canonical_json(before),
+        canonical_json(after),
+    )
     return Part(before, after, frozenset({passage}))
 
 
@@ -117,7 +121,7 @@ def _head_words(before: Node, after: Node) -> list[tuple[str | None, str | None]
         if not same(was, now):
             found.append((_attribute(name, was), _attribute(name, now)))
     if not found:
-        found.append((_json(before), _json(after)))
+        found.append((canonical_json(before), canonical_json(after)))
     return found
 
 
@@ -132,7 +136,11 @@ def _attribute(name: str, value: Json) -> str | None:
         "rowspan": "{} rows high",
         "align": "aligned: {}",
     }
-    said = value if isinstance(value, str | int) and not isinstance(value, bool) else _json(value)
+    said = (
+        value
+        if isinstance(value, str | int) and not isinstance(value, bool)
+        else canonical_json(value)
+    )
     return words[name].format(said) if name in words else f"{name}: {said}"
 
 
@@ -157,7 +165,9 @@ def _leaf(
     if not found.differences:
         # The same words with the same marks in other nodes: stored differently, and read alike.
         passage = sink.begin_passage()
-        stored = Difference("structure", where, _json(one), _json(other), "", passage)
+        stored = Difference(
+            "structure", where, canonical_json(one), canonical_json(other), "", passage
+        )
         sink.line(place, [stored], role=role, segments=[Segment("same", text_of_units(theirs))])
         return Part(one, other, frozenset({passage}))
     differences = [
@@ -177,7 +187,9 @@ def _children(before: Node, after: Node, sink: Sink, place: Place, role: str, de
         return Part(one, other)
     begun = sink.passage
     parts: list[Part] = []
-    for run in align([_json(node) for node in old], [_json(node) for node in new]):
+    for run in align(
+        [canonical_json(node) for node in old], [canonical_json(node) for node in new]
+    ):
         gone, come = old[run.old], new[run.new]
         if run.is_same:
             _context(come, after, run.new.start, sink, place, role, depth)
@@ -269,7 +281,7 @@ def _alone(
         differences += [replace(difference, passage=passage) for difference in found.differences]
         segments = found.segments
     elif not inside:
-        words = "———" if kind(node) == "horizontalRule" and len(node) == 1 else _json(node)
+        words = "———" if kind(node) == "horizontalRule" and len(node) == 1 else canonical_json(node)
         differences.append(one(words))
         segments = [Segment("removed" if is_gone else "inserted", words)]
     if not differences and (not inside or not children(node)):
@@ -293,7 +305,9 @@ def _extras(node: Node) -> list[str]:
         for name, value in attributes(node).items()
         if name != "level" and value not in (None, 1) and (words := _attribute(name, value))
     ]
-    return said + [f"{name}: {_json(value)}" for name, value in node.items() if name not in _KEYS]
+    return said + [
+        f"{name}: {canonical_json(value)}" for name, value in node.items() if name not in _KEYS
+    ]
 
 
 def _context(
@@ -381,7 +395,3 @@ def _name(node: Node) -> str:
         "tableCell": "Table cell",
     }
     return words.get(name, name)
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)

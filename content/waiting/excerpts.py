@@ -16,6 +16,7 @@ from content.review.differences import (
     ReferenceKind,
     Side,
     Status,
+    side_to_json,
 )
 from core.json import Json, JsonObject
 
@@ -80,8 +81,8 @@ def _difference_to_json(one: Difference) -> JsonObject:
     return {
         "kind": one.kind,
         "place": list(one.place),
-        "before": _side_to_json(one.before),
-        "after": _side_to_json(one.after),
+        "before": side_to_json(one.before),
+        "after": side_to_json(one.after),
         "about": one.about,
     }
 
@@ -94,10 +95,6 @@ def _difference(value: Mapping[str, Json]) -> Difference:
         _side(value["after"]),
         cast(str, value["about"]),
     )
-
-
-def _side_to_json(side: Side | None) -> Json:
-    return [side.kind, side.id] if isinstance(side, Reference) else side
 
 
 def _side(value: Json) -> Side | None:

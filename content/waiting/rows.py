@@ -14,10 +14,9 @@ from content.layers.marks import Mark, mark_of
 from content.models import Draft, Post, QueuedChange
 from content.reference_queries import shared_props
 from content.review.change_comparison import compare_change
-from content.review.differences import Comparison, Reference, Side
+from content.review.differences import Comparison
 from content.review.risk import assess
 from content.waiting.excerpts import excerpt, to_json
-from core.json import Json
 
 _MADE_BY: Final = 2
 """Grows when rows come to say something else of the same change: then all of them are made anew."""
@@ -97,15 +96,8 @@ def like_of(view: LayerView, change: Change, by: Mark, comparison: Comparison) -
     """What like changes have in common: all that differs, places aside; door, credential and kind of run."""
     who = by.agent_id or [by.user_id, by.user]
     hands = [by.via, by.principal, who, bool(by.run_id), bool(by.edited_by), by.conflict]
-    differences = [
-        [one.kind, _plain(one.before), _plain(one.after), one.about]
-        for one in comparison.differences
-    ]
+    differences = [one.content for one in comparison.differences]
     return keyed_hash(view.layer, hands, change.kind, differences)
-
-
-def _plain(side: Side | None) -> Json:
-    return [side.kind, side.id] if isinstance(side, Reference) else side
 
 
 def subject_of(view: LayerView, change: Change) -> str:

@@ -12,7 +12,7 @@ from content import edits
 from content.layers import approve, digest_of, reject, submit
 from content.layers.decide import decide
 from content.models import Layer, Post, RejectedChange
-from content.review.passages import SEPARATOR
+from content.review.differences import SEPARATOR
 from content.richtext.markdown import from_markdown, to_markdown
 from content.services.edit import edit_post
 from content.services.rejections import take_back_rejections

@@ -14,14 +14,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit, urlunsplit
 
 import httpx
-import psycopg
 import redis
 
 from tests.deployment.clean import CleanEnvironment
 from tests.deployment.written import first_start, nginx, procfile
+from tests.faults.processes import own_database
 
 HOST, MCP_HOST = "cms.example.com", "ai.example.com"
 EMAIL, PASSWORD = "owner@example.com", "long-enough-for-tests-7"
@@ -54,19 +53,6 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
-
-
-@contextmanager
-def own_database() -> Iterator[str]:
-    """An empty database on the PostgreSQL of DATABASE_URL."""
-    server, name = os.environ["DATABASE_URL"], f"cms_deployment_{os.getpid()}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"'.encode())
-    try:
-        yield urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
-    finally:
-        with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())
 
 
 @contextmanager

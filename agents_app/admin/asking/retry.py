@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from agents_app.admin.asking.standing import standings
+from agents_app.admin.asking.proposal_effect import proposal_effects
 from agents_app.admin.wording import agent_name
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun
@@ -68,7 +68,7 @@ def retry_context(
         "made_by": retry.made_by,
         "maker_words": "" if is_offered else _maker_words(retry.earlier),
         "maker_run_url": "" if is_offered else _run_url(request, retry.earlier),
-        "standings": standings(layers, target),
+        "proposal_effects": proposal_effects(layers, target),
         "note": asked_note(request),
         # The note is for every agent, also those that take no words of their own.
         "taking_words": (),

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from agents_app.admin.asking.standing import Standing, standings
+from agents_app.admin.asking.proposal_effect import ProposalEffect, proposal_effects
 from agents_app.admin.runs.values import FieldView, Shown, field_view
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
@@ -62,7 +62,7 @@ def candidates_context(run: AgentRun, layers: Layers) -> dict[str, Any]:
         "field": view,
         "answers": answers[::-1],
         "now": view.now(before),
-        "standings": _careful(layers, target),
+        "proposal_effects": _careful(layers, target),
     }
 
 
@@ -94,9 +94,9 @@ def _answer(
     )
 
 
-def _careful(layers: Layers, target: FieldTarget) -> list[Standing]:
+def _careful(layers: Layers, target: FieldTarget) -> list[ProposalEffect]:
     """What a person's words that wait here mean for what is chosen."""
-    return [one for one in standings(layers, target) if one.is_careful]
+    return [one for one in proposal_effects(layers, target) if one.is_careful]
 
 
 def _before(target: FieldTarget, document: PostDocument) -> Json:

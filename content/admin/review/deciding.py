@@ -17,9 +17,9 @@ from content.admin.review.told import tell
 from content.layers import LayerView
 from content.layers.decide import Decided, decide
 from content.layers.notes import checked_note
-from content.layers.selection import base_path
 from content.models import Layer, Post
-from content.review.passages import SEPARATOR, passages_at
+from content.review.differences import SEPARATOR, base_path
+from content.review.passages import passages_at
 from core.admin.rights import actor_of, answers_refusals, require
 from core.errors import CmsError
 

@@ -15,14 +15,14 @@ from content.models import Layer
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ProposalEffect:
     """A sentence; `is_careful` where a person's words are at stake."""
 
     text: str
     is_careful: bool = False
 
 
-def standings(layers: Layers, target: FieldTarget) -> list[Standing]:
+def proposal_effects(layers: Layers, target: FieldTarget) -> list[ProposalEffect]:
     """What the new proposal does to what waits for the field in AI Review and in Review."""
     found = [
         _in_ai_review(hands_at(layers, target, Layer.AI_REVIEW)),
@@ -31,24 +31,26 @@ def standings(layers: Layers, target: FieldTarget) -> list[Standing]:
     return [one for one in found if one is not None]
 
 
-def _in_ai_review(hands: Sequence[Mark]) -> Standing | None:
+def _in_ai_review(hands: Sequence[Mark]) -> ProposalEffect | None:
     if not hands:
         return None
     person = _person(hands)
     if not person:
-        return Standing(_("The new proposal takes the place of the one that waits in AI Review."))
+        return ProposalEffect(
+            _("The new proposal takes the place of the one that waits in AI Review.")
+        )
     text = _(
         "%(who)s wrote or edited what waits in AI Review here. The new proposal takes the place of those words."
     )
-    return Standing(text % {"who": person}, is_careful=True)
+    return ProposalEffect(text % {"who": person}, is_careful=True)
 
 
-def _in_review(hands: Sequence[Mark]) -> Standing | None:
+def _in_review(hands: Sequence[Mark]) -> ProposalEffect | None:
     if not hands:
         return None
     person = _person(hands)
     if not person:
-        return Standing(
+        return ProposalEffect(
             _(
                 "A proposal waits in Review. The new one goes to AI Review, and takes its place once it is submitted."
             )
@@ -57,7 +59,7 @@ def _in_review(hands: Sequence[Mark]) -> Standing | None:
         "%(who)s wrote or edited what waits in Review here. The new proposal is a second one, in AI Review: "
         "submitting it does not replace those words, it stands beside them as a conflict until you settle it."
     )
-    return Standing(text % {"who": person}, is_careful=True)
+    return ProposalEffect(text % {"who": person}, is_careful=True)
 
 
 def _person(hands: Sequence[Mark]) -> str:
