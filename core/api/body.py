@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -13,20 +13,42 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    model_validator,
 )
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 from rest_framework.request import Request
 
+from core.api.answer import Answer, wire_names
 from core.errors import RuleViolation, invalid
 
 
 class Body(BaseModel):
-    """Base of request bodies: camelCase on the wire, strict types, unknown keys refused."""
+    """Base of request bodies: camelCase on the wire, strict types, unknown keys refused.
+
+    A body that is `answered_by` an answer may be that answer sent back: keys that only the answer has are ignored.
+    """
 
     model_config = ConfigDict(
         extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True
     )
+    ignored_keys: ClassVar[frozenset[str]] = frozenset()
+
+    @classmethod
+    def __pydantic_init_subclass__(
+        cls, answered_by: type[Answer] | None = None, **kwargs: Any
+    ) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        if answered_by is not None:
+            own = {field.alias or name for name, field in cls.model_fields.items()}
+            cls.ignored_keys = frozenset(wire_names(answered_by) - own)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _ignore_answered_keys(cls, values: object) -> object:
+        if not cls.ignored_keys or not isinstance(values, dict):
+            return values
+        return {name: value for name, value in values.items() if name not in cls.ignored_keys}
 
 
 def _without_nul(value: str) -> str:

@@ -11,10 +11,12 @@ from drf_spectacular.utils import OpenApiParameter
 from pydantic.json_schema import GenerateJsonSchema
 from rest_framework import serializers
 
+from core.api.answer import Answer
 from core.api.errors_schema import COMPONENTS
 from core.api.pagination import LAST_PAGE, MOST_PER_PAGE, PER_PAGE
 
 JSON_TYPE: Final = "application/json"
+_ANSWER_REF: Final = "#/components/schemas/{model}"
 _METHODS: Final = ("get", "put", "post", "delete", "patch")
 
 
@@ -69,6 +71,10 @@ LOCATION: Final = OpenApiParameter(
 )
 
 
+# Until the last serializer that only describes is gone, both forms of these are in the document.
+_SHARED: Final[dict[str, type]] = {"MetaAnswer": MetaSchema, "PersonAnswer": PersonSchema}
+
+
 class ManagementSessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself
     """How `ManagementSession` reads in the document."""
 
@@ -95,6 +101,65 @@ class _Plain(GenerateJsonSchema):
         if made.get("default", 0) is None:
             del made["default"]
         return made
+
+
+class AnswerDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # likewise
+    """An answer as it is rendered: the pydantic class is the description."""
+
+    target_class = "core.api.answer.Answer"
+    match_subclasses = True
+
+    def get_name(self, auto_schema: Any, direction: str) -> str:
+        return str(self.target.__name__).removesuffix("Answer")
+
+    def map_serializer(self, auto_schema: Any, direction: str) -> dict[str, Any]:
+        shape = self.target.model_json_schema(
+            ref_template=_ANSWER_REF, schema_generator=_Plain, mode="serialization"
+        )
+        return _register_answers(auto_schema, shape)
+
+
+class TypedDictDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # likewise
+    """An answer that is a plain dict, described by its `TypedDict`."""
+
+    target_class = "core.api.answer.DescribedType"
+    match_subclasses = True
+
+    def get_name(self, auto_schema: Any, direction: str) -> str:
+        return str(self.target.__name__).removesuffix("Answer")
+
+    def map_serializer(self, auto_schema: Any, direction: str) -> dict[str, Any]:
+        shape = self.target.adapter.json_schema(
+            ref_template=_ANSWER_REF, schema_generator=_Plain, mode="serialization"
+        )
+        return _register_answers(auto_schema, shape)
+
+
+def _register_answers(auto_schema: Any, shape: dict[str, Any]) -> dict[str, Any]:
+    """Make components of the answers within an answer, each named without `Answer`."""
+    for name, nested in shape.pop("$defs", {}).items():
+        identity = _SHARED.get(name) or _answers_by_name().get(name, name)
+        name = name.removesuffix("Answer")
+        component = ResolvedComponent(name, ResolvedComponent.SCHEMA, nested, identity)  # type: ignore[no-untyped-call]  # it has no types
+        auto_schema.registry.register_on_missing(component)
+        _name_answers(nested)
+    _name_answers(shape)
+    return shape
+
+
+def _answers_by_name(parent: type = Answer) -> dict[str, type]:
+    found: dict[str, type] = {}
+    children: list[type] = parent.__subclasses__()
+    for child in children:
+        found |= {child.__name__: child, **_answers_by_name(child)}
+    return found
+
+
+def _name_answers(shape: dict[str, Any]) -> None:
+    shape.pop("title", None)
+    for part in _shapes(shape):
+        if str(part.get("$ref", "")).startswith("#/components/schemas/"):
+            part["$ref"] = part["$ref"].removesuffix("Answer")
 
 
 class BodyDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # likewise
