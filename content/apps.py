@@ -44,9 +44,24 @@ class ContentConfig(AppConfig):
         holders.register(POST, media_holders.posts)
         holders.register(GLOBAL, media_holders.global_modules)
         register(lambda: {type_.name: type_.label for type_ in post_types})
-        events.subscribe(["urlPattern.changed"], follow_pattern, apart=True)
-        events.subscribe([tree_moves.MOVED], tree_moves.follow_tree, apart=True)
-        events.subscribe([search_following.STALE], search_following.follow, apart=True)
+        events.subscribe(
+            ["urlPattern.changed"],
+            follow_pattern,
+            id="content.pattern_moves.follow_pattern",
+            apart=True,
+        )
+        events.subscribe(
+            [tree_moves.MOVED],
+            tree_moves.follow_tree,
+            id="content.tree_moves.follow_tree",
+            apart=True,
+        )
+        events.subscribe(
+            [search_following.STALE],
+            search_following.follow,
+            id="content.search_following.follow",
+            apart=True,
+        )
         live.register(posts_that_one_may_see)
         live.register_presence(editing_of)
         subscribe_after(follow)

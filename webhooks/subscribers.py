@@ -13,7 +13,9 @@ def connect() -> None:
     from webhooks.forgetting import forget
 
     events.subscribe(
-        [kind.name for kind in events.all_kinds() if kind.is_webhook], queue_for_webhooks
+        [kind.name for kind in events.all_kinds() if kind.is_webhook],
+        queue_for_webhooks,
+        id="webhooks.subscribers.queue_for_webhooks",
     )
     events.subscribe_forgotten(forget)
 

@@ -35,7 +35,7 @@ _ENDS: Final = (RunStatus.SUCCEEDED, *_ERRORS)
 
 def connect() -> None:
     """Subscribe to the ends of runs, and know the lane. Called once, at start."""
-    events.subscribe([FINISHED], react)
+    events.subscribe([FINISHED], react, id="agents_app.reactions.starting.react")
     lanes.register(PREFIX, ReactionLane())
 
 
