@@ -17,7 +17,7 @@ def connect() -> None:
         queue_for_webhooks,
         id="webhooks.subscribers.queue_for_webhooks",
     )
-    events.subscribe_forgotten(forget)
+    events.events_forgotten.register(forget)
 
 
 def queue_for_webhooks(event: Event) -> None:

@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from django.core.exceptions import ImproperlyConfigured
-
+from core.hooks import ExtensionPoint
 from core.models import Event
 
 
@@ -24,7 +23,7 @@ class Subscriber:
     is_apart: bool = False
 
 
-_subscribers: dict[str, list[Subscriber]] = defaultdict(list)
+_subscribers: dict[str, ExtensionPoint[Subscriber]] = defaultdict(ExtensionPoint)
 
 
 def subscribe(
@@ -38,12 +37,8 @@ def subscribe(
     """
     subscriber = Subscriber(id, call, is_apart=apart)
     for name in names:
-        if subscriber in _subscribers[name]:
-            continue
-        if any(other.id == id for other in _subscribers[name]):
-            raise ImproperlyConfigured(f"Two subscribers of {name} are called {id}.")
-        _subscribers[name].append(subscriber)
+        _subscribers[name].register(subscriber, name=id)
 
 
 def subscribers_of(name: str) -> list[Subscriber]:
-    return list(_subscribers[name]) if name in _subscribers else []
+    return list(_subscribers.get(name, ()))

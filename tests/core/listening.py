@@ -40,7 +40,7 @@ def subscribe(names: Iterable[str], listener: Listener, *, apart: bool = False) 
 @contextmanager
 def own_subscriptions() -> Iterator[None]:
     """Nobody but who subscribes in the block is told of anything."""
-    before = {name: list(found) for name, found in subscribers._subscribers.items()}
+    before = dict(subscribers._subscribers)
     subscribers._subscribers.clear()
     try:
         yield

@@ -101,10 +101,9 @@ def constant(module: ast.Module, node: ast.expr) -> str:
     """The string that an expression is, with `{…}` for what is put into it."""
     if isinstance(node, ast.Name):
         for statement in module.body:
-            is_it = (
-                isinstance(statement, ast.AnnAssign) and ast.unparse(statement.target) == node.id
-            )
-            if is_it and statement.value is not None:
+            if not isinstance(statement, ast.AnnAssign) or statement.value is None:
+                continue
+            if ast.unparse(statement.target) == node.id:
                 return constant(module, statement.value)
     if isinstance(node, ast.JoinedStr):
         parts = (part.value if isinstance(part, ast.Constant) else "{…}" for part in node.values)
