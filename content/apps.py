@@ -44,7 +44,9 @@ class ContentConfig(AppConfig):
         name_lookups.register(titles_seen_by, name="post")
         holder_lookups.register(media_holders.posts, name=POST)
         holder_lookups.register(media_holders.global_modules, name=GLOBAL)
-        post_type_sources.register(lambda: {type_.name: type_.label for type_ in post_types})
+        post_type_sources.register(
+            lambda: {type_.name: type_.label for type_ in post_types}, name="content"
+        )
         events.subscribe(
             ["urlPattern.changed"],
             follow_pattern,
@@ -69,8 +71,10 @@ class ContentConfig(AppConfig):
         doctor.app_checks.register(("inbox", queue, "run ./run migrate first"))
         # Drafts from before there was a queue, at the one moment when the tables are sure to be there.
         post_migrate.connect(_list_what_waits, sender=self)
-        for source in (PostSource(), GlobalModuleSource(), MENUS, TERMS):
-            text_sources.register(source)
+        text_sources.register(PostSource(), name="posts")
+        text_sources.register(GlobalModuleSource(), name="modules")
+        text_sources.register(MENUS)
+        text_sources.register(TERMS)
 
 
 def _list_what_waits(**kwargs: Any) -> None:

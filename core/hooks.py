@@ -9,7 +9,8 @@ Another app registers from its `AppConfig.ready`, or as a decorator:
     layers_written.register(update_inbox)
 
 What is called with arguments is a `Hook`; what is an object, such as a source of texts, is registered with an
-`ExtensionPoint`. What is registered once more is the same registration, so that `ready` may run twice.
+`ExtensionPoint`. Nothing is registered twice when `ready` runs again: what is equal counts once, and a name has one
+item, the last.
 """
 
 from __future__ import annotations
@@ -18,8 +19,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic, ParamSpec, TypeVar
-
-from django.core.exceptions import ImproperlyConfigured
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -40,13 +39,11 @@ class ExtensionPoint(Generic[T]):
         self._entries: list[_Entry[T]] = []
 
     def register(self, item: T, *, name: str = "", order: int = 0) -> T:
-        """Add an item, and return it. A `name` finds it by `get`, and belongs to one item only."""
+        """Add an item, and return it. `get` finds it by its `name`, where it takes the place of another one."""
         entry = _Entry(item, name, order)
-        if entry in self._entries:
-            return item
-        if name and self.get(name) is not None:
-            raise ImproperlyConfigured(f"two extensions are registered as {name!r}")
-        self._entries = sorted([*self._entries, entry], key=lambda each: each.order)
+        if entry not in self._entries:
+            kept = [each for each in self._entries if not name or each.name != name]
+            self._entries = sorted([*kept, entry], key=lambda each: each.order)
         return item
 
     def get(self, name: str) -> T | None:
@@ -60,13 +57,9 @@ class ExtensionPoint(Generic[T]):
     def registered_temporarily(
         self, *items: T, name: str = "", alone: bool = False
     ) -> Iterator[None]:
-        """Register items for the length of a test. With `alone`, nothing else is registered meanwhile.
-
-        A name that is taken leads to the item of the test meanwhile.
-        """
+        """Register items for the length of a test. With `alone`, nothing else is registered meanwhile."""
         before = self._entries
-        kept = [] if alone else [entry for entry in before if not name or entry.name != name]
-        self._entries = kept
+        self._entries = [] if alone else before
         try:
             for item in items:
                 self.register(item, name=name)

@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from django.core.exceptions import ImproperlyConfigured
+
 from core.hooks import ExtensionPoint
 from core.models import Event
 
@@ -37,6 +39,8 @@ def subscribe(
     """
     subscriber = Subscriber(id, call, is_apart=apart)
     for name in names:
+        if _subscribers[name].get(id) not in (None, subscriber):
+            raise ImproperlyConfigured(f"Two subscribers of {name} are called {id}.")
         _subscribers[name].register(subscriber, name=id)
 
 

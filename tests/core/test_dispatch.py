@@ -320,5 +320,5 @@ def test_who_locks_the_post_is_told_of_it_in_a_round_of_its_own() -> None:
 def test_two_subscribers_of_one_name_are_refused() -> None:
     subscribe([NAME], Listener())
 
-    with pytest.raises(ImproperlyConfigured, match=r"'tests\.core\.listening\.listener'"):
+    with pytest.raises(ImproperlyConfigured, match=r"called tests\.core\.listening\.listener"):
         subscribe([NAME], Listener())
