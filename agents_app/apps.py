@@ -17,7 +17,7 @@ class AgentsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from accounts.services import switched_off_by
+        from accounts.services import agent_switches
         from agents_app import tools, triggers  # noqa: F401  # two register themselves
         from agents_app.definitions import checks  # noqa: F401  # two register themselves
         from agents_app.definitions.switches import is_off
@@ -27,13 +27,13 @@ class AgentsConfig(AppConfig):
         from agents_app.runs import forgetting
         from core import redaction
 
-        redaction.register(keys_in_files)
+        redaction.secret_sources.register(keys_in_files)
         triggers.connect()
         reactions.connect()
         owning.connect()
         forgetting.connect()
         written.connect()
-        switched_off_by(is_off)
+        agent_switches.register(is_off)
         # The one moment at start when the tables are sure to be there.
         post_migrate.connect(_make_accounts, sender=self)
 

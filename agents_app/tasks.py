@@ -14,42 +14,42 @@ from agents_app.runs import sweep, transcript
 from agents_app.settings import checking
 
 
-@shared_task
+@shared_task(name="agents_app.tasks.run_agent")
 def run_agent(run_id: str) -> None:
     runner.execute(run_id)
 
 
-@shared_task
+@shared_task(name="agents_app.tasks.sweep_runs")
 def sweep_runs() -> int:
     return sweep.sweep_runs() + reverting.wake_waiting()
 
 
-@shared_task
+@shared_task(name="agents_app.tasks.revert_batch")
 def revert_batch(batch_id: str) -> None:
     reverting.take_back_batch(UUID(batch_id))
 
 
-@shared_task
+@shared_task(name="agents_app.tasks.test_provider")
 def test_provider(provider: str) -> None:
     checking.check_provider(provider)
 
 
-@shared_task
+@shared_task(name="agents_app.tasks.prune_transcripts")
 def prune_transcripts() -> int:
     """Delete what was said in runs more than `AGENT_TRANSCRIPT_DAYS` ago."""
     return transcript.prune(days=settings.CMS_ENV.agent_transcript_days)
 
 
-@shared_task
+@shared_task(name="agents_app.tasks.call_reaction")
 def call_reaction(reaction_id: int) -> None:
     calls.call(reaction_id)
 
 
-@shared_task
+@shared_task(name="agents_app.tasks.sweep_reactions")
 def sweep_reactions() -> int:
     return calls.sweep()
 
 
-@shared_task
+@shared_task(name="agents_app.tasks.keep_reactions")
 def keep_reactions() -> int:
     return keeping.keep_outcomes()

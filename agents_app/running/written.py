@@ -8,7 +8,7 @@ from contextvars import ContextVar
 
 from agents_app.models import AgentRun, RunPost
 from content.layers import Before, LayerView
-from content.layers.before import subscribe_before
+from content.layers.hooks import before_layer_staged
 from content.models import Layer, Post
 from core.actor import Actor
 from core.errors import NotAllowed
@@ -63,4 +63,4 @@ def paths_by_tools(run: AgentRun) -> list[str]:
 
 def connect() -> None:
     """Look at every proposal. Called once, at start."""
-    subscribe_before(remember)
+    before_layer_staged.register(remember)

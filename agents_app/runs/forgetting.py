@@ -24,7 +24,7 @@ _DEEPEST: Final = 10
 
 def connect() -> None:
     """Have runs forget with events. Called once, at start."""
-    events.subscribe_forgotten(forget)
+    events.events_forgotten.register(forget)
 
 
 def forget(event_ids: list[int]) -> None:

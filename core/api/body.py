@@ -16,11 +16,11 @@ from pydantic import (
     model_validator,
 )
 from pydantic.alias_generators import to_camel
-from pydantic_core import ErrorDetails
 from rest_framework.request import Request
 
 from core.api.answer import Answer, wire_names
-from core.errors import RuleViolation, invalid
+from core.errors import invalid
+from core.validation_errors import violation_of
 
 
 class Body(BaseModel):
@@ -101,36 +101,3 @@ def check(values: Mapping[str, Any], shape: type[B]) -> B:
         return shape.model_validate(dict(values))
     except ValidationError as error:
         raise violation_of(error, shape) from None
-
-
-def violation_of(error: ValidationError, shape: type[BaseModel]) -> RuleViolation:
-    """The refusal that a pydantic error amounts to."""
-    details: dict[str, list[str]] = {}
-    for item in error.errors(include_url=False)[:50]:
-        path = ".".join(str(part)[:80] for part in item["loc"]) or "body"
-        path = path.encode("utf-8", "replace").decode()
-        if item["type"] == "extra_forbidden":
-            known = ", ".join(field.alias or name for name, field in shape.model_fields.items())
-            sentence = f"There is no key {path.split('.')[-1]!r} here; known: {known or 'none'}."
-        else:
-            sentence = _sentence(item)
-        details.setdefault(path, []).append(sentence)
-    path, sentences = next(iter(details.items()))
-    return RuleViolation(f"{path}: {sentences[0]}", details=details)
-
-
-def _sentence(item: ErrorDetails) -> str:
-    """What is wrong, in words of JSON instead of Python's."""
-    kind, limits = item["type"], item.get("ctx", {})
-    unit = "characters" if isinstance(item["input"], str) else "entries"
-    if kind in ("model_type", "dict_type"):
-        return "must be an object."
-    if kind in ("string_too_short", "too_short"):
-        least = limits["min_length"]
-        return "must not be empty." if least == 1 else f"must have at least {least} {unit}."
-    if kind in ("string_too_long", "too_long"):
-        return f"must have at most {limits['max_length']:,} {unit}."
-    said = item["msg"].removeprefix("Value error, ")
-    return (
-        said.replace("Input should be ", "must be ").replace("Field required", "is required") + "."
-    )

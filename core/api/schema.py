@@ -8,12 +8,12 @@ from typing import Any, Final
 from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
 from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import OpenApiParameter
-from pydantic.json_schema import GenerateJsonSchema
 from rest_framework import serializers
 
 from core.api.answer import Answer
 from core.api.errors_schema import COMPONENTS
 from core.api.pagination import LAST_PAGE, MOST_PER_PAGE, PER_PAGE
+from core.json_schema import PlainJsonSchema
 
 JSON_TYPE: Final = "application/json"
 _ANSWER_REF: Final = "#/components/schemas/{model}"
@@ -90,19 +90,6 @@ class ManagementSessionScheme(OpenApiAuthenticationExtension):  # type: ignore[n
         }
 
 
-class _Plain(GenerateJsonSchema):
-    """Without the titles and null defaults that pydantic adds and no reader needs."""
-
-    def field_title_should_be_set(self, schema: Any) -> bool:
-        return False
-
-    def default_schema(self, schema: Any) -> dict[str, Any]:
-        made = super().default_schema(schema)
-        if made.get("default", 0) is None:
-            del made["default"]
-        return made
-
-
 class AnswerDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # likewise
     """An answer as it is rendered: the pydantic class is the description."""
 
@@ -114,7 +101,7 @@ class AnswerDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-
 
     def map_serializer(self, auto_schema: Any, direction: str) -> dict[str, Any]:
         shape = self.target.model_json_schema(
-            ref_template=_ANSWER_REF, schema_generator=_Plain, mode="serialization"
+            ref_template=_ANSWER_REF, schema_generator=PlainJsonSchema, mode="serialization"
         )
         return _register_answers(auto_schema, shape)
 
@@ -130,7 +117,7 @@ class TypedDictDescription(OpenApiSerializerExtension):  # type: ignore[no-untyp
 
     def map_serializer(self, auto_schema: Any, direction: str) -> dict[str, Any]:
         shape = self.target.adapter.json_schema(
-            ref_template=_ANSWER_REF, schema_generator=_Plain, mode="serialization"
+            ref_template=_ANSWER_REF, schema_generator=PlainJsonSchema, mode="serialization"
         )
         return _register_answers(auto_schema, shape)
 
@@ -173,7 +160,7 @@ class BodyDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-ca
 
     def map_serializer(self, auto_schema: Any, direction: str) -> dict[str, Any]:
         shape: dict[str, Any] = self.target.model_json_schema(
-            ref_template="#/components/schemas/{model}Input", schema_generator=_Plain
+            ref_template="#/components/schemas/{model}Input", schema_generator=PlainJsonSchema
         )
         shape.pop("title", None)
         for name, nested in shape.pop("$defs", {}).items():
