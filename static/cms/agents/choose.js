@@ -1,5 +1,7 @@
 // The form that asks an agent: the box for words follows the agent that is chosen, and so does the estimate.
 
+import { fetchPage, swap } from "../http.js";
+
 export function attach(form) {
   followWords(form);
   if (form.hasAttribute("data-estimate")) followEstimate(form);
@@ -41,10 +43,9 @@ function followEstimate(form) {
     sent.set("do", "estimate");
     const mine = (asked += 1);
     try {
-      const answer = await fetch(form.action, { method: "POST", body: sent, headers: { "X-Dialog": "1" } });
-      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("#estimate");
+      const page = await fetchPage(form.action, { body: sent, headers: { "X-Dialog": "1" }, anyStatus: true });
       const here = form.querySelector("#estimate");
-      if (fresh && here && mine === asked) here.replaceChildren(...fresh.childNodes);
+      if (here && mine === asked) swap(here, page.querySelector("#estimate"));
     } catch {
       // What stands there stays.
     }

@@ -1,6 +1,7 @@
 // Agents in a dialog over the page at hand: chosen, begun, followed, and their answers, without leaving what one types.
 // Every link and form in it leads to a page that works without this file; here its content is asked for alone.
 
+import { notifyAdded, readPage, request } from "../http.js";
 import { attach } from "./choose.js";
 import { begin, covered, described, settle, track, uncovered } from "./following.js";
 import { shower } from "./progress.js";
@@ -51,7 +52,7 @@ function onSubmit(event) {
   const address = form.getAttribute("action") ? form.action : location.href;
   if (event.submitter) event.submitter.disabled = true;
   const told = form.dataset.event;
-  load(address, { method: "POST", body: sent }, { keeps: !isOfMany }).then((isDone) => {
+  load(address, { body: sent, keeps: !isOfMany }).then((isDone) => {
     if (event.submitter) event.submitter.disabled = false;
     if (isDone && told) tell(told);
   });
@@ -65,7 +66,7 @@ function tell(name) {
 }
 
 function open(address) {
-  return load(address, {}, { keeps: false });
+  return load(address);
 }
 
 function frame() {
@@ -83,38 +84,39 @@ function frame() {
   });
 }
 
-// Show what an address answers. `keeps`: what stands there stays until it comes.
-async function load(address, wish, { keeps }) {
+// Show what an address answers, with a body that of a POST. `keeps`: what stands there stays until it comes.
+async function load(address, { body, keeps = false } = {}) {
   frame();
   const mine = (asked += 1);
   if (!keeps) content.replaceChildren(copy("loading"));
   content.setAttribute("aria-busy", "true");
   if (!dialog.open) dialog.showModal();
   try {
-    const answer = await fetch(address, { ...wish, headers: { "X-Dialog": "1" } });
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    // A refusal is a dialog too, with the reason in it.
+    const answer = await request(address, { body, headers: { "X-Dialog": "1" }, anyStatus: true, redirects: true });
+    const page = await readPage(answer);
     if (mine !== asked) return false;
     if (page.querySelector("#agent-dialog-title")) {
-      show([...page.body.childNodes], wish.method === "POST");
+      show([...page.body.childNodes], body !== undefined);
       return answer.ok;
     }
     if (!answer.ok) throw new Error(String(answer.status));
     // A page that stands in no dialog, like that of a batch.
     location.assign(answer.url);
   } catch {
-    if (mine === asked) fail(address, wish);
+    if (mine === asked) fail(address, body);
   } finally {
     if (mine === asked) content.removeAttribute("aria-busy");
   }
   return false;
 }
 
-function fail(address, wish) {
+function fail(address, body) {
   const failing = copy("failing");
   const again = failing.querySelector("[data-again]");
-  again.addEventListener("click", () => load(address, wish, { keeps: false }));
+  again.addEventListener("click", () => load(address, { body }));
   const asPage = failing.querySelector("[data-as-page]");
-  if (wish.method) asPage.remove();
+  if (body) asPage.remove();
   else asPage.href = address;
   show([failing]);
 }
@@ -130,14 +132,14 @@ function show(nodes, isNew = false) {
   last = run?.dataset.id ?? "";
   if (run) followed(run, isNew);
   (content.querySelector("[data-choose] textarea:enabled") ?? content.querySelector("#agent-dialog-title"))?.focus();
-  document.dispatchEvent(new CustomEvent("cms:added", { bubbles: true, detail: { root: content } }));
+  notifyAdded(content);
 }
 
 function followed(run, isNew) {
   const known = described(run);
   if ("finished" in run.dataset) return settle(known, { isNew });
   covered(known.id);
-  track(known, { changed: shower(run), ended: () => load(known.page, {}, { keeps: true }) });
+  track(known, { changed: shower(run), ended: () => load(known.page, { keeps: true }) });
 }
 
 // Links that lead away open beside the page that somebody has typed in.

@@ -1,5 +1,6 @@
 // Runs that were begun in this tab: followed from page to page, shown as a chip in the corner while no dialog shows them.
 
+import { fetchPage } from "../http.js";
 import { follow } from "./progress.js";
 
 const KEPT = "cms-runs";
@@ -118,9 +119,8 @@ async function hear({ event, runId, postId }) {
   if (document.querySelector(`[data-run][data-id="${CSS.escape(runId)}"]`)) return;
   const address = chips?.dataset.runPage.replace(chips.dataset.anyId, runId);
   try {
-    const answer = await fetch(address, { headers: { "X-Dialog": "1", "X-Live": "1" } });
-    if (!answer.ok) return;
-    const root = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-run]");
+    const page = await fetchPage(address, { headers: { "X-Dialog": "1" } });
+    const root = page.querySelector("[data-run]");
     if (root) track(described(root));
   } catch {
     // The lists and the review of the post say it too.

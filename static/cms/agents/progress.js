@@ -1,16 +1,8 @@
 // Follows a run until it ends: over a websocket where there are any, else by asking again and again.
 
-const SLOWEST = 15_000;
+import { fetchJson, hasWebsockets, openWebsocket } from "../http.js";
 
-let websockets;
-// A browser calls a websocket that fails an error, so the page asks first whether there are any.
-export function areThere() {
-  websockets ??= fetch("/ws/", { headers: { Accept: "application/json" } })
-    .then((answer) => (answer.ok ? answer.json() : {}))
-    .then((found) => Boolean(found.websockets))
-    .catch(() => false);
-  return websockets;
-}
+const SLOWEST = 15_000;
 
 // `changed(run)` for each news, `ended(run)` once. Answers a function that stops following.
 export function follow({ status, socket }, { changed, ended }) {
@@ -28,10 +20,7 @@ export function follow({ status, socket }, { changed, ended }) {
   }
 
   function listen() {
-    const address = new URL(socket, location.href);
-    address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
-    address.searchParams.set("lang", document.documentElement.lang);
-    line = new WebSocket(address);
+    line = openWebsocket(socket, { lang: document.documentElement.lang });
     line.addEventListener("message", ({ data }) => take(JSON.parse(data)));
     // A line that breaks is not mended: asking goes on where it ended.
     line.addEventListener("close", () => { if (!isOver) plan(wait); });
@@ -39,9 +28,7 @@ export function follow({ status, socket }, { changed, ended }) {
 
   async function ask() {
     try {
-      const answer = await fetch(status, { headers: { Accept: "application/json" } });
-      if (!answer.ok) throw new Error(String(answer.status));
-      take(await answer.json());
+      take(await fetchJson(status));
       wait = 1000;
     } catch {
       // A server that is away for a moment is asked more slowly, never given up.
@@ -61,7 +48,7 @@ export function follow({ status, socket }, { changed, ended }) {
     line?.close();
   }
 
-  areThere().then((are) => {
+  hasWebsockets().then((are) => {
     if (isOver) return;
     if (are && socket) listen();
     else plan(300);

@@ -1,5 +1,6 @@
 // Modules as cards: opened when they are wanted, added, duplicated, moved, removed and taken back without a reload.
 
+import { announce, fetchPage, notifyAdded } from "../http.js";
 import { sortable } from "../sorting/sorting.js";
 
 const REMEMBERED = 300; // cards of posts, in this browser
@@ -8,14 +9,11 @@ export function startModules(form, changes) {
   const list = form.querySelector("[data-modules]");
   if (!list) return undefined;
   const part = new URL(list.dataset.part, location.href);
-  const status = document.createElement("p");
-  status.className = "visually-hidden";
-  status.setAttribute("role", "status");
-  list.after(status);
+  announce(""); // a live region is read out where it was there before its text
   const cards = () => [...list.children].filter((one) => one.matches("[data-module]"));
   const here = () => cards().filter((card) => !card.hasAttribute("data-removed"));
   const foldOf = (card) => card.querySelector(":scope > details");
-  const say = (words, card) => { status.textContent = words.replace("{label}", card?.dataset.label ?? ""); };
+  const say = (words, card) => announce(words.replace("{label}", card?.dataset.label ?? ""));
 
   function changed() {
     const count = form.querySelector("[data-modules-count]");
@@ -25,17 +23,6 @@ export function startModules(form, changes) {
     changes.plan();
   }
 
-  async function fetched(url, options) {
-    const answer = await fetch(url, options);
-    if (!answer.ok || answer.redirected) throw new Error(String(answer.status));
-    const holder = document.createElement("template");
-    holder.innerHTML = await answer.text();
-    return holder.content.querySelector("[data-module]");
-  }
-
-  const added = (root) =>
-    document.dispatchEvent(new CustomEvent("cms:added", { bubbles: true, detail: { root } }));
-
   // A closed card of a long post has no fields until somebody opens it.
   async function load(card) {
     const place = card.querySelector("[data-closed]");
@@ -44,11 +31,10 @@ export function startModules(form, changes) {
     const url = new URL(part);
     url.searchParams.set("module", card.dataset.module);
     try {
-      const fresh = await fetched(url);
-      const controls = fresh.querySelector("[data-controls]");
+      const controls = (await fetchPage(url)).querySelector("[data-module] [data-controls]");
       card.querySelector("[data-controls]").replaceWith(controls);
       changes.known(card.dataset.module);
-      added(controls);
+      notifyAdded(controls);
     } catch {
       say(list.dataset.failed);
     } finally {
@@ -60,7 +46,7 @@ export function startModules(form, changes) {
     const body = new FormData();
     const own = [...new FormData(form)];
     for (const [name, value] of own) {
-      if (name === "csrfmiddlewaretoken" || name === "order" || (target && name.startsWith(`modules.${target}.`))) body.append(name, value);
+      if (name === "order" || (target && name.startsWith(`modules.${target}.`))) body.append(name, value);
     }
     for (const input of target ? find(target).querySelectorAll('input[name="was"]') : []) body.append("was", input.value);
     const taken = cards().map((card) => Number(/^new-(\d+)$/.exec(card.dataset.module)?.[1] ?? 0));
@@ -68,11 +54,11 @@ export function startModules(form, changes) {
     body.append("do", target ? `duplicate:${target}` : "add");
     if (!target) body.append("add", verb);
     try {
-      const card = await fetched(part, { method: "POST", body });
+      const card = (await fetchPage(part, { body, statuses: [] })).querySelector("[data-module]");
       const place = after ?? cards().at(-1);
       if (place) place.after(card);
       else list.prepend(card);
-      added(card);
+      notifyAdded(card);
       changed();
       foldOf(card).open = true;
       card.scrollIntoView({ block: "nearest" });

@@ -1,5 +1,7 @@
 // The dialog that a new module is picked from: searched by words, walked with arrows.
 
+import { fetchPage } from "../http.js";
+
 const plain = (text) => text.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
 
 export function startPicker(form, modules) {
@@ -16,9 +18,7 @@ export function startPicker(form, modules) {
   async function load() {
     if (isLoaded) return;
     try {
-      const answer = await fetch(dialog.dataset.picker);
-      if (!answer.ok || answer.redirected) throw new Error(String(answer.status));
-      body.innerHTML = await answer.text();
+      body.replaceChildren(...(await fetchPage(dialog.dataset.picker)).body.childNodes);
       isLoaded = true;
       search();
     } catch {

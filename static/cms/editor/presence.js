@@ -1,6 +1,8 @@
 // Who else has this post open. The page says every now and then that it is here, and hears of others over the
 // websocket; where there is none, the answers to what it says tell it.
 
+import { csrfToken, fetchJson } from "../http.js";
+
 const BEAT = 20_000;
 const WITHOUT = 6_000; // between beats where there are no websockets
 
@@ -8,13 +10,12 @@ export function startPresence(form) {
   const box = document.querySelector("[data-editing]");
   if (!box) return;
   const key = crypto.randomUUID ? crypto.randomUUID() : String(Math.random()).slice(2).padEnd(36, "0").slice(0, 36);
-  const token = () => form.elements.csrfmiddlewaretoken.value;
   let timer;
   let shown = "";
 
   function body(isLeaving) {
     const data = new FormData();
-    data.append("csrfmiddlewaretoken", token());
+    data.append("csrfmiddlewaretoken", csrfToken());
     data.append("key", key);
     data.append("layer", form.dataset.layer || "source");
     if (isLeaving) data.append("leave", "1");
@@ -42,8 +43,7 @@ export function startPresence(form) {
   async function beat() {
     clearTimeout(timer);
     try {
-      const answer = await fetch(box.dataset.editing, { method: "POST", body: body(false) });
-      if (answer.ok && !answer.redirected) show((await answer.json()).editing);
+      show((await fetchJson(box.dataset.editing, { body: body(false) })).editing);
     } catch { /* the next beat tries again */ }
     const isConnected = document.documentElement.hasAttribute("data-connected");
     timer = setTimeout(beat, isConnected ? BEAT : WITHOUT);

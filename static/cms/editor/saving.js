@@ -1,6 +1,8 @@
 // Saving in place: the page says how many changes wait, when it saved, and why it could not. Whatever the server
 // refuses is shown by the server's own page, as without scripts.
 
+import { fetchJson } from "../http.js";
+
 const SAVES = ["save", "save-review"];
 
 export function startSaving(form, changes, draft, place) {
@@ -49,13 +51,10 @@ export function startSaving(form, changes, draft, place) {
     show();
     const body = new FormData(form, button);
     try {
-      const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" } });
-      const isJson = (answer.headers.get("Content-Type") ?? "").startsWith("application/json");
-      if (answer.ok && isJson) return saved(await answer.json(), body);
-      if (answer.status === 409 || answer.status === 422) return refused(button);
-      problem = answer.redirected || answer.status === 403 ? "loggedOut" : "failed";
-    } catch {
-      problem = "failed";
+      return saved(await fetchJson(form.action, { body }), body);
+    } catch ({ reason }) {
+      if (reason === "conflict" || reason === "invalid") return refused(button);
+      problem = reason === "signed-out" || reason === "forbidden" ? "loggedOut" : "failed";
     } finally {
       isSaving = false;
       show();

@@ -1,7 +1,8 @@
 // A media field: the picture, its words, and buttons to choose another. The select stays what the form sends.
 
+import { fetchJson } from "../http.js";
 import { pickMedia } from "../media/picker.js";
-import { tell, token, words } from "./words.js";
+import { tell, words } from "./words.js";
 
 const waiting = new Map();
 let planned = false;
@@ -28,8 +29,7 @@ async function askAll() {
   try {
     const address = new URL(words("states"), location.href);
     address.searchParams.set("ids", open.map(([id]) => id).join(","));
-    const answer = await fetch(address, { credentials: "same-origin" });
-    if (answer.ok) found = await answer.json();
+    found = await fetchJson(address);
   } catch {
     // The name in the select still says what is chosen.
   }
@@ -39,12 +39,9 @@ async function askAll() {
 async function sent(file) {
   const body = new FormData();
   body.append("file", file, file.name);
-  const answer = await fetch(words("upload"), { method: "POST", body, headers: { "X-CSRFToken": token() }, credentials: "same-origin" });
-  const told = await answer.json().catch(() => ({}));
+  const answer = await fetchJson(words("upload"), { body });
   // A file that is there already is as good as a new one.
-  if (told.there) return told.there;
-  if (answer.ok) return told;
-  throw new Error(told.message ?? "");
+  return answer.there ?? answer;
 }
 
 class MediaField {

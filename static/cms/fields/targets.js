@@ -1,13 +1,12 @@
 // What the server finds for a picker, and what it knows of an address.
 
+import { fetchJson } from "../http.js";
 import { words } from "./words.js";
 
 async function ask(parameters) {
   const address = new URL(words("targets"), location.href);
   for (const [name, value] of Object.entries(parameters)) if (value) address.searchParams.set(name, value);
-  const answer = await fetch(address, { headers: { Accept: "application/json" }, credentials: "same-origin" });
-  if (!answer.ok) throw new Error(String(answer.status));
-  return answer.json();
+  return fetchJson(address);
 }
 
 export async function find(kind, q, among = "") {

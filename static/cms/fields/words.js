@@ -27,7 +27,3 @@ export function tell(field) {
   field.dispatchEvent(new Event("input", { bubbles: true }));
   field.dispatchEvent(new Event("change", { bubbles: true }));
 }
-
-export function token() {
-  return document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
-}

@@ -1,6 +1,8 @@
 // Tells an open page what others did meanwhile. Lists are read again in place; where somebody may have typed, a
 // notice says who changed the post. Without websockets, and without this file, pages work as they are.
 
+import { announce, fetchPage, hasWebsockets, openWebsocket, swap } from "../http.js";
+
 const meta = document.querySelector('meta[name="live"]');
 const SILENT = 60_000; // the server says something every 20 seconds
 const HIDDEN = 5 * 60_000;
@@ -25,11 +27,7 @@ function start() {
   function open() {
     clearTimeout(again);
     if (isOver || socket) return;
-    const address = new URL("/ws/events/", location.href);
-    address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
-    address.searchParams.set("after", after);
-    if (meta.dataset.post) address.searchParams.set("post", meta.dataset.post);
-    const mine = new WebSocket(address);
+    const mine = openWebsocket("/ws/events/", { after, ...(meta.dataset.post && { post: meta.dataset.post }) });
     socket = mine;
     listenFor(mine);
     mine.addEventListener("message", ({ data }) => { listenFor(mine); take(JSON.parse(data)); });
@@ -75,21 +73,14 @@ function start() {
   });
   window.addEventListener("pageshow", (event) => { if (event.persisted) open(); });
 
-  // A browser calls a websocket that fails an error, so it asks first whether there are any.
-  fetch("/ws/", { headers: { Accept: "application/json" } })
-    .then((answer) => (answer.ok ? answer.json() : {}))
-    .then((found) => { if (found.websockets) open(); })
-    .catch(() => {});
+  hasWebsockets().then((has) => { if (has) open(); });
 }
 
 // What a page does when something changed, and when it was away for too long to say what.
 function watch() {
   const notice = document.querySelector("[data-live-notice]");
   const regions = [...document.querySelectorAll("[data-live-list]")];
-  const status = document.createElement("p");
-  status.className = "visually-hidden";
-  status.setAttribute("role", "status");
-  (document.querySelector("main") ?? document.body).append(status);
+  announce(""); // a live region is read out where it was there before its text
   let planned;
   let words = "";
   let once = 0; // more, after so many milliseconds: where what happened has consequences that nobody is told of
@@ -106,27 +97,15 @@ function watch() {
     if (document.hidden) return document.addEventListener("visibilitychange", () => plan(0), { once: true });
     if (isBusy()) return plan(3000);
     try {
-      const answer = await fetch(location.href, { headers: { "X-Live": "1" } });
-      if (!answer.ok || answer.redirected) return;
-      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const fresh = await fetchPage(location.href);
       if (isBusy()) return plan(3000);
-      const replaced = regions.filter((region) => replace(region, fresh.getElementById(region.id)));
-      if (replaced.length) status.textContent = words;
+      const replaced = regions.filter((region) => swap(region, fresh.getElementById(region.id)));
+      if (replaced.length) announce(words);
       if (once) plan(once);
       once = 0;
     } catch {
       // The page shows what it showed; the next event tries again.
     }
-  }
-
-  function replace(region, fresh) {
-    if (!fresh || fresh.innerHTML === region.innerHTML) return false;
-    const focus = region.contains(document.activeElement) && document.activeElement.getAttribute("href");
-    const [x, y] = [window.scrollX, window.scrollY];
-    region.replaceChildren(...fresh.childNodes);
-    if (focus) region.querySelector(`[href="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
-    window.scrollTo(x, y);
-    return true;
   }
 
   function show(name, message) {

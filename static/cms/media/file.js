@@ -1,6 +1,7 @@
 // The page of one file: its focal point and a part of it on the picture, the file that is to take its place, and
 // sizes that appear when a worker has made them. Without it: fields with numbers, and a link.
 
+import { fetchPage } from "../http.js";
 import { cropping } from "./crop.js";
 import { focal } from "./focal.js";
 
@@ -51,8 +52,8 @@ function replacing(form) {
 // Reads the page again until it waits no more; what somebody is typing is never lost.
 async function look(times) {
   if (times === 0 || isTouched) return;
-  const answer = await fetch(location.href, { headers: { "X-Live": "1" } }).catch(() => null);
-  if (answer?.ok && !(await answer.text()).includes("data-waiting") && !isTouched) location.reload();
+  const page = await fetchPage(location.href).catch(() => null);
+  if (page && !page.querySelector("[data-waiting]") && !isTouched) location.reload();
   else setTimeout(look, 2000, times - 1);
 }
 

@@ -1,6 +1,7 @@
 // The library: files dropped anywhere are uploaded, several are chosen at once, and keys lead from file to file.
 // Without it the same page has links, a form for filters, and buttons beneath the list.
 
+import { fetchPage, swap } from "../http.js";
 import { dropping, uploads } from "./uploads.js";
 
 const page = document.querySelector("[data-library]");
@@ -43,13 +44,8 @@ function uploading() {
 }
 
 async function refresh() {
-  const answer = await fetch(location.href, { headers: { "X-Live": "1" } }).catch(() => null);
-  if (!answer?.ok || results.querySelector("[data-choose]:checked")) return;
-  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const list = fresh.getElementById("media-results");
-  if (!list) return;
-  results.replaceChildren(...list.childNodes);
-  count();
+  const page = await fetchPage(location.href).catch(() => null);
+  if (page && !results.querySelector("[data-choose]:checked")) swap(results, page.getElementById("media-results"));
 }
 
 function choosing() {

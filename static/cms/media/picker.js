@@ -2,6 +2,7 @@
 // {id, title, alt, thumbnail, width, height, kind, url, address, facts, isDecorative}, or null where nobody chose one.
 // The content comes from the server with all its words.
 
+import { fetchJson, readPage, request } from "../http.js";
 import { dropping, uploads } from "./uploads.js";
 
 const ADDRESS = "/admin/media/asset/pick/";
@@ -59,13 +60,13 @@ class Picker {
   async fetched(address) {
     this.dialog.setAttribute("aria-busy", "true");
     try {
-      const answer = await fetch(address, { headers: { "X-Fragment": "1" } });
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const answer = await request(address, { headers: { "X-Fragment": "1" }, anyStatus: true, redirects: true });
+      const page = await readPage(answer);
       if (answer.ok && page.querySelector("[data-picker]")) return page;
       // Somebody who is no longer logged in, or may not: the page says so itself.
       this.problem(page.querySelector("h1, title")?.textContent?.trim() || answer.statusText);
     } catch (error) {
-      this.problem(this.dialog.querySelector("[data-picker]")?.dataset.failed ?? error.message);
+      this.problem(this.dialog.querySelector("[data-picker]")?.dataset.failed ?? String(error.cause ?? error));
     } finally {
       this.dialog.removeAttribute("aria-busy");
     }
@@ -222,15 +223,17 @@ class Picker {
     body.set("alt_text", text.value);
     body.set("language", this.language);
     if (box.checked) body.set("is_decorative", "1");
-    const headers = { "X-CSRFToken": this.dialog.querySelector("[name=csrfmiddlewaretoken]").value };
     const address = words.describe.replace("00000000-0000-0000-0000-000000000000", file.id);
-    const answer = await fetch(address, { method: "POST", body, headers }).catch(() => null);
-    const said = await answer?.json().catch(() => null);
-    if (answer?.ok) this.chosen = { ...file, alt: said.alt, isDecorative: said.isDecorative };
-    const error = this.dialog.querySelector("[data-chosen-error]");
-    error.hidden = Boolean(answer?.ok);
-    error.textContent = said?.message ?? words.failed;
-    return Boolean(answer?.ok);
+    const problem = this.dialog.querySelector("[data-chosen-error]");
+    try {
+      const { alt, isDecorative } = await fetchJson(address, { body });
+      this.chosen = { ...file, alt, isDecorative };
+      problem.hidden = true;
+    } catch (error) {
+      problem.hidden = false;
+      problem.textContent = error.message || words.failed;
+    }
+    return problem.hidden;
   }
 
   onClick(event) {

@@ -1,9 +1,10 @@
 // A list of files on their way: three at a time, each with its progress, cancelled or tried again by itself.
 // Every word stands in the data attributes of the list.
 
+import { csrfToken, fetchJson } from "../http.js";
+
 const AT_ONCE = 3;
 const LOOKS = 60;
-const csrf = () => document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
 
 // `section` is [data-uploads]. `onStored(file)` hears of each that came; with `onUse` a file that was there already
 // can be used instead. `more()` gives further fields to send.
@@ -74,7 +75,7 @@ export function uploads(section, { onStored = () => {}, onUse, more = () => ({})
     request.addEventListener("error", () => { show(item, "failed", words.failed); work(); });
     request.addEventListener("abort", () => { show(item, "cancelled", words.cancelled); work(); });
     request.open("POST", words.address);
-    request.setRequestHeader("X-CSRFToken", csrf());
+    request.setRequestHeader("X-CSRFToken", csrfToken());
     request.responseType = "text";
     show(item, "sending", words.sending);
     request.send(data);
@@ -152,8 +153,7 @@ export function uploads(section, { onStored = () => {}, onUse, more = () => ({})
   }
 
   async function ask() {
-    const answer = await fetch(`${words.states}?ids=${[...pending.keys()].join(",")}`).catch(() => null);
-    const found = answer?.ok ? await answer.json() : {};
+    const found = await fetchJson(`${words.states}?ids=${[...pending.keys()].join(",")}`).catch(() => ({}));
     for (const [id, asset] of Object.entries(found)) {
       if (asset.status === "processing") continue;
       say(pending.get(id), words.done);

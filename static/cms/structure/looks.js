@@ -1,6 +1,8 @@
 // A form whose page shows what it would do: after each word that is typed the server is asked (do=preview), and what
 // it answers takes the place of the parts data-swap. Without this the button for that shows the page anew.
 
+import { fetchPage, swap } from "../http.js";
+
 const form = document.querySelector("[data-looks]");
 let asking;
 let timer;
@@ -11,12 +13,8 @@ async function look() {
   const body = new FormData(form);
   body.set("do", "preview");
   try {
-    const answer = await fetch(form.action, { method: "POST", body, signal: asking.signal, headers: { "X-Live": "1" } });
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    for (const old of form.querySelectorAll("[data-swap]")) {
-      const next = page.querySelector(`[data-swap=${old.dataset.swap}]`);
-      if (next) old.replaceChildren(...next.childNodes);
-    }
+    const page = await fetchPage(form.action, { body, signal: asking.signal });
+    for (const old of form.querySelectorAll("[data-swap]")) swap(old, page.querySelector(`[data-swap=${old.dataset.swap}]`));
   } catch (error) {
     if (error.name !== "AbortError") throw error;
   }
