@@ -2,10 +2,13 @@
 //
 //   combobox(input, { search: async (words) => [{ title, detail, state }], onPick: (item) => {} })
 
-import { counted, words } from "./words.js";
+import { fetchJson } from "../http.js";
+import { pageData } from "./page_data.js";
 
 let number = 0;
 const PAUSE = 150;
+
+const countResults = (number) => (number === 1 ? pageData("one") : pageData("many").replace("{n}", String(number)));
 
 class Combobox {
   constructor(input, { search, onPick, keepsText = false }) {
@@ -16,7 +19,7 @@ class Combobox {
     this.list.className = "found";
     this.list.hidden = true;
     this.list.setAttribute("role", "listbox");
-    this.list.setAttribute("aria-label", words("choices"));
+    this.list.setAttribute("aria-label", pageData("choices"));
     this.said = document.createElement("span");
     this.said.className = "visually-hidden";
     this.said.setAttribute("role", "status");
@@ -69,7 +72,7 @@ class Combobox {
     this.items = found ?? [];
     this.at = -1;
     this.list.replaceChildren(...this.items.map((item, at) => this.option(item, at)));
-    const said = found === null ? words("failed") : found.length ? counted(found.length) : words("nothing");
+    const said = found === null ? pageData("failed") : found.length ? countResults(found.length) : pageData("nothing");
     this.said.textContent = said;
     if (!this.items.length) {
       if (this.keepsText && found !== null) return this.close();
@@ -150,4 +153,18 @@ class Combobox {
 
 export function combobox(input, settings) {
   return new Combobox(input, settings);
+}
+
+/** Ask the server what it knows of posts, terms or an address. */
+export function fetchTargets(parameters) {
+  const address = new URL(pageData("targets"), location.href);
+  for (const [name, value] of Object.entries(parameters)) if (value) address.searchParams.set(name, value);
+  return fetchJson(address);
+}
+
+/** Return the posts or terms that match, in the language of the page unless they are for a link. */
+export async function findTargets(kind, q, among = "") {
+  const locale = kind === "link" ? "" : pageData("locale");
+  const without = kind === "post-reference" ? pageData("post") : "";
+  return (await fetchTargets({ kind, q, among, locale, without })).results;
 }

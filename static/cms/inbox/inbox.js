@@ -1,7 +1,7 @@
 // The inbox by keyboard, with live counts. Without this file it is a form of radio groups that works as well.
 // The list may be read again at any time (live.js): nothing is kept of its elements.
 
-import { firstOf, lineOf, linesOf, move, typing } from "./moving.js";
+import { firstOf, lineOf, linesOf, move, typing } from "./row_keys.js";
 
 const undo = [];
 let last = "";

@@ -1,6 +1,6 @@
 // The page of like changes by keyboard, with the number of what is included on its buttons.
 
-import { lineOf, move, typing } from "./moving.js";
+import { lineOf, move, typing } from "./row_keys.js";
 
 const form = document.querySelector("[data-like]");
 const boxes = [...form.querySelectorAll("input[type=checkbox]")];

@@ -1,7 +1,14 @@
 // Editing the words of a change in its card: the form of the page behind the link, brought here.
 
 import { notifyAdded, readPage, request } from "../http.js";
-import { say } from "./words.js";
+
+const known = JSON.parse(document.getElementById("review-words")?.textContent ?? "{}");
+
+export function say(name, values = {}) {
+  const forms = known[name] ?? [""];
+  const text = forms[values.count === 1 ? 0 : forms.length - 1];
+  return text.replace(/%\((\w+)\)s/g, (_, key) => values[key] ?? "");
+}
 
 const PART = { headers: { "X-Part": "edit" } };
 

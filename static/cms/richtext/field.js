@@ -1,12 +1,78 @@
-// The rich-text editor over `textarea[data-richtext]`: comes when the field is near, and leaves the textarea beneath.
+// The rich-text editor over `textarea[data-richtext]`: loaded when the field is near, above the textarea.
 //
 // The textarea keeps a Markdown of the text. What the form sends is the document in `<name>~doc`, once somebody wrote
 // something: it says more than Markdown can. Without scripts, or where a text cannot be read, the textarea is it.
 
-import { each, words } from "../fields/words.js";
-import { run, setBlock, show } from "./commands.js";
-import { documentFrom, markdownFrom, toolsOf } from "./server.js";
-import { shortMarkdown } from "./markdown.js";
+import { attachEach, pageData } from "../fields/page_data.js";
+import { fetchJson, fetchPage } from "../http.js";
+import { run, setBlock, show } from "./toolbar.js";
+
+const SIGNS = { bold: "**", italic: "_", strike: "~~", code: "`" };
+
+function inline(node) {
+  if (node.type === "hardBreak") return "\n";
+  if (node.type === "image") return `![${node.attrs.alt}](${node.attrs.src})`;
+  let text = node.text ?? "";
+  for (const mark of [...(node.marks ?? [])].reverse()) {
+    text = mark.type === "link" ? `[${text}](${mark.attrs.href})` : `${SIGNS[mark.type]}${text}${SIGNS[mark.type]}`;
+  }
+  return text;
+}
+
+const line = (node) => (node.content ?? []).map(inline).join("");
+const blocks = (node, join = "\n\n") => (node.content ?? []).map((child) => block(child)).join(join);
+
+function list(node) {
+  const first = node.attrs?.start ?? 1;
+  return (node.content ?? []).map((item, at) => {
+    const sign = node.type === "orderedList" ? `${first + at}. ` : "- ";
+    return sign + blocks(item).replace(/\n/g, `\n${" ".repeat(sign.length)}`);
+  }).join("\n");
+}
+
+function table(node) {
+  const rows = (node.content ?? []).map((row) => `| ${(row.content ?? []).map((cell) => blocks(cell, " ")).join(" | ")} |`);
+  const width = node.content?.[0]?.content?.length ?? 1;
+  rows.splice(1, 0, `|${" --- |".repeat(width)}`);
+  return rows.join("\n");
+}
+
+function block(node) {
+  switch (node.type) {
+    case "heading": return `${"#".repeat(node.attrs.level)} ${line(node)}`;
+    case "bulletList":
+    case "orderedList": return list(node);
+    case "blockquote": return blocks(node).replace(/^/gm, "> ");
+    case "codeBlock": return `\`\`\`${node.attrs?.language ?? ""}\n${line(node)}\n\`\`\``;
+    case "horizontalRule": return "---";
+    case "table": return table(node);
+    default: return line(node);
+  }
+}
+
+const shortMarkdown = (document_) => blocks(document_).trim();
+
+let tools = null;
+
+/** The toolbar, the line below and the dialogs, as elements that may be put into the page. */
+async function toolsOf(address) {
+  tools ??= fetchPage(address);
+  try {
+    return (await tools).body;
+  } catch (error) {
+    tools = null;
+    throw error;
+  }
+}
+
+async function converted(address, name, value) {
+  const body = new FormData();
+  body.append(name, value);
+  return fetchJson(address, { body });
+}
+
+const documentFrom = async (address, markdown) => (await converted(address, "markdown", markdown)).document;
+const markdownFrom = async (address, document_) => (await converted(address, "document", JSON.stringify(document_))).markdown;
 
 const NEAR = "300px";
 const EMPTY = { type: "doc", content: [{ type: "paragraph" }] };
@@ -134,7 +200,7 @@ class RichField {
     if (!name) return;
     if (name === "source") this.toggleSource();
     else if (name === "wide") this.toggleWide();
-    else run(name, this.editor, { tools: this.tools, bundle: this.bundle, language: words("locale") });
+    else run(name, this.editor, { tools: this.tools, bundle: this.bundle, language: pageData("locale") });
   }
 
   toggleWide(is = !this.frame.classList.contains("is-wide")) {
@@ -244,7 +310,7 @@ document.addEventListener("cms:saved", () => {
   }
 });
 
-each("textarea[data-richtext]", (area) => {
+attachEach("textarea[data-richtext]", (area) => {
   const field = new RichField(area);
   fields.set(area, field);
   field.wasWritten = Boolean(field.hidden.value);

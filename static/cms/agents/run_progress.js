@@ -1,11 +1,12 @@
-// Follows a run until it ends: over a websocket where there are any, else by asking again and again.
+// Follows a run until it ends, over a websocket where there are any, else by asking again and again. On the page of a run
+// what is new is shown in place, and the page is loaded again at the end.
 
 import { fetchJson, hasWebsockets, openWebsocket } from "../http.js";
 
 const SLOWEST = 15_000;
 
 // `changed(run)` for each news, `ended(run)` once. Answers a function that stops following.
-export function follow({ status, socket }, { changed, ended }) {
+export function followRun({ status, socket }, { changed, ended }) {
   let isOver = false;
   let wait = 1000;
   let next;
@@ -67,7 +68,7 @@ function restate(badge, { status, label }) {
 }
 
 // Shows the news in the parts of `root` that are there for it. Answers the function for `changed`.
-export function shower(root) {
+export function createRunView(root) {
   const part = (name) => root.querySelector(`[data-${name}]`);
   const steps = root.querySelector("[data-steps]") ?? document.querySelector("[data-steps]");
   const line = (steps?.parentElement ?? root).querySelector("[data-step-line]")?.content.firstElementChild;
@@ -114,4 +115,10 @@ function clock(place) {
     const since = Date.parse(place.dataset.since ?? "");
     if (since) place.textContent = format.format(Math.max(0, Math.round((Date.now() - since) / 1000)));
   }, 1000);
+}
+
+const card = document.querySelector("[data-run][data-whole-page]");
+if (card) {
+  const addresses = { status: card.dataset.run, socket: card.dataset.socket };
+  followRun(addresses, { changed: createRunView(card), ended: () => location.reload() });
 }

@@ -1,8 +1,9 @@
-// The form that asks an agent: the box for words follows the agent that is chosen, and so does the estimate.
+// The form that asks an agent: the box for words follows the agent that is chosen, and so does the estimate. The menus
+// beside fields close by themselves.
 
 import { fetchPage, swap } from "../http.js";
 
-export function attach(form) {
+export function attachRunForm(form) {
   followWords(form);
   if (form.hasAttribute("data-estimate")) followEstimate(form);
 }
@@ -51,3 +52,16 @@ function followEstimate(form) {
     }
   });
 }
+
+for (const form of document.querySelectorAll("[data-choose]")) attachRunForm(form);
+
+// The menus beside fields close by themselves, those added later too.
+const menu = (target) => target.closest?.("details[data-menu]");
+document.addEventListener("click", ({ target }) => {
+  for (const open of document.querySelectorAll("details[data-menu][open]")) if (open !== menu(target)) open.open = false;
+});
+document.addEventListener("keydown", ({ key, target }) => {
+  if (key !== "Escape" || !menu(target)?.open) return;
+  menu(target).open = false;
+  menu(target).querySelector("summary").focus();
+});
