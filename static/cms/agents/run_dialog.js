@@ -52,15 +52,13 @@ function onSubmit(event) {
   const told = form.dataset.event;
   load(address, { body: sent, keeps: !isOfMany }).then((isDone) => {
     if (event.submitter) event.submitter.disabled = false;
-    if (isDone && told) dispatchStarted(told);
+    const run = isDone && told && content.querySelector("[data-run]");
+    if (run) dispatchRun(told, run.dataset);
   });
 }
 
-function dispatchStarted(name) {
-  const run = content.querySelector("[data-run]");
-  if (!run) return;
-  const detail = { runId: run.dataset.id, postId: run.dataset.post || null };
-  document.dispatchEvent(new CustomEvent(name, { detail }));
+function dispatchRun(name, { id, post }) {
+  document.dispatchEvent(new CustomEvent(name, { detail: { runId: id, postId: post || null } }));
 }
 
 function open(address) {
@@ -124,7 +122,11 @@ function show(nodes, isNew = false) {
   dialog.scrollTop = 0;
   for (const form of content.querySelectorAll("[data-choose]")) attachRunForm(form);
   for (const notice of content.querySelectorAll("[data-unsaved]")) notice.hidden = !isDirty;
-  if (isDirty) openLinksBeside();
+  // Links that lead away open beside the page that somebody has typed in.
+  for (const link of isDirty ? content.querySelectorAll("a[href]:not([data-agent-dialog])") : []) {
+    link.target = "_blank";
+    link.rel = "noopener";
+  }
   const run = content.querySelector("[data-run]");
   if (last && last !== run?.dataset.id) showChip(last);
   last = run?.dataset.id ?? "";
@@ -136,16 +138,8 @@ function show(nodes, isNew = false) {
 function showRun(run, isNew) {
   const known = describeRun(run);
   if ("finished" in run.dataset) return finishRun(known, { isNew });
-  hideChip(known.id);
+  removeChip(runs.get(known.id));
   trackRun(known, { changed: createRunView(run), ended: () => load(known.page, { keeps: true }) });
-}
-
-// Links that lead away open beside the page that somebody has typed in.
-function openLinksBeside() {
-  for (const link of content.querySelectorAll("a[href]:not([data-agent-dialog])")) {
-    link.target = "_blank";
-    link.rel = "noopener";
-  }
 }
 
 // Runs that were started in this tab, and their chips.
@@ -185,11 +179,6 @@ function trackRun(run, told = {}) {
   saveRuns();
 }
 
-// A dialog shows it, or shows it no longer.
-function hideChip(id) {
-  removeChip(runs.get(id));
-}
-
 function showChip(id) {
   const entry = runs.get(id);
   if (entry && !entry.isOver) addChip(entry);
@@ -205,12 +194,7 @@ function finishRun(run, { isNew }) {
     entry.isOver = true;
     saveRuns();
   }
-  dispatchEnded(run);
-}
-
-function dispatchEnded({ id, post }) {
-  const detail = { runId: id, postId: post || null };
-  document.dispatchEvent(new CustomEvent("cms:run-ended", { detail }));
+  dispatchRun("cms:run-ended", run);
 }
 
 function updateRun(entry, news) {
@@ -223,7 +207,7 @@ function endRun(entry, news) {
   entry.isOver = true;
   entry.news = news;
   saveRuns();
-  dispatchEnded(entry);
+  dispatchRun("cms:run-ended", entry);
   if (isShown(entry.id)) return entry.ended?.(news);
   addChip(entry);
 }

@@ -59,14 +59,6 @@ export function followRun({ status, socket }, { changed, ended }) {
 
 const SIGNS = { queued: "…", running: "▸", succeeded: "✓", failed: "✕", cancelled: "⊘", timed_out: "⧖" };
 
-// The badge that the server wrote, with the status of now.
-function restate(badge, { status, label }) {
-  if (!badge) return;
-  badge.className = `badge badge-${status} run-state`;
-  badge.firstElementChild.textContent = SIGNS[status] ?? "";
-  badge.lastChild.textContent = ` ${label}`;
-}
-
 // Shows the news in the parts of `root` that are there for it. Answers the function for `changed`.
 export function createRunView(root) {
   const part = (name) => root.querySelector(`[data-${name}]`);
@@ -87,7 +79,13 @@ export function createRunView(root) {
   }
 
   return (run) => {
-    restate(root.querySelector(".run-state"), run);
+    // The badge that the server rendered, with the status of now.
+    const badge = root.querySelector(".run-state");
+    if (badge) {
+      badge.className = `badge badge-${run.status} run-state`;
+      badge.firstElementChild.textContent = SIGNS[run.status] ?? "";
+      badge.lastChild.textContent = ` ${run.label}`;
+    }
     write("doing", run.doing);
     root.dataset.standing = run.standing ?? "";
     write("used", run.tokens);

@@ -8,8 +8,6 @@ import { pageData } from "./page_data.js";
 let number = 0;
 const PAUSE = 150;
 
-const countResults = (number) => (number === 1 ? pageData("one") : pageData("many").replace("{n}", String(number)));
-
 class Combobox {
   constructor(input, { search, onPick, keepsText = false }) {
     Object.assign(this, { input, search, onPick, keepsText, items: [], at: -1, asked: 0 });
@@ -72,7 +70,9 @@ class Combobox {
     this.items = found ?? [];
     this.at = -1;
     this.list.replaceChildren(...this.items.map((item, at) => this.option(item, at)));
-    const said = found === null ? pageData("failed") : found.length ? countResults(found.length) : pageData("nothing");
+    const count = found?.length ?? 0;
+    const many = count === 1 ? pageData("one") : pageData("many").replace("{n}", String(count));
+    const said = found === null ? pageData("failed") : count ? many : pageData("nothing");
     this.said.textContent = said;
     if (!this.items.length) {
       if (this.keepsText && found !== null) return this.close();

@@ -10,21 +10,21 @@ import { attachEach, notifyChanged, pageData } from "./page_data.js";
 const waiting = new Map();
 let planned = false;
 
-/** What is known of a file; all fields of a page ask at once. */
-function known(id) {
+/** Return what the server knows of a file. All fields of a page ask in one request. */
+function fetchFile(id) {
   if (!waiting.has(id)) {
     let answer;
     const promise = new Promise((resolve) => { answer = resolve; });
     waiting.set(id, { promise, answer });
     if (!planned) {
       planned = true;
-      queueMicrotask(askAll);
+      queueMicrotask(fetchFiles);
     }
   }
   return waiting.get(id).promise;
 }
 
-async function askAll() {
+async function fetchFiles() {
   planned = false;
   const open = [...waiting].filter(([, one]) => !one.isAsked);
   for (const [, one] of open) one.isAsked = true;
@@ -39,7 +39,7 @@ async function askAll() {
   for (const [id, one] of open) one.answer(found[id] ?? null);
 }
 
-async function sent(file) {
+async function uploadFile(file) {
   const body = new FormData();
   body.append("file", file, file.name);
   const answer = await fetchJson(pageData("upload"), { body });
@@ -87,7 +87,7 @@ class MediaField {
 
   async show() {
     const id = this.select.value;
-    const file = id ? await known(id) : null;
+    const file = id ? await fetchFile(id) : null;
     if (id !== this.select.value) return;
     const isSet = id !== "";
     this.part("none").hidden = isSet;
@@ -124,7 +124,7 @@ class MediaField {
   async upload(file) {
     this.state.textContent = this.state.dataset.uploading.replace("{name}", file.name);
     try {
-      this.set(await sent(file));
+      this.set(await uploadFile(file));
       this.state.textContent = "";
     } catch (error) {
       this.state.textContent = error.message || this.state.dataset.failed;
@@ -132,7 +132,6 @@ class MediaField {
   }
 }
 
-const mediaField = (select) => new MediaField(select);
 
 const FEW = 12;
 
@@ -273,7 +272,7 @@ function reset(button) {
 }
 
 attachEach("input[data-link]", linkField);
-attachEach("select[data-media]", mediaField);
+attachEach("select[data-media]", (select) => new MediaField(select));
 attachEach("select[data-reference]", referenceField);
 attachEach("fieldset[data-many]", manyReferences);
 attachEach("[data-counter]", counter);

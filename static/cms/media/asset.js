@@ -3,7 +3,7 @@
 
 import { fetchPage } from "../http.js";
 
-function focal(picture, onChange) {
+function attachFocalPoint(picture, onChange) {
   const across = document.querySelector("[name=focal_x]");
   const down = document.querySelector("[name=focal_y]");
   const mark = picture.querySelector("[data-mark]");
@@ -71,7 +71,7 @@ const NAMES = ["left", "top", "width", "height"];
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const LEAST = 2;
 
-function cropping(picture, details) {
+function attachCrop(picture, details) {
   const image = picture.querySelector("img");
   const box = picture.querySelector("[data-crop-box]");
   const move = box.querySelector("[data-crop-move]");
@@ -157,15 +157,15 @@ let isTouched = false;
 for (const event of ["input", "click"]) {
   document.addEventListener(event, ({ target }) => { if (target.closest("form, [data-picture]")) isTouched = true; });
 }
-const point = picture && focal(picture, () => { isTouched = true; });
-const crop = picture && document.querySelector("[data-crop]") && cropping(picture, document.querySelector("[data-crop]"));
+const point = picture && attachFocalPoint(picture, () => { isTouched = true; });
+const crop = picture && document.querySelector("[data-crop]") && attachCrop(picture, document.querySelector("[data-crop]"));
 const replace = document.querySelector("[data-replace]");
-if (replace) replacing(replace);
-if (document.querySelector("[data-waiting]")) setTimeout(look, 1000, 60);
+if (replace) previewReplacement(replace);
+if (document.querySelector("[data-waiting]")) setTimeout(waitForSizes, 1000, 60);
 document.addEventListener("keydown", onKey);
 
 // What the new file looks like beside the present one, before anything is sent.
-function replacing(form) {
+function previewReplacement(form) {
   const part = (name) => form.querySelector(`[data-${name}]`);
   const input = form.querySelector("input[type=file]");
   const image = part("after-image");
@@ -196,11 +196,11 @@ function replacing(form) {
 }
 
 // Reads the page again until it waits no more; what somebody is typing is never lost.
-async function look(times) {
+async function waitForSizes(times) {
   if (times === 0 || isTouched) return;
   const page = await fetchPage(location.href).catch(() => null);
   if (page && !page.querySelector("[data-waiting]") && !isTouched) location.reload();
-  else setTimeout(look, 2000, times - 1);
+  else setTimeout(waitForSizes, 2000, times - 1);
 }
 
 function onKey(event) {

@@ -3,7 +3,7 @@
 // The content comes from the server with all its words.
 
 import { fetchJson, readPage, request } from "../http.js";
-import { dropping, uploads } from "./uploads.js";
+import { acceptFiles, uploads } from "./uploads.js";
 
 const ADDRESS = "/admin/media/asset/pick/";
 let open = null;
@@ -12,7 +12,7 @@ export async function pickMedia({ kind = "", language = "" } = {}) {
   if (open) return null;
   open = new Picker(kind, language);
   try {
-    return await open.picked();
+    return await open.show();
   } finally {
     open = null;
   }
@@ -30,7 +30,7 @@ class Picker {
     this.back = document.activeElement;
   }
 
-  picked() {
+  show() {
     document.body.append(this.dialog);
     this.dialog.addEventListener("keydown", (event) => this.onKey(event));
     this.dialog.addEventListener("click", (event) => this.onClick(event));
@@ -57,7 +57,7 @@ class Picker {
     return this.dialog.querySelector(`[data-picker-${name.split(" ")[0]}]${name.includes(" ") ? ` ${name.split(" ")[1]}` : ""}`);
   }
 
-  async fetched(address) {
+  async fetchPicker(address) {
     this.dialog.setAttribute("aria-busy", "true");
     try {
       const answer = await request(address, { headers: { "X-Fragment": "1" }, anyStatus: true, redirects: true });
@@ -83,7 +83,7 @@ class Picker {
   }
 
   async load(address) {
-    const page = await this.fetched(address);
+    const page = await this.fetchPicker(address);
     if (!page || !this.dialog.isConnected) return;
     const content = page.querySelector("[data-picker]");
     await styled(content.dataset.style);
@@ -116,12 +116,12 @@ class Picker {
     const section = content.querySelector("[data-uploads]");
     if (!section) return;
     const list = uploads(section, {
-      onStored: (file) => this.arrived(file),
-      onUse: (file) => { this.arrived(file); section.hidden = true; },
+      onStored: (file) => this.addUploaded(file),
+      onUse: (file) => { this.addUploaded(file); section.hidden = true; },
     });
     const input = content.querySelector("[data-upload-input]");
     input.addEventListener("change", () => { list.add([...input.files]); input.value = ""; });
-    dropping(this.dialog, content.querySelector("[data-drop-veil]"), list.add);
+    acceptFiles(this.dialog, content.querySelector("[data-drop-veil]"), list.add);
   }
 
   // The list alone is replaced: what is typed, uploaded or chosen stays.
@@ -129,7 +129,7 @@ class Picker {
     const address = new URL(form.action);
     address.search = new URLSearchParams(new FormData(form));
     this.asked = address.href;
-    const page = await this.fetched(address);
+    const page = await this.fetchPicker(address);
     if (!page || this.asked !== address.href) return;
     this.dialog.querySelector(".picker-problem")?.remove();
     this.dialog.querySelector(".picker-found").replaceWith(page.querySelector(".picker-found"));
@@ -138,7 +138,7 @@ class Picker {
   }
 
   async further(link) {
-    const page = await this.fetched(link.href);
+    const page = await this.fetchPicker(link.href);
     if (!page) return;
     const fresh = [...(page.querySelector("[data-picks]")?.children ?? [])];
     const next = page.querySelector("[data-more]");
@@ -156,7 +156,7 @@ class Picker {
   }
 
   // A file that was uploaded here stands first, and is the chosen one.
-  arrived(file) {
+  addUploaded(file) {
     const found = this.dialog.querySelector(".picker-found");
     let list = found.querySelector("[data-picks]");
     if (!list) {
@@ -205,14 +205,14 @@ class Picker {
   }
 
   async use() {
-    if (!this.chosen || !(await this.described())) return;
+    if (!this.chosen || !(await this.saveDescription())) return;
     const { id, title, alt, thumbnail, width, height, kind, url } = this.chosen;
     this.result = { id, title, alt, thumbnail, width, height, kind, url };
     this.dialog.close();
   }
 
   // Words that somebody wrote here are kept with the file before it is used.
-  async described() {
+  async saveDescription() {
     const text = this.dialog.querySelector("[data-chosen-alt]");
     const box = this.dialog.querySelector("[data-chosen-decorative]");
     const file = this.chosen;

@@ -179,7 +179,7 @@ function read(text) {
 }
 
 // Files dropped on `area` or pasted into it go to `add`; the veil shows while they are over it.
-export function dropping(area, veil, add) {
+export function acceptFiles(area, veil, add) {
   let depth = 0;
   const hasFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
   const over = (isOver) => { if (veil) veil.hidden = !isOver; };

@@ -207,7 +207,7 @@ function start(root) {
   form.setAttribute("data-live-bar", "");
   root.querySelector("[data-rail]").open = WIDE.matches;
   startEditing(root, announce);
-  startSliders(root);
+  for (const diff of root.querySelectorAll("[data-two-images]")) createSlider(diff);
   document.getElementById("problem")?.scrollIntoView({ block: "start" });
   byElement.get(document.getElementById(decodeURIComponent(location.hash.slice(1))))?.focus();
   show();
@@ -218,11 +218,8 @@ function noSend(event) {
   if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) event.preventDefault();
 }
 
-function startSliders(root) {
-  for (const diff of root.querySelectorAll("[data-two-images]")) lay(diff);
-}
-
-function lay(diff) {
+/** Lay two pictures over one another, with a slider between them. */
+function createSlider(diff) {
   const [before, after] = diff.querySelectorAll("figure");
   const captions = [before, after].map((one) => one.querySelector("figcaption"));
   const images = [before, after].map((one) => one.querySelector("img"));

@@ -50,12 +50,10 @@ function block(node) {
   }
 }
 
-const shortMarkdown = (document_) => blocks(document_).trim();
-
 let tools = null;
 
 /** The toolbar, the line below and the dialogs, as elements that may be put into the page. */
-async function toolsOf(address) {
+async function fetchTools(address) {
   tools ??= fetchPage(address);
   try {
     return (await tools).body;
@@ -65,14 +63,13 @@ async function toolsOf(address) {
   }
 }
 
-async function converted(address, name, value) {
+async function convert(address, name, value) {
   const body = new FormData();
   body.append(name, value);
   return fetchJson(address, { body });
 }
 
-const documentFrom = async (address, markdown) => (await converted(address, "markdown", markdown)).document;
-const markdownFrom = async (address, document_) => (await converted(address, "document", JSON.stringify(document_))).markdown;
+const convertMarkdown = async (address, markdown) => (await convert(address, "markdown", markdown)).document;
 
 const NEAR = "300px";
 const EMPTY = { type: "doc", content: [{ type: "paragraph" }] };
@@ -105,7 +102,7 @@ class RichField {
     this.isStarted = true;
     const hadFocus = document.activeElement === this.area;
     try {
-      const [bundle, tools, content] = await Promise.all([bundled(), toolsOf(this.address), this.content()]);
+      const [bundle, tools, content] = await Promise.all([bundled(), fetchTools(this.address), this.content()]);
       this.bundle = bundle;
       this.build(tools, content);
     } catch {
@@ -122,7 +119,7 @@ class RichField {
     if (this.hidden.value) return JSON.parse(this.hidden.value);
     const stored = this.area.parentElement.querySelector("template[data-document]")?.dataset.document;
     if (stored && this.area.value === this.area.defaultValue) return JSON.parse(stored);
-    return this.area.value.trim() ? documentFrom(this.address, this.area.value) : EMPTY;
+    return this.area.value.trim() ? convertMarkdown(this.address, this.area.value) : EMPTY;
   }
 
   build(tools, content) {
@@ -182,7 +179,7 @@ class RichField {
     const text = JSON.stringify(document_);
     this.hidden.value = text === this.first && !this.wasWritten ? "" : text;
     this.sent = this.hidden.value;
-    this.area.value = this.hidden.value ? shortMarkdown(document_) : this.area.defaultValue;
+    this.area.value = this.hidden.value ? blocks(document_).trim() : this.area.defaultValue;
     this.isOwn = true;
     this.area.dispatchEvent(new Event("input", { bubbles: true }));
     this.isOwn = false;
@@ -223,7 +220,11 @@ class RichField {
 
   async toSource() {
     const isSame = !this.hidden.value;
-    this.area.value = isSame ? this.area.defaultValue : await markdownFrom(this.address, this.bundle.documentOf(this.editor));
+    if (isSame) this.area.value = this.area.defaultValue;
+    else {
+      const text = JSON.stringify(this.bundle.documentOf(this.editor));
+      this.area.value = (await convert(this.address, "document", text)).markdown;
+    }
     this.shown = this.area.value;
     this.showRich(false);
     this.area.focus();
@@ -232,7 +233,7 @@ class RichField {
   /** Markdown that nobody changed leaves the document as it was: it may say more. */
   async fromSource() {
     if (this.area.value !== this.shown) {
-      const content = await documentFrom(this.address, this.area.value);
+      const content = await convertMarkdown(this.address, this.area.value);
       this.editor.commands.setContent(content, { emitUpdate: true });
     }
     this.showRich(true);
@@ -266,7 +267,7 @@ class RichField {
     // Whoever brings a draft back sets the document right after the Markdown.
     await new Promise((resolve) => { setTimeout(resolve); });
     const own = this.hidden.value;
-    const content = own && own !== this.sent ? JSON.parse(own) : await documentFrom(this.address, this.area.value);
+    const content = own && own !== this.sent ? JSON.parse(own) : await convertMarkdown(this.address, this.area.value);
     this.editor.commands.setContent(content, { emitUpdate: true });
   }
 

@@ -16,7 +16,7 @@ function dialogOf(tools, name) {
   return dialogs.get(name);
 }
 
-function asked({ dialog, input, picker }, value, refuse) {
+function openDialog({ dialog, input, picker }, value, refuse) {
   input.value = value;
   picker?.check();
   dialog.returnValue = "cancel";
@@ -42,13 +42,12 @@ function askLink(tools, href, isSafe) {
   const refused = found.dialog.querySelector("[data-refused]");
   refused.hidden = true;
   found.dialog.querySelector("[data-unlink]").hidden = !href;
-  return asked(found, href, (value) => {
+  return openDialog(found, href, (value) => {
     refused.hidden = isSafe(value.trim());
     return !refused.hidden;
   });
 }
 
-const askAlt = (tools, alt) => asked(dialogOf(tools, "alt"), alt);
 
 const TABLE = { rows: 3, cols: 3, withHeaderRow: true };
 const HEADINGS = [1, 2, 3, 4, 5, 6];
@@ -96,7 +95,7 @@ async function image(editor, tools, language) {
     editor.commands.focus();
     return;
   }
-  const { answer, value } = await askAlt(tools, file.alt ?? "");
+  const { answer, value } = await openDialog(dialogOf(tools, "alt"), file.alt ?? "");
   if (answer === "set") editor.chain().focus().insertContent({ type: "image", attrs: { src: file.url, alt: value } }).run();
   else editor.commands.focus();
 }

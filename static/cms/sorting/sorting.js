@@ -40,7 +40,7 @@ export function sortable(list, { item, handle, onChange = () => {} }) {
     if (text) announce(text);
   }
 
-  function told(node, from, to, words) {
+  function notifyMoved(node, from, to, words) {
     if (from === to) return;
     read(node, to, words);
     onChange({ item: node, from, to });
@@ -56,7 +56,7 @@ export function sortable(list, { item, handle, onChange = () => {} }) {
     if (passes(all, from, at)) return read(node, from, "sortFixed");
     move(list, node, others[at] ?? others.at(-1)?.nextElementSibling ?? null);
     node.scrollIntoView({ block: "nearest" });
-    told(node, from, at, words);
+    notifyMoved(node, from, at, words);
   }
 
   // For buttons beside the handle, which a pointer needs too: `list.sortTo(item, 2)`.
@@ -86,7 +86,7 @@ export function sortable(list, { item, handle, onChange = () => {} }) {
   let before = [];
   function dropped(node) {
     const [from, to] = [before.indexOf(node), items().indexOf(node)];
-    if (!passes(before, from, to)) return told(node, from, to, "sortMoved");
+    if (!passes(before, from, to)) return notifyMoved(node, from, to, "sortMoved");
     const others = before.filter((one) => one !== node);
     move(list, node, others[from] ?? others.at(-1)?.nextElementSibling ?? null);
     read(node, from, "sortFixed");

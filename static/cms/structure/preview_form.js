@@ -7,7 +7,7 @@ const form = document.querySelector("[data-looks]");
 let asking;
 let timer;
 
-async function look() {
+async function showPreview() {
   asking?.abort();
   asking = new AbortController();
   const body = new FormData(form);
@@ -22,5 +22,5 @@ async function look() {
 
 form.addEventListener("input", () => {
   clearTimeout(timer);
-  timer = setTimeout(look, 250);
+  timer = setTimeout(showPreview, 250);
 });

@@ -2,7 +2,7 @@
 // then: only its parts (data-swap) are swapped in, so that what a row looks like is said in one place. Each state is
 // kept until the page is left, and is what Undo goes back to. Without this, the same buttons show the page anew.
 //
-//   rows(form, { name, read, attach, parts })
+//   attachRows(form, { name, read, attach, parts })
 //
 // `name` is the field that the rows are sent in, `read()` makes its text, `parts` are those that follow the rows;
 // `attach({ changed })` runs for each new list, and whoever moves rows by himself calls `changed()`. Fields with
@@ -10,7 +10,7 @@
 
 import { fetchPage, notifyAdded, swap } from "../http.js";
 
-export function rows(form, { name, read, attach, parts = ["preview"] }) {
+export function attachRows(form, { name, read, attach, parts = ["preview"] }) {
   const undo = form.querySelector("[data-undo]");
   const unsaved = form.querySelector("[data-unsaved]");
   const before = [];
