@@ -3,7 +3,7 @@
 
 import { fetchJson, hasWebsockets, openWebsocket } from "../http.js";
 
-const SLOWEST = 15_000;
+const MAX_POLL_MILLISECONDS = 15_000;
 
 // `changed(run)` for each news, `ended(run)` once. Answers a function that stops following.
 export function followRun({ status, socket }, { changed, ended }) {
@@ -33,7 +33,7 @@ export function followRun({ status, socket }, { changed, ended }) {
       wait = 1000;
     } catch {
       // A server that is away for a moment is asked more slowly, never given up.
-      wait = Math.min(wait * 2, SLOWEST);
+      wait = Math.min(wait * 2, MAX_POLL_MILLISECONDS);
     }
     if (!isOver) plan(wait);
   }

@@ -1,10 +1,10 @@
-// Who else has this post open. The page says every now and then that it is here, and hears of others over the
-// websocket; where there is none, the answers to what it says tell it.
+// Shows who else has this post open. The page reports every few seconds that it is open, and hears of others over the
+// websocket, or without one from the answers to its reports.
 
 import { csrfToken, fetchJson } from "../http.js";
 
-const BEAT = 20_000;
-const WITHOUT = 6_000; // between beats where there are no websockets
+const REPORT_MILLISECONDS = 20_000;
+const REPORT_WITHOUT_SOCKET_MILLISECONDS = 6_000;
 
 export function startPresence(form) {
   const box = document.querySelector("[data-editing]");
@@ -46,7 +46,7 @@ export function startPresence(form) {
       show((await fetchJson(box.dataset.editing, { body: body(false) })).editing);
     } catch { /* the next beat tries again */ }
     const isConnected = document.documentElement.hasAttribute("data-connected");
-    timer = setTimeout(beat, isConnected ? BEAT : WITHOUT);
+    timer = setTimeout(beat, isConnected ? REPORT_MILLISECONDS : REPORT_WITHOUT_SOCKET_MILLISECONDS);
   }
 
   document.addEventListener("live:editing", ({ detail }) => show(detail));

@@ -6,7 +6,7 @@ import { fetchJson } from "../http.js";
 import { pageData } from "./page_data.js";
 
 let number = 0;
-const PAUSE = 150;
+const TYPING_PAUSE_MILLISECONDS = 150;
 
 class Combobox {
   constructor(input, { search, onPick, keepsText = false }) {
@@ -35,7 +35,7 @@ class Combobox {
       clearTimeout(this.timer);
       // What stands in the list is not for these words any more.
       this.list.setAttribute("aria-busy", "true");
-      this.timer = setTimeout(() => this.look(), PAUSE);
+      this.timer = setTimeout(() => this.look(), TYPING_PAUSE_MILLISECONDS);
     });
     this.input.addEventListener("keydown", (event) => this.key(event));
     this.input.addEventListener("blur", () => this.close());

@@ -3,7 +3,7 @@
 import { combobox, fetchTargets, findTargets } from "./combobox.js";
 import { notifyChanged, pageData } from "./page_data.js";
 
-const PAUSE = 400;
+const TYPING_PAUSE_MILLISECONDS = 400;
 const ADDRESS = /^([a-z][a-z0-9+.-]*:|#|\/\/)/i;
 
 /** Makes the input a link picker; it keeps what is typed. */
@@ -49,7 +49,7 @@ export function linkField(input) {
   (input.parentElement.querySelector(":scope > .found + span") ?? input).after(line);
   input.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(check, PAUSE);
+    timer = setTimeout(check, TYPING_PAUSE_MILLISECONDS);
   });
   input.addEventListener("focus", check, { once: true });
   return { check };

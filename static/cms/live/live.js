@@ -1,13 +1,13 @@
-// Tells an open page what others did meanwhile. Lists are read again in place; where somebody may have typed, a
+// Shows on an open page what others did meanwhile. Lists are fetched again in place; where somebody may have typed, a
 // notice says who changed the post. Without websockets, and without this file, pages work as they are.
 
 import { announce, fetchPage, hasWebsockets, openWebsocket, swap } from "../http.js";
 
 const meta = document.querySelector('meta[name="live"]');
-const SILENT = 60_000; // the server says something every 20 seconds
-const HIDDEN = 5 * 60_000;
-const TRIES = 3; // of a websocket that never opened: there is none
-const ENDED = [4400, 4401, 4429];
+const SILENCE_MILLISECONDS = 60_000; // the server says something every 20 seconds
+const HIDDEN_MILLISECONDS = 5 * 60_000;
+const MAX_TRIES = 3; // of a websocket that never opened: there is none
+const CLOSED_FOR_GOOD = [4400, 4401, 4429];
 
 const concerns = (names, event) => names.split(" ").some((name) => event.startsWith(name));
 if (meta) start();
@@ -39,7 +39,7 @@ function start() {
 
   function listenFor(mine) {
     clearTimeout(silence);
-    silence = setTimeout(() => { mine.close(); if (socket === mine) closed(0); }, SILENT);
+    silence = setTimeout(() => { mine.close(); if (socket === mine) closed(0); }, SILENCE_MILLISECONDS);
   }
 
   function closed(code) {
@@ -47,7 +47,7 @@ function start() {
     socket = undefined;
     show(false);
     failures += 1;
-    isOver = ENDED.includes(code) || (!wasOpen && failures >= TRIES);
+    isOver = CLOSED_FOR_GOOD.includes(code) || (!wasOpen && failures >= MAX_TRIES);
     // With chance in it: the pages of a server that comes back do not all come at once.
     const wait = Math.min(60_000, 1000 * 2 ** failures) * (0.5 + Math.random());
     if (!isOver && !document.hidden) again = setTimeout(open, wait);
@@ -69,7 +69,7 @@ function start() {
   document.addEventListener("visibilitychange", () => {
     clearTimeout(sleep);
     if (!document.hidden) return open();
-    sleep = setTimeout(() => { const mine = socket; socket = undefined; clearTimeout(silence); mine?.close(); }, HIDDEN);
+    sleep = setTimeout(() => { const mine = socket; socket = undefined; clearTimeout(silence); mine?.close(); }, HIDDEN_MILLISECONDS);
   });
   window.addEventListener("pageshow", (event) => { if (event.persisted) open(); });
 

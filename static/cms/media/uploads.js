@@ -3,8 +3,8 @@
 
 import { csrfToken, fetchJson } from "../http.js";
 
-const AT_ONCE = 3;
-const LOOKS = 60;
+const MAX_PARALLEL_UPLOADS = 3;
+const MAX_STATE_REQUESTS = 60;
 
 // `section` is [data-uploads]. `onStored(file)` hears of each that came; with `onUse` a file that was there already
 // can be used instead. `more()` gives further fields to send.
@@ -55,7 +55,7 @@ export function uploads(section, { onStored = () => {}, onUse, more = () => ({})
 
   function work() {
     const going = items.filter(({ state }) => state === "sending").length;
-    for (const item of items.filter(({ state }) => state === "waiting").slice(0, AT_ONCE - going)) send(item);
+    for (const item of items.filter(({ state }) => state === "waiting").slice(0, MAX_PARALLEL_UPLOADS - going)) send(item);
     tell();
   }
 
@@ -149,7 +149,7 @@ export function uploads(section, { onStored = () => {}, onUse, more = () => ({})
   function look(id, item) {
     pending.set(id, item);
     if (looksLeft === 0) setTimeout(ask, 1000);
-    looksLeft = LOOKS;
+    looksLeft = MAX_STATE_REQUESTS;
   }
 
   async function ask() {

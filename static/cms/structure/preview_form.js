@@ -1,5 +1,5 @@
-// A form whose page shows what it would do: after each word that is typed the server is asked (do=preview), and what
-// it answers takes the place of the parts data-swap. Without this the button for that shows the page anew.
+// A form that shows what it would do while somebody types: it is sent with do=preview, and the [data-swap] parts of the
+// answer replace those of the page. Without this file a button does the same by loading the page.
 
 import { fetchPage, swap } from "../http.js";
 

@@ -1,6 +1,6 @@
-// A form whose rows are added, moved and taken out. Every button asks the server, which answers with the page as it is
-// then: only its parts (data-swap) are swapped in, so that what a row looks like is said in one place. Each state is
-// kept until the page is left, and is what Undo goes back to. Without this, the same buttons show the page anew.
+// A form whose rows are added, moved and removed. Every button sends the form, and only the [data-swap] parts of the
+// page that answers are swapped in, so that the server alone renders rows. Each state is kept until the page is left, so
+// that Undo can go back to it. Without this file the same buttons load the page.
 //
 //   attachRows(form, { name, read, attach, parts })
 //

@@ -3,7 +3,7 @@
 
 import { readPage, request } from "../http.js";
 
-const PAUSE = 500;
+const TYPING_PAUSE_MILLISECONDS = 500;
 const KEY = "cms.live-preview";
 const FORM = "form[data-edit]";
 
@@ -81,7 +81,7 @@ class LivePreview {
   touched(event) {
     if (!this.isOpen || (event.target instanceof Element && !event.target.closest(FORM))) return;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.load(), PAUSE);
+    this.timer = setTimeout(() => this.load(), TYPING_PAUSE_MILLISECONDS);
   }
 
   async load() {
