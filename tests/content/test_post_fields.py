@@ -17,7 +17,7 @@ from content.admin.editor.sheet import post_sections
 from content.checks import differences
 from content.document import FIELD_NAMES, PostDocument
 from content.importing.markdown import import_folder
-from content.layers import approve, digest_of
+from content.layers import approve, digest_of, submit
 from content.models import Layer, Post, QueuedChange
 from content.models.post import column_of
 from content.post_fields import LISTED_FIELDS, POST_FIELDS, PostField
@@ -228,14 +228,10 @@ def test_every_label_is_in_the_catalogue_and_on_the_cards_of_a_review(client: An
 
 def test_what_is_proposed_is_approved_into_every_field() -> None:
     post, values = staged()
-    view = make.layers(post).ai_review
+    admin = make.actor("admin")
 
-    approve(
-        post_id=post.pk,
-        layer=Layer.AI_REVIEW,
-        actor=make.actor("admin"),
-        digest=digest_of(view.changes),
-    )
+    submit(post_id=post.pk, actor=admin)
+    approve(post_id=post.pk, actor=admin, digest=digest_of(make.layers(post).review.changes))
 
     live = make.layers(post).live.fields
     assert {name: live[name] for name in values} == values
