@@ -187,19 +187,19 @@ _COLUMN_TYPES: Final[Mapping[Kind, type[models.Field[Any, Any]]]] = {
     "number": models.IntegerField,
     "moment": models.DateTimeField,
 }
-_EMPTY: Final[Mapping[Kind, Any]] = {"text": "", "textarea": "", "url": "", "number": 0}
 
 
 def column_of(field: PostField) -> models.Field[Any, Any]:
-    """The column of a declared field that `Post` does not spell. A foreign key it must spell."""
-    if field.kind not in _COLUMN_TYPES or not (field.is_nullable or field.kind in _EMPTY):
-        raise TypeError(f"{field.column} is a {field.kind}: spell its column in Post")
-    settings: dict[str, Any] = {"null": field.is_nullable, "blank": True}
-    if not field.is_nullable:
-        settings["default"] = _EMPTY[field.kind]
-    if field.max_length is not None:
-        settings["max_length"] = field.max_length
-    return _COLUMN_TYPES[field.kind](**settings)
+    """The column of a declared field that `Post` does not spell.
+
+    It is nullable, for documents of earlier do not have the field. A foreign key `Post` must spell.
+    """
+    if field.kind not in _COLUMN_TYPES or not field.is_nullable:
+        raise TypeError(
+            f"{field.column}: declare it as `… | None`, and spell a foreign key in Post"
+        )
+    settings = {"max_length": field.max_length} if field.max_length is not None else {}
+    return _COLUMN_TYPES[field.kind](null=True, blank=True, **settings)
 
 
 _SPELLED: Final = {column.attname for column in Post._meta.local_concrete_fields}

@@ -104,12 +104,12 @@ def test_the_check_says_where_declaration_and_column_differ(
 
 def test_a_column_that_the_model_does_not_spell_is_made_from_the_declaration() -> None:
     line = column_of(POST_FIELDS["metaTitle"])
-    lines = column_of(POST_FIELDS["excerpt"])
+    lines = column_of(replace(POST_FIELDS["metaTitle"], kind="textarea"))
 
     assert (type(line), line.max_length, line.null) == (models.CharField, 300, True)
-    assert (type(lines), lines.null, lines.default) == (models.TextField, False, "")
-    for name in ("featuredMediaId", "parentId"):
-        with pytest.raises(TypeError, match="spell its column in Post"):
+    assert (type(lines), lines.max_length, lines.null) == (models.TextField, 300, True)
+    for name in ("title", "featuredMediaId", "parentId"):
+        with pytest.raises(TypeError, match="spell a foreign key in Post"):
             column_of(POST_FIELDS[name])
 
 
