@@ -17,7 +17,7 @@ from content.post_fields import (
     SLUG_MAX,
     TITLE_MAX,
     URL_MAX,
-    Kind,
+    FieldKind,
     PostField,
 )
 
@@ -179,7 +179,7 @@ class Post(models.Model):
         return self.title
 
 
-_COLUMN_TYPES: Final[Mapping[Kind, type[models.Field[Any, Any]]]] = {
+_COLUMN_TYPES: Final[Mapping[FieldKind, type[models.Field[Any, Any]]]] = {
     "text": models.CharField,
     "textarea": models.TextField,
     "url": models.CharField,
