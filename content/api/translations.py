@@ -13,8 +13,8 @@ from content import presenters, queries
 from content.api import reading
 from content.api.schema import copies as schema
 from content.api.schema.posts import MADE, PostSchema
-from content.models.post import SLUG_MAX, TITLE_MAX
 from content.origins import TranslationState, states_of
+from content.post_fields import SLUG_MAX, TITLE_MAX
 from content.services.translate import create_translation, mark_up_to_date
 from core.api.body import Body, Words, read_body
 from core.api.pagination import page_of
