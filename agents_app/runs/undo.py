@@ -10,8 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from agents_app.models import AgentRun, RunPost
-from agents_app.runs.events import record_run
-from agents_app.runs.finding import find_run
+from agents_app.runs.lifecycle import find_run, record_run
 from content.layers import revert_run
 from content.layers.revert import Reverted
 from content.models import Post
@@ -21,7 +20,7 @@ from core.errors import RuleViolation
 
 
 @dataclass(slots=True)
-class Undone:
+class UndoneRun:
     """The paths of all posts of a run: taken back from live content, kept because somebody changed them, and no
     longer staged. `posts` has them by post; `deleted` are posts that the run made and nobody touched."""
 
@@ -42,7 +41,7 @@ class Undone:
 
 
 @transaction.atomic
-def undo_run(*, run_id: UUID | str, actor: Actor) -> Undone:
+def undo_run(*, run_id: UUID | str, actor: Actor) -> UndoneRun:
     """Take back everything of a run, live and staged, save what people changed since.
 
     Raises `NotFound`, `NotAllowed`, and `RuleViolation` (`nothing_to_revert`) where there is nothing of it.
@@ -50,7 +49,7 @@ def undo_run(*, run_id: UUID | str, actor: Actor) -> Undone:
     actor.require_person("revert")
     actor.require("posts.revisions.manage")
     run = find_run(run_id=run_id, actor=actor)
-    undone = Undone()
+    undone = UndoneRun()
     for post_id, is_made in _posts_of(run):
         _undo(undone, post_id, str(run.pk), actor, is_made=is_made)
     if not undone.posts and not undone.deleted:
@@ -72,7 +71,7 @@ def _posts_of(run: AgentRun) -> list[tuple[UUID, bool]]:
     return [(post_id, made[post_id]) for post_id in alive.values_list("pk", flat=True)]
 
 
-def _undo(undone: Undone, post_id: UUID, run_id: str, actor: Actor, *, is_made: bool) -> None:
+def _undo(undone: UndoneRun, post_id: UUID, run_id: str, actor: Actor, *, is_made: bool) -> None:
     if is_made and discard_proposed(post_id=post_id, run_id=run_id, actor=actor):
         undone.deleted.append(post_id)
         return

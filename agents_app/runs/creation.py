@@ -1,39 +1,108 @@
-"""Runs as rows: begun, read, cancelled. `runner.py` does what they ask for."""
+"""Creates runs, after checking who may begin them and what they are given."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from typing import Final
 from uuid import UUID, uuid4
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import User
 from agents_app.definitions.schema import EVENT_SCOPES, AgentDefinition, Scope
 from agents_app.definitions.switches import enabled_agent
 from agents_app.models import AgentBatch, AgentRun
-from agents_app.runs.events import record_run
-from agents_app.runs.given import check_field, check_words, module_id_of
-from agents_app.runs.narrowing import narrow
-from agents_app.runs.queue import wake
-from agents_app.runs.stopping import check_hop, tells_of_stops
+from agents_app.runs.chain import check_hop_limit, records_stopped_chains
+from agents_app.runs.fields import find_field
+from agents_app.runs.lifecycle import record_run, wake
+from agents_app.runs.scope import START_PERMISSIONS, narrow_rights
+from content.layers import open_layers
 from content.models import Post
 from core.actor import Actor
 from core.errors import NotAllowed, NotFound, invalid
+from core.hostile import refuse_unstorable
 from core.json import JsonObject
 from core.models import Event
 
-PERMISSIONS: Final[Mapping[str, str]] = {
-    Scope.DROPDOWN: "agents.dropdown",
-    Scope.FIELD: "agents.field",
-    Scope.GLOBAL: "agents.global",
-    Scope.BULK: "agents.edit",
-}
-"""What a person needs to start a run by hand."""
+MAX_CONTEXT_CHARACTERS: Final = 50_000
+MAX_OPEN_ENDED_CHARACTERS: Final = 20_000
+MAX_FIELD_KEY_CHARACTERS: Final = AgentRun._meta.get_field("field_key").max_length or 0
 
 
-@tells_of_stops
+def parse_module_id(post_module_id: str | None) -> str | None:
+    """The id of a module as documents have it. Raises `RuleViolation` where it is none."""
+    if post_module_id is None:
+        return None
+    try:
+        return str(UUID(post_module_id))
+    except ValueError:
+        raise invalid("postModuleId", _("postModuleId must be a UUID.")) from None
+
+
+def check_field(
+    agent: AgentDefinition,
+    scope: str,
+    post: Post | None,
+    field_key: str | None,
+    post_module_id: str | None,
+) -> None:
+    """The scope `field`, and no other, has a field, which must be there and be served by the agent."""
+    if scope != Scope.FIELD:
+        if field_key is not None:
+            raise invalid("fieldKey", _("fieldKey belongs to the scope field."))
+        return
+    if not field_key or post is None:
+        raise invalid("fieldKey", _("A run in the scope field needs fieldKey, such as post.title."))
+    if len(field_key) > MAX_FIELD_KEY_CHARACTERS:
+        raise invalid(
+            "fieldKey",
+            _("fieldKey may have at most %(field_key_max)s characters.")
+            % {"field_key_max": MAX_FIELD_KEY_CHARACTERS},
+        )
+    refuse_unstorable(field_key, "fieldKey")
+    target = find_field(open_layers(post).ai_review.document, field_key, post_module_id)
+    if not any(
+        entry.serves(field_type=target.field_type, field_key=field_key, form_slug=None)
+        for entry in agent.entries(Scope.FIELD)
+    ):
+        raise NotAllowed(
+            _("The agent %(id)s does not serve the field %(field_key)s.")
+            % {"id": agent.id, "field_key": field_key},
+            code="agent_not_in_scope",
+        )
+
+
+def check_context(
+    agent: AgentDefinition, context: JsonObject | None, open_ended: str | None
+) -> None:
+    """Raise `RuleViolation` on `context`, the path in it, or `openEndedContext`."""
+    refuse_unstorable(context, "context")
+    if context and len(json.dumps(context)) > MAX_CONTEXT_CHARACTERS:
+        raise invalid(
+            "context",
+            _("At most %(context_max)s characters of JSON are allowed.")
+            % {"context_max": f"{MAX_CONTEXT_CHARACTERS:,}"},
+        )
+    if open_ended is None:
+        return
+    rule = agent.open_ended_context
+    if not rule.enabled:
+        raise invalid(
+            "openEndedContext", _("The agent %(id)s takes no words of your own.") % {"id": agent.id}
+        )
+    refuse_unstorable(open_ended, "openEndedContext")
+    most = min(rule.max_chars or MAX_OPEN_ENDED_CHARACTERS, MAX_OPEN_ENDED_CHARACTERS)
+    if len(open_ended) > most:
+        raise invalid(
+            "openEndedContext",
+            _("It has %(number)s characters; at most %(most)s are allowed.")
+            % {"number": f"{len(open_ended):,}", "most": f"{most:,}"},
+        )
+
+
+@records_stopped_chains
 @transaction.atomic
 def create_run(
     *,
@@ -73,10 +142,10 @@ def create_run(
     post = _post(post_id, scope)
     if post is not None:
         actor.require_inside(post.translation_group)
-    post_module_id = module_id_of(post_module_id)
+    post_module_id = parse_module_id(post_module_id)
     check_field(agent, scope, post, field_key, post_module_id)
-    check_words(agent, context, open_ended_context)
-    check_hop(agent_id, event.hop if event else actor.hop)
+    check_context(agent, context, open_ended_context)
+    check_hop_limit(agent_id, event.hop if event else actor.hop)
     run = AgentRun(
         pk=run_id or uuid4(),
         agent_id=agent.id,
@@ -109,7 +178,7 @@ def _sign(run: AgentRun, actor: Actor, event: Event | None, position: int) -> No
         run.by_id, run.by_name = by.pk, by.username
     run.hop = event.hop if event else actor.hop
     run.cause_run = _cause(event.run_id if event else actor.run_id)
-    narrow(run, actor)
+    narrow_rights(run, actor)
 
 
 def _follow(run: AgentRun, again: AgentRun) -> None:
@@ -132,7 +201,7 @@ def _check_right(
                 _("Runs of the scope %(scope)s begin by themselves, with its event.")
                 % {"scope": scope},
             )
-        actor.require(PERMISSIONS.get(scope, "agents.edit"))
+        actor.require(START_PERMISSIONS.get(scope, "agents.edit"))
         return
     actor.require("agents.view")
     # The run writes with the agent's rights, which must not be more than the caller's.
@@ -173,3 +242,35 @@ def _cause(run_id: str | None) -> AgentRun | None:
         return AgentRun.objects.filter(pk=UUID(run_id)).first() if run_id else None
     except ValueError:
         return None
+
+
+def create_once(
+    token: str,
+    *,
+    actor: Actor,
+    wish: Mapping[str, str],
+    start: Callable[[UUID | None], AgentRun],
+) -> AgentRun:
+    """Begin a run under the id that its form came with, or answer the one that was begun under it.
+
+    `wish` is what the form says, by the fields of the run. A form that went back to and sent with another wish, and
+    one without an id, each begin a run of their own.
+    """
+    try:
+        id_ = UUID(token)
+    except ValueError:
+        return start(None)
+    found = AgentRun.objects.filter(pk=id_).first()
+    if found is None:
+        try:
+            with transaction.atomic():
+                return start(id_)
+        except IntegrityError:
+            # The same form came a second time while the first was under way.
+            found = AgentRun.objects.filter(pk=id_).first()
+            if found is None:
+                raise
+    is_same = found.by_id == actor.user.pk and all(
+        getattr(found, name) == value.strip() for name, value in wish.items()
+    )
+    return found if is_same else start(None)

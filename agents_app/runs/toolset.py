@@ -14,12 +14,12 @@ from pydantic import BaseModel
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun
 from agents_app.providers.port import ProviderError, Step, ToolAnswer, ToolSpec
-from agents_app.running.allowed import usable_tool, usable_tools
-from agents_app.running.owning import own, require_own, stopped
-from agents_app.running.steps import add_step
-from agents_app.running.unjudged import post_holds_unjudged
-from agents_app.running.untrusted import fence_untrusted
-from agents_app.running.written import remembering
+from agents_app.runs.ownership import owned_rows, require_ownership, run_stopped
+from agents_app.runs.prompt import fence_untrusted
+from agents_app.runs.run_log import add_step
+from agents_app.runs.tool_policy import usable_tool, usable_tools
+from agents_app.runs.undo_log import undo_recording
+from agents_app.runs.untrusted_changes import post_has_untrusted_changes
 from core.actor import Actor
 from core.availability import is_database_away
 from core.errors import CmsError
@@ -28,8 +28,8 @@ from core.tools import Tool, calling, get_tool
 from core.tools.schemas import lean_schema
 
 logger = logging.getLogger(__name__)
-UNKNOWN: Final = "unknown tool"
-ANSWER_MAX: Final = 200_000
+UNKNOWN_TOOL: Final = "unknown tool"
+MAX_ANSWER_BYTES: Final = 200_000
 """Bytes of an answer: more would fill the memory of most models."""
 
 
@@ -61,12 +61,12 @@ class RunToolbox:
         ]
 
     def call(self, name: str, arguments: JsonObject) -> ToolAnswer:
-        require_own(self._run)
+        require_ownership(self._run)
         started = time.monotonic()
         answer, summary = self._answer(name, arguments)
         took = int((time.monotonic() - started) * 1000)
         # A model may call a tool by any words, those of visitors too; a step holds none.
-        shown = name if get_tool(name) else UNKNOWN
+        shown = name if get_tool(name) else UNKNOWN_TOOL
         add_step(self._run, Step("tool", shown, answer.ok, took, summary))
         return answer
 
@@ -91,19 +91,19 @@ class RunToolbox:
         return ToolAnswer(text, ok=True), f"{len(text):,} characters"
 
     def _text(self, tool: Tool[BaseModel], arguments: JsonObject) -> str:
-        with remembering(self._run):
-            called = calling.call_raw(tool, self._actor, arguments, most=ANSWER_MAX)
+        with undo_recording(self._run):
+            called = calling.call_raw(tool, self._actor, arguments, most=MAX_ANSWER_BYTES)
         text = called.body.decode()
         # Whatever the tool does: a translation takes such words over, and what is submitted comes back in conflicts.
-        if not called.is_untrusted and not post_holds_unjudged(arguments.get("postId")):
+        if not called.is_untrusted and not post_has_untrusted_changes(arguments.get("postId")):
             return text
         self._now_only_reads()
         return fence_untrusted(self._run, text)
 
     def _now_only_reads(self) -> None:
         """Before anything of such an answer reaches the model."""
-        if not own(self._run).update(has_read_untrusted=True):
-            raise stopped()
+        if not owned_rows(self._run).update(has_read_untrusted=True):
+            raise run_stopped()
         self._run.has_read_untrusted = True
         self._actor = replace(self._actor, has_read_untrusted=True)
 
