@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import wraps
 from typing import Final, ParamSpec, TypeVar
-from uuid import UUID
 
 from django.db import transaction
 
 from agents_app.models import AgentRun, StoppedChain
+from agents_app.runs.lifecycle import find_run_or_none
 from core import events
 from core.actor import Actor, Visitor
 from core.errors import RuleViolation
@@ -62,14 +62,20 @@ def record_stopped_chain(error: TooManyHops, run_id: str) -> None:
 
     Whoever undoes the transaction of the refusal calls this again after it.
     """
-    last = _run(run_id)
+    last = find_run_or_none(run_id)
     if last is not None:
         _record(last, error.agent_id)
 
 
 @transaction.atomic
 def _record(last: AgentRun, agent_id: str) -> None:
-    root = _root(last)
+    first = last
+    for _ in range(HOP_LIMIT + 1):
+        if first.cause_run is None:
+            break
+        first = first.cause_run
+    # What began the chain: the event that began its first run, or that run itself.
+    root = f"event:{first.event_id}" if first.event_id is not None else f"run:{first.pk}"
     _, is_new = StoppedChain.objects.get_or_create(root=root)
     if not is_new:
         return
@@ -89,27 +95,6 @@ def _record(last: AgentRun, agent_id: str) -> None:
         hop=last.hop + 1,
     )
     events.record(CHAIN_STOPPED, actor=actor, post_id=last.post_id, payload=payload)
-
-
-def _root(last: AgentRun) -> str:
-    """What began the chain: the event that began its first run, or that run itself."""
-    first = last
-    for _ in range(HOP_LIMIT + 1):
-        if first.cause_run is None:
-            break
-        first = first.cause_run
-    return f"event:{first.event_id}" if first.event_id is not None else f"run:{first.pk}"
-
-
-def _run(run_id: str) -> AgentRun | None:
-    try:
-        return (
-            AgentRun.objects.select_related("post").filter(pk=UUID(run_id)).first()
-            if run_id
-            else None
-        )
-    except ValueError:
-        return None
 
 
 CHAIN_LEVELS: Final = 4
@@ -172,11 +157,9 @@ def _caused(run: AgentRun) -> list[ChainLink]:
         if not level or len(runs) >= _MAX_LINKS:
             break
     events = {row.event.pk: row.event for row in runs if row.event is not None}
-    events |= {event.pk: event for event in _stops([run, *runs])}
+    ids = [str(row.pk) for row in (run, *runs)]
+    stops = Event.objects.filter(name=CHAIN_STOPPED, run_id__in=ids)
+    events |= {event.pk: event for event in stops}
     links = [ChainLink(run=row) for row in runs[:_MAX_LINKS]]
     links += [ChainLink(event=event) for event in events.values()]
     return sorted(links, key=lambda link: (link.at, link.run is not None))
-
-
-def _stops(runs: Iterable[AgentRun]) -> Iterable[Event]:
-    return Event.objects.filter(name=CHAIN_STOPPED, run_id__in=[str(row.pk) for row in runs])

@@ -16,7 +16,7 @@ from agents_app.definitions.switches import enabled_agent
 from agents_app.models import AgentBatch, AgentRun
 from agents_app.runs.chain import check_hop_limit, records_stopped_chains
 from agents_app.runs.fields import find_field
-from agents_app.runs.lifecycle import record_run, wake
+from agents_app.runs.lifecycle import find_run_or_none, record_run, wake
 from agents_app.runs.scope import START_PERMISSIONS, narrow_rights
 from content.layers import open_layers
 from content.models import Post
@@ -161,7 +161,10 @@ def create_run(
     )
     _sign(run, actor, event, position)
     if again is not None:
-        _follow(run, again)
+        # A further try has the first one, the batch and the visitors' words of the one before.
+        run.first_try_id = again.first_try_id or again.pk
+        run.batch_id = again.batch_id
+        run.has_read_untrusted = run.has_read_untrusted or again.has_read_untrusted
     run.save(force_insert=True)
     record_run("created", run, actor)
     wake(run.pk)
@@ -177,15 +180,8 @@ def _sign(run: AgentRun, actor: Actor, event: Event | None, position: int) -> No
     if by is not None:
         run.by_id, run.by_name = by.pk, by.username
     run.hop = event.hop if event else actor.hop
-    run.cause_run = _cause(event.run_id if event else actor.run_id)
+    run.cause_run = find_run_or_none(event.run_id if event else actor.run_id)
     narrow_rights(run, actor)
-
-
-def _follow(run: AgentRun, again: AgentRun) -> None:
-    """What a further try has of the one before: its first one, its batch, and that it met words of visitors."""
-    run.first_try_id = again.first_try_id or again.pk
-    run.batch_id = again.batch_id
-    run.has_read_untrusted = run.has_read_untrusted or again.has_read_untrusted
 
 
 def _check_right(
@@ -235,13 +231,6 @@ def _post(post_id: UUID | str | None, scope: str) -> Post | None:
     if found is None:
         raise NotFound(_("No post has the id %(post_id)s.") % {"post_id": str(post_id)[:80]})
     return found
-
-
-def _cause(run_id: str | None) -> AgentRun | None:
-    try:
-        return AgentRun.objects.filter(pk=UUID(run_id)).first() if run_id else None
-    except ValueError:
-        return None
 
 
 def create_once(

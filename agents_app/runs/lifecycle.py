@@ -31,13 +31,18 @@ from core.waking import after_commit
 def find_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
     """A run, for whoever may see agents. Raises `NotFound`."""
     actor.require("agents.view")
-    try:
-        run = AgentRun.objects.filter(pk=UUID(str(run_id))).first()
-    except ValueError:
-        run = None
+    run = find_run_or_none(run_id)
     if run is None:
         raise NotFound(_("No run has the id %(run_id)s.") % {"run_id": str(run_id)[:80]})
     return run
+
+
+def find_run_or_none(run_id: UUID | str | None) -> AgentRun | None:
+    """Return the run of that id; None where there is no such run, or the text is no id."""
+    try:
+        return AgentRun.objects.filter(pk=UUID(str(run_id))).first() if run_id else None
+    except ValueError:
+        return None
 
 
 def record_run(what: str, run: AgentRun, actor: Actor) -> None:
@@ -77,13 +82,13 @@ def _system_for(run: AgentRun) -> Actor:
 
 def wake(run_id: UUID) -> None:
     """Tell a worker of a run, after the commit. A lost message is made good by the sweep."""
-    after_commit(lambda: _send(run_id), f"run {run_id}")
 
+    def send() -> None:
+        from agents_app.tasks import run_agent
 
-def _send(run_id: UUID) -> None:
-    from agents_app.tasks import run_agent
+        run_agent.delay(str(run_id))
 
-    run_agent.delay(str(run_id))
+    after_commit(send, f"run {run_id}")
 
 
 def wake_next(run: AgentRun) -> None:
@@ -176,7 +181,12 @@ MAX_ATTEMPTS: Final = 2
 
 def sweep_runs() -> int:
     """Queue again what waits, retry once what lost its worker, end what is overdue. Answers how many it touched."""
-    return _wake_waiting() + _end_overdue() + _take_from_the_dead() + settle_abandoned()
+    limit = timezone.now() - DEADLINE_GRACE
+    # Their worker lives and hangs: it could not end them by itself.
+    overdue = AgentRun.objects.filter(status=RunStatus.RUNNING, deadline_at__lt=limit)
+    touched = _wake_waiting()
+    touched += sum(end_run(run, RunStatus.TIMED_OUT, "The run took too long.") for run in overdue)
+    return touched + _take_from_the_dead() + settle_abandoned()
 
 
 @transaction.atomic
@@ -198,13 +208,6 @@ def _wake_waiting() -> int:
     # Not again at the next sweep: the message may only be waiting behind others.
     AgentRun.objects.filter(pk__in=waiting, status=RunStatus.QUEUED).update(queued_at=now)
     return len(waiting)
-
-
-def _end_overdue() -> int:
-    """Runs whose worker lives and hangs: it could not end them by itself."""
-    limit = timezone.now() - DEADLINE_GRACE
-    overdue = AgentRun.objects.filter(status=RunStatus.RUNNING, deadline_at__lt=limit)
-    return sum(end_run(run, RunStatus.TIMED_OUT, "The run took too long.") for run in overdue)
 
 
 def _take_from_the_dead() -> int:

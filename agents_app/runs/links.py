@@ -152,9 +152,17 @@ def refuse_new_links(
 
 def known_hosts(run: AgentRun, agent: AgentDefinition, layers: Layers | None) -> frozenset[str]:
     """The hosts of the post in any layer, of this site, of the agent's own prompt, and of what a person asked for."""
-    found = _site_hosts() | _VOCABULARIES | hosts_of(agent.llm_config.system_prompt)
+    site = settings.CMS_ENV.site_url
+    found = {
+        host for host in settings.ALLOWED_HOSTS if "*" not in host and not host.startswith(".")
+    }
+    found |= {urlsplit(str(site)).hostname or ""} if site else set()
+    found |= _VOCABULARIES | hosts_of(agent.llm_config.system_prompt)
     found |= hosts_of(run.note)
-    if not _is_handed_on(run):
+    first = run.first_try or run  # whose context the later tries have
+    is_handed_on = first.via == "agent" or first.cause_run_id is not None
+    # What another run handed on, here or through another system, may be words of visitors.
+    if not (run.has_read_untrusted and is_handed_on):
         context = run.context if isinstance(run.context, dict) else {}
         trusted = {name: value for name, value in context.items() if name != UNTRUSTED_KEY}
         found |= hosts_in(trusted) | hosts_of(run.open_ended_context)
@@ -163,15 +171,3 @@ def known_hosts(run: AgentRun, agent: AgentDefinition, layers: Layers | None) ->
             found |= hosts_in(document.to_json())
         found |= hosts_in({**shared_props(layers.ai_review.document)})
     return frozenset(found)
-
-
-def _is_handed_on(run: AgentRun) -> bool:
-    """Whether another run began it: what that handed on, here or through another system, may be words of visitors."""
-    first = run.first_try or run  # whose context the later tries have
-    return run.has_read_untrusted and (first.via == "agent" or first.cause_run_id is not None)
-
-
-def _site_hosts() -> set[str]:
-    site = settings.CMS_ENV.site_url
-    own = {host for host in settings.ALLOWED_HOSTS if "*" not in host and not host.startswith(".")}
-    return own | ({urlsplit(str(site)).hostname or ""} if site else set())

@@ -37,7 +37,9 @@ class ProposalOutcome(StrEnum):
 def proposal_outcomes(run: AgentRun, layers: Layers) -> Mapping[str, ProposalOutcome]:
     """The fate of each path that the run staged in its own post. Two queries."""
     staged = [str(path) for path in run.staged]
-    accepted = _accepted_paths(run)
+    live = Provenance.objects.filter(run_id=str(run.pk), post=run.post).order_by("pk")
+    # The paths that went live, and whether a person changed the words before.
+    accepted = {path: bool(by) for path, by in live.values_list("path", "edited_by_name")}
     rejected = _rejected_paths(run, staged)
     return {path: _outcome(path, run, layers, accepted, rejected) for path in staged}
 
@@ -63,12 +65,6 @@ def _outcome(
 def _is_pending(view: LayerView, path: str, run: AgentRun) -> bool:
     mark = view.marks.get(path)
     return mark is not None and mark.run_id == str(run.pk) and path in view.changes.paths
-
-
-def _accepted_paths(run: AgentRun) -> dict[str, bool]:
-    """The paths that went live, and whether a person changed the words before."""
-    rows = Provenance.objects.filter(run_id=str(run.pk), post=run.post).order_by("pk")
-    return {path: bool(by) for path, by in rows.values_list("path", "edited_by_name")}
 
 
 def _rejected_paths(run: AgentRun, staged: list[str]) -> frozenset[str]:
@@ -121,7 +117,11 @@ def acceptance_rates(since: datetime) -> Mapping[str, AcceptanceRate]:
             spent=Sum("cost"),
         )
     )
-    accepted, rejected = _accepted_counts(since), _rejected_counts(since)
+    # What went live of agents' words, be it with edits.
+    live = Provenance.objects.filter(created_at__gte=since).exclude(agent_id="").exclude(run_id="")
+    counted = live.order_by().values("agent_id").annotate(number=Count("pk"))
+    accepted = Counter({row["agent_id"]: row["number"] for row in counted})
+    rejected = _rejected_counts(since)
     found: dict[str, AcceptanceRate] = defaultdict(AcceptanceRate)
     for row in rows:
         found[row["agent_id"]] = AcceptanceRate(row["runs"], row["failed"], row["spent"])
@@ -131,13 +131,6 @@ def acceptance_rates(since: datetime) -> Mapping[str, AcceptanceRate]:
             rate.runs, rate.failed, rate.cost, accepted[agent_id], rejected[agent_id]
         )
     return found
-
-
-def _accepted_counts(since: datetime) -> Counter[str]:
-    """What went live of agents' words, be it with edits."""
-    rows = Provenance.objects.filter(created_at__gte=since).exclude(agent_id="").exclude(run_id="")
-    counted = rows.order_by().values("agent_id").annotate(number=Count("pk"))
-    return Counter({row["agent_id"]: row["number"] for row in counted})
 
 
 def _rejected_counts(since: datetime) -> Counter[str]:

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Final
-from uuid import UUID
 
 from django.db import Error, connection
 from django.db.models import QuerySet
@@ -71,18 +70,14 @@ def refuse_late_write(event: Event) -> None:
     run = _current_run.get()
     if run is None or event.run_id != str(run.pk):
         return
-    row = _locked(run.pk)
+    locked = AgentRun.objects.select_for_update(no_key=True).filter(pk=run.pk)
+    row = locked.values_list("attempt", "status").first()
     # It is `succeeded` already where its own answer is staged, in that very transaction.
     if row is None or row != (run.attempt, row[1]) or row[1] not in _WRITABLE_STATUSES:
         raise run_stopped()
 
 
 _WRITABLE_STATUSES = (RunStatus.RUNNING, RunStatus.SUCCEEDED)
-
-
-def _locked(run_id: UUID) -> tuple[UUID | None, str] | None:
-    rows = AgentRun.objects.select_for_update(no_key=True).filter(pk=run_id)
-    return rows.values_list("attempt", "status").first()
 
 
 def connect() -> None:

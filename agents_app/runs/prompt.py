@@ -85,11 +85,13 @@ def system_prompt(
     tools: Sequence[ToolSpec] = (),
 ) -> str:
     """The agent's prompt, the rules, the tools that it may use, and what the modules of the post are for."""
+    # But for what visitors wrote: that is no part of instructions.
+    trusted = {name: value for name, value in run.context.items() if name != UNTRUSTED_KEY}
     values = {
         "agent": agent.name,
         "scope": run.scope,
         "postType": document.type if document else "",
-        "context": _context(run),
+        "context": json.dumps(trusted, ensure_ascii=False) if trusted else "",
     }
     mark = {"mark": fence_mark(run)}
     text = fill_template(agent.llm_config.system_prompt, values) + "\n" + fill_template(RULES, mark)
@@ -124,12 +126,6 @@ def fence_payload(run: AgentRun, payload: JsonObject) -> str:
         + "\n"
         + fence_untrusted(run, json.dumps({UNTRUSTED_KEY: untrusted}, ensure_ascii=False))
     )
-
-
-def _context(run: AgentRun) -> str:
-    """What a run is told beside its content, but for what visitors wrote: that is no part of instructions."""
-    trusted = {name: value for name, value in run.context.items() if name != UNTRUSTED_KEY}
-    return json.dumps(trusted, ensure_ascii=False) if trusted else ""
 
 
 def _tools(tools: Sequence[ToolSpec], run: AgentRun) -> str:

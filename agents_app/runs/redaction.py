@@ -47,9 +47,9 @@ class RunRedactor:
         self._secrets = _either(_spelled(all_secrets()), whole=False)
         self._words: dict[str, None] = {}
         self._visitor: re.Pattern[str] | None = None
-        self.hear(untrusted)
+        self.add_untrusted(untrusted)
 
-    def hear(self, value: Json) -> None:
+    def add_untrusted(self, value: Json) -> None:
         """From now on these words are a visitor's."""
         known = len(self._words)
         for text in _texts(value):
@@ -57,7 +57,7 @@ class RunRedactor:
         if len(self._words) > known:
             self._visitor = _either(_spelled(list(self._words)[:_MAX_WORDS]), whole=True)
 
-    def hear_tool(self, name: str, text: str) -> None:
+    def add_tool_answer(self, name: str, text: str) -> None:
         """A tool answered; what a tool that reads visitors' words says is theirs."""
         tool = get_tool(name)
         if tool is None or not tool.reads_untrusted:
@@ -66,18 +66,18 @@ class RunRedactor:
         begin = min((place for place in map(text.find, "{[") if place >= 0), default=0)
         end = max(map(text.rfind, "}]")) + 1
         try:
-            self.hear(_JSON.validate_json(text[begin:end]))
+            self.add_untrusted(_JSON.validate_json(text[begin:end]))
         except ValidationError:
-            self.hear(text)
+            self.add_untrusted(text)
 
-    def answer_of(self, name: str, text: str) -> str:
+    def redact_answer(self, name: str, text: str) -> str:
         """What is kept of a tool's words; nothing of one that answers words of visitors."""
         tool = get_tool(name)
         if tool is not None and tool.reads_untrusted:
             return VISITOR_MASK
-        return self.text(text)
+        return self.redact(text)
 
-    def text(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """Without secrets, words of visitors, and the character NUL, which no database takes."""
         clean = text.replace("\x00", "�").encode("utf-8", "replace").decode()
         if self._secrets is not None:

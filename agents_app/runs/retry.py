@@ -17,7 +17,7 @@ from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs.creation import MAX_CONTEXT_CHARACTERS, create_run
 from agents_app.runs.fields import FieldTarget, find_field
-from agents_app.runs.lifecycle import find_run, record_run
+from agents_app.runs.lifecycle import find_run, find_run_or_none, record_run
 from content.changes import same
 from content.layers import Layers, open_layers, stage
 from content.layers.marks import Mark, hands_on, mark_of
@@ -253,7 +253,7 @@ def retry_change(
     actor.require_person("run an agent again")
     note = clean_note(note)
     earlier = earlier_proposal(layers, target, layer)
-    maker = _run_of(earlier)
+    maker = find_run_or_none(earlier.mark.run_id) if earlier is not None else None
     # Tries of one agent at one field stand side by side.
     before = maker if maker is not None and _is_try_at(maker, target, agent_id) else None
     run = create_run(
@@ -274,16 +274,6 @@ def retry_change(
         run.has_read_untrusted = True
         run.save(update_fields=["has_read_untrusted"])
     return run
-
-
-def _run_of(earlier: EarlierProposal | None) -> AgentRun | None:
-    """The run that made the proposal, if one did and is known still."""
-    if earlier is None:
-        return None
-    try:
-        return AgentRun.objects.filter(pk=UUID(earlier.mark.run_id)).first()
-    except ValueError:
-        return None
 
 
 def _is_try_at(run: AgentRun, target: FieldTarget, agent_id: str) -> bool:
@@ -313,9 +303,12 @@ def _change_context(
         # As long as that, it stands in `field.currentValue` only.
         return context
     others = previous_candidates(before, room) if before is not None else []
-    context["previousCandidates"] = [*(one for one in others if not _holds(one, earlier)), last]
+    context["previousCandidates"] = [
+        *(
+            one
+            for one in others
+            if not (isinstance(one, dict) and same(one["value"], earlier.value))
+        ),
+        last,
+    ]
     return context
-
-
-def _holds(candidate: Json, earlier: EarlierProposal) -> bool:
-    return isinstance(candidate, dict) and same(candidate["value"], earlier.value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final, Literal
 
@@ -13,13 +12,11 @@ from django.db.models.functions import Coalesce
 
 from agents_app.budgets.reserving import reserve, settle
 from agents_app.models import AgentRun, Reservation, RunMessage, RunStep
-from agents_app.providers.port import Choice, Step, ToolAnswer, Toolbox, ToolSpec
+from agents_app.providers.port import Choice, Step
 from agents_app.providers.prices import cost_of
 from agents_app.runs.lifecycle import record_step
 from agents_app.runs.ownership import owned_rows, require_ownership
 from agents_app.runs.redaction import RunRedactor
-from core.json import JsonObject
-from core.tools import get_tool
 
 MAX_SUMMARY_CHARACTERS: Final = 1000
 MAX_NAME_CHARACTERS: Final = 120
@@ -95,11 +92,8 @@ class ActivityText:
         """So much of an answer has come."""
         if time.monotonic() >= self._next:
             words = max(characters // _CHARACTERS_PER_WORD, 1)
-            self.say(f"Writing, about {_round(words):,} words so far")
-
-
-def _round(words: int) -> int:
-    return words if words < 20 else words // 10 * 10
+            rounded = words if words < 20 else words // 10 * 10
+            self.say(f"Writing, about {rounded:,} words so far")
 
 
 MAX_MESSAGE_CHARACTERS: Final = 200_000
@@ -113,20 +107,24 @@ CUT_MARK: Final = "\n[…]"
 class Transcript:
     """The messages of one attempt. What was said waits in memory for the next `keep`."""
 
-    def __init__(self, run: AgentRun, hiding: RunRedactor) -> None:
+    def __init__(self, run: AgentRun, redactor: RunRedactor) -> None:
         self._run = run
-        self.hiding = hiding
+        self.redactor = redactor
         self._waiting: list[RunMessage] = []
         self._left = MAX_TRANSCRIPT_CHARACTERS
         self._messages = 0
 
     def add(self, role: str, name: str, text: str) -> None:
         if role == "tool":
-            self.hiding.hear_tool(name, text)
+            self.redactor.add_tool_answer(name, text)
         self._messages += 1
         if self._messages > MAX_MESSAGES:
             return
-        shown = self.hiding.answer_of(name, text) if role == "tool" else self.hiding.text(text)
+        shown = (
+            self.redactor.redact_answer(name, text)
+            if role == "tool"
+            else self.redactor.redact(text)
+        )
         most = min(MAX_MESSAGE_CHARACTERS, self._left)
         is_cut = len(shown) > most
         shown = shown[:most] + CUT_MARK if is_cut else shown
@@ -135,7 +133,7 @@ class Transcript:
             RunMessage(
                 run_id=self._run.pk,
                 role=role,
-                name=self.hiding.text(name)[:MAX_NAME_CHARACTERS],
+                name=self.redactor.redact(name)[:MAX_NAME_CHARACTERS],
                 text=shown,
                 is_cut=is_cut,
             )
@@ -205,19 +203,3 @@ class RunWatcher:
         self, role: Literal["system", "user", "assistant", "tool"], name: str, text: str
     ) -> None:
         self._transcript.add(role, name, text)
-
-
-class ToldToolbox:
-    """A toolbox whose calls can be seen while they last."""
-
-    def __init__(self, toolbox: Toolbox, doing: ActivityText) -> None:
-        self._toolbox = toolbox
-        self._doing = doing
-
-    def specs(self) -> Sequence[ToolSpec]:
-        return self._toolbox.specs()
-
-    def call(self, name: str, arguments: JsonObject) -> ToolAnswer:
-        # A model may call a tool by any words.
-        self._doing.say(f"Calling {name}" if get_tool(name) else "Calling a tool that is not there")
-        return self._toolbox.call(name, arguments)

@@ -46,19 +46,14 @@ def narrow_rights(run: AgentRun, actor: Actor) -> None:
     if run.event is not None or actor.is_person:
         return
     run.tools = None if actor.tools is None else sorted(actor.tools)
-    run.permissions = _lent(actor)
-
-
-def _lent(actor: Actor) -> list[str] | None:
-    """The rights of agents that the actor has; None for all of them."""
     rights = permissions_of(Role.AI_AGENT)
-    lent = sorted(right for right in rights if _has(actor, right))
-    return None if len(lent) == len(rights) else lent
-
-
-def _has(actor: Actor, right: str) -> bool:
-    stand_in = _IMPLIED_BY.get(right)
-    return actor.can(right) or (stand_in is not None and actor.can(stand_in))
+    lent = [
+        right
+        for right in rights
+        if actor.can(right) or (right in _IMPLIED_BY and actor.can(_IMPLIED_BY[right]))
+    ]
+    # None stands for all rights of agents.
+    run.permissions = None if len(lent) == len(rights) else sorted(lent)
 
 
 def run_actor(run: AgentRun, agent: AgentDefinition, account: User) -> Actor:

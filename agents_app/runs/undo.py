@@ -50,8 +50,13 @@ def undo_run(*, run_id: UUID | str, actor: Actor) -> UndoneRun:
     actor.require("posts.revisions.manage")
     run = find_run(run_id=run_id, actor=actor)
     undone = UndoneRun()
-    for post_id, is_made in _posts_of(run):
-        _undo(undone, post_id, str(run.pk), actor, is_made=is_made)
+    made = dict(RunPost.objects.filter(run=run).values_list("post_id", "is_made"))
+    if run.post_id is not None:
+        made.setdefault(run.post_id, False)
+    # In the order in which everybody locks posts.
+    alive = Post.objects.filter(pk__in=made, deleted_at__isnull=True).order_by("pk")
+    for post_id in alive.values_list("pk", flat=True):
+        _undo(undone, post_id, str(run.pk), actor, is_made=made[post_id])
     if not undone.posts and not undone.deleted:
         raise RuleViolation(
             _("The run %(pk)s has contributed nothing that stands.") % {"pk": run.pk},
@@ -60,15 +65,6 @@ def undo_run(*, run_id: UUID | str, actor: Actor) -> UndoneRun:
     AgentRun.objects.filter(pk=run.pk).update(reverted_at=timezone.now())
     record_run("reverted", run, actor)
     return undone
-
-
-def _posts_of(run: AgentRun) -> list[tuple[UUID, bool]]:
-    """Where the run wrote, and whether it made the post, in the order in which everybody locks posts."""
-    made = dict(RunPost.objects.filter(run=run).values_list("post_id", "is_made"))
-    if run.post_id is not None:
-        made.setdefault(run.post_id, False)
-    alive = Post.objects.filter(pk__in=made, deleted_at__isnull=True).order_by("pk")
-    return [(post_id, made[post_id]) for post_id in alive.values_list("pk", flat=True)]
 
 
 def _undo(undone: UndoneRun, post_id: UUID, run_id: str, actor: Actor, *, is_made: bool) -> None:

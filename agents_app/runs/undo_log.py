@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
-from uuid import UUID
 
 from agents_app.models import AgentRun, RunPost
 from content.layers import Before, LayerView, take_back_run
@@ -89,26 +88,19 @@ def take_back(run: AgentRun) -> None:
         event_id=run.event_id,
         hop=run.hop + 1,
     )
-    for post_id in _alive(rows):
-        _take_back(rows[post_id], actor, str(run.pk))
+    # In the order in which everybody locks posts; what is in the trash keeps its layers as they are.
+    alive = Post.objects.filter(pk__in=rows, deleted_at__isnull=True).order_by("pk")
+    for post_id in alive.values_list("pk", flat=True):
+        row = rows[post_id]
+        if row.is_made:
+            discard_proposed(post_id=post_id, run_id=str(run.pk), actor=actor)
+            continue
+        take_back_run(
+            post_id=post_id,
+            run_id=str(run.pk),
+            actor=actor,
+            before=Before.from_json(row.before) if row.before is not None else None,
+            paths=row.paths,
+        )
     # An attempt that follows starts from what stands now.
     RunPost.objects.filter(run=run).delete()
-
-
-def _alive(rows: dict[UUID, RunPost]) -> list[UUID]:
-    """In the order in which everybody locks posts; what is in the trash keeps its layers as they are."""
-    posts = Post.objects.filter(pk__in=rows, deleted_at__isnull=True)
-    return list(posts.order_by("pk").values_list("pk", flat=True))
-
-
-def _take_back(row: RunPost, actor: Actor, run_id: str) -> None:
-    if row.is_made:
-        discard_proposed(post_id=row.post_id, run_id=run_id, actor=actor)
-        return
-    take_back_run(
-        post_id=row.post_id,
-        run_id=run_id,
-        actor=actor,
-        before=Before.from_json(row.before) if row.before is not None else None,
-        paths=row.paths,
-    )

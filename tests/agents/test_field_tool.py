@@ -13,8 +13,7 @@ from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs import execution
 from agents_app.runs.creation import create_run
-from agents_app.runs.execution import prepare_attempt
-from agents_app.runs.toolset import RunToolbox
+from agents_app.runs.execution import RunToolbox, prepare_attempt
 from content.models import Draft, Post
 from core.errors import NotAllowed, NotFound, RuleViolation
 from mcp_bridge.access.credentials import Principal

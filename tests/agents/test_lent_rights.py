@@ -12,8 +12,7 @@ from agents_app import tools
 from agents_app.models import AgentRun
 from agents_app.providers.port import ToolAnswer
 from agents_app.runs.creation import create_run
-from agents_app.runs.execution import prepare_attempt
-from agents_app.runs.toolset import RunToolbox
+from agents_app.runs.execution import RunToolbox, prepare_attempt
 from content.models import Draft
 from core.actor import Actor
 from core.errors import NotAllowed, RuleViolation

@@ -8,8 +8,7 @@ import pytest
 
 from agents_app.models import AgentRun, RunPost
 from agents_app.runs.creation import create_run
-from agents_app.runs.execution import prepare_attempt
-from agents_app.runs.toolset import RunToolbox
+from agents_app.runs.execution import RunToolbox, prepare_attempt
 from agents_app.runs.undo import undo_run
 from agents_app.runs.undo_log import take_back
 from content.document import PostDocument

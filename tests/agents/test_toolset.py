@@ -10,8 +10,8 @@ import pytest
 from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun, RunStatus
 from agents_app.providers.port import ProviderStopped
+from agents_app.runs.execution import MAX_ANSWER_BYTES
 from agents_app.runs.tool_policy import EXPLICIT_TOOLS, FORBIDDEN_GROUPS
-from agents_app.runs.toolset import MAX_ANSWER_BYTES
 from content.models import Draft, Post
 from core.json import JsonObject
 from core.tools import all_tools, get_tool
@@ -139,7 +139,7 @@ def test_an_answer_that_no_model_could_hold_is_refused(
     tooled(agents_dir, "reader", "list_posts")
     make.post()
     box, _ = toolbox("reader")
-    monkeypatch.setattr("agents_app.runs.toolset.MAX_ANSWER_BYTES", 10)
+    monkeypatch.setattr("agents_app.runs.execution.MAX_ANSWER_BYTES", 10)
 
     answer = box.call("list_posts", {})
 

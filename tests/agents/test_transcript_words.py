@@ -129,7 +129,7 @@ def test_secrets_of_every_kind_are_hidden(settings: Any, agents_dir: Path) -> No
         workflow_secrets={"crm": "secret-of-the-crm"},
         agent_trigger_secret="trigger-secret-1",
     )
-    hiding = RunRedactor()
+    redactor = RunRedactor()
 
     said = [
         "key-in-a-file-123",
@@ -143,7 +143,7 @@ def test_secrets_of_every_kind_are_hidden(settings: Any, agents_dir: Path) -> No
         "Authorization: Bearer abc.def.ghi-123",
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.sig",
     ]
-    shown = hiding.text("\n".join(said)).split("\n")
+    shown = redactor.redact("\n".join(said)).split("\n")
 
     assert shown == [
         *(
@@ -158,15 +158,17 @@ def test_secrets_of_every_kind_are_hidden(settings: Any, agents_dir: Path) -> No
         ),
         *(f"Authorization: {SECRET_MASK}", SECRET_MASK),
     ]
-    assert hiding.text("A plain sentence about keys and tokens.\x00") == (
+    assert redactor.redact("A plain sentence about keys and tokens.\x00") == (
         "A plain sentence about keys and tokens.�"
     )
 
 
 def test_a_name_is_hidden_as_a_word_and_never_inside_another() -> None:
-    hiding = RunRedactor({"formSlug": "contact", "payload": {"name": "Ann", "age": 41, "ok": True}})
+    redactor = RunRedactor(
+        {"formSlug": "contact", "payload": {"name": "Ann", "age": 41, "ok": True}}
+    )
 
-    assert hiding.text("Ann wrote to Annette: contact ANN (41)") == (
+    assert redactor.redact("Ann wrote to Annette: contact ANN (41)") == (
         f"{VISITOR_MASK} wrote to Annette: contact {VISITOR_MASK} (41)"
     )
 

@@ -9,8 +9,7 @@ from uuid import uuid4
 from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs.creation import create_run
-from agents_app.runs.execution import prepare_attempt
-from agents_app.runs.toolset import RunToolbox
+from agents_app.runs.execution import RunToolbox, prepare_attempt
 from content.models import Post
 from core.actor import Actor
 from tests import make
