@@ -13,7 +13,7 @@ from agents_app.api import schema, tries_schema
 from agents_app.api.agents import answer, wait_of
 from agents_app.runs.lifecycle import find_run
 from agents_app.runs.retention import run_messages
-from agents_app.runs.retry import Candidate, retry_run, run_candidates, stage_candidate
+from agents_app.runs.retry import FieldCandidate, retry_run, run_candidates, stage_candidate
 from content.store import iso
 from core.api.body import Body, Words, read_body
 from core.api.pagination import page_of
@@ -77,7 +77,7 @@ class TryViewSet(ApiViewSet):
         return Response(page.envelope(rows, messages.count()))
 
 
-def _candidate(one: Candidate) -> JsonObject:
+def _candidate(one: FieldCandidate) -> JsonObject:
     return {
         "runId": str(one.run_id),
         "value": one.value,
