@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from agents_app.batches.finding import PostResult, Progress
+from agents_app.batches.finding import BatchProgress, PostResult
 from agents_app.models import AgentBatch, RunStatus
 from content.store import iso
 from core.json import Json, JsonObject
@@ -20,7 +20,7 @@ _COUNTS = {
 }
 
 
-def batch_in_short(batch: AgentBatch, progress: Progress) -> JsonObject:
+def batch_in_short(batch: AgentBatch, progress: BatchProgress) -> JsonObject:
     """A batch of a list."""
     counts: JsonObject = {
         name: progress.by_status.get(status, 0) for status, name in _COUNTS.items()
@@ -40,7 +40,7 @@ def batch_in_short(batch: AgentBatch, progress: Progress) -> JsonObject:
     }
 
 
-def batch_in_full(batch: AgentBatch, progress: Progress) -> JsonObject:
+def batch_in_full(batch: AgentBatch, progress: BatchProgress) -> JsonObject:
     """A batch with what came of each post."""
     return {
         **batch_in_short(batch, progress),

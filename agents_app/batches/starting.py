@@ -15,8 +15,7 @@ from agents_app.batches.expecting import expected_of
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.definitions.switches import enabled_agent
 from agents_app.models import AgentBatch, AgentRun
-from agents_app.runs.given import check_words
-from agents_app.runs.starting import check_scope, create_run
+from agents_app.runs.creation import check_context, check_scope, create_run
 from core.actor import Actor
 from core.errors import CmsError, invalid
 
@@ -24,7 +23,7 @@ MOST: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
+class RejectedPost:
     """A post that got no run, by the id that was sent."""
 
     id: str
@@ -35,7 +34,7 @@ class Rejected:
 class BulkRuns:
     batch: AgentBatch
     runs: Sequence[AgentRun]
-    rejected: Sequence[Rejected]
+    rejected: Sequence[RejectedPost]
 
 
 @transaction.atomic
@@ -57,7 +56,7 @@ def create_bulk_runs(
     ids = dict.fromkeys(_plain(id_) for id_ in post_ids)
     made = [_begin(id_, batch, actor) for id_ in ids]
     runs = [one for one in made if isinstance(one, AgentRun)]
-    rejected = [one for one in made if isinstance(one, Rejected)]
+    rejected = [one for one in made if isinstance(one, RejectedPost)]
     batch.rejected = [{"id": one.id, "error": one.error} for one in rejected]
     batch.estimate = expected_of(agent, runs, open_ended_context or "")
     batch.save(update_fields=["rejected", "estimate"])
@@ -73,13 +72,13 @@ def agent_for(
     actor.require("agents.edit")
     agent = enabled_agent(agent_id)
     check_scope(agent, Scope.BULK)
-    check_words(agent, None, open_ended_context)
+    check_context(agent, None, open_ended_context)
     if not 1 <= len(post_ids) <= MOST:
         raise invalid("ids", _("ids names from 1 to %(most)s posts.") % {"most": MOST})
     return agent
 
 
-def _begin(post_id: str, batch: AgentBatch, actor: Actor) -> AgentRun | Rejected:
+def _begin(post_id: str, batch: AgentBatch, actor: Actor) -> AgentRun | RejectedPost:
     try:
         return create_run(
             agent_id=batch.agent_id,
@@ -90,7 +89,7 @@ def _begin(post_id: str, batch: AgentBatch, actor: Actor) -> AgentRun | Rejected
             batch=batch,
         )
     except CmsError as error:
-        return Rejected(post_id, error.message)
+        return RejectedPost(post_id, error.message)
 
 
 def _plain(id_: str) -> str:

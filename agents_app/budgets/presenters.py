@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agents_app.budgets.bulk import BulkEstimate
-from agents_app.budgets.estimating import Left
-from agents_app.budgets.figures import BudgetView, DayOfAgent, Usage
+from agents_app.budgets.estimating import RemainingBudget
+from agents_app.budgets.figures import BudgetUsage, BudgetView, DayOfAgent
 from agents_app.budgets.limits import ALL, Amount, number
 from agents_app.budgets.setting import NAMES, wire_of
 from content.store import iso
@@ -35,7 +35,7 @@ def day_of_agent(item: DayOfAgent) -> JsonObject:
     }
 
 
-def usage(found: Usage) -> JsonObject:
+def usage(found: BudgetUsage) -> JsonObject:
     """The range that was asked for, and its sums."""
     return {
         "from": found.first.isoformat(),
@@ -66,7 +66,7 @@ def bulk_estimate(found: BulkEstimate) -> JsonObject:
     }
 
 
-def _left(item: Left) -> JsonObject:
+def _left(item: RemainingBudget) -> JsonObject:
     limit = item.limit
     return {
         "agentId": "all" if limit.agent_id == ALL else limit.agent_id,

@@ -26,10 +26,10 @@ from agents_app.reactions.lane import GONE, OFF, reaction_at
 from agents_app.reactions.starting import wake
 from agents_app.reactions.templates import filled_params
 from agents_app.reactions.values import values_of
-from agents_app.running.allowed import usable_tool, usable_tools
-from agents_app.running.written import remembering
-from agents_app.runs.narrowing import actor_of
-from agents_app.runs.stopping import TooManyHops, tell_of_stop
+from agents_app.runs.chain import TooManyHops, record_stopped_chain
+from agents_app.runs.scope import run_actor
+from agents_app.runs.tool_policy import usable_tool, usable_tools
+from agents_app.runs.undo_log import undo_recording
 from core.actor import Actor
 from core.errors import CmsError, Conflict, NotAllowed, NotFound
 from core.json import JsonObject
@@ -47,7 +47,7 @@ _OUTSIDE: Final = frozenset({"generate_image"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class _ReactionCall:
     tool_name: str
     params: JsonObject
     actor: Actor
@@ -65,13 +65,13 @@ def call(reaction_id: int) -> None:
         else:
             with transaction.atomic():
                 _end(row, _made(row.run, prepared))
-    except _Lost:
+    except _LostReaction:
         logger.info("reaction %s was taken from this worker", row.pk)
     except Conflict as error:
         _fail(row, error.message, may_retry=True)
     except CmsError as error:
         if isinstance(error, TooManyHops):
-            tell_of_stop(error, str(row.run_id))
+            record_stopped_chain(error, str(row.run_id))
         _fail(row, calling.refusal_text(error), may_retry=False)
     except ProviderError as error:
         _fail(row, str(error), may_retry=True)
@@ -81,7 +81,7 @@ def call(reaction_id: int) -> None:
         _fail(row, f"Something went wrong here; it was logged as {reference}.", may_retry=True)
 
 
-class _Lost(Exception):
+class _LostReaction(Exception):
     """Another worker has the call by now."""
 
 
@@ -104,7 +104,7 @@ def _claim(reaction_id: int) -> RunReaction | None:
     return row
 
 
-def _prepare(row: RunReaction) -> _Call:
+def _prepare(row: RunReaction) -> _ReactionCall:
     """The call as the file of now has it. Raises `CmsError` where it may not be made, or not any more."""
     run = row.run
     agent = get_agent(run.agent_id)
@@ -116,7 +116,7 @@ def _prepare(row: RunReaction) -> _Call:
     account = account_of(agent)
     if account is None:
         raise NotAllowed(f"The account of the agent {agent.id} is switched off.")
-    actor = actor_of(run, agent, account)
+    actor = run_actor(run, agent, account)
     name = reaction.config.tool_name
     tool = usable_tool(name, _naming(agent, name), actor)
     params = filled_params(reaction.config.tool_params, values_of(run, agent))
@@ -125,7 +125,7 @@ def _prepare(row: RunReaction) -> _Call:
     lent = usable_tools(agent, replace(actor, has_read_untrusted=False))
     # What the run may use is the most that runs it starts may use.
     tools = frozenset({name, *(item.name for item in lent)})
-    return _Call(name, params, replace(actor, tools=tools))
+    return _ReactionCall(name, params, replace(actor, tools=tools))
 
 
 def _naming(agent: AgentDefinition, tool_name: str) -> AgentDefinition:
@@ -136,10 +136,10 @@ def _naming(agent: AgentDefinition, tool_name: str) -> AgentDefinition:
     return agent.model_copy(update={"llm_config": own})
 
 
-def _made(run: AgentRun, prepared: _Call) -> str:
+def _made(run: AgentRun, prepared: _ReactionCall) -> str:
     """The call, and its outcome in a few words."""
     tool = calling.find_tool(prepared.tool_name)
-    with remembering(run):
+    with undo_recording(run):
         called = calling.call_raw(tool, prepared.actor, prepared.params)
     return f"{len(called.body):,} bytes"
 
@@ -156,7 +156,7 @@ def _fail(row: RunReaction, error: str, *, may_retry: bool) -> None:
             _write(row, ReactionStatus.PENDING, at, error=error)
         else:
             _end(row, "", error=error)
-    except _Lost:
+    except _LostReaction:
         logger.info("reaction %s was taken from this worker", row.pk)
 
 
@@ -168,7 +168,7 @@ def _write(
     error: str = "",
     summary: str = "",
 ) -> None:
-    """What became of it, while the claim is this worker's. Raises `_Lost`."""
+    """What became of it, while the claim is this worker's. Raises `_LostReaction`."""
     kept = RunReaction.objects.filter(pk=row.pk, claimed_until=row.claimed_until).update(
         status=status,
         next_attempt_at=next_at,
@@ -178,7 +178,7 @@ def _write(
         finished_at=None if next_at is not None else timezone.now(),
     )
     if not kept:
-        raise _Lost
+        raise _LostReaction
 
 
 def sweep() -> int:

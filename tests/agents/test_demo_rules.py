@@ -9,9 +9,9 @@ import pytest
 
 from agents_app.models import AgentRun
 from agents_app.providers.demo import answer
-from agents_app.providers.port import ToolAnswer, ToolSpec
-from agents_app.running import runner
-from agents_app.runs.starting import create_run
+from agents_app.providers.port import ToolAnswer, Toolbox, ToolSpec
+from agents_app.runs import execution
+from agents_app.runs.creation import create_run
 from content.definitions import modules
 from content.richtext.text import to_text
 from content.services.translate import create_translation
@@ -171,7 +171,7 @@ def test_rich_text_keeps_its_links_and_code() -> None:
     assert value["content"][1] == code
 
 
-class Tools:
+class Tools(Toolbox):
     """A toolbox of two tools, which keeps what it was asked."""
 
     def __init__(
@@ -228,7 +228,7 @@ def test_from_anywhere_it_tells_what_its_tools_tell() -> None:
         open_ended_context="What is new?",
     )
 
-    runner.execute(run.pk)
+    execution.execute_run(run.pk)
 
     run.refresh_from_db()
     assert run.status == "succeeded"

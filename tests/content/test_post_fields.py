@@ -10,8 +10,8 @@ import pytest
 from django.db import models
 
 from agents_app.models import AgentRun
-from agents_app.running.fields import find_field
-from agents_app.running.payloads import canonical_payload, field_payload
+from agents_app.runs.fields import find_field
+from agents_app.runs.payloads import canonical_payload, field_payload
 from content import search
 from content.admin.editor.sheet import post_sections
 from content.checks import differences
