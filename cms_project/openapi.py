@@ -78,7 +78,7 @@ SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
         "ChangeKind": "content.api.schema.review.KINDS",
         "Via": "content.api.schema.review.VIAS",
         "Role": "accounts.api.schema.ROLES",
-        "DeliveryStatus": "webhooks.models.DeliveryStatus.choices",
+        "DeliveryStatus": "webhooks.models.DeliveryStatus.values",
         "RunStatus": "agents_app.models.RunStatus.choices",
         "TextProvider": "agents_app.settings.defaults.TEXT_PROVIDERS",
         "MediaProvider": "agents_app.settings.defaults.MEDIA_PROVIDERS",

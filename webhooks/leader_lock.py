@@ -1,4 +1,4 @@
-"""Who sends at present. One process does, so that order and lanes are kept in one place."""
+"""The lock of the one process that sends deliveries, so that order and channels are kept in one place."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from django.utils import timezone
 
 from webhooks.models import SenderLease
 
-SECONDS: Final = 15
-_TOO_FAR: Final = timedelta(minutes=5)
-"""Nobody's lease reaches so far: the clock was set back since."""
+LOCK_SECONDS: Final = 15
+MAX_AHEAD: Final = timedelta(minutes=5)
+"""A lock that ends later than this was taken before the clock was set back, and counts as free."""
 
 
-def take(holder: UUID) -> bool:
-    """Whether the lease is this holder's now. Nobody waits for it."""
+def acquire_lock(holder: UUID) -> bool:
+    """Take the lock if it is free. Returns whether the holder has it; never waits."""
     now = timezone.now()
     free = Q(holder__isnull=True) | Q(until__isnull=True) | Q(until__lt=now)
-    free |= Q(until__gt=now + _TOO_FAR)
-    until = now + timedelta(seconds=SECONDS)
+    free |= Q(until__gt=now + MAX_AHEAD)
+    until = now + timedelta(seconds=LOCK_SECONDS)
     if SenderLease.objects.filter(free, pk=1).update(holder=holder, until=until):
         return True
     _, is_new = SenderLease.objects.get_or_create(pk=1, defaults={"holder": holder, "until": until})
     return is_new
 
 
-def refresh(holder: UUID) -> bool:
-    """Hold on to it. False where another one has it by now."""
-    until = timezone.now() + timedelta(seconds=SECONDS)
+def renew_lock(holder: UUID) -> bool:
+    """Extend the lock. Returns False if another process has it by now."""
+    until = timezone.now() + timedelta(seconds=LOCK_SECONDS)
     return bool(SenderLease.objects.filter(pk=1, holder=holder).update(until=until))
 
 
-def let_go(holder: UUID) -> None:
+def release_lock(holder: UUID) -> None:
     SenderLease.objects.filter(pk=1, holder=holder).update(holder=None, until=None)
 
 
-def is_held() -> bool:
+def is_locked() -> bool:
     now = timezone.now()
     return SenderLease.objects.filter(
-        pk=1, holder__isnull=False, until__range=(now, now + _TOO_FAR)
+        pk=1, holder__isnull=False, until__range=(now, now + MAX_AHEAD)
     ).exists()

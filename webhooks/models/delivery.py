@@ -1,4 +1,4 @@
-"""Who is told what, and what became of each call."""
+"""Deliveries of events to receivers, their attempts, and the lock of the process that sends them."""
 
 from __future__ import annotations
 
@@ -11,44 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from core.models import Event
-
-
-class Webhook(models.Model):
-    """A subscription: the events that one address is told of.
-
-    `failing_since` is the first failure after the last success. `replay_after` and `replay_until` are the ids of
-    the events between which it still has to be told again.
-    """
-
-    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
-    name = models.CharField(max_length=100)
-    url = models.CharField(max_length=2000)
-    events = models.JSONField(default=list)
-    types = models.JSONField(default=list, help_text="Post types; none means all.")
-    locales = models.JSONField(default=list, help_text="Languages; none means all.")
-    headers = models.JSONField(default=dict, help_text="Sent along; may hold credentials.")
-    secret = models.CharField(max_length=200, blank=True, help_text="Empty: AGENT_SECRET.")
-    previous_secret = models.CharField(max_length=200, blank=True)
-    previous_secret_until = models.DateTimeField(null=True, blank=True)
-    is_active = models.BooleanField(default=True)
-    is_test = models.BooleanField(default=False, help_text="Told of simulated events too.")
-    failing_since = models.DateTimeField(null=True, blank=True)
-    disabled_at = models.DateTimeField(null=True, blank=True)
-    disabled_reason = models.CharField(max_length=300, blank=True)
-    replay_after = models.BigIntegerField(null=True, blank=True)
-    replay_until = models.BigIntegerField(null=True, blank=True)
-    version = models.PositiveIntegerField(default=1)
-    made_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
-    updated_at = models.DateTimeField(default=timezone.now, editable=False)
-
-    class Meta:
-        ordering: ClassVar[list[str]] = ["name", "id"]
-
-    def __str__(self) -> str:
-        return self.name
+from webhooks.models.webhook import Webhook
 
 
 class DeliveryStatus(models.TextChoices):
@@ -119,6 +82,21 @@ class Delivery(models.Model):
 
     def __str__(self) -> str:
         return f"{self.event_name} to {self.lane}"
+
+    @property
+    def receiver(self) -> str:
+        """The kind of receiver: the beginning of its lane."""
+        return self.lane.partition(":")[0]
+
+    @property
+    def waits_for_retry(self) -> bool:
+        """Whether a call failed and the next one is some time ahead."""
+        return (
+            self.status == DeliveryStatus.PENDING
+            and self.attempts > 0
+            and self.next_attempt_at is not None
+            and self.next_attempt_at > timezone.now()
+        )
 
     @property
     def is_held(self) -> bool:
