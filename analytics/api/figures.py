@@ -18,11 +18,11 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from analytics.api.ids import Id
-from analytics.figures import reports
-from analytics.figures.periods import read_period
-from analytics.figures.shapes import HeatAsked, Spot
-from analytics.figures.stages import Side, versions_beside
 from analytics.models import EventType
+from analytics.rollups import reports
+from analytics.rollups.periods import read_period
+from analytics.rollups.shapes import HeatAsked, Spot
+from analytics.rollups.stages import Side, versions_beside
 from content.models import Post
 from content.revision_queries import find_revision
 from core.api.answer import Answer, described

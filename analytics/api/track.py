@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analytics.api.ids import Id
-from analytics.intake.visitors import counts
+from analytics.ingest.visitors import counts
 from analytics.services.track import Seen, track
 from core.api.answer import Answer
 from core.api.body import Body, body_length, check

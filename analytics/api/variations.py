@@ -12,11 +12,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analytics.api.ids import Id
+from analytics.experiments.confidence import ALPHA, Tally
+from analytics.experiments.judging import GOAL_PATTERN, Doubt, trial
+from analytics.experiments.verdicts import USUAL_EFFECT
+from analytics.experiments.words import doubt_sentence
 from analytics.models import GOAL_MAX
-from analytics.trials.confidence import ALPHA, Tally
-from analytics.trials.judging import GOAL_PATTERN, Doubt, trial
-from analytics.trials.verdicts import USUAL_EFFECT
-from analytics.trials.words import doubt_sentence
 from core.api.answer import Answer
 from core.api.body import Body
 from core.api.permissions import Declared

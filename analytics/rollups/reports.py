@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from analytics.figures import arm_counts, summaries
-from analytics.figures import heat as heats
-from analytics.figures.adding import catch_up
-from analytics.figures.periods import Period
-from analytics.figures.shapes import (
+from analytics.rollups import arm_counts, summaries
+from analytics.rollups import heat as heats
+from analytics.rollups.adding import catch_up
+from analytics.rollups.periods import Period
+from analytics.rollups.shapes import (
     ArmDay,
     ArmFigures,
     Goal,

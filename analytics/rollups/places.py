@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from analytics.figures.counts import CHOSEN, DEVICE, EVENTS, IS_FORM
-from analytics.figures.dialects import Dialect
 from analytics.models import HeatSheet
+from analytics.rollups.counts import CHOSEN, DEVICE, EVENTS, IS_FORM
+from analytics.rollups.dialects import Dialect
 
 ALONE: Final = ""
 """The `module_id` of cells of the page, of events that have no cell of a module."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from uuid import UUID
 
-from analytics.figures.periods import Period
+from analytics.rollups.periods import Period
 
 
 @dataclass(frozen=True, slots=True)

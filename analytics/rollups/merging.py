@@ -15,10 +15,10 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, Sum
 from django.utils import timezone
 
-from analytics.figures.adding import locked_state
-from analytics.figures.counts import FORM
-from analytics.figures.places import ALONE, ALSO
 from analytics.models import Dimension, Grain, HeatCell, HeatSheet, PostCount, SiteCount
+from analytics.rollups.adding import locked_state
+from analytics.rollups.counts import FORM
+from analytics.rollups.places import ALONE, ALSO
 
 MOST: Final = 200
 """Values of one dimension on one day or in one month, of the site and of each post."""

@@ -9,13 +9,13 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from analytics.figures import reports
-from analytics.figures.periods import Period, read_period
-from analytics.figures.shapes import ArmFigures, Goal
-from analytics.trials import courses
-from analytics.trials.confidence import Tally
-from analytics.trials.courses import Course
-from analytics.trials.verdicts import USUAL_EFFECT, Judged, is_odd_split, judge
+from analytics.experiments import courses
+from analytics.experiments.confidence import Tally
+from analytics.experiments.courses import Course
+from analytics.experiments.verdicts import USUAL_EFFECT, Judged, is_odd_split, judge
+from analytics.rollups import reports
+from analytics.rollups.periods import Period, read_period
+from analytics.rollups.shapes import ArmFigures, Goal
 from content.models import Post
 from content.site.assignment import ORIGINAL
 from core.errors import NotFound

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from django.db.models import BigIntegerField, F, Func, QuerySet, Sum, Window
 
-from analytics.figures.places import ALONE, ALSO, NOWHERE
-from analytics.figures.shapes import Heat, HeatAsked, ModuleClicks, Spot
 from analytics.models import HeatCell
+from analytics.rollups.places import ALONE, ALSO, NOWHERE
+from analytics.rollups.shapes import Heat, HeatAsked, ModuleClicks, Spot
 from content import store
 from content.models import Post
 from content.review.labels import module_names

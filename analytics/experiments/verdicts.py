@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from analytics.trials.confidence import (
+from analytics.experiments.confidence import (
     ALPHA,
     Range,
     Tally,

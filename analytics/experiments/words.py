@@ -10,9 +10,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from analytics.trials.confidence import Range
-from analytics.trials.judging import Arm, Doubt, Trial
-from analytics.trials.verdicts import LEAST_HITS, LEAST_VIEWS, Verdict
+from analytics.experiments.confidence import Range
+from analytics.experiments.judging import Arm, Doubt, Trial
+from analytics.experiments.verdicts import LEAST_HITS, LEAST_VIEWS, Verdict
 
 _DOUBTS: Final[Mapping[Doubt, Promise]] = {
     "odd-split": gettext_lazy(

@@ -10,12 +10,12 @@ from typing import Final
 import orjson
 from django.db import connection
 
-from analytics.figures import places
-from analytics.figures.chunks import Chunk
-from analytics.figures.counts import CHOSEN, EVENTS, post_counts, site_counts
-from analytics.figures.dialects import Dialect, dialect
-from analytics.figures.hosts import LONGEST, referrer_of
 from analytics.models import HeatCell, PostCount, SiteCount
+from analytics.rollups import places
+from analytics.rollups.chunks import Chunk
+from analytics.rollups.counts import CHOSEN, EVENTS, post_counts, site_counts
+from analytics.rollups.dialects import Dialect, dialect
+from analytics.rollups.hosts import LONGEST, referrer_of
 
 _MEMORY: Final = "64MB"
 """For sums of one statement on PostgreSQL."""

@@ -13,7 +13,7 @@ from typing import Final
 import orjson
 from django.db import connection
 
-from analytics.intake.order import BEING_WRITTEN
+from analytics.ingest.order import BEING_WRITTEN
 from analytics.models import AnalyticsEvent
 from core.json import JsonObject
 

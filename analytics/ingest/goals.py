@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.http import HttpRequest
 
-from analytics.intake.visitors import counts
+from analytics.ingest.visitors import counts
 from analytics.models import EventType
 from analytics.services.track import Seen, track
 

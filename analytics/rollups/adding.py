@@ -14,10 +14,10 @@ from django.db import OperationalError, transaction
 from django.db.models import Subquery
 from django.utils import timezone
 
-from analytics.figures import writing
-from analytics.figures.chunks import next_chunk
-from analytics.intake.order import last_settled
+from analytics.ingest.order import last_settled
 from analytics.models import AnalyticsEvent, RollUp
+from analytics.rollups import writing
+from analytics.rollups.chunks import next_chunk
 from core.impatience import short_waits
 
 logger = logging.getLogger(__name__)

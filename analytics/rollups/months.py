@@ -8,9 +8,9 @@ from typing import Final
 from django.db import connection, transaction
 from django.utils import timezone
 
-from analytics.figures.adding import locked_state
-from analytics.figures.writing import POSTS, SITE, Table
 from analytics.models import RollUp
+from analytics.rollups.adding import locked_state
+from analytics.rollups.writing import POSTS, SITE, Table
 
 COUNTS: Final = (SITE, POSTS)
 

@@ -8,10 +8,10 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet, Sum
 
-from analytics.figures.months import months_to
-from analytics.figures.periods import Period
-from analytics.figures.shapes import Moment, Referrer, Share, Summary, TopPost, Totals
 from analytics.models import Dimension, PostCount, RollUp, SiteCount
+from analytics.rollups.months import months_to
+from analytics.rollups.periods import Period
+from analytics.rollups.shapes import Moment, Referrer, Share, Summary, TopPost, Totals
 from content.models import Post
 
 TOP: Final = 10

@@ -11,8 +11,8 @@ from uuid import UUID
 from django.db.models import Min
 from django.utils import timezone
 
-from analytics.figures.periods import Period
 from analytics.models import Dimension, PostCount
+from analytics.rollups.periods import Period
 from content.models import Post, Revision
 from core.models import Event
 

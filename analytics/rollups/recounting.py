@@ -14,11 +14,11 @@ from django.db import transaction
 from django.db.models import Min
 from django.utils import timezone
 
-from analytics.figures import writing
-from analytics.figures.adding import locked_state
-from analytics.figures.chunks import next_chunk
-from analytics.figures.months import COUNTS, add_months
 from analytics.models import AnalyticsEvent, Grain, HeatCell, PostCount, RollUp, SiteCount
+from analytics.rollups import writing
+from analytics.rollups.adding import locked_state
+from analytics.rollups.chunks import next_chunk
+from analytics.rollups.months import COUNTS, add_months
 
 _CHUNK: Final = 50_000
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from analytics.figures.dialects import Dialect
 from analytics.models import AnalyticsEvent
+from analytics.rollups.dialects import Dialect
 
 FORM: Final = "form:"
 """Begins the goal of a form that was taken, which is no click."""
