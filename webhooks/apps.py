@@ -11,18 +11,20 @@ class WebhooksConfig(AppConfig):
 
     def ready(self) -> None:
         from core import redaction
-        from webhooks import subscribers, tools  # noqa: F401  # the last registers itself
-        from webhooks.automation import checks, starting  # noqa: F401  # one registers itself
-        from webhooks.automation.lane import WorkflowLane
-        from webhooks.chat import notices
-        from webhooks.lanes import lane_types
-        from webhooks.redaction import kept_secrets
-        from webhooks.webhook_lane import WebhookLane
+        from webhooks import (
+            chat,
+            dispatch,
+            tools,  # noqa: F401  # registers itself
+        )
+        from webhooks.automation.delivery_channel import WorkflowChannel
+        from webhooks.automation.dispatch import subscribe_workflows
+        from webhooks.delivery_channels import WebhookChannel, channels
+        from webhooks.redaction import stored_secrets
 
-        redaction.secret_sources.register(kept_secrets)
-        lane_types.register(WebhookLane(), name="webhook")
-        lane_types.register(WorkflowLane(), name="workflow")
-        lane_types.register(notices.ChatLane(), name=notices.LANE)
-        subscribers.connect()
-        starting.connect()
-        notices.connect()
+        redaction.secret_sources.register(stored_secrets)
+        channels.register(WebhookChannel(), name="webhook")
+        channels.register(WorkflowChannel(), name="workflow")
+        channels.register(chat.ChatChannel(), name=chat.CHANNEL)
+        dispatch.subscribe_webhooks()
+        subscribe_workflows()
+        chat.subscribe_chat()

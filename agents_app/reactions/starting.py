@@ -22,8 +22,8 @@ from core import events
 from core.json import JsonObject
 from core.models import Event
 from core.waking import after_commit
-from webhooks.delivering import new_delivery, queue_all
-from webhooks.lanes import lane_types
+from webhooks.delivery_channels import channels
+from webhooks.dispatch import new_delivery, queue_all
 from webhooks.models import Delivery
 
 logger = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ _ENDS: Final = (RunStatus.SUCCEEDED, *_ERRORS)
 def connect() -> None:
     """Subscribe to the ends of runs, and know the lane. Called once, at start."""
     events.subscribe([FINISHED], react, id="agents_app.reactions.starting.react")
-    lane_types.register(ReactionLane(), name=PREFIX)
+    channels.register(ReactionLane(), name=PREFIX)
 
 
 def react(event: Event) -> None:
