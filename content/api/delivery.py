@@ -73,7 +73,14 @@ def delivered_post(
     post = _in_place(arm, original) if arm is not None else original
     wire = reading.only(presenters.post_fields(post), fields)
     if arms:
-        wire |= reading.only(presenters.tested(post, arms), fields)
+        tested: presenters.Wire = {
+            "variations": [
+                {"id": arm.post_id, "variation": arm.name, "weight": arm.weight} for arm in arms
+            ]
+        }
+        if post.variation_of_id is not None:
+            tested |= {"variationOf": post.variation_of_id, "variation": post.variation}
+        wire |= reading.only(tested, fields)
     if fields & {"modules", "media"}:
         modules = queries.module_rows([post.pk])
         if "modules" in fields:

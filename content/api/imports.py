@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from content.api import reading
-from content.api.schema.modules import Props
+from content.api.answers import Props
 from content.api.schema.posts import MADE, PostSchema
 from content.document import CUSTOM_PREFIX, SCHEMA_VERSION, ModuleDocument, PostDocument
 from content.rules.modules import MODULES_MAX

@@ -11,9 +11,9 @@ from rest_framework.response import Response
 
 from content import edits
 from content.api import reading
+from content.api.answers import Props
 from content.api.module_entries import NewModule, add
 from content.api.schema import modules as schema
-from content.api.schema.modules import Props
 from content.document import PostDocument
 from content.layers import open_layers
 from content.models import Post, PostModule

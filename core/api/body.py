@@ -34,6 +34,10 @@ class Body(BaseModel):
     )
     ignored_keys: ClassVar[frozenset[str]] = frozenset()
 
+    def __init_subclass__(cls, answered_by: type[Answer] | None = None) -> None:
+        """Take what `__pydantic_init_subclass__` reads, which Python hands to both."""
+        super().__init_subclass__()
+
     @classmethod
     def __pydantic_init_subclass__(
         cls, answered_by: type[Answer] | None = None, **kwargs: Any

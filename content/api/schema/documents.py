@@ -40,7 +40,7 @@ class DocumentSchema(serializers.Serializer[object]):
 class ExportFieldsSchema(DocumentFieldsSchema):
     """The fields of a post, with its status."""
 
-    status = serializers.ChoiceField(choices=Status.choices)
+    status = serializers.ChoiceField(choices=Status.values)
 
 
 class ExportTranslationSchema(serializers.Serializer[object]):

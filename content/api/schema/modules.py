@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
-
-from pydantic import Field
 from rest_framework import serializers
 
+from content.api.answers import SCOPES, WRITTEN
 from core.api.schema import MetaSchema
-
-SCOPES = ["local", "global", "static"]
-WRITTEN: Final = (
-    "Values by the names of `propsSchema`. Rich text, however deep, is a string of Markdown or a document; what "
-    "is answered is the document. What a value refers to must exist."
-)
-"""Of props and overrides that are sent."""
-Props = Annotated[dict[str, Any], Field(description=WRITTEN)]
-"""Props and overrides in the body of a request."""
 
 
 class ModuleShapeSchema(serializers.Serializer[object]):

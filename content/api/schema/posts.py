@@ -91,7 +91,7 @@ class _ListedSchema(serializers.Serializer[object]):
     slug = serializers.CharField(max_length=SLUG_MAX)
     title = serializers.CharField(max_length=TITLE_MAX)
     excerpt = serializers.CharField(allow_blank=True, max_length=EXCERPT_MAX)
-    status = serializers.ChoiceField(choices=Status.choices)
+    status = serializers.ChoiceField(choices=Status.values)
     url = serializers.CharField(allow_blank=True, help_text="The path on the site.")
     parentId = serializers.UUIDField(allow_null=True)
     orderIndex = serializers.IntegerField()
@@ -202,7 +202,7 @@ class PostChangesSchema(PostFieldsSchema):
     """What to change of a post; what is absent stays. Other keys that a GET answers are ignored."""
 
     title = serializers.CharField(required=False, min_length=1, max_length=TITLE_MAX)
-    status = serializers.ChoiceField(choices=Status.choices, required=False, allow_null=True)
+    status = serializers.ChoiceField(choices=Status.values, required=False, allow_null=True)
     modules = serializers.ListField(
         child=serializers.DictField(),
         required=False,

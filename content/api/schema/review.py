@@ -7,7 +7,7 @@ from typing import get_args
 from drf_spectacular.utils import OpenApiExample
 from rest_framework import serializers
 
-from content.api.schema.modules import WRITTEN
+from content.api.answers import WRITTEN
 from content.api.schema.posts import PostFieldsSchema
 from content.changes.values import Kind
 from content.models import Layer
