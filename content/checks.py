@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from django.apps import AppConfig
 from django.contrib.staticfiles import finders
 from django.core.checks import CheckMessage, Error, register
 from django.core.exceptions import SuspiciousFileOperation
+from django.db import models
 from django.template import TemplateDoesNotExist, TemplateSyntaxError
 from django.template.loader import get_template
 
@@ -25,8 +27,20 @@ from content.definitions import (
     validate_props,
     why_excluded,
 )
+from content.models import Post
+from content.post_fields import POST_FIELDS, Kind, PostField
 from core.errors import CmsError
 
+_COLUMN_TYPES: Final[Mapping[Kind, tuple[type[models.Field[Any, Any]], ...]]] = {
+    "text": (models.CharField, models.TextField),
+    "textarea": (models.CharField, models.TextField),
+    "url": (models.CharField, models.TextField),
+    "json": (models.JSONField,),
+    "media": (models.ForeignKey,),
+    "post-reference": (models.ForeignKey,),
+    "number": (models.IntegerField,),
+    "moment": (models.DateTimeField,),
+}
 Reason = tuple[str, str, str]
 """What is wrong, how to mend it, and the check's id."""
 
@@ -44,6 +58,36 @@ def check_definitions(
     for post_type in post_types:
         found += _errors(post_type, f"post type {post_type.name!r}", _type_reasons(post_type))
     return found
+
+
+@register("definitions")
+def check_post_fields(
+    app_configs: Sequence[AppConfig] | None = None, **kwargs: object
+) -> list[CheckMessage]:
+    """Every declared post field whose column in `Post` holds something else than was declared."""
+    return [
+        Error(
+            f"content/post_fields.py: {field.column}: {reason}",
+            hint="Make the declaration and the column in content/models/post.py agree.",
+            id="content.E018",
+        )
+        for field in POST_FIELDS.values()
+        for reason in differences(field)
+    ]
+
+
+def differences(field: PostField) -> Iterator[str]:
+    """What the column of a declared post field has otherwise than its declaration."""
+    columns = {column.attname: column for column in Post._meta.local_concrete_fields}
+    column = columns.get(field.column)
+    if column is None:
+        yield "Post has no such column"
+    elif not isinstance(column, _COLUMN_TYPES[field.kind]):
+        yield f"a {field.kind} cannot stand in a {type(column).__name__}"
+    elif field.max_length is not None and column.max_length != field.max_length:
+        yield f"it may have {field.max_length} characters, its column {column.max_length}"
+    elif column.null != field.is_nullable:
+        yield f"nullable is {field.is_nullable} here and {column.null} in its column"
 
 
 def _errors(definition: type, thing: str, reasons: Iterator[Reason]) -> Iterator[CheckMessage]:

@@ -9,17 +9,10 @@ from uuid import uuid4
 from content.definitions import find_post_type, modules, props_of
 from content.document import PostDocument
 from content.models import Term
+from content.post_fields import POST_FIELDS
 from core.json import JsonObject
 
-COPIED_FIELDS: Final = (
-    "title",
-    "excerpt",
-    "metaTitle",
-    "metaDescription",
-    "robotsJson",
-    "jsonldOverrides",
-    "featuredMediaId",
-)
+COPIED_FIELDS: Final = tuple(name for name, field in POST_FIELDS.items() if field.copied)
 """What a copy takes over, beside custom fields: what a post says, not where it stands or when it appears."""
 
 

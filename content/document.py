@@ -9,29 +9,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
+from content.post_fields import POST_FIELDS
 from core.json import Json, JsonObject
 
 SCHEMA_VERSION: Final = 1
 
-FIELD_NAMES: Final = (
-    "title",
-    "slug",
-    "excerpt",
-    "metaTitle",
-    "metaDescription",
-    "canonicalUrl",
-    "robotsJson",
-    "jsonldOverrides",
-    "featuredMediaId",
-    "parentId",
-    "orderIndex",
-    "publishAt",
-)
+FIELD_NAMES: Final = tuple(POST_FIELDS)
 """Every post field of a document, in reading order. Custom fields follow as `customFields.<name>`."""
 
 CUSTOM_PREFIX: Final = "customFields."
 
-AGENT_FIELD_NAMES: Final = frozenset(FIELD_NAMES) - {"parentId", "orderIndex", "publishAt"}
+AGENT_FIELD_NAMES: Final = frozenset(
+    name for name, declared in POST_FIELDS.items() if declared.proposable
+)
 """What an agent or AI client may stage, beside custom fields."""
 
 

@@ -23,6 +23,7 @@ from content.models import (
     PostTerm,
     Term,
 )
+from content.post_fields import LISTED_FIELDS
 from core.errors import invalid
 from core.statements import Row, Statement, columns_of, instance
 
@@ -32,7 +33,7 @@ LIST_COLUMNS: Final = (
     "locale",
     "slug",
     "title",
-    "excerpt",
+    *(field.column for field in LISTED_FIELDS),
     "status",
     "path",
     "parent_id",

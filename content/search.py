@@ -15,10 +15,12 @@ from content import queries
 from content.definitions import custom_text_of, text_of
 from content.document import PostDocument
 from content.models import ModuleInstance, Post, SearchEntry
+from content.post_fields import POST_FIELDS, SearchWeight
 from core import search
 from core.json import JsonObject
 
 TABLE: Final = search.SearchTable("content_searchentry", "post_id")
+WEIGHTS: Final[tuple[SearchWeight, ...]] = ("A", "B", "C", "D")
 _BATCH: Final = 100
 
 
@@ -78,6 +80,17 @@ def _text_of_row(row: Mapping[str, str]) -> str:
 
 
 def _entry(post: Post, custom_fields: JsonObject, module_texts: Sequence[str]) -> search.Entry:
-    """The title weighs most, then the excerpt, then what stands in modules and custom fields, then the slug."""
-    body = "\n".join([custom_text_of(post.type, custom_fields), *module_texts])
-    return search.Entry(post.pk, post.locale, (post.title, post.excerpt, body, post.slug))
+    """The words of a post by their weight, the most first; those of modules and custom fields have the third."""
+    texts = {weight: texts_of(post, weight) for weight in WEIGHTS}
+    texts["C"] += [custom_text_of(post.type, custom_fields), *module_texts]
+    first, second, third, fourth = ("\n".join(texts[weight]) for weight in WEIGHTS)
+    return search.Entry(post.pk, post.locale, (first, second, third, fourth))
+
+
+def texts_of(post: Post, *weights: SearchWeight) -> list[str]:
+    """What stands in the declared fields of a post that count that much in search."""
+    return [
+        str(getattr(post, field.column) or "")
+        for field in POST_FIELDS.values()
+        if field.search_weight in weights
+    ]

@@ -13,23 +13,11 @@ from django.utils.dateparse import parse_datetime
 from content.changes import Changes
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.models import ModuleInstance, Post, PostModule, PostTerm
+from content.post_fields import POST_FIELDS
 from core.json import Json, JsonObject
 from core.statements import Row, Statement
 
-COLUMNS: Final[Mapping[str, str]] = {
-    "title": "title",
-    "slug": "slug",
-    "excerpt": "excerpt",
-    "metaTitle": "meta_title",
-    "metaDescription": "meta_description",
-    "canonicalUrl": "canonical_url",
-    "robotsJson": "robots_json",
-    "jsonldOverrides": "jsonld_overrides",
-    "featuredMediaId": "featured_media_id",
-    "parentId": "parent_id",
-    "orderIndex": "order_index",
-    "publishAt": "publish_at",
-}
+COLUMNS: Final[Mapping[str, str]] = {name: field.column for name, field in POST_FIELDS.items()}
 """The column of each document field."""
 
 
@@ -159,12 +147,11 @@ def set_fields(post: Post, document: PostDocument, changes: Changes) -> set[str]
 
 def column_value(name: str, value: Json) -> object:
     """A document field's value as its column stores it."""
-    if name == "publishAt":
+    field = POST_FIELDS[name]
+    if field.kind == "moment":
         return parse_datetime(value) if isinstance(value, str) else None
-    if name == "excerpt":
-        return value or ""
-    if name == "orderIndex":
-        return value or 0
+    if not field.is_nullable and not field.required:
+        return value or (0 if field.kind == "number" else "")
     return value
 
 

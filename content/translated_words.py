@@ -13,6 +13,7 @@ from content.definitions import (
     props_of,
     taxonomies,
 )
+from content.post_fields import POST_FIELDS
 
 _REASONS: Final = (
     *("before", "created", "edited", "approved"),
@@ -29,6 +30,8 @@ def words() -> Iterator[str]:
     for post_type in post_types:
         yield from (post_type.label, post_type.label_plural, post_type.description)
         yield from _words_of(post_type.CustomFields)
+    for field in POST_FIELDS.values():
+        yield from (field.label, field.help)
     for definition in (*module_groups, *taxonomies):
         yield from (definition.label, definition.description)
     yield from _REASONS

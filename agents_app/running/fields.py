@@ -11,18 +11,10 @@ from django.utils.translation import gettext
 from content.changes import same
 from content.definitions import modules, post_types, props_of
 from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.post_fields import POST_FIELDS
 from core.errors import RuleViolation, invalid
 from core.json import Json, JsonObject
 
-_POST_TYPES: dict[str, str] = {
-    "excerpt": "textarea",
-    "metaDescription": "textarea",
-    "canonicalUrl": "url",
-    "robotsJson": "object",
-    "jsonldOverrides": "object",
-    "featuredMediaId": "media",
-}
-"""The field types of post fields; the others are text."""
 _PLACE_DIGITS = 4
 
 
@@ -142,7 +134,7 @@ def type_of_key(key: str) -> str | None:
         found = (props_of(type_.CustomFields).get(name) for type_ in types if type_ is not None)
         return next((prop.kind for prop in found if prop is not None), None)
     if kind == "post":
-        return _POST_TYPES.get(rest, "text") if rest in AGENT_FIELD_NAMES else None
+        return POST_FIELDS[rest].field_type if rest in AGENT_FIELD_NAMES else None
     type_name, _, path = rest.partition(".")
     definition = modules.get(type_name) if kind == "module" else None
     if definition is None or path.partition(".")[0] not in props_of(definition.Props):
@@ -161,7 +153,7 @@ def _post_field(document: PostDocument, key: str, name: str) -> FieldTarget:
         if prop is not None:
             return FieldTarget(key, prop.kind, None, (name,))
     elif name in AGENT_FIELD_NAMES:
-        return FieldTarget(key, _POST_TYPES.get(name, "text"), None, (name,))
+        return FieldTarget(key, POST_FIELDS[name].field_type, None, (name,))
     known = ", ".join(f"post.{field}" for field in sorted(AGENT_FIELD_NAMES))
     raise invalid(
         "fieldKey",

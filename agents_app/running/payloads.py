@@ -13,6 +13,7 @@ from content.definitions import modules
 from content.document import ModuleDocument, PostDocument
 from content.layers import Layers
 from content.models import ModuleInstance, Post
+from content.post_fields import POST_FIELDS
 from core.actor import Actor
 from core.json import Json, JsonObject
 
@@ -20,13 +21,11 @@ _POST_NAMES: Final = (
     "type",
     "locale",
     "slug",
-    "title",
-    "excerpt",
-    "metaTitle",
-    "metaDescription",
-    "canonicalUrl",
-    "robotsJson",
-    "jsonldOverrides",
+    *(
+        name
+        for name, field in POST_FIELDS.items()
+        if field.proposable and field.kind != "media" and name != "slug"
+    ),
     "customFields",
 )
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
 from drf_spectacular.utils import extend_schema
-from pydantic import Field
+from pydantic import Field, create_model
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,6 +13,7 @@ from content.api import reading
 from content.api.answers import Props
 from content.api.schema.posts import MADE, PostSchema
 from content.document import CUSTOM_PREFIX, SCHEMA_VERSION, ModuleDocument, PostDocument
+from content.post_fields import POST_FIELDS
 from content.rules.modules import MODULES_MAX
 from content.rules.terms import MOST_TERMS
 from content.services.import_post import import_post
@@ -23,25 +24,26 @@ from core.errors import invalid
 from core.json import JsonObject
 
 
-class ImportedFields(Body):
-    """The fields of a post. `status` and `publishAt` are not looked at: an import is a draft."""
-
+class _ImportedPost(Body):
     type: Words
     locale: Words
-    title: Words | None = None
-    slug: Words | None = None
-    excerpt: Words | None = None
-    meta_title: Words | None = None
-    meta_description: Words | None = None
-    canonical_url: Words | None = None
-    robots_json: dict[str, Any] | None = None
-    jsonld_overrides: dict[str, Any] | None = None
-    featured_media_id: Words | None = None
-    parent_id: Words | None = None
-    order_index: int | None = None
-    publish_at: Words | None = None
-    custom_fields: dict[str, Any] = {}
-    status: Words | None = None
+
+
+if TYPE_CHECKING:
+    ImportedFields = _ImportedPost
+else:
+    _SHAPES = {"json": dict[str, Any], "number": int}
+    ImportedFields = create_model(
+        "ImportedFields",
+        __base__=_ImportedPost,
+        __doc__="The fields of a post. `status` and `publishAt` are not looked at: an import is a draft.",
+        **{
+            field.column: (_SHAPES.get(field.kind, Words) | None, None)
+            for field in POST_FIELDS.values()
+        },
+        custom_fields=(dict[str, Any], {}),
+        status=(Words | None, None),
+    )
 
 
 class ImportedModule(Body):
@@ -108,10 +110,10 @@ def _check_version(document: object) -> None:
 
 
 def _document(shape: ImportedDocument) -> PostDocument:
-    fields: JsonObject = shape.post.model_dump(by_alias=True)
-    for name in ("type", "locale", "status", "customFields"):
-        del fields[name]
-    fields |= {CUSTOM_PREFIX + name: value for name, value in shape.post.custom_fields.items()}
+    found: JsonObject = shape.post.model_dump(by_alias=True)
+    fields = {name: found[name] for name in POST_FIELDS}
+    custom = cast("JsonObject", found["customFields"])
+    fields |= {CUSTOM_PREFIX + name: value for name, value in custom.items()}
     return PostDocument(
         type=shape.post.type,
         locale=shape.post.locale,

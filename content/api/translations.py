@@ -15,8 +15,8 @@ from content.api import reading
 from content.api.answers import StatusText
 from content.api.schema.posts import MADE, PostSchema
 from content.models import Post
-from content.models.post import SLUG_MAX, TITLE_MAX
 from content.origins import TranslationState, states_of
+from content.post_fields import SLUG_MAX, TITLE_MAX
 from content.services.translate import create_translation, mark_up_to_date
 from core.api.answer import Answer, MetaAnswer
 from core.api.body import Body, Words, read_body

@@ -13,6 +13,7 @@ from content import edits, front_matter
 from content.definitions import find_post_type
 from content.document import PostDocument
 from content.models import Post
+from content.post_fields import POST_FIELDS
 from content.richtext.markdown import from_markdown
 from content.richtext.nodes import Node, attributes, children, kind
 from content.richtext.text import to_text
@@ -25,10 +26,12 @@ LARGEST_FILE: Final = 2 * 1024 * 1024
 _SUFFIXES: Final = frozenset({".md", ".markdown"})
 _FOLDER_PAGES: Final = ("index", "_index", "readme")
 _FIELDS: Final[Mapping[str, str]] = {
-    "excerpt": "excerpt",
     "description": "metaDescription",
-    "metaTitle": "metaTitle",
-    "metaDescription": "metaDescription",
+    **{
+        name: name
+        for name, field in POST_FIELDS.items()
+        if field.is_text and field.translatable and name != "title"
+    },
 }
 """The field that each name of the front matter fills; other names are left alone."""
 Outcome = Literal["made", "skipped", "failed"]

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
 from uuid import uuid4
 
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
-TITLE_MAX = 300
-SLUG_MAX = 200
-EXCERPT_MAX = 2000
-META_MAX = 500
-URL_MAX = 2000
+from content.post_fields import (
+    EXCERPT_MAX,
+    META_MAX,
+    POST_FIELDS,
+    SLUG_MAX,
+    TITLE_MAX,
+    URL_MAX,
+    Kind,
+    PostField,
+)
+
 VARIATION_MAX = 40
 VARIATION_PATTERN: Final = rf"^[A-Za-z0-9][A-Za-z0-9_-]{{0,{VARIATION_MAX - 1}}}$"
 
@@ -43,6 +50,9 @@ class PostQuerySet(models.QuerySet["Post"]):
 
 class Post(models.Model):
     """The live layer of a post. `version` grows with every change of live content.
+
+    The fields that people write are declared in `content.post_fields`; those that Python reads by name are spelled
+    here too, and a check compares them. `column_of` makes the others.
 
     `is_placeholder` marks a post that an agent made and nobody approved: its live title and slug stand in for
     what waits in AI Review. `path` is the URL's path, set whenever slug, parent or locale changes.
@@ -167,3 +177,32 @@ class Post(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+
+_COLUMN_TYPES: Final[Mapping[Kind, type[models.Field[Any, Any]]]] = {
+    "text": models.CharField,
+    "textarea": models.TextField,
+    "url": models.CharField,
+    "json": models.JSONField,
+    "number": models.IntegerField,
+    "moment": models.DateTimeField,
+}
+
+
+def column_of(field: PostField) -> models.Field[Any, Any]:
+    """The column of a declared field that `Post` does not spell.
+
+    It is nullable, for documents of earlier do not have the field. A foreign key `Post` must spell.
+    """
+    if field.kind not in _COLUMN_TYPES or not field.is_nullable:
+        raise TypeError(
+            f"{field.column}: declare it as `… | None`, and spell a foreign key in Post"
+        )
+    settings = {"max_length": field.max_length} if field.max_length is not None else {}
+    return _COLUMN_TYPES[field.kind](null=True, blank=True, **settings)
+
+
+_SPELLED: Final = {column.attname for column in Post._meta.local_concrete_fields}
+for _field in POST_FIELDS.values():
+    if _field.column not in _SPELLED:
+        Post.add_to_class(_field.column, column_of(_field))

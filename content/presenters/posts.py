@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from content.document import PostDocument
 from content.models import Post
+from content.post_fields import LISTED_FIELDS
 from content.presenters.modules import Wire, live_module
 from content.store import fields_of, iso
 from core.statements import Row
@@ -19,7 +20,7 @@ def listed_post(row: Row, modules: Iterable[Row] | None, layers: Mapping[str, Ro
         "locale": row["locale"],
         "slug": row["slug"],
         "title": row["title"],
-        "excerpt": row["excerpt"],
+        **{field.name: row[field.column] for field in LISTED_FIELDS},
         "status": row["status"],
         "url": row["path"],
         "parentId": row["parent_id"],

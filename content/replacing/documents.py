@@ -8,13 +8,14 @@ from typing import Final
 
 from content.definitions import ModuleProps, modules, post_types
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.post_fields import POST_FIELDS
 from content.replacing.props import edit_json, edit_props
 from core.json import Json
 from core.replacing import Edit, Hand
 
 POSTS: Final = "posts"
 MODULES: Final = "modules"
-_TEXTS: Final = ("title", "excerpt", "metaTitle", "metaDescription", "canonicalUrl")
+_TEXTS: Final = tuple(name for name, field in POST_FIELDS.items() if field.is_text)
 
 
 def edit_document(

@@ -14,6 +14,7 @@ from content.changes import diff
 from content.document import PostDocument
 from content.layers.live_many import Written, tell_many, write_many
 from content.models import Post, PostModule
+from content.post_fields import POST_FIELDS
 from content.replacing.documents import MODULES, POSTS, edit_document, settle_hands
 from content.rules import check_changes
 from core.actor import Actor
@@ -21,7 +22,7 @@ from core.errors import RuleViolation
 from core.json import JsonObject
 from core.replacing import Edit, Hand, Place, batches
 
-_TEXTS: Final = ("title", "excerpt", "meta_title", "meta_description", "canonical_url")
+_TEXTS: Final = tuple(field.column for field in POST_FIELDS.values() if field.is_text)
 _JSON: Final = ("jsonld_overrides", "custom_fields")
 
 

@@ -6,29 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 
 from content.definitions import modules, post_types, props_of
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.post_fields import POST_FIELDS
 from content.review.differences import base_path
 from core.words import in_words
 
-FIELD_LABELS: Final[Mapping[str, Promise]] = {
-    "title": gettext_lazy("Title"),
-    "slug": gettext_lazy("Slug"),
-    "excerpt": gettext_lazy("Excerpt"),
-    "metaTitle": gettext_lazy("Meta title"),
-    "metaDescription": gettext_lazy("Meta description"),
-    "canonicalUrl": gettext_lazy("Canonical address"),
-    "robotsJson": gettext_lazy("Robots"),
-    "jsonldOverrides": gettext_lazy("Structured data"),
-    "featuredMediaId": gettext_lazy("Featured image"),
-    "parentId": gettext_lazy("Parent"),
-    "orderIndex": gettext_lazy("Order"),
-    "publishAt": gettext_lazy("Publish at"),
-    "taxonomyTermIds": gettext_lazy("Terms"),
-}
 POST_GROUP: Final = gettext_lazy("Post")
 
 
@@ -68,8 +53,11 @@ def _names(
 
 def field_label(post_type: str, name: str) -> str:
     """The label of a post field by its name in a document."""
+    if name == "taxonomyTermIds":
+        return gettext("Terms")
     if not name.startswith(CUSTOM_PREFIX):
-        return str(FIELD_LABELS.get(name, name))
+        declared = POST_FIELDS.get(name)
+        return in_words(declared.label) if declared else name
     definition = post_types.get(post_type)
     key = name.removeprefix(CUSTOM_PREFIX)
     prop = props_of(definition.CustomFields).get(key) if definition else None

@@ -12,31 +12,12 @@ from django.utils.translation import gettext as _
 from content.changes import ABSENT, TERMS_PATH, Change, Value
 from content.definitions import ModuleProps, modules, post_types, props_of
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.post_fields import POST_FIELDS
 from content.review.comparison import Shape
 from content.review.differences import Difference, Reference, ReferenceKind
 from core.json import Json
 
-FIELD_KINDS: Final[Mapping[str, str]] = {
-    "excerpt": "textarea",
-    "metaDescription": "textarea",
-    "featuredMediaId": "media",
-    "parentId": "post-reference",
-    "orderIndex": "number",
-    "publishAt": "moment",
-    "robotsJson": "json",
-    "jsonldOverrides": "json",
-    "taxonomyTermIds": "taxonomy-reference",
-    "canonicalUrl": "url",
-}
-"""How post fields are shown; the others are a line of text."""
 _KINDS: Final[tuple[ReferenceKind, ...]] = get_args(ReferenceKind)
-_SHAPES: Final[Mapping[str, str]] = {
-    "slug": "slug",
-    "canonicalUrl": "canonical",
-    "robotsJson": "robots",
-    "jsonldOverrides": "structured-data",
-}
-"""Post fields that are compared in a way of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +140,8 @@ def kind_at(path: str, document: PostDocument) -> tuple[str, type[ModuleProps] |
     if path.startswith("post."):
         name = path.removeprefix("post.")
         if not name.startswith(CUSTOM_PREFIX):
-            return FIELD_KINDS.get(name, "text"), None
+            declared = POST_FIELDS.get(name)
+            return declared.kind if declared else "text", None
         owner = post_types.get(document.type)
         return _kind_of(owner.CustomFields if owner else None, name.removeprefix(CUSTOM_PREFIX))
     _, module_id, *rest = path.split(".", 3)
@@ -170,9 +152,9 @@ def kind_at(path: str, document: PostDocument) -> tuple[str, type[ModuleProps] |
 
 def shape_at(path: str, document: PostDocument) -> Shape:
     """How the values of a path are compared."""
-    name = path.removeprefix("post.")
-    if path.startswith("post.") and name in _SHAPES:
-        return Shape(_SHAPES[name])
+    declared = POST_FIELDS.get(path.removeprefix("post."))
+    if path.startswith("post.") and declared is not None and declared.format:
+        return Shape(declared.format)
     kind, nested = kind_at(path, document)
     if kind == "url" and path.startswith("modules."):
         module = document.module(path.split(".", 2)[1])

@@ -10,13 +10,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from content.changes import Value
+from content.post_fields import POST_FIELDS
 from content.review.differences import Action, Comparison
 
 Phrase = Callable[[int], str]
 _NOTICED: Final = 0.1
 """A share of words below which a change of length is not worth a sentence."""
-_LIMITS: Final = {"post.metaTitle": 60, "post.metaDescription": 160}
-"""Characters that search engines show."""
 _NUMBERS: Final = frozenset({"number", "price", "date"})
 
 
@@ -30,7 +29,8 @@ def summary(comparison: Comparison) -> str:
 
 def length_note(path: str, before: Value, after: Value) -> str:
     """How long a text is that search engines cut off; empty for any other."""
-    most = _LIMITS.get(path)
+    declared = POST_FIELDS.get(path.removeprefix("post."))
+    most = declared.advised_length if declared and path.startswith("post.") else None
     if most is None:
         return ""
     old, new = (len(value) if isinstance(value, str) else 0 for value in (before, after))

@@ -10,6 +10,7 @@ from content.changes import ABSENT, Change, Changes, diff
 from content.definitions import find_module, find_post_type, props_of
 from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, PostDocument
 from content.models import ModuleInstance, Post
+from content.post_fields import POST_FIELDS
 from content.rules.fields import clean_fields
 from content.rules.modules import check_locks, clean_modules
 from content.rules.references import check_references
@@ -18,8 +19,6 @@ from content.rules.translations import changes_text_only
 from core.actor import Actor
 from core.errors import NotAllowed, RuleViolation
 from core.json import Json
-
-TRANSLATABLE_FIELDS = frozenset({"title", "slug", "excerpt", "metaTitle", "metaDescription"})
 
 
 def check_changes(
@@ -96,7 +95,8 @@ def _is_translatable(
     module_id = change.module_id
     if module_id is None:
         name = change.path.removeprefix("post.")
-        if name in TRANSLATABLE_FIELDS:
+        declared = POST_FIELDS.get(name)
+        if declared is not None and declared.translatable:
             return True
         fields = find_post_type(before.type).CustomFields
         prop = props_of(fields).get(name.removeprefix(CUSTOM_PREFIX))

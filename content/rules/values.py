@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
-from content.models.post import EXCERPT_MAX, META_MAX, SLUG_MAX, TITLE_MAX, URL_MAX
+from content.post_fields import POST_FIELDS, Format, Kind, PostField
 from content.richtext.schema import safe_href
 from content.store import iso
 from core.errors import invalid
@@ -28,47 +28,59 @@ _LATEST_YEAR: Final = 9000
 
 def clean_value(name: str, value: Json) -> Json:
     """The value to store in a field; `RuleViolation` keyed by the field's name."""
-    return _CHECKS[name](name, value)
+    field = POST_FIELDS[name]
+    check = _FORMATS.get(field.format) or _KINDS.get(field.kind)
+    return check(field, value) if check is not None else _text(field, value)
 
 
-def _text(
-    limit: int, *, required: bool = False, lines: bool = False
-) -> Callable[[str, Json], Json]:
-    def check(name: str, value: Json) -> Json:
-        if value is None and not required:
-            return "" if name == "excerpt" else None
-        if not isinstance(value, str):
-            raise invalid(name, _("%(name)s must be text.") % {"name": name})
-        value = value.strip()
-        if required and not value:
-            raise invalid(name, _("%(name)s must not be empty.") % {"name": name})
-        if len(value) > limit:
-            raise invalid(
-                name,
-                _("%(name)s has %(number)s characters; at most %(limit)s are allowed.")
-                % {"name": name, "number": f"{len(value):,}", "limit": f"{limit:,}"},
-            )
-        if _CONTROL.search(value) or (not lines and ("\n" in value or "\r" in value)):
-            raise invalid(
-                name,
-                _("%(name)s must not hold control characters or line breaks.") % {"name": name},
-            )
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            raise invalid(
-                name, _("%(name)s holds half of a character (a lone surrogate).") % {"name": name}
-            ) from None
-        return value
-
-    return check
+def _text(field: PostField, value: Json) -> Json:
+    if value is None and not field.required:
+        return None if field.is_nullable else ""
+    return clean_line(
+        field.name,
+        value,
+        field.max_length or 0,
+        required=field.required,
+        lines=field.kind == "textarea",
+    )
 
 
-def _slug(name: str, value: Json) -> Json:
-    text = _text(SLUG_MAX, required=True)(name, value)
-    if not _SLUG.match(str(text)) or str(text) != str(text).lower():
+def clean_line(
+    name: str, value: Json, limit: int, *, required: bool = False, lines: bool = False
+) -> str:
+    """Text of at most so many characters, on one line unless `lines`; `RuleViolation` keyed by the field's name."""
+    if value is None and not required:
+        return ""
+    if not isinstance(value, str):
+        raise invalid(name, _("%(name)s must be text.") % {"name": name})
+    value = value.strip()
+    if required and not value:
+        raise invalid(name, _("%(name)s must not be empty.") % {"name": name})
+    if len(value) > limit:
         raise invalid(
             name,
+            _("%(name)s has %(number)s characters; at most %(limit)s are allowed.")
+            % {"name": name, "number": f"{len(value):,}", "limit": f"{limit:,}"},
+        )
+    if _CONTROL.search(value) or (not lines and ("\n" in value or "\r" in value)):
+        raise invalid(
+            name,
+            _("%(name)s must not hold control characters or line breaks.") % {"name": name},
+        )
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise invalid(
+            name, _("%(name)s holds half of a character (a lone surrogate).") % {"name": name}
+        ) from None
+    return value
+
+
+def _slug(field: PostField, value: Json) -> Json:
+    text = str(_text(field, value))
+    if not _SLUG.match(text) or text != text.lower():
+        raise invalid(
+            field.name,
             _(
                 "A slug is made of lower-case letters and digits, in words joined by single hyphens."
             ),
@@ -76,16 +88,20 @@ def _slug(name: str, value: Json) -> Json:
     return text
 
 
-def _address(name: str, value: Json) -> Json:
-    text = _text(URL_MAX)(name, value)
+def _address(field: PostField, value: Json) -> Json:
+    text = str(_text(field, value) or "")
     if not text:
-        return None
-    if not str(text).startswith(("http://", "https://")) or safe_href(str(text)) is None:
-        raise invalid(name, _("%(name)s must be an absolute http(s) address.") % {"name": name})
+        return None if field.is_nullable else ""
+    if not text.startswith(("http://", "https://")) or safe_href(text) is None:
+        raise invalid(
+            field.name,
+            _("%(name)s must be an absolute http(s) address.") % {"name": field.name},
+        )
     return text
 
 
-def _json_object(name: str, value: Json) -> Json:
+def _json_object(field: PostField, value: Json) -> Json:
+    name = field.name
     if value is None:
         return None
     if not isinstance(value, Mapping):
@@ -122,8 +138,9 @@ def _check_numbers(value: Json) -> None:
         raise ValueError(value)
 
 
-def _robots(name: str, value: Json) -> Json:
-    found = _json_object(name, value)
+def _robots(field: PostField, value: Json) -> Json:
+    name = field.name
+    found = _json_object(field, value)
     if isinstance(found, Mapping):
         for key, item in found.items():
             if key in ("index", "follow") and not isinstance(item, bool):
@@ -133,7 +150,8 @@ def _robots(name: str, value: Json) -> Json:
     return found
 
 
-def _uuid(name: str, value: Json) -> Json:
+def _uuid(field: PostField, value: Json) -> Json:
+    name = field.name
     if value is None:
         return None
     try:
@@ -142,9 +160,10 @@ def _uuid(name: str, value: Json) -> Json:
         raise invalid(name, _("%(name)s must be a UUID.") % {"name": name}) from None
 
 
-def _whole_number(name: str, value: Json) -> Json:
+def _whole_number(field: PostField, value: Json) -> Json:
+    name = field.name
     if value is None:
-        return 0
+        return None if field.is_nullable else 0
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > 1_000_000:
         raise invalid(
             name,
@@ -153,7 +172,8 @@ def _whole_number(name: str, value: Json) -> Json:
     return value
 
 
-def _moment(name: str, value: Json) -> Json:
+def _moment(field: PostField, value: Json) -> Json:
+    name = field.name
     if value is None:
         return None
     moment: datetime | None = None
@@ -174,22 +194,15 @@ def _moment(name: str, value: Json) -> Json:
     return iso(moment)
 
 
-_CHECKS: Final[Mapping[str, Callable[[str, Json], Json]]] = {
-    "title": _text(TITLE_MAX, required=True),
+_FORMATS: Final[Mapping[Format, Callable[[PostField, Json], Json]]] = {
     "slug": _slug,
-    "excerpt": _text(EXCERPT_MAX, lines=True),
-    "metaTitle": _text(TITLE_MAX),
-    "metaDescription": _text(META_MAX, lines=True),
-    "canonicalUrl": _address,
-    "robotsJson": _robots,
-    "jsonldOverrides": _json_object,
-    "featuredMediaId": _uuid,
-    "parentId": _uuid,
-    "orderIndex": _whole_number,
-    "publishAt": _moment,
+    "robots": _robots,
 }
-
-
-def clean_line(name: str, value: Json, most: int, *, required: bool = False) -> str:
-    """One line of text of at most so many characters; `RuleViolation` keyed by the field's name."""
-    return str(_text(most, required=required)(name, value) or "")
+_KINDS: Final[Mapping[Kind, Callable[[PostField, Json], Json]]] = {
+    "url": _address,
+    "json": _json_object,
+    "media": _uuid,
+    "post-reference": _uuid,
+    "number": _whole_number,
+    "moment": _moment,
+}

@@ -13,7 +13,7 @@ from content import store
 from content.changes import diff
 from content.layers.live_many import Written, write_many
 from content.models import Post
-from content.models.post import URL_MAX
+from content.post_fields import URL_MAX
 from content.site.addresses import absolute
 from core import events
 from core.actor import Actor

@@ -11,6 +11,7 @@ from django.utils.translation import gettext
 
 from content.definitions import custom_text_of, text_of
 from content.models import Post
+from content.search import texts_of
 from content.site.addresses import search_path
 from content.site.feed_links import feeds_of
 from content.site.links import Place, alternates
@@ -57,7 +58,7 @@ def search_page(locale: str, asked: str, number: int) -> str | None:
 def _result(
     post: Post, words: str, modules: Mapping[str, Sequence[RenderableModule]]
 ) -> dict[str, object]:
-    texts = [post.excerpt, custom_text_of(post.type, post.custom_fields)]
+    texts = [*texts_of(post, "B", "C"), custom_text_of(post.type, post.custom_fields)]
     texts += [text_of(item.type, item.props) for item in modules.get(str(post.pk), ())]
     return {
         "title": marked(post.title, words),

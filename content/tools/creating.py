@@ -11,6 +11,7 @@ from content import edits
 from content.document import ModuleDocument, PostDocument
 from content.models import Post
 from content.module_group_queries import find_group
+from content.post_fields import EXCERPT_MAX, SLUG_MAX, TITLE_MAX
 from content.rules import check_changes
 from content.rules.modules import of_one_module
 from content.services.create import propose_post
@@ -44,10 +45,10 @@ class ModuleEdit(Arguments):
 
 class CreatePost(Arguments):
     type: str = Field(max_length=60)
-    title: str = Field(max_length=300)
-    slug: str | None = Field(None, max_length=200)
+    title: str = Field(max_length=TITLE_MAX)
+    slug: str | None = Field(None, max_length=SLUG_MAX)
     locale: str | None = Field(None, max_length=12)
-    excerpt: str | None = Field(None, max_length=2000)
+    excerpt: str | None = Field(None, max_length=EXCERPT_MAX)
     content_markdown: Markdown | None = None
     module_group_name: str | None = Field(None, max_length=80)
     module_group_id: UUID | None = None

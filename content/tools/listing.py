@@ -11,6 +11,7 @@ from pydantic import Field
 from content import presenters, queries, search
 from content.definitions import post_types
 from content.models import Layer, Post
+from content.post_fields import LISTED_FIELDS
 from content.store import iso
 from content.titles import proposed_titles
 from content.tools.names import hint
@@ -108,7 +109,7 @@ def _listed(row: Row, layers: dict[str, Row], proposed: str | None, full: bool) 
     return answer | _rest(wire, layers) if full else answer
 
 
-_MORE: Final = ("excerpt", "version", "orderIndex")
+_MORE: Final = (*(field.name for field in LISTED_FIELDS), "version", "orderIndex")
 _MAYBE: Final = ("parentId", "featuredMediaId")
 _MOMENTS: Final = ("createdAt", "publishedAt")
 

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from pydantic import ConfigDict
+
+from content.post_fields import LISTED_FIELDS
 from core.tool_pages import Page
 from core.tools import Result
 
 
+def _describe_listed(schema: dict[str, Any]) -> None:
+    schema["properties"] |= {field.name: {"type": "string"} for field in LISTED_FIELDS}
+
+
 class ListedPost(Result):
+    """A post in a list, with the declared fields that lists answer."""
+
+    model_config = ConfigDict(json_schema_extra=_describe_listed)
+
     id: str
     type: str
     locale: str
@@ -19,7 +30,6 @@ class ListedPost(Result):
     updated_at: str
     layers: list[str]
     proposed_title: str | None = None
-    excerpt: str | None = None
     version: int | None = None
     parent_id: str | None = None
     order_index: int | None = None

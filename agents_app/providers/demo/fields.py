@@ -21,17 +21,10 @@ from agents_app.providers.demo.texts import (
 )
 from agents_app.providers.demo.wishes import UNDERSTOOD, fulfilled, shorter, wish_of
 from agents_app.providers.port import Toolbox
+from content.post_fields import POST_FIELDS
 from core.json import Json, JsonObject
 
 _TEXTS: Final = frozenset({"text", "textarea", ""})
-_POST_TYPES: Final = {
-    "featuredMediaId": "media",
-    "robotsJson": "object",
-    "jsonldOverrides": "object",
-    "canonicalUrl": "url",
-    "slug": "slug",
-}
-"""Types of post fields that are no text."""
 
 
 def proposed(payload: Values, tools: Toolbox) -> JsonObject:
@@ -108,7 +101,10 @@ def _type_of(payload: Values) -> str:
     key = str(section(payload, "field").get("key"))
     kind, _, rest = key.partition(".")
     if kind == "post":
-        return _POST_TYPES.get(rest, "")
+        declared = POST_FIELDS.get(rest)
+        if declared is None:
+            return ""
+        return "slug" if declared.format == "slug" else declared.field_type
     here = section(section(payload, "module"), "schema")
     for part in rest.split(".")[1:]:
         items = section(here, "items") or here

@@ -19,9 +19,12 @@ from agents_app.providers.demo.texts import (
     with_texts,
 )
 from agents_app.providers.demo.wishes import UNDERSTOOD, Wish, fulfilled, wish_of
+from content.post_fields import POST_FIELDS
 from core.json import Json, JsonObject
 
-_FIELDS: Final = ("title", "excerpt", "metaTitle", "metaDescription")
+_FIELDS: Final = tuple(
+    name for name, field in POST_FIELDS.items() if field.is_text and field.translatable
+)
 _NAMES: Final = {
     "metaTitle": re.compile(r"\b(meta|search) title\b", re.I),
     "metaDescription": re.compile(r"\bdescription\b", re.I),

@@ -18,9 +18,14 @@ from agents_app.providers.demo.texts import (
     section,
     values_of,
 )
+from content.post_fields import POST_FIELDS
 from core.json import Json, JsonObject
 
-_FIELDS: Final = {"title": 300, "excerpt": 2000, "metaTitle": 300, "metaDescription": 500}
+_FIELDS: Final = {
+    name: field.max_length or 0
+    for name, field in POST_FIELDS.items()
+    if field.is_text and field.translatable
+}
 """The post's texts, with the characters that each may have."""
 _TEXT_MAX: Final = 200
 _GLOSSARY: Final[Mapping[str, Mapping[str, str]]] = {

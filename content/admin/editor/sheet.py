@@ -5,71 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from django.utils.translation import gettext, gettext_noop
 
-from content.admin.editor.forms import FormField, fields_of
+from content.admin.editor.forms import REFERENCES, FormField, fields_of
 from content.admin.editor.robots import ROBOTS, robots_field, shown
 from content.definitions import find_module, find_post_type, modules, own_scope, post_types
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
-from content.models.post import EXCERPT_MAX, META_MAX, SLUG_MAX, TITLE_MAX, URL_MAX
-from content.review.labels import FIELD_LABELS, module_label
+from content.post_fields import POST_FIELDS, Panel, PostField
+from content.review.labels import module_label
 from core.json import Json
 from core.words import in_words
 
-_MAIN: Final = (
-    FormField("title", gettext_noop("Title"), "text", max_length=TITLE_MAX),
-    FormField(
-        "slug",
-        gettext_noop("Slug"),
-        "text",
-        gettext_noop("The last part of the address."),
-        max_length=SLUG_MAX,
-    ),
-    FormField(
-        "excerpt",
-        gettext_noop("Excerpt"),
-        "textarea",
-        gettext_noop("Shown in lists."),
-        max_length=EXCERPT_MAX,
-    ),
-)
-_SEO: Final = (
-    FormField(
-        "metaTitle",
-        gettext_noop("Meta title"),
-        "text",
-        gettext_noop("About 60 characters."),
-        max_length=TITLE_MAX,
-    ),
-    FormField(
-        "metaDescription",
-        gettext_noop("Meta description"),
-        "textarea",
-        gettext_noop("About 160 characters."),
-        max_length=META_MAX,
-    ),
-    FormField("canonicalUrl", gettext_noop("Canonical address"), "url", max_length=URL_MAX),
-    FormField(
-        "jsonldOverrides",
-        gettext_noop("Structured data"),
-        "json",
-        gettext_noop("JSON-LD to add or replace."),
-    ),
-)
-_PLACE: Final = (
-    FormField("featuredMediaId", gettext_noop("Featured image"), "media", is_nullable=True),
-    FormField("taxonomyTermIds", gettext_noop("Terms"), "terms", is_list=True),
-    FormField(
-        "publishAt",
-        gettext_noop("Publish at (UTC)"),
-        "moment",
-        gettext_noop("Publishes a draft by itself."),
-    ),
-    FormField("orderIndex", gettext_noop("Order"), "number"),
-)
-_PARENT: Final = FormField("parentId", gettext_noop("Parent"), "post-reference", is_nullable=True)
+_PLACE: Final = ("featuredMediaId", "taxonomyTermIds", "parentId", "publishAt", "orderIndex")
+"""The beginning of its panel, in this order; what else is declared for it follows."""
+_TERMS: Final = FormField("taxonomyTermIds", gettext_noop("Terms"), "terms", is_list=True)
+_LABELS: Final = {"publishAt": gettext_noop("Publish at (UTC)")}
+"""Labels that say in the form how to type a value."""
 NEW_PREFIX: Final = "new-"
 _NEW: Final = re.compile(r"new-[0-9]{1,4}", re.ASCII)
 
@@ -120,14 +74,11 @@ class ModuleSection:
 def post_sections(document: PostDocument) -> list[Section]:
     """The post's own fields, by section."""
     definition = post_types.get(document.type)
-    place = (
-        (*_PLACE[:2], _PARENT, *_PLACE[2:]) if definition and definition.hierarchical else _PLACE
-    )
     custom = fields_of(definition.CustomFields) if definition else ()
     sections = [
-        Section("main", gettext("Content"), tuple(_post_units(document, _MAIN))),
-        Section("place", gettext("Place and time"), tuple(_post_units(document, place))),
-        Section("seo", gettext("Search engines"), tuple(_post_units(document, _SEO))),
+        Section("main", gettext("Content"), tuple(_post_units(document, "main"))),
+        Section("place", gettext("Place and time"), tuple(_post_units(document, "place"))),
+        Section("seo", gettext("Search engines"), tuple(_post_units(document, "seo"))),
     ]
     if custom:
         units = tuple(
@@ -144,15 +95,33 @@ def post_sections(document: PostDocument) -> list[Section]:
     return sections
 
 
-def _post_units(document: PostDocument, fields: tuple[FormField, ...]) -> Iterator[Unit]:
-    for field in fields:
-        if field.name == "taxonomyTermIds":
+def _post_units(document: PostDocument, panel: Panel) -> Iterator[Unit]:
+    definition = post_types.get(document.type)
+    names = [name for name, field in POST_FIELDS.items() if field.panel == panel]
+    if panel == "place":
+        names = [*_PLACE, *(name for name in names if name not in _PLACE)]
+    for name in names:
+        value = document.fields.get(name)
+        if name == "taxonomyTermIds":
             if find_post_type(document.type).taxonomies:
-                yield Unit(f"post.{field.name}", field, list(document.taxonomy_term_ids))
-        else:
-            yield Unit(f"post.{field.name}", field, document.fields.get(field.name))
-        if field.name == "canonicalUrl":
-            yield Unit(f"post.{ROBOTS}", robots_field(), shown(document.fields.get(ROBOTS)))
+                yield Unit(f"post.{name}", _TERMS, list(document.taxonomy_term_ids))
+        elif name == ROBOTS:
+            yield Unit(f"post.{ROBOTS}", robots_field(), shown(value))
+        elif name != "parentId" or (definition and definition.hierarchical):
+            yield Unit(f"post.{name}", form_field_of(POST_FIELDS[name]), value)
+
+
+@cache
+def form_field_of(field: PostField) -> FormField:
+    """The control of a declared post field."""
+    return FormField(
+        field.name,
+        _LABELS.get(field.name, field.label),
+        field.kind,
+        field.help,
+        is_nullable=field.kind in REFERENCES,
+        max_length=field.max_length,
+    )
 
 
 def module_section(
@@ -213,6 +182,3 @@ def new_module(
         overrides={},
     )
     return module_section(module, {"": values} if slug else {})
-
-
-assert {field.name for field in (*_MAIN, *_SEO, *_PLACE, _PARENT)} <= set(FIELD_LABELS)  # noqa: S101

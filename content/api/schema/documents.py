@@ -5,26 +5,17 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from content.api.schema.modules import LiveModuleSchema
+from content.api.schema.post_fields import declare, stored
 from content.models import Status
+from content.post_fields import POST_FIELDS
 
 
+@declare(stored(POST_FIELDS.values()), before="customFields")
 class DocumentFieldsSchema(serializers.Serializer[object]):
     """The fields of a post."""
 
     type = serializers.CharField()
     locale = serializers.CharField()
-    title = serializers.CharField(allow_null=True)
-    slug = serializers.CharField(allow_null=True)
-    excerpt = serializers.CharField(allow_null=True, allow_blank=True)
-    metaTitle = serializers.CharField(allow_null=True)  # names of the wire
-    metaDescription = serializers.CharField(allow_null=True)
-    canonicalUrl = serializers.CharField(allow_null=True)
-    robotsJson = serializers.DictField(allow_null=True)
-    jsonldOverrides = serializers.DictField(allow_null=True)
-    featuredMediaId = serializers.UUIDField(allow_null=True)
-    parentId = serializers.UUIDField(allow_null=True)
-    orderIndex = serializers.IntegerField(allow_null=True)
-    publishAt = serializers.DateTimeField(allow_null=True)
     customFields = serializers.DictField()
 
 

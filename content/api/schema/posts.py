@@ -8,8 +8,9 @@ from rest_framework import serializers
 from content.api.module_entries import MOST
 from content.api.schema.documents import ExportSchema
 from content.api.schema.modules import LiveModuleSchema, ModuleEntrySchema, ModuleSchema
+from content.api.schema.post_fields import answered, declare, written
 from content.models import Status
-from content.models.post import EXCERPT_MAX, META_MAX, SLUG_MAX, TITLE_MAX, URL_MAX
+from content.post_fields import LISTED_FIELDS, POST_FIELDS, SLUG_MAX, TITLE_MAX
 from content.queries import ORDERINGS
 from core.api.schema import LOCATION, PAGES, MetaSchema, PersonSchema, choice, query
 
@@ -84,13 +85,13 @@ class TranslationSchema(serializers.Serializer[object]):
     locale = serializers.CharField()
 
 
+@declare(answered(LISTED_FIELDS), before="status")
 class _ListedSchema(serializers.Serializer[object]):
     id = serializers.UUIDField()
     type = serializers.CharField()
     locale = serializers.CharField()
     slug = serializers.CharField(max_length=SLUG_MAX)
     title = serializers.CharField(max_length=TITLE_MAX)
-    excerpt = serializers.CharField(allow_blank=True, max_length=EXCERPT_MAX)
     status = serializers.ChoiceField(choices=Status.values)
     url = serializers.CharField(allow_blank=True, help_text="The path on the site.")
     parentId = serializers.UUIDField(allow_null=True)
@@ -114,25 +115,28 @@ class ListedPostSchema(ListedLivePostSchema):
     layers = LayersSchema()
 
 
+@declare(
+    answered(
+        field
+        for name, field in POST_FIELDS.items()
+        if field.delivered and name not in _ListedSchema._declared_fields
+    ),
+    before="customFields",
+)
 class LivePostSchema(_ListedSchema):
     """A published post."""
 
-    metaTitle = serializers.CharField(allow_null=True, allow_blank=True, max_length=TITLE_MAX)
-    metaDescription = serializers.CharField(allow_null=True, allow_blank=True, max_length=META_MAX)
-    canonicalUrl = serializers.CharField(allow_null=True, max_length=URL_MAX)
-    robotsJson = serializers.DictField(allow_null=True)
-    jsonldOverrides = serializers.DictField(allow_null=True)
     customFields = serializers.DictField(help_text="By the names that the post type gives.")
     taxonomyTermIds = serializers.ListField(child=serializers.UUIDField())
     translations = TranslationSchema(many=True)
     modules = LiveModuleSchema(many=True)
 
 
+@declare(answered(field for field in POST_FIELDS.values() if not field.delivered), before="author")
 class PostSchema(LivePostSchema):
     """A post with its modules in every layer."""
 
     version = serializers.IntegerField(min_value=1)
-    publishAt = serializers.DateTimeField(allow_null=True)
     author = PersonSchema(allow_null=True)
     modules = ModuleSchema(many=True)
     variationOf = serializers.UUIDField(
@@ -163,24 +167,12 @@ class PostListSchema(serializers.Serializer[object]):
     meta = MetaSchema()
 
 
+@declare(
+    written(field for name, field in POST_FIELDS.items() if name != "title"), before="customFields"
+)
 class PostFieldsSchema(serializers.Serializer[object]):
     """The fields of a post that can be written."""
 
-    slug = serializers.CharField(
-        required=False, min_length=1, max_length=SLUG_MAX, help_text="Lower-case-with-hyphens."
-    )
-    excerpt = serializers.CharField(required=False, allow_null=True, max_length=EXCERPT_MAX)
-    metaTitle = serializers.CharField(required=False, allow_null=True, max_length=TITLE_MAX)
-    metaDescription = serializers.CharField(required=False, allow_null=True, max_length=META_MAX)
-    canonicalUrl = serializers.CharField(required=False, allow_null=True, max_length=URL_MAX)
-    robotsJson = serializers.DictField(required=False, allow_null=True)
-    jsonldOverrides = serializers.DictField(required=False, allow_null=True)
-    featuredMediaId = serializers.UUIDField(required=False, allow_null=True)
-    parentId = serializers.UUIDField(required=False, allow_null=True)
-    orderIndex = serializers.IntegerField(
-        required=False, allow_null=True, min_value=-1_000_000, max_value=1_000_000
-    )
-    publishAt = serializers.DateTimeField(required=False, allow_null=True)
     customFields = serializers.DictField(required=False, help_text="Merged name by name.")
     taxonomyTermIds = serializers.ListField(child=serializers.UUIDField(), required=False)
 

@@ -11,7 +11,7 @@ from content.api.answers import WRITTEN
 from content.api.schema.posts import PostFieldsSchema
 from content.changes.values import Kind
 from content.models import Layer
-from content.models.post import TITLE_MAX
+from content.post_fields import TITLE_MAX
 from content.review.differences import KINDS as DIFFERENCE_KINDS
 from content.review.risk import FLAGS
 from core.actor import Via
