@@ -16,6 +16,8 @@ MOST = 300
 
 
 class ModuleEntry(Body):
+    """A module of a new post."""
+
     type: Words
     props: Props | None = None
     overrides: Props | None = None

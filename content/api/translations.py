@@ -13,12 +13,12 @@ from rest_framework.response import Response
 from content import queries
 from content.api import reading
 from content.api.answers import StatusText
-from content.api.schema.posts import MADE, PostSchema
+from content.api.post_answers import MADE, PostAnswer
 from content.models import Post
 from content.origins import TranslationState, states_of
 from content.post_fields import SLUG_MAX, TITLE_MAX
 from content.services.translate import create_translation, mark_up_to_date
-from core.api.answer import Answer, MetaAnswer
+from core.api.answer import Answer, MetaAnswer, described
 from core.api.body import Body, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
@@ -107,7 +107,7 @@ class TranslationViewSet(ApiViewSet):
         data = [_answer(row, states.get(row.pk, TranslationState())) for row in shown]
         return Response(page.envelope(data, rows.count()))
 
-    @extend_schema(parameters=MADE, request=NewTranslation, responses={201: PostSchema})
+    @extend_schema(parameters=MADE, request=NewTranslation, responses={201: described(PostAnswer)})
     def create(self, request: Request, post_id: str) -> Response:
         """Make a draft in another language with the content of the post, to be translated there."""
         body = read_body(request, NewTranslation)

@@ -14,12 +14,12 @@ from rest_framework.response import Response
 from content import queries
 from content.api import reading
 from content.api.answers import StatusText
-from content.api.schema.posts import MADE, PostSchema
+from content.api.post_answers import MADE, PostAnswer
 from content.arm_queries import weight_left
 from content.models.post import VARIATION_MAX
 from content.services.running import WEIGHTS, change_variation
 from content.services.vary import USUAL_WEIGHT, create_variation, promote_variation
-from core.api.answer import Answer, MetaAnswer
+from core.api.answer import Answer, MetaAnswer, described
 from core.api.body import Body, Whole, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
@@ -114,7 +114,7 @@ class VariationViewSet(ApiViewSet):
         original = RestAnswer(id=post.pk, weight=weight_left(post.pk))
         return Response({**page.envelope(data, rows.count()), "original": original})
 
-    @extend_schema(parameters=MADE, request=NewVariation, responses={201: PostSchema})
+    @extend_schema(parameters=MADE, request=NewVariation, responses={201: described(PostAnswer)})
     def create(self, request: Request, post_id: str) -> Response:
         """Make a draft with the content of the post, to be changed there."""
         body = read_body(request, NewVariation)
@@ -140,7 +140,7 @@ class VariationViewSet(ApiViewSet):
         )
         return Response(VariationAnswer.of(post))
 
-    @extend_schema(request=Promotion, responses={200: PostSchema})
+    @extend_schema(request=Promotion, responses={200: described(PostAnswer)})
     def promote(self, request: Request, post_id: str) -> Response:
         """Give the post the content of one of its variations. Its address, status and drafts stay; its test ends."""
         body = read_body(request, Promotion)

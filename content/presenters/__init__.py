@@ -1,7 +1,6 @@
 """Content as the wire has it. The one place where names turn into camelCase."""
 
-from content.presenters.history import provenance, revision
-from content.presenters.layers import changes, layer_changes, plain, submitted
+from content.presenters.layers import layer_changes, plain, submitted
 from content.presenters.modules import Wire, layered_modules, live_module, module_schema
 from content.presenters.posts import (
     canonical,
@@ -14,7 +13,6 @@ from content.presenters.posts import (
 __all__ = [
     "Wire",
     "canonical",
-    "changes",
     "layer_changes",
     "layer_states",
     "layered_modules",
@@ -23,8 +21,6 @@ __all__ = [
     "module_schema",
     "plain",
     "post_fields",
-    "provenance",
-    "revision",
     "submitted",
     "translations",
 ]

@@ -37,6 +37,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import core_schema
+from typing_extensions import TypedDict
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,9 @@ class AsStored:
         self, source: Any, _handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
         def describe(_: Any, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-            return handler(TypeAdapter(source).core_schema)
+            items = handler(TypeAdapter(list[source]).core_schema)["items"]
+            # A bare reference would be written out here.
+            return {"allOf": [items]} if "$ref" in items else items
 
         return core_schema.any_schema(metadata={"pydantic_js_functions": [describe]})
 
@@ -82,8 +85,10 @@ class _Overlay:
         return self._values[name] if name in self._values else getattr(self._row, name)
 
 
-def wire_names(shape: type[Answer]) -> set[str]:
-    """The keys that an answer has on the wire."""
+def wire_names(shape: type[Any]) -> set[str]:
+    """The keys that an answer, or the `TypedDict` of one, has on the wire."""
+    if not issubclass(shape, Answer):
+        return {*shape.__required_keys__, *shape.__optional_keys__}
     names = {
         field.serialization_alias or to_camel(name) for name, field in shape.model_fields.items()
     }
@@ -92,6 +97,13 @@ def wire_names(shape: type[Answer]) -> set[str]:
 
 
 class PersonAnswer(Answer):
+    """An account, by name; the id is null where it no longer exists."""
+
+    id: int | None
+    username: str | None
+
+
+class Person(TypedDict):
     """An account, by name; the id is null where it no longer exists."""
 
     id: int | None

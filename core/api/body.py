@@ -19,7 +19,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 from rest_framework.request import Request
 
-from core.api.answer import Answer, wire_names
+from core.api.answer import wire_names
 from core.errors import RuleViolation, invalid
 
 
@@ -34,13 +34,13 @@ class Body(BaseModel):
     )
     ignored_keys: ClassVar[frozenset[str]] = frozenset()
 
-    def __init_subclass__(cls, answered_by: type[Answer] | None = None) -> None:
+    def __init_subclass__(cls, answered_by: type[Any] | None = None) -> None:
         """Take what `__pydantic_init_subclass__` reads, which Python hands to both."""
         super().__init_subclass__()
 
     @classmethod
     def __pydantic_init_subclass__(
-        cls, answered_by: type[Answer] | None = None, **kwargs: Any
+        cls, answered_by: type[Any] | None = None, **kwargs: Any
     ) -> None:
         super().__pydantic_init_subclass__(**kwargs)
         if answered_by is not None:
