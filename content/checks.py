@@ -28,10 +28,10 @@ from content.definitions import (
     why_excluded,
 )
 from content.models import Post
-from content.post_fields import POST_FIELDS, Kind, PostField
+from content.post_fields import POST_FIELDS, FieldKind, PostField
 from core.errors import CmsError
 
-_COLUMN_TYPES: Final[Mapping[Kind, tuple[type[models.Field[Any, Any]], ...]]] = {
+_COLUMN_TYPES: Final[Mapping[FieldKind, tuple[type[models.Field[Any, Any]], ...]]] = {
     "text": (models.CharField, models.TextField),
     "textarea": (models.CharField, models.TextField),
     "url": (models.CharField, models.TextField),

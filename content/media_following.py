@@ -15,6 +15,7 @@ from content.changes import diff
 from content.document import PostDocument
 from content.media_uses import Uses, places_in, places_in_global
 from content.models import Draft, ModuleInstance, Post
+from content.post_fields import MEDIA_FIELDS
 from core.errors import invalid
 from core.json import Json
 from media.services.references import LIVE, Held, drop_references, set_references
@@ -33,12 +34,12 @@ def follow_live(rewrites: Iterable[Rewrite]) -> None:
     ]
     missing = set_references(_counting(held, [post for post, _, _ in rewrites]))
     for _post, _before, after in rewrites if missing else ():
-        featured = after.fields.get("featuredMediaId")
-        if featured is not None and UUID(str(featured)) in missing:
-            raise invalid(
-                "featuredMediaId",
-                gettext("No media has the id %(featured)s.") % {"featured": featured},
-            )
+        for name in MEDIA_FIELDS:
+            id_ = after.fields.get(name)
+            if id_ is not None and UUID(str(id_)) in missing:
+                raise invalid(
+                    name, gettext("No media has the id %(featured)s.") % {"featured": id_}
+                )
 
 
 def staged_places(draft: Draft) -> Uses:

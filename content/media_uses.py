@@ -8,6 +8,7 @@ from uuid import UUID
 from content.changes import Changes
 from content.definitions import ModuleProps, modules, post_types
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.post_fields import MEDIA_FIELDS
 from content.prop_values import values_in
 from content.richtext.nodes import attributes, children, kind
 from core.json import Json
@@ -47,7 +48,8 @@ def _is_of(path: str, paths: set[str]) -> bool:
 
 
 def _places(document: PostDocument) -> Iterator[tuple[str, frozenset[Token]]]:
-    yield "post.featuredMediaId", frozenset(_id(document.fields.get("featuredMediaId")))
+    for name in MEDIA_FIELDS:
+        yield f"post.{name}", frozenset(_id(document.fields.get(name)))
     post_type = post_types.get(document.type)
     if post_type is not None:
         for name, tokens in _by_name(post_type.CustomFields, document.custom_fields).items():

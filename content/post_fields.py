@@ -23,10 +23,10 @@ EXCERPT_MAX: Final = 2000
 META_MAX: Final = 500
 URL_MAX: Final = 2000
 
-Kind = Literal[
+FieldKind = Literal[
     "text", "textarea", "url", "json", "media", "post-reference", "number", "moment"
 ]  # fmt: skip
-Format = Literal["", "slug", "canonical", "robots", "structured-data"]
+FieldFormat = Literal["", "slug", "canonical", "robots", "structured-data"]
 Panel = Literal["main", "place", "seo"]
 SearchWeight = Literal["", "A", "B", "C", "D"]
 
@@ -39,12 +39,12 @@ class PostField:
     the annotation. `advised_length` is the number of characters that search engines show.
     """
 
-    kind: Kind
+    kind: FieldKind
     label: str
     help: str = ""
     name: str = ""
     column: str = ""
-    format: Format = ""
+    format: FieldFormat = ""
     panel: Panel = "main"
     max_length: int | None = None
     advised_length: int | None = None
@@ -74,11 +74,11 @@ class PostField:
         return self.kind in ("text", "textarea", "url") and self.format != "slug"
 
 
-class Settings(TypedDict, total=False):
+class FieldSettings(TypedDict, total=False):
     """What every field function takes beside what is its own."""
 
     help: str
-    format: Format
+    format: FieldFormat
     panel: Panel
     advised_length: int
     required: bool
@@ -94,7 +94,7 @@ def Text(
     max_length: int,
     translatable: bool = True,
     search_weight: SearchWeight = "C",
-    **settings: Unpack[Settings],
+    **settings: Unpack[FieldSettings],
 ) -> Any:
     """One line of text."""
     return PostField(
@@ -113,7 +113,7 @@ def Textarea(
     max_length: int,
     translatable: bool = True,
     search_weight: SearchWeight = "C",
-    **settings: Unpack[Settings],
+    **settings: Unpack[FieldSettings],
 ) -> Any:
     """Plain text of several lines."""
     return PostField(
@@ -126,32 +126,32 @@ def Textarea(
     )
 
 
-def Url(*, label: str, max_length: int = URL_MAX, **settings: Unpack[Settings]) -> Any:
+def Url(*, label: str, max_length: int = URL_MAX, **settings: Unpack[FieldSettings]) -> Any:
     """An absolute http(s) address."""
     return PostField("url", label, max_length=max_length, **settings)
 
 
-def JsonObject(*, label: str, **settings: Unpack[Settings]) -> Any:
+def JsonValue(*, label: str, **settings: Unpack[FieldSettings]) -> Any:
     """An object in JSON."""
     return PostField("json", label, **settings)
 
 
-def MediaReference(*, label: str, **settings: Unpack[Settings]) -> Any:
+def MediaField(*, label: str, **settings: Unpack[FieldSettings]) -> Any:
     """The id of a media item. Its column is a foreign key, which the model spells."""
     return PostField("media", label, **settings)
 
 
-def PostReference(*, label: str, **settings: Unpack[Settings]) -> Any:
+def PostReference(*, label: str, **settings: Unpack[FieldSettings]) -> Any:
     """The id of another post. Its column is a foreign key, which the model spells."""
     return PostField("post-reference", label, **settings)
 
 
-def Number(*, label: str, **settings: Unpack[Settings]) -> Any:
+def Number(*, label: str, **settings: Unpack[FieldSettings]) -> Any:
     """A whole number."""
     return PostField("number", label, **settings)
 
 
-def Moment(*, label: str, **settings: Unpack[Settings]) -> Any:
+def Moment(*, label: str, **settings: Unpack[FieldSettings]) -> Any:
     """A time to come."""
     return PostField("moment", label, **settings)
 
@@ -195,14 +195,14 @@ class PostFields:
     canonical_url: str | None = Url(
         label="Canonical address", format="canonical", panel="seo", copied=False
     )
-    robots_json: dict[str, object] | None = JsonObject(label="Robots", format="robots", panel="seo")
-    jsonld_overrides: dict[str, object] | None = JsonObject(
+    robots_json: dict[str, object] | None = JsonValue(label="Robots", format="robots", panel="seo")
+    jsonld_overrides: dict[str, object] | None = JsonValue(
         label="Structured data",
         help="JSON-LD to add or replace.",
         format="structured-data",
         panel="seo",
     )
-    featured_media_id: str | None = MediaReference(label="Featured image", panel="place")
+    featured_media_id: str | None = MediaField(label="Featured image", panel="place")
     parent_id: str | None = PostReference(
         label="Parent", panel="place", copied=False, proposable=False
     )
@@ -230,5 +230,7 @@ def read_declaration(declaration: type) -> dict[str, PostField]:
 
 POST_FIELDS: Final[Mapping[str, PostField]] = MappingProxyType(read_declaration(PostFields))
 """Every declared field by its wire name, in reading order."""
+MEDIA_FIELDS: Final = tuple(name for name, field in POST_FIELDS.items() if field.kind == "media")
+"""The names of fields that hold the id of a media item."""
 LISTED_FIELDS: Final = tuple(field for field in POST_FIELDS.values() if field.listed)
 """What lists of posts answer beside title, slug and place."""

@@ -17,7 +17,7 @@ from content.post_fields import (
     SLUG_MAX,
     TITLE_MAX,
     URL_MAX,
-    Kind,
+    FieldKind,
     PostField,
 )
 
@@ -179,7 +179,7 @@ class Post(models.Model):
         return self.title
 
 
-_COLUMN_TYPES: Final[Mapping[Kind, type[models.Field[Any, Any]]]] = {
+_COLUMN_TYPES: Final[Mapping[FieldKind, type[models.Field[Any, Any]]]] = {
     "text": models.CharField,
     "textarea": models.TextField,
     "url": models.CharField,
@@ -198,8 +198,7 @@ def column_of(field: PostField) -> models.Field[Any, Any]:
         raise TypeError(
             f"{field.column}: declare it as `… | None`, and spell a foreign key in Post"
         )
-    settings = {"max_length": field.max_length} if field.max_length is not None else {}
-    return _COLUMN_TYPES[field.kind](null=True, blank=True, **settings)
+    return _COLUMN_TYPES[field.kind](null=True, blank=True, max_length=field.max_length)
 
 
 _SPELLED: Final = {column.attname for column in Post._meta.local_concrete_fields}

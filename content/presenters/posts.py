@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from typing_extensions import TypedDict
@@ -15,6 +16,21 @@ from content.presenters.modules import Index, Wire, live_module
 from content.store import fields_of, iso
 from core.api.answer import Person
 from core.statements import Row
+
+_LISTED: Final = (
+    *((name, name) for name in ("id", "type", "locale", "slug", "title")),
+    *((field.name, field.column) for field in LISTED_FIELDS),
+    ("status", "status"),
+    ("url", "path"),
+    ("parentId", "parent_id"),
+    ("orderIndex", "order_index"),
+    ("featuredMediaId", "featured_media_id"),
+    ("version", "version"),
+    ("createdAt", "created_at"),
+    ("updatedAt", "updated_at"),
+    ("publishedAt", "published_at"),
+)
+"""The names on the wire of `queries.LIST_COLUMNS`, with the columns, in the order that lists answer them."""
 
 
 class LayerStateAnswer(TypedDict):
@@ -42,23 +58,7 @@ class TranslationAnswer(TypedDict):
 
 def listed_post(row: Row, modules: Iterable[Row] | None, layers: Mapping[str, Row] | None) -> Wire:
     """A post in a list. `layers` None leaves out what is staged."""
-    wire: Wire = {
-        "id": row["id"],
-        "type": row["type"],
-        "locale": row["locale"],
-        "slug": row["slug"],
-        "title": row["title"],
-        **{field.name: row[field.column] for field in LISTED_FIELDS},
-        "status": row["status"],
-        "url": row["path"],
-        "parentId": row["parent_id"],
-        "orderIndex": row["order_index"],
-        "featuredMediaId": row["featured_media_id"],
-        "version": row["version"],
-        "createdAt": row["created_at"],
-        "updatedAt": row["updated_at"],
-        "publishedAt": row["published_at"],
-    }
+    wire: Wire = {name: row[column] for name, column in _LISTED}
     if modules is not None:
         wire["modules"] = [live_module(module) for module in modules]
     if layers is not None:

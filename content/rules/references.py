@@ -19,6 +19,7 @@ from content.changes import ABSENT, Changes, Value
 from content.definitions import ModuleProps, Prop, modules, post_types, props_of
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.models import Post, Term
+from content.post_fields import MEDIA_FIELDS
 from content.richtext.nodes import attributes, children, kind
 from core.errors import RuleViolation
 from core.json import Json
@@ -49,7 +50,6 @@ _CODES: Final[Mapping[ReferenceKind, str]] = {
     "taxonomy-reference": "unknown_term",
     "form-reference": "unknown_form",
 }
-_FEATURED: Final = "featuredMediaId"
 _OWN_NAME: Final = re.compile(r"[0-9a-f]{32}")
 """What the name of every uploaded file holds; other files of the storage are known to nobody here."""
 _AT_ONCE: Final = 5_000
@@ -149,7 +149,7 @@ def _refuse(missing: Sequence[Reference]) -> None:
     for reference in missing[:_MOST_DETAILS]:
         details.setdefault(reference.path, []).append(_sentence(reference))
     first = missing[0]
-    code = "invalid" if first.path == _FEATURED else _CODES[first.kind]
+    code = "invalid" if first.path in MEDIA_FIELDS else _CODES[first.kind]
     raise RuleViolation(_sentence(first), code=code, details=details)
 
 
@@ -254,7 +254,7 @@ def _at(path: str, value: Value, document: PostDocument) -> Iterator[Reference]:
         return
     if path.startswith("post."):
         name = path.removeprefix("post.")
-        if name == _FEATURED:
+        if name in MEDIA_FIELDS:
             yield from _ids(name, "media", value)
         elif name.startswith(CUSTOM_PREFIX):
             post_type = post_types.get(document.type)
@@ -343,8 +343,8 @@ def _address(path: str, value: object) -> Iterator[Reference]:
 
 
 def _without(document: PostDocument, reference: Reference) -> PostDocument:
-    if reference.path == _FEATURED:
-        return document.with_fields({_FEATURED: None})
+    if reference.path in MEDIA_FIELDS:
+        return document.with_fields({reference.path: None})
     head, *rest = reference.path.split(".")
     if head == "customFields":
         name = CUSTOM_PREFIX + rest[0]

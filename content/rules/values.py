@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
-from content.post_fields import POST_FIELDS, Format, Kind, PostField
+from content.post_fields import POST_FIELDS, FieldFormat, FieldKind, PostField
 from content.richtext.schema import safe_href
 from content.store import iso
 from core.errors import invalid
@@ -194,11 +194,11 @@ def _moment(field: PostField, value: Json) -> Json:
     return iso(moment)
 
 
-_FORMATS: Final[Mapping[Format, Callable[[PostField, Json], Json]]] = {
+_FORMATS: Final[Mapping[FieldFormat, Callable[[PostField, Json], Json]]] = {
     "slug": _slug,
     "robots": _robots,
 }
-_KINDS: Final[Mapping[Kind, Callable[[PostField, Json], Json]]] = {
+_KINDS: Final[Mapping[FieldKind, Callable[[PostField, Json], Json]]] = {
     "url": _address,
     "json": _json_object,
     "media": _uuid,

@@ -119,7 +119,7 @@ def test_documents_and_revisions_keep_every_field() -> None:
 
     again = PostDocument.from_json(document.to_json())
 
-    assert tuple(document.to_json()["post"])[2:-1] == FIELD_NAMES == tuple(POST_FIELDS)  # type: ignore[arg-type, call-overload, index]
+    assert tuple(document.to_json()["post"])[2:-1] == FIELD_NAMES == tuple(POST_FIELDS)
     assert again == document
     assert {name: again.fields[name] for name in values} == values
     assert post.revisions.order_by("-version")[0].document == document.to_json()
