@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from content.models import Replacement
-from content.presenters.replacing import replaced
+from content.replacing.samples import sample_of
 from content.services.find_replace import (
     FIND_MAX,
     REPLACE_MAX,
@@ -80,7 +80,7 @@ class ReplacementAdmin(FormAdmin[Replacement]):
         context = {
             "button": self.add_button,
             "said": _said(len(done.places)),
-            "places": replaced(done, is_dry_run=True)["sample"][:_SHOWN],
+            "places": sample_of(done.places[:_SHOWN]),
         }
         return form_page(
             request,

@@ -2,19 +2,71 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar, Final
 
 from drf_spectacular.utils import extend_schema
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content import presenters
-from content.api.schema import definitions as schema
-from content.definitions import find_post_type, modules, why_excluded
+from content.api.answers import ScopeText
+from content.definitions import find_post_type, modules, props_of, why_excluded
+from core.api.answer import Answer, MetaAnswer, list_of
 from core.api.pagination import page_of
 from core.api.permissions import Declared
+from core.api.schema import PAGES, query
 from core.api.views import ApiViewSet
 from core.errors import NotFound, RuleViolation, invalid
+
+WORD_MAX: Final = 200
+REGISTRY_PARAMETERS: Final = [query("postType", "A post type."), *PAGES]
+STATIC_PARAMETERS: Final = [query("q", "Part of a name or description."), *PAGES]
+
+
+class GuidanceAnswer(Answer):
+    """When to choose a module."""
+
+    layout_roles: list[str]
+    use_when: list[str]
+    avoid_when: list[str]
+    composition_notes: str
+
+
+class StaticModuleAnswer(Answer):
+    """A module type without props to edit."""
+
+    type: str
+    label: str
+    description: str
+    icon: str
+
+
+class RegisteredModuleAnswer(StaticModuleAnswer):
+    """A module type, and whether posts of the type that was asked for may hold it."""
+
+    allowed_scopes: list[ScopeText]
+    allowed_post_types: list[str] = Field(description="Empty: every post type.")
+    ai_guidance: GuidanceAnswer = Field(validation_alias="ai")
+    allowed: bool
+    excluded_because: str | None
+
+
+class ModuleTypeListAnswer(Answer):
+    """Module types."""
+
+    data: list[RegisteredModuleAnswer]
+    meta: MetaAnswer
+
+
+class ModuleTypeAnswer(StaticModuleAnswer):
+    """A module type with all that is needed to fill it."""
+
+    allowed_scopes: list[ScopeText]
+    allowed_post_types: list[str]
+    ai_guidance: GuidanceAnswer = Field(validation_alias="ai")
+    props_schema: dict[str, Any] = Field(description="JSON Schema 2020-12.")
+    default_props: dict[str, Any]
+    field_types: dict[str, str] = Field(description="The field type of each prop.")
 
 
 class ModuleDefinitionViewSet(ApiViewSet):
@@ -26,7 +78,7 @@ class ModuleDefinitionViewSet(ApiViewSet):
         "describe": "posts.view",
     }
 
-    @extend_schema(parameters=schema.REGISTRY_PARAMETERS, responses=schema.ModuleTypeListSchema)
+    @extend_schema(parameters=REGISTRY_PARAMETERS, responses=ModuleTypeListAnswer)
     def registry(self, request: Request) -> Response:
         """Every module type. With `postType`, `allowed` and `excludedBecause` are about posts of that type."""
         page = page_of(request)
@@ -34,37 +86,52 @@ class ModuleDefinitionViewSet(ApiViewSet):
         if post_type is not None:
             _require_post_type(post_type)
         rows = list(modules)
-        data = [
-            presenters.module_definition(
-                row, why_excluded(post_type, row.name) if post_type is not None else None
+        data = []
+        for row in rows[page.slice]:
+            excluded = why_excluded(post_type, row.name) if post_type is not None else None
+            data.append(
+                RegisteredModuleAnswer.of(
+                    row,
+                    type=row.name,
+                    allowed=excluded is None,
+                    excluded_because=excluded,
+                )
             )
-            for row in rows[page.slice]
-        ]
         return Response(page.envelope(data, len(rows)))
 
-    @extend_schema(parameters=schema.STATIC_PARAMETERS, responses=schema.StaticModuleListSchema)
+    @extend_schema(
+        parameters=STATIC_PARAMETERS, responses=list_of(StaticModuleAnswer, "Static modules.")
+    )
     def static(self, request: Request) -> Response:
         """Module types without props to edit, by the words of their name and description."""
         page = page_of(request)
         words = request.query_params.get("q", "").lower()
-        if len(words) > schema.WORD_MAX:
-            raise invalid("q", f"q must be a text of at most {schema.WORD_MAX} characters.")
+        if len(words) > WORD_MAX:
+            raise invalid("q", f"q must be a text of at most {WORD_MAX} characters.")
         rows = [
             row
             for row in modules
             if "static" in row.allowed_scopes
             and words in f"{row.name} {row.label} {row.description}".lower()
         ]
-        data = [presenters.static_module(row) for row in rows[page.slice]]
+        data = [StaticModuleAnswer.of(row, type=row.name) for row in rows[page.slice]]
         return Response(page.envelope(data, len(rows)))
 
-    @extend_schema(responses=schema.ModuleTypeSchema)
+    @extend_schema(responses=ModuleTypeAnswer)
     def describe(self, request: Request, module_type: str) -> Response:
         """One module type with its props as JSON Schema, the defaults, and the field type of each prop."""
         definition = modules.get(module_type)
         if definition is None:
             raise NotFound(f"There is no module type {module_type[:80]!r}.")
-        return Response(presenters.whole_definition(definition))
+        return Response(
+            ModuleTypeAnswer.of(
+                definition,
+                type=definition.name,
+                props_schema=definition.props_schema(),
+                default_props=definition.default_props(),
+                field_types={name: prop.kind for name, prop in props_of(definition.Props).items()},
+            )
+        )
 
 
 def _require_post_type(name: str) -> None:

@@ -4,30 +4,138 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from typing import Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final, NotRequired
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict, get_type_hints
 
 from content import presenters, queries
 from content.api import reading
 from content.api.delivered import DeliveredViewSet
-from content.api.schema import delivery
-from content.api.schema import posts as schema
-from content.api.schema.delivery import FIELDS_MAX
+from content.api.post_answers import LIVE_PARAMETERS, ListedLivePostAnswer, LivePostFields
 from content.arm_queries import find_published
 from content.delivered_media import media_of
 from content.layers.state import post_not_found
 from content.models import Post
 from content.models.post import VARIATION_PATTERN
+from content.presenters.modules import LiveModuleAnswer
 from content.site.assignment import Arm
 from content.site.queries import in_place_of
+from core.api.answer import Answer, MetaAnswer, described
 from core.api.permissions import PUBLIC, Declared
+from core.api.schema import query
 from core.errors import invalid
 
+
+class VariantsAnswer(TypedDict, total=False):
+    """The addresses of WebP images 1600, 800 and 400 pixels wide, or as wide as the file where that is less."""
+
+    large: str
+    medium: str
+    small: str
+
+
+class FocalPointAnswer(TypedDict):
+    """What must stay in sight where an image is cropped: fractions from the left and the top."""
+
+    x: Annotated[float, Field(ge=0, le=1)]
+    y: Annotated[float, Field(ge=0, le=1)]
+
+
+class DeliveredMediaAnswer(TypedDict):
+    """A file that a post uses. `variants` are there once they are made."""
+
+    url: str
+    mime: str
+    alt: str
+    width: Annotated[int, Field(ge=1)] | None
+    height: Annotated[int, Field(ge=1)] | None
+    variants: VariantsAnswer
+    darkVariants: VariantsAnswer
+    focalPoint: FocalPointAnswer | None
+
+
+class ArmAnswer(TypedDict):
+    """A running variation."""
+
+    id: UUID
+    variation: str
+    weight: Annotated[
+        int, Field(ge=1, le=100, description="Percent of the visitors; the post has the rest.")
+    ]
+
+
+class DeliveredPostAnswer(LivePostFields):
+    """A published post, with the files that its fields and modules name, by id."""
+
+    modules: list[LiveModuleAnswer]
+    media: dict[str, DeliveredMediaAnswer]
+    variations: NotRequired[
+        Annotated[list[ArmAnswer], Field(description="While variations of it run.")]
+    ]
+    variationOf: NotRequired[
+        Annotated[UUID, Field(description="The post in whose place this variation is shown.")]
+    ]
+    variation: NotRequired[Annotated[str, Field(description="The name of this variation.")]]
+
+
+LISTED: Final = frozenset(get_type_hints(ListedLivePostAnswer))
+LISTABLE: Final = LISTED | {"media"}
+"""What a list can be asked for: the files are not there unless `fields` names them."""
+WHOLE: Final = frozenset(get_type_hints(DeliveredPostAnswer))
+FIELDS_MAX: Final = 500
+
+
+def _fields(names: frozenset[str]) -> OpenApiParameter:
+    one = "|".join(sorted(names))
+    return query(
+        "fields",
+        f"Only these, with commas between them; all without it: {', '.join(sorted(names))}.",
+        {"type": "string", "maxLength": FIELDS_MAX, "pattern": f"^({one})(,({one}))*$"},
+    )
+
+
+FIELDS: Final = _fields(WHOLE)
+VARIATION: Final = query(
+    "variation",
+    "The running variation of that name in the place of the post; the post itself where none runs.",
+    {"type": "string", "pattern": VARIATION_PATTERN},
+)
+LIST_FIELDS: Final = _fields(LISTABLE)
+
+
+def _sparse(name: str, doc: str, hints: dict[str, Any]) -> Any:
+    """The shape of what answers some of these keys."""
+    shape = TypedDict(name, hints, total=False)  # type: ignore[misc]  # a class made at run time
+    shape.__doc__ = doc
+    return shape
+
+
+SparseLivePost: Final = _sparse(
+    "SparseLivePost",
+    "A published post. Everything is there unless `fields` asks for less.",
+    get_type_hints(DeliveredPostAnswer, include_extras=True),
+)
+SparseListedLivePost: Final = _sparse(
+    "SparseListedLivePost",
+    "A published post in a list. Everything but `media` is there unless `fields` asks for less, or for that too.",
+    {
+        **get_type_hints(ListedLivePostAnswer, include_extras=True),
+        "media": dict[str, DeliveredMediaAnswer],
+    },
+)
 _NAME: Final = re.compile(VARIATION_PATTERN, re.ASCII)
+
+
+class SparseLivePostListAnswer(Answer):
+    """Published posts."""
+
+    data: list[SparseListedLivePost]  # type: ignore[valid-type]  # a class made at run time
+    meta: MetaAnswer
 
 
 class DeliveryViewSet(DeliveredViewSet):
@@ -39,21 +147,19 @@ class DeliveryViewSet(DeliveredViewSet):
     }
 
     @extend_schema(
-        parameters=[*schema.LIVE_PARAMETERS, delivery.LIST_FIELDS],
-        responses=delivery.SparseLivePostListSchema,
+        parameters=[*LIVE_PARAMETERS, LIST_FIELDS],
+        responses=SparseLivePostListAnswer,
     )
     def list(self, request: Request) -> Response:
         """Published posts with their modules, or of each the `fields` that are asked for."""
-        fields = fields_of(request, delivery.LISTABLE)
+        fields = fields_of(request, LISTABLE)
         return Response(reading.post_list(request, staged=False, fields=fields))
 
-    @extend_schema(
-        parameters=[delivery.FIELDS, delivery.VARIATION], responses=delivery.SparseLivePostSchema
-    )
+    @extend_schema(parameters=[FIELDS, VARIATION], responses=described(SparseLivePost))
     def retrieve(self, request: Request, post_id: str) -> Response:
         """One published post, or the `fields` of it that are asked for."""
         post, arms = _published(post_id)
-        fields = fields_of(request, delivery.WHOLE)
+        fields = fields_of(request, WHOLE)
         return Response(delivered_post(post, fields, arms=arms, variation=variation_of(request)))
 
 
@@ -68,12 +174,19 @@ def delivered_post(
 
     What `fields` leave out is not read.
     """
-    fields = delivery.WHOLE if fields is None else frozenset(fields)
+    fields = WHOLE if fields is None else frozenset(fields)
     arm = next((arm for arm in arms if arm.name == variation), None)
     post = _in_place(arm, original) if arm is not None else original
     wire = reading.only(presenters.post_fields(post), fields)
     if arms:
-        wire |= reading.only(presenters.tested(post, arms), fields)
+        tested: presenters.Wire = {
+            "variations": [
+                {"id": arm.post_id, "variation": arm.name, "weight": arm.weight} for arm in arms
+            ]
+        }
+        if post.variation_of_id is not None:
+            tested |= {"variationOf": post.variation_of_id, "variation": post.variation}
+        wire |= reading.only(tested, fields)
     if fields & {"modules", "media"}:
         modules = queries.module_rows([post.pk])
         if "modules" in fields:

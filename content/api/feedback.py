@@ -2,45 +2,89 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from datetime import datetime
+from typing import Annotated, ClassVar, Final
 from uuid import UUID
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.api.schema import feedback as schema
 from content.models import Feedback, FeedbackCategory, FeedbackStatus
-from content.presenters.feedback import feedback
-from content.services.feedback import change_feedback, create_feedback, delete_feedback
-from core.api.body import Body, Words, body_object, check
+from content.services.feedback import (
+    CONTENT_MAX,
+    FARTHEST,
+    SELECTOR_MAX,
+    change_feedback,
+    create_feedback,
+    delete_feedback,
+)
+from core.api.answer import Answer, PersonAnswer, list_of
+from core.api.body import Body, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
+from core.api.schema import PAGES, UUID_TEXT, choice, query
 from core.api.views import ApiViewSet
 from core.errors import invalid
 
-_MADE = frozenset({"id", "author", "createdAt", "resolvedBy", "resolvedAt"})
-"""What a GET answers and nobody writes."""
-_PLACED = _MADE | {"postId", "x", "y", "elementSelector"}
-"""And what stays once it is written."""
+FEEDBACK_PARAMETERS: Final = [
+    query("postId", "On this post.", UUID_TEXT),
+    query("status", "Status.", choice(*FeedbackStatus.values)),
+    query("category", "Category.", choice(*FeedbackCategory.values)),
+    *PAGES,
+]
+StatusText = Annotated[Words, Field(json_schema_extra={"enum": list(FeedbackStatus.values)})]
+CategoryText = Annotated[Words, Field(json_schema_extra={"enum": list(FeedbackCategory.values)})]
+# The service checks these, in sentences that the admin's forms show too.
+Content = Annotated[Words, Field(json_schema_extra={"maxLength": CONTENT_MAX})]
+Pixels = Annotated[
+    float | None, Field(json_schema_extra={"minimum": 0, "maximum": float(FARTHEST)})
+]
 
 
-class NewFeedback(Body):
-    post_id: Words
-    content: Words
-    category: Words = FeedbackCategory.COMMENT.value
-    x: float | None = None
-    y: float | None = None
-    element_selector: Words = ""
+class FeedbackAnswer(Answer):
+    """A note that a person put on a post."""
+
+    id: UUID
+    post_id: UUID
+    category: CategoryText
+    content: str
+    x: float | None
+    y: float | None
+    element_selector: str
+    status: StatusText
+    author: PersonAnswer | None
+    created_at: datetime
+    resolved_by: PersonAnswer | None
+    resolved_at: datetime | None
 
 
-class FeedbackChange(Body):
-    """What is absent stays; null is no value of any."""
+class FeedbackDeletedAnswer(Answer):
+    """What was deleted."""
 
-    status: Words = ""
-    category: Words = ""
-    content: Words = ""
+    id: UUID
+
+
+class NewFeedback(Body, answered_by=FeedbackAnswer):
+    """A note on a post; `x` and `y` are pixels of the page."""
+
+    post_id: Annotated[Words, Field(json_schema_extra={"format": "uuid"})]
+    content: Content
+    category: CategoryText = FeedbackCategory.COMMENT.value
+    x: Pixels = None
+    y: Pixels = None
+    element_selector: Annotated[Words, Field(json_schema_extra={"maxLength": SELECTOR_MAX})] = ""
+
+
+class FeedbackChange(Body, answered_by=FeedbackAnswer):
+    """What is absent stays; what else a GET answers may be sent back. `content` changes by its author only."""
+
+    # Null is no value of any.
+    status: StatusText = Field(default_factory=str)
+    category: CategoryText = Field(default_factory=str)
+    content: Content = Field(default_factory=str)
 
 
 class FeedbackViewSet(ApiViewSet):
@@ -52,43 +96,44 @@ class FeedbackViewSet(ApiViewSet):
         "update": ("feedback.resolve", "feedback.create"),
         "destroy": "feedback.delete",
     }
-    path_schemas = schema.PATHS
+    path_schemas: ClassVar = {"feedback_id": UUID_TEXT}
 
-    @extend_schema(parameters=schema.FEEDBACK_PARAMETERS, responses=schema.FeedbackListSchema)
+    @extend_schema(
+        parameters=FEEDBACK_PARAMETERS, responses=list_of(FeedbackAnswer, "Feedback, newest first.")
+    )
     def list(self, request: Request) -> Response:
         """Feedback, newest first."""
         page = page_of(request)
         rows = _filtered(request)
         found = rows.select_related("author", "resolved_by").order_by("-created_at", "-id")
-        return Response(page.envelope([feedback(row) for row in found[page.slice]], rows.count()))
+        data = [FeedbackAnswer.of(row) for row in found[page.slice]]
+        return Response(page.envelope(data, rows.count()))
 
-    @extend_schema(request=schema.NewFeedbackSchema, responses={201: schema.FeedbackSchema})
+    @extend_schema(request=NewFeedback, responses={201: FeedbackAnswer})
     def create(self, request: Request) -> Response:
         """Put a note on a post."""
-        given = check(_without(request, _MADE | {"status"}), NewFeedback)
+        given = read_body(request, NewFeedback)
         row = create_feedback(**given.model_dump(), actor=self.actor)
         return Response(_present(row), status=201)
 
-    @extend_schema(request=schema.FeedbackChangeSchema, responses=schema.FeedbackSchema)
+    @extend_schema(request=FeedbackChange, responses=FeedbackAnswer)
     def update(self, request: Request, feedback_id: str) -> Response:
         """Resolve it or open it again, sort it, or change one's own words."""
-        given = check(_without(request, _PLACED), FeedbackChange)
+        given = read_body(request, FeedbackChange)
         changes = given.model_dump(exclude_unset=True)
         row = change_feedback(feedback_id=feedback_id, **changes, actor=self.actor)
         return Response(_present(row))
 
-    @extend_schema(responses=schema.FeedbackDeletedSchema)
+    @extend_schema(responses=FeedbackDeletedAnswer)
     def destroy(self, request: Request, feedback_id: str) -> Response:
         """Delete it for good."""
-        return Response({"id": delete_feedback(feedback_id=feedback_id, actor=self.actor)})
+        id_ = delete_feedback(feedback_id=feedback_id, actor=self.actor)
+        return Response(FeedbackDeletedAnswer(id=id_))
 
 
-def _without(request: Request, names: frozenset[str]) -> dict[str, Any]:
-    return {name: value for name, value in body_object(request).items() if name not in names}
-
-
-def _present(row: Feedback) -> dict[str, Any]:
-    return feedback(Feedback.objects.select_related("author", "resolved_by").get(pk=row.pk))
+def _present(row: Feedback) -> FeedbackAnswer:
+    found = Feedback.objects.select_related("author", "resolved_by").get(pk=row.pk)
+    return FeedbackAnswer.of(found)
 
 
 def _filtered(request: Request) -> QuerySet[Feedback]:

@@ -2,22 +2,95 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Final
+from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from content import global_queries, presenters
-from content.api.schema import globals as schema
-from content.api.schema.modules import Props
+from content.api.answers import LayerText, Props, StatusText
 from content.models import ModuleInstance
 from content.services.globals import create_global, delete_global, edit_global, revert_global
-from core.api.body import Body, Words, body_object, check, read_body
+from core.api.answer import Answer, MetaAnswer, PersonAnswer, list_of
+from core.api.body import Body, Words, body_object, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
+from core.api.schema import PAGES, query
 from core.api.views import ApiViewSet, expected_version
 from core.errors import invalid
+
+WORD_MAX: Final = 200
+GLOBAL_PARAMETERS: Final = [
+    query("q", "Part of a label or slug."),
+    query("type", "Module type."),
+    *PAGES,
+]
+_REASONS: Final = ["before", "created", "edited", "reverted", "find-replace"]
+
+
+class GlobalModuleAnswer(Answer):
+    """A module that several posts share."""
+
+    id: UUID
+    global_slug: str
+    type: str
+    label: str
+    props: dict[str, Any]
+    version: int = Field(ge=1)
+    affected_posts: int = Field(
+        ge=0, validation_alias="affected", description="Posts that show it."
+    )
+    updated_at: datetime
+    # JSON that is made once for each type; a list leaves it out.
+    module_schema: Any = Field(
+        None,
+        serialization_alias="schema",
+        description="`{type, propsSchema, defaultProps}`.",
+        json_schema_extra={"type": ["object", "null"], "additionalProperties": {}},
+    )
+
+
+class GlobalModuleDeletedAnswer(Answer):
+    """What was deleted."""
+
+    id: UUID
+    global_slug: str
+    deleted: bool
+
+
+class GlobalModuleUseAnswer(Answer):
+    """A post that places a global module."""
+
+    id: UUID
+    title: str
+    type: str
+    locale: str
+    status: StatusText
+    layer: LayerText
+    url: str
+
+
+class GlobalModuleUsageListAnswer(Answer):
+    """Where a global module is placed."""
+
+    data: list[GlobalModuleUseAnswer]
+    meta: MetaAnswer
+
+
+class ModuleRevisionAnswer(Answer):
+    """What a global module was."""
+
+    id: UUID
+    version: int = Field(ge=1)
+    label: str
+    props: dict[str, Any]
+    reason: Annotated[str, Field(json_schema_extra={"enum": _REASONS})]
+    by: PersonAnswer
+    created_at: datetime
 
 
 class NewGlobalModule(Body):
@@ -27,7 +100,7 @@ class NewGlobalModule(Body):
     props: Props = {}
 
 
-class GlobalModuleChange(Body):
+class GlobalModuleChange(Body, answered_by=GlobalModuleAnswer):
     """Props are merged; what is absent stays. The type and the slug cannot change."""
 
     type: Words | None = None
@@ -38,10 +111,6 @@ class GlobalModuleChange(Body):
 
 class GlobalModuleRevert(Body):
     version: int | None = None
-
-
-_ANSWERED = frozenset({"id", "affectedPosts", "updatedAt", "schema"})
-"""What a GET answers beside what can be written."""
 
 
 class GlobalModuleViewSet(ApiViewSet):
@@ -59,16 +128,21 @@ class GlobalModuleViewSet(ApiViewSet):
     }
     conditional = frozenset({"retrieve"})
 
-    @extend_schema(parameters=schema.GLOBAL_PARAMETERS, responses=schema.GlobalModuleListSchema)
+    @extend_schema(
+        parameters=GLOBAL_PARAMETERS, responses=list_of(GlobalModuleAnswer, "Global modules.")
+    )
     def list(self, request: Request) -> Response:
         """Global modules by slug, each with the number of posts that show it."""
         page = page_of(request)
         words, type_ = _word(request, "q"), _word(request, "type")
         rows = global_queries.globals_list(words, type_)
-        data = [presenters.global_module(row, row.affected) for row in rows[page.slice]]  # type: ignore[attr-defined]  # annotated
+        data = [
+            GlobalModuleAnswer.of(row).model_dump(by_alias=True, exclude_unset=True)
+            for row in rows[page.slice]
+        ]
         return Response(page.envelope(data, rows.count()))
 
-    @extend_schema(request=NewGlobalModule, responses={201: schema.GlobalModuleSchema})
+    @extend_schema(request=NewGlobalModule, responses={201: GlobalModuleAnswer})
     def create(self, request: Request) -> Response:
         """Make a global module, which no post places yet."""
         body = read_body(request, NewGlobalModule)
@@ -82,18 +156,17 @@ class GlobalModuleViewSet(ApiViewSet):
         location = f"/api/modules/global/{module.global_slug}"
         return Response(_whole(module), status=201, headers={"Location": location})
 
-    @extend_schema(responses=schema.GlobalModuleSchema)
+    @extend_schema(responses=GlobalModuleAnswer)
     def retrieve(self, request: Request, global_slug: str) -> Response:
         """One global module; `affectedPosts` says how many posts a change of it touches."""
         return Response(_whole(global_queries.find_global(global_slug)))
 
-    @extend_schema(request=GlobalModuleChange, responses=schema.GlobalModuleSchema)
+    @extend_schema(request=GlobalModuleChange, responses=GlobalModuleAnswer)
     def update(self, request: Request, global_slug: str) -> Response:
         """Change a global module on every post that places it, at once."""
-        given = {k: v for k, v in body_object(request).items() if k not in _ANSWERED}
-        if given.pop("globalSlug", global_slug) != global_slug:
+        if body_object(request).get("globalSlug", global_slug) != global_slug:
             raise invalid("globalSlug", "The slug of a global module cannot change.")
-        body = check(given, GlobalModuleChange)
+        body = read_body(request, GlobalModuleChange)
         module = edit_global(
             actor=self.actor,
             slug=global_slug,
@@ -104,31 +177,36 @@ class GlobalModuleViewSet(ApiViewSet):
         )
         return Response(_whole(module))
 
-    @extend_schema(responses=schema.GlobalModuleDeletedSchema)
+    @extend_schema(responses=GlobalModuleDeletedAnswer)
     def destroy(self, request: Request, global_slug: str) -> Response:
         """Delete a global module that no post places, in any layer; else 409 `in_use`."""
         module = delete_global(actor=self.actor, slug=global_slug)
-        return Response({"id": module.pk, "globalSlug": module.global_slug, "deleted": True})
+        return Response(GlobalModuleDeletedAnswer.of(module, deleted=True))
 
-    @extend_schema(parameters=schema.PAGES, responses=schema.GlobalModuleUsageListSchema)
+    @extend_schema(parameters=PAGES, responses=GlobalModuleUsageListAnswer)
     def usage(self, request: Request, global_slug: str) -> Response:
         """The posts that place the module: live (`layer` is source), or proposed in a draft."""
         page = page_of(request)
         posts = global_queries.usage(global_queries.find_global(global_slug))
         rows = posts.values(*global_queries.USAGE_COLUMNS)[page.slice]
-        return Response(
-            page.envelope([presenters.global_usage(row) for row in rows], posts.count())
-        )
+        data = [GlobalModuleUseAnswer(url=row.pop("path"), **row) for row in rows]
+        return Response(page.envelope(data, posts.count()))
 
-    @extend_schema(parameters=schema.PAGES, responses=schema.ModuleRevisionListSchema)
+    @extend_schema(
+        parameters=PAGES,
+        responses=list_of(ModuleRevisionAnswer, "What a global module was, newest first."),
+    )
     def revisions(self, request: Request, global_slug: str) -> Response:
         """What the module was, newest first."""
         page = page_of(request)
         rows = global_queries.find_global(global_slug).revisions.all()
-        data = [presenters.module_revision(row) for row in rows[page.slice]]
+        data = [
+            ModuleRevisionAnswer.of(row, by=PersonAnswer(id=row.by_id, username=row.by_name))
+            for row in rows[page.slice]
+        ]
         return Response(page.envelope(data, rows.count()))
 
-    @extend_schema(request=GlobalModuleRevert, responses=schema.GlobalModuleSchema)
+    @extend_schema(request=GlobalModuleRevert, responses=GlobalModuleAnswer)
     def revert(self, request: Request, global_slug: str, revision_id: str) -> Response:
         """Make the module what one of its revisions holds."""
         body = read_body(request, GlobalModuleRevert)
@@ -141,13 +219,16 @@ class GlobalModuleViewSet(ApiViewSet):
         return Response(_whole(module))
 
 
-def _whole(module: ModuleInstance) -> presenters.Wire:
-    affected = global_queries.affected_posts(module)
-    return presenters.global_module(module, affected, with_schema=True)
+def _whole(module: ModuleInstance) -> GlobalModuleAnswer:
+    return GlobalModuleAnswer.of(
+        module,
+        affected=global_queries.affected_posts(module),
+        module_schema=presenters.module_schema(module.type),
+    )
 
 
 def _word(request: Request, name: str) -> str:
     text = request.query_params.get(name, "")
-    if "\x00" in text or len(text) > schema.WORD_MAX:
-        raise invalid(name, f"{name} must be a text of at most {schema.WORD_MAX} characters.")
+    if "\x00" in text or len(text) > WORD_MAX:
+        raise invalid(name, f"{name} must be a text of at most {WORD_MAX} characters.")
     return text

@@ -10,13 +10,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from content.api import reading
-from content.api.schema.modules import Props
-from content.api.schema.posts import MADE, PostSchema
+from content.api.answers import Props
+from content.api.post_answers import MADE, PostAnswer
 from content.document import CUSTOM_PREFIX, SCHEMA_VERSION, ModuleDocument, PostDocument
 from content.post_fields import POST_FIELDS
 from content.rules.modules import MODULES_MAX
 from content.rules.terms import MOST_TERMS
 from content.services.import_post import import_post
+from core.api.answer import described
 from core.api.body import Body, Words, body_object, check
 from core.api.permissions import Declared
 from core.api.views import ApiViewSet
@@ -83,7 +84,7 @@ class ImportViewSet(ApiViewSet):
 
     permissions: ClassVar[dict[str, Declared]] = {"create": "posts.create"}
 
-    @extend_schema(parameters=MADE, request=Import, responses={201: PostSchema})
+    @extend_schema(parameters=MADE, request=Import, responses={201: described(PostAnswer)})
     def create(self, request: Request) -> Response:
         """Make a draft from the canonical JSON of a post. What it refers to must exist here."""
         body = body_object(request)

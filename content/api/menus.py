@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final, Literal
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Final, Literal, NotRequired
+from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
@@ -13,25 +16,88 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.throttling import BaseThrottle
+from typing_extensions import TypedDict
 
 from content import queries
 from content.api.delivered import DeliveredViewSet
-from content.api.schema import menus as schema
 from content.models import Menu
-from content.presenters import menus as presenters
-from content.rules.menus import DEEPEST, ITEM_URL_MAX, LABEL_MAX, MOST_ITEMS
+from content.rules.menus import DEEPEST, ITEM_TYPES, ITEM_URL_MAX, LABEL_MAX, MOST_ITEMS
 from content.services.menus import NAME_MAX, SLUG_MAX, change_menu, create_menu, delete_menu
+from content.site.links import MenuLink
 from content.site.menus import shown_links
-from core.api.body import Body, Words, body_object, check
+from core.api.answer import Answer, described, list_of
+from core.api.body import Body, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import PUBLIC, Declared
-from core.api.schema import LOCATION
+from core.api.schema import LOCATION, PAGES, choice, query
 from core.api.views import ApiViewSet, expected_version
 from core.errors import NotFound, invalid
 
 READS: Final = ("GET", "HEAD")
-_READ_ONLY: Final = ("id", "updatedAt")
+SHOWN_PARAMETERS: Final = [
+    query(
+        "locale",
+        "Language code; the default locale without it, and where there is no menu in it.",
+        choice(*settings.CMS_ENV.locales),
+    )
+]
+MENU_PARAMETERS: Final = [
+    query("slug", "Exact slug."),
+    query("locale", "Language code; every locale without it.", choice(*settings.CMS_ENV.locales)),
+    *PAGES,
+]
 _ITEMS: Final = f"A tree, at most {DEEPEST} levels deep."
+UuidText = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
+ItemType = Annotated[str, Field(json_schema_extra={"enum": list(ITEM_TYPES)})]
+
+
+class ShownItemAnswer(TypedDict):
+    """A link. That of a post has the address of the post in the language asked for."""
+
+    id: str
+    label: str
+    type: ItemType
+    url: str
+    children: list[ShownItemAnswer]
+
+
+class ShownMenuAnswer(TypedDict):
+    """A menu as visitors see it: only what is published is named."""
+
+    id: UuidText
+    name: str
+    slug: str
+    locale: str
+    items: list[ShownItemAnswer]
+
+
+class MenuItemAnswer(TypedDict):
+    """An item as it was written."""
+
+    id: str
+    label: str
+    type: ItemType
+    url: str
+    postId: NotRequired[UuidText]
+    children: list[MenuItemAnswer]
+
+
+class MenuAnswer(Answer):
+    """A menu as it is edited."""
+
+    id: UUID
+    name: str
+    slug: str
+    locale: str
+    items: list[MenuItemAnswer]
+    version: int = Field(ge=1)
+    updated_at: datetime
+
+
+class MenuGoneAnswer(Answer):
+    """The menu that was deleted."""
+
+    id: UUID
 
 
 class MenuEntry(Body):
@@ -45,7 +111,7 @@ class MenuEntry(Body):
     children: list[MenuEntry] = Field([], max_length=MOST_ITEMS)
 
 
-class NewMenu(Body):
+class NewMenu(Body, answered_by=MenuAnswer):
     """A menu. Other keys that a GET answers are ignored."""
 
     name: Words = Field(min_length=1, max_length=NAME_MAX)
@@ -55,7 +121,7 @@ class NewMenu(Body):
     version: int | None = Field(None, ge=0, description="Ignored here.")
 
 
-class MenuChanges(Body):
+class MenuChanges(Body, answered_by=MenuAnswer):
     """What to change of a menu; what is absent stays. Other keys that a GET answers are ignored."""
 
     name: Words | None = Field(None, min_length=1, max_length=NAME_MAX)
@@ -71,7 +137,9 @@ class MenusViewSet(ApiViewSet):
     permissions: ClassVar[dict[str, Declared]] = {"list": "menus.edit", "create": "menus.edit"}
     conditional = frozenset({"list"})
 
-    @extend_schema(parameters=schema.MENU_PARAMETERS, responses=schema.MenuListSchema)
+    @extend_schema(
+        parameters=MENU_PARAMETERS, responses=list_of(MenuAnswer, "Menus, by slug and locale.")
+    )
     def list(self, request: Request) -> Response:
         """Menus as they were written, by slug and locale."""
         page = page_of(request)
@@ -81,13 +149,13 @@ class MenusViewSet(ApiViewSet):
             rows = rows.filter(slug=slug) if "\x00" not in slug else rows.none()
         if "locale" in request.query_params:
             rows = rows.filter(locale=locale_asked(request))
-        found = [presenters.menu(row) for row in rows[page.slice]]
+        found = [MenuAnswer.of(row) for row in rows[page.slice]]
         return Response(page.envelope(found, rows.count()))
 
-    @extend_schema(request=NewMenu, responses={201: schema.MenuSchema}, parameters=[LOCATION])
+    @extend_schema(request=NewMenu, responses={201: MenuAnswer}, parameters=[LOCATION])
     def create(self, request: Request) -> Response:
         """Make a menu; there is one of a slug in each locale."""
-        body = check(_written(request), NewMenu)
+        body = read_body(request, NewMenu)
         menu = create_menu(
             actor=self.actor,
             name=body.name,
@@ -95,8 +163,11 @@ class MenusViewSet(ApiViewSet):
             locale=settings.CMS_ENV.default_locale if body.locale is None else body.locale,
             items=_plain(body.items),
         )
-        address = f"/api/menus/{menu.pk}"
-        return Response(presenters.menu(menu), status=201, headers={"Location": address})
+        return Response(
+            MenuAnswer.of(menu),
+            status=201,
+            headers={"Location": f"/api/menus/{menu.pk}"},
+        )
 
 
 class MenuViewSet(DeliveredViewSet):
@@ -129,7 +200,7 @@ class MenuViewSet(DeliveredViewSet):
         request: HttpRequest | None = self.request  # none while the address is only described
         return request is not None and request.method in READS
 
-    @extend_schema(parameters=schema.SHOWN_PARAMETERS, responses=schema.ShownMenuSchema)
+    @extend_schema(parameters=SHOWN_PARAMETERS, responses=described(ShownMenuAnswer))
     def retrieve(self, request: Request, menu: str) -> Response:
         """The menu of a slug in a locale, else in the default one. Links to what is not published are left out."""
         default = settings.CMS_ENV.default_locale
@@ -137,12 +208,19 @@ class MenuViewSet(DeliveredViewSet):
         found = queries.menu(menu, locale, default) if "\x00" not in menu else None
         if found is None:
             raise NotFound("There is no menu of that slug.")
-        return Response(presenters.shown_menu(found, shown_links(found.items, locale)))
+        shown: ShownMenuAnswer = {
+            "id": str(found.pk),
+            "name": found.name,
+            "slug": found.slug,
+            "locale": found.locale,
+            "items": _show_items(shown_links(found.items, locale)),
+        }
+        return Response(shown)
 
-    @extend_schema(request=MenuChanges, responses=schema.MenuSchema)
+    @extend_schema(request=MenuChanges, responses=MenuAnswer)
     def update(self, request: Request, menu: str) -> Response:
         """Change the menu of an id; what is absent stays, `items` are given whole."""
-        body = check(_written(request), MenuChanges)
+        body = read_body(request, MenuChanges)
         row = change_menu(
             menu_id=menu,
             actor=self.actor,
@@ -152,12 +230,12 @@ class MenuViewSet(DeliveredViewSet):
             items=None if body.items is None else _plain(body.items),
             expected_version=expected_version(request, body.version),
         )
-        return Response(presenters.menu(row))
+        return Response(MenuAnswer.of(row))
 
-    @extend_schema(responses={200: schema.MenuGoneSchema})
+    @extend_schema(responses={200: MenuGoneAnswer})
     def destroy(self, request: Request, menu: str) -> Response:
         """Delete the menu of an id."""
-        return Response({"id": delete_menu(menu_id=menu, actor=self.actor)})
+        return Response(MenuGoneAnswer(id=delete_menu(menu_id=menu, actor=self.actor)))
 
 
 def _classes(setting: str) -> tuple[type[Any], ...]:
@@ -179,5 +257,15 @@ def _plain(items: list[MenuEntry]) -> list[dict[str, Any]]:
     return [item.model_dump(by_alias=True, exclude_none=True) for item in items]
 
 
-def _written(request: Request) -> dict[str, Any]:
-    return {name: value for name, value in body_object(request).items() if name not in _READ_ONLY}
+def _show_items(links: Iterable[MenuLink]) -> list[ShownItemAnswer]:
+    """Links without what only the site's own pages need."""
+    return [
+        {
+            "id": link["id"],
+            "label": link["label"],
+            "type": link["type"],
+            "url": link["url"],
+            "children": _show_items(link["children"]),
+        }
+        for link in links
+    ]

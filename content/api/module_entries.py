@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from content import edits
-from content.api.schema.modules import Props
+from content.api.answers import Props
 from content.document import PostDocument
 from content.queries import shared_module
 from core.actor import Actor
@@ -16,6 +16,8 @@ MOST = 300
 
 
 class ModuleEntry(Body):
+    """A module of a new post."""
+
     type: Words
     props: Props | None = None
     overrides: Props | None = None

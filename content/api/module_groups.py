@@ -2,23 +2,69 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
+from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content import presenters
-from content.api.schema import definitions as schema
-from content.api.schema.modules import Props
-from content.module_group_queries import all_groups, find_group, of_row
+from content.api.answers import Props, ScopeText
+from content.api.definitions import WORD_MAX
+from content.module_group_queries import Group, all_groups, find_group, of_row, place_json
 from content.services.module_groups import create_group, delete_group, edit_group
-from core.api.body import Body, Words, body_object, check, read_body
+from core.api.answer import Answer, list_of
+from core.api.body import Body, Words, body_object, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
+from core.api.schema import PAGES, query
 from core.api.views import ApiViewSet, expected_version
 from core.errors import NotFound, RuleViolation, invalid
+
+GROUP_PARAMETERS: Final = [
+    query("postType", "Groups of a post type."),
+    query("q", "Part of a name or description."),
+    *PAGES,
+]
+
+
+class PlaceAnswer(Answer):
+    """A module of a group."""
+
+    type: str
+    scope: ScopeText
+    locked: bool
+    props: dict[str, Any] = Field(description="Of a global module: its overrides.")
+    global_slug: str | None
+    order_index: int = Field(ge=0)
+
+
+class ModuleGroupAnswer(Answer):
+    """The modules that a new post starts with."""
+
+    id: UUID
+    name: str
+    label: str
+    description: str
+    post_type: str
+    modules: list[PlaceAnswer]
+    source: Annotated[
+        str,
+        Field(
+            json_schema_extra={"enum": ["code", "stored"]},
+            description="Groups that are code cannot be changed here.",
+        ),
+    ]
+    version: int | None = Field(description="Null for a group that is code.")
+
+
+class ModuleGroupDeletedAnswer(Answer):
+    """What was deleted."""
+
+    id: UUID
+    name: str
+    deleted: bool
 
 
 class GroupPlace(Body):
@@ -42,15 +88,11 @@ class NewModuleGroup(Body):
     modules: Places
 
 
-class ModuleGroupChange(Body):
+class ModuleGroupChange(Body, answered_by=ModuleGroupAnswer):
     label: Words | None = None
     description: Words | None = None
     modules: Places | None = None
     version: int | None = None
-
-
-_ANSWERED = frozenset({"id", "source"})
-"""What a GET answers beside what can be written."""
 
 
 class ModuleGroupViewSet(ApiViewSet):
@@ -65,19 +107,19 @@ class ModuleGroupViewSet(ApiViewSet):
     }
     conditional = frozenset({"retrieve"})
 
-    @extend_schema(parameters=schema.GROUP_PARAMETERS, responses=schema.ModuleGroupListSchema)
+    @extend_schema(
+        parameters=GROUP_PARAMETERS, responses=list_of(ModuleGroupAnswer, "Module groups.")
+    )
     def list(self, request: Request) -> Response:
         """Module groups by name; `source` says whether one is code."""
         page = page_of(request)
         words = request.query_params.get("q", "")
-        if len(words) > schema.WORD_MAX:
-            raise invalid("q", f"q must be a text of at most {schema.WORD_MAX} characters.")
+        if len(words) > WORD_MAX:
+            raise invalid("q", f"q must be a text of at most {WORD_MAX} characters.")
         rows = all_groups(request.query_params.get("postType"), words)
-        return Response(
-            page.envelope([presenters.module_group(row) for row in rows[page.slice]], len(rows))
-        )
+        return Response(page.envelope([_answer(row) for row in rows[page.slice]], len(rows)))
 
-    @extend_schema(request=NewModuleGroup, responses={201: schema.ModuleGroupSchema})
+    @extend_schema(request=NewModuleGroup, responses={201: ModuleGroupAnswer})
     def create(self, request: Request) -> Response:
         """Make a module group. A name that is code is 422."""
         body = read_body(request, NewModuleGroup)
@@ -89,24 +131,23 @@ class ModuleGroupViewSet(ApiViewSet):
             post_type=body.post_type,
             modules=_places(body.modules),
         )
-        wire = presenters.module_group(of_row(row))
-        return Response(wire, status=201, headers={"Location": f"/api/module-groups/{row.name}"})
+        where = {"Location": f"/api/module-groups/{row.name}"}
+        return Response(_answer(of_row(row)), status=201, headers=where)
 
-    @extend_schema(responses=schema.ModuleGroupSchema)
+    @extend_schema(responses=ModuleGroupAnswer)
     def retrieve(self, request: Request, name: str) -> Response:
         """One module group, by its name or id."""
         try:
-            return Response(presenters.module_group(find_group(name)))
+            return Response(_answer(find_group(name)))
         except RuleViolation:
             raise NotFound(f"There is no module group {name[:100]!r}.") from None
 
-    @extend_schema(request=ModuleGroupChange, responses=schema.ModuleGroupSchema)
+    @extend_schema(request=ModuleGroupChange, responses=ModuleGroupAnswer)
     def update(self, request: Request, name: str) -> Response:
         """Change a module group; posts made with it stay as they are. One that is code is 422."""
-        given = {k: v for k, v in body_object(request).items() if k not in _ANSWERED}
         for key in ("name", "postType"):
-            _require_same(name, key, given.pop(key, None))
-        body = check(given, ModuleGroupChange)
+            _require_same(name, key, body_object(request).get(key))
+        body = read_body(request, ModuleGroupChange)
         row = edit_group(
             actor=self.actor,
             name=name,
@@ -115,13 +156,23 @@ class ModuleGroupViewSet(ApiViewSet):
             modules=None if body.modules is None else _places(body.modules),
             expected_version=expected_version(request, body.version),
         )
-        return Response(presenters.module_group(of_row(row)))
+        return Response(_answer(of_row(row)))
 
-    @extend_schema(responses=schema.ModuleGroupDeletedSchema)
+    @extend_schema(responses=ModuleGroupDeletedAnswer)
     def destroy(self, request: Request, name: str) -> Response:
         """Delete a module group; posts made with it stay as they are. One that is code is 422."""
         row = delete_group(actor=self.actor, name=name)
-        return Response({"id": row.pk, "name": row.name, "deleted": True})
+        return Response(ModuleGroupDeletedAnswer(id=row.pk, name=row.name, deleted=True))
+
+
+def _answer(group: Group) -> ModuleGroupAnswer:
+    return ModuleGroupAnswer.of(
+        group,
+        modules=[
+            {**place_json(place), "orderIndex": index} for index, place in enumerate(group.modules)
+        ],
+        source="code" if group.is_code else "stored",
+    )
 
 
 def _places(entries: Places) -> list[dict[str, Any]]:

@@ -2,55 +2,70 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from content import edits
 from content.api import reading
+from content.api.answers import Props
 from content.api.module_entries import NewModule, add
-from content.api.schema import modules as schema
-from content.api.schema.modules import Props
 from content.document import PostDocument
 from content.layers import open_layers
 from content.models import Post, PostModule
+from content.presenters.modules import ModuleAnswer
 from content.rules.modules import of_one_module
 from content.services.edit import edit_post
-from core.api.body import Body, Whole, Words, body_object, check, read_body
+from core.api.answer import Answer, MetaAnswer, described
+from core.api.body import Body, Whole, Words, read_body
 from core.api.permissions import Declared
 from core.api.views import ApiViewSet, expected_version
 from core.errors import NotFound, RuleViolation, invalid
 
+PostVersion = Annotated[int, Field(ge=1, description="Of the post.")]
 
-class ModulePatch(Body):
+
+class WrittenModuleAnswer(ModuleAnswer):
+    """A module after a write, with the post that it stands in."""
+
+    postId: UUID
+    version: PostVersion
+
+
+class ModuleListAnswer(Answer):
+    """Every module of a post, in order; those that are staged only come last."""
+
+    data: list[ModuleAnswer]
+    meta: MetaAnswer
+    version: PostVersion
+
+
+class RemovedModuleAnswer(Answer):
+    """What removing a module answers."""
+
+    post_module_id: UUID
+    removed: bool
+    version: PostVersion
+
+
+class OrderedModulesAnswer(Answer):
+    """The modules of the live post in their order."""
+
+    order: list[UUID]
+    version: PostVersion
+
+
+class ModulePatch(Body, answered_by=WrittenModuleAnswer):
     props: Props | None = None
     overrides: Props | None = None
     order_index: Whole | None = None
     type: Words | None = None
     locked: bool | None = None
     version: Whole | None = None
-
-
-ANSWERED = frozenset(
-    {
-        "postModuleId",
-        "moduleInstanceId",
-        "postId",
-        "scope",
-        "globalSlug",
-        "schema",
-        "reviewProps",
-        "reviewOverrides",
-        "reviewRemoved",
-        "aiReviewProps",
-        "aiReviewOverrides",
-        "aiReviewRemoved",
-    }
-)
-"""What a GET of a module answers beside what can be written."""
 
 
 class ModuleOrder(Body):
@@ -69,7 +84,7 @@ class ModuleViewSet(ApiViewSet):
         "reorder": "posts.edit",
     }
 
-    @extend_schema(responses=schema.ModuleListSchema)
+    @extend_schema(responses=ModuleListAnswer)
     def list(self, request: Request, post_id: str) -> Response:
         """Every module of a post, with its values in each layer."""
         post = reading.require_post(post_id)
@@ -77,7 +92,7 @@ class ModuleViewSet(ApiViewSet):
         meta = {"total": len(rows), "per_page": len(rows), "current_page": 1, "last_page": 1}
         return Response({"data": rows, "meta": meta, "version": post.version})
 
-    @extend_schema(request=NewModule, responses={201: schema.WrittenModuleSchema})
+    @extend_schema(request=NewModule, responses={201: described(WrittenModuleAnswer)})
     def create(self, request: Request, post_id: str) -> Response:
         """Add a module to the live post, at `orderIndex` or last."""
         entry = read_body(request, NewModule)
@@ -92,11 +107,10 @@ class ModuleViewSet(ApiViewSet):
         post = _edited(post.pk, made, self, edit, expected_version(request, entry.version))
         return Response(_module(post, made[0]), status=201)
 
-    @extend_schema(request=ModulePatch, responses=schema.WrittenModuleSchema)
+    @extend_schema(request=ModulePatch, responses=described(WrittenModuleAnswer))
     def update(self, request: Request, module_id: str) -> Response:
         """Merge props and overrides into a live module. A global module takes overrides."""
-        body = body_object(request)
-        patch = check({k: v for k, v in body.items() if k not in ANSWERED}, ModulePatch)
+        patch = read_body(request, ModulePatch)
         row = _require_row(module_id)
         id_ = str(row.pk)
         if patch.type is not None and patch.type != row.instance.type:
@@ -122,7 +136,7 @@ class ModuleViewSet(ApiViewSet):
         )
         return Response(_module(post, id_))
 
-    @extend_schema(responses={200: schema.RemovedModuleSchema})
+    @extend_schema(responses={200: RemovedModuleAnswer})
     def destroy(self, request: Request, module_id: str) -> Response:
         """Remove a module from the live post."""
         row = _require_row(module_id)
@@ -130,9 +144,11 @@ class ModuleViewSet(ApiViewSet):
         post = _edited(
             row.post_id, [id_], self, lambda document: edits.remove_module(document, id_), None
         )
-        return Response({"postModuleId": id_, "removed": True, "version": post.version})
+        return Response(
+            RemovedModuleAnswer(post_module_id=row.pk, removed=True, version=post.version)
+        )
 
-    @extend_schema(request=ModuleOrder, responses={200: schema.OrderedModulesSchema})
+    @extend_schema(request=ModuleOrder, responses={200: OrderedModulesAnswer})
     def reorder(self, request: Request, post_id: str) -> Response:
         """Put the modules of the live post into an order that names each once."""
         body = read_body(request, ModuleOrder)
@@ -143,7 +159,9 @@ class ModuleViewSet(ApiViewSet):
             edit=lambda document: edits.reorder(document, [id_.lower() for id_ in body.order]),
             expected_version=expected_version(request, body.version),
         )
-        return Response({"order": list(open_layers(post).live.order), "version": post.version})
+        return Response(
+            OrderedModulesAnswer(order=open_layers(post).live.order, version=post.version)
+        )
 
 
 def _edited(

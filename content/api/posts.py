@@ -11,13 +11,25 @@ from rest_framework.response import Response
 from content import edits
 from content.api import reading
 from content.api.module_entries import build_modules
-from content.api.schema import posts as schema
+from content.api.post_answers import (
+    CHANGED_POST,
+    LIST_PARAMETERS,
+    MADE,
+    NEW_POST,
+    DeletedAnswer,
+    ExportAnswer,
+    NewPost,
+    PostAnswer,
+    PostChanges,
+    PostListAnswer,
+)
 from content.layers import open_layers
 from content.models import Post
 from content.services import trash
 from content.services.create import create_post
 from content.services.edit import edit_post
 from content.services.exports import export_post
+from core.api.answer import described
 from core.api.body import body_object
 from core.api.permissions import Declared
 from core.api.views import ApiViewSet, expected_version
@@ -38,16 +50,16 @@ class PostViewSet(ApiViewSet):
     }
     conditional = frozenset({"list", "retrieve"})
 
-    @extend_schema(parameters=schema.LIST_PARAMETERS, responses=schema.PostListSchema)
+    @extend_schema(parameters=LIST_PARAMETERS, responses=PostListAnswer)
     def list(self, request: Request) -> Response:
         """Posts with their live modules; `layers` says what is staged."""
         return Response(reading.post_list(request, staged=True))
 
     @extend_schema(
-        parameters=schema.MADE,
-        request=schema.NewPostSchema,
-        responses={201: schema.PostSchema},
-        examples=[schema.NEW_POST],
+        parameters=MADE,
+        request=described(NewPost),
+        responses={201: described(PostAnswer)},
+        examples=[NEW_POST],
     )
     def create(self, request: Request) -> Response:
         """Create a post. Without `modules`, the default module group is seeded."""
@@ -69,16 +81,16 @@ class PostViewSet(ApiViewSet):
             reading.present(post), status=201, headers={"Location": f"/api/posts/{post.pk}"}
         )
 
-    @extend_schema(responses=schema.PostSchema)
+    @extend_schema(responses=described(PostAnswer))
     def retrieve(self, request: Request, post_id: str) -> Response:
         """One post with its modules in all three layers."""
         post = reading.require_post(post_id)
         return Response(reading.whole_post(post, open_layers(post), staged=True))
 
     @extend_schema(
-        request=schema.PostChangesSchema,
-        responses=schema.PostSchema,
-        examples=[schema.CHANGED_POST],
+        request=described(PostChanges),
+        responses=described(PostAnswer),
+        examples=[CHANGED_POST],
     )
     def update(self, request: Request, post_id: str) -> Response:
         """Change live fields, status, or both; what is absent stays."""
@@ -99,19 +111,19 @@ class PostViewSet(ApiViewSet):
         )
         return Response(reading.present(post))
 
-    @extend_schema(responses={200: schema.DeletedSchema})
+    @extend_schema(responses={200: DeletedAnswer})
     def destroy(self, request: Request, post_id: str) -> Response:
         """Put the post into the trash."""
         post = reading.require_post(post_id)
         post = trash.delete_post(post_id=post.pk, actor=self.actor)
-        return Response({"id": post.pk, "deletedAt": post.deleted_at})
+        return Response(DeletedAnswer.of(post))
 
-    @extend_schema(request=None, responses={200: schema.PostSchema})
+    @extend_schema(request=None, responses={200: described(PostAnswer)})
     def restore(self, request: Request, post_id: str) -> Response:
         """Take the post out of the trash."""
         return Response(reading.present(trash.restore_post(post_id=post_id, actor=self.actor)))
 
-    @extend_schema(responses=schema.ExportSchema)
+    @extend_schema(responses=described(ExportAnswer))
     def export(self, request: Request, post_id: str) -> Response:
         """The live post as canonical JSON."""
         post = reading.require_post(post_id)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, ClassVar, Literal
+from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content import presenters
 from content.api import reading
-from content.api.schema import copies as schema
+from content.api.answers import LayerText
 from content.services.previews import (
     LONGEST_HOURS,
     USUAL_HOURS,
@@ -19,11 +20,38 @@ from content.services.previews import (
     revoke_preview_link,
 )
 from content.site.previews import preview_url
+from core.api.answer import Answer, PersonAnswer, list_of
 from core.api.body import Body, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
 from core.api.schema import PAGES
 from core.api.views import ApiViewSet
+
+
+class PreviewLinkAnswer(Answer):
+    """A preview link, without its address."""
+
+    id: UUID
+    layer: LayerText
+    expires_at: datetime
+    created_by: PersonAnswer
+    views: int = Field(ge=0)
+    created_at: datetime
+
+
+class MadePreviewLinkAnswer(Answer):
+    """A new preview link. Its address is answered this once."""
+
+    id: UUID
+    url: str = Field(json_schema_extra={"format": "uri"})
+    expires_at: datetime
+    layer: LayerText
+
+
+class RevokedAnswer(Answer):
+    """What revoking a preview link answers."""
+
+    revoked: bool
 
 
 class NewPreviewLink(Body):
@@ -42,16 +70,24 @@ class PreviewLinkViewSet(ApiViewSet):
         "destroy": "posts.preview",
     }
 
-    @extend_schema(parameters=PAGES, responses=schema.PreviewLinkListSchema)
+    @extend_schema(
+        parameters=PAGES, responses=list_of(PreviewLinkAnswer, "The preview links of a post.")
+    )
     def list(self, request: Request, post_id: str) -> Response:
         """The links that were made and not revoked, newest first, without their addresses."""
         post = reading.require_post(post_id)
         page = page_of(request)
         rows = post.preview_links.order_by("-created_at", "id")
-        data = [presenters.preview_link(row) for row in rows[page.slice]]
+        data = [
+            PreviewLinkAnswer.of(
+                row,
+                created_by=PersonAnswer(id=row.created_by_id, username=row.created_by_name),
+            )
+            for row in rows[page.slice]
+        ]
         return Response(page.envelope(data, rows.count()))
 
-    @extend_schema(request=NewPreviewLink, responses={201: schema.MadePreviewLinkSchema})
+    @extend_schema(request=NewPreviewLink, responses={201: MadePreviewLinkAnswer})
     def create(self, request: Request, post_id: str) -> Response:
         """Make a link. Its address is answered this once and kept nowhere."""
         body = read_body(request, NewPreviewLink)
@@ -59,13 +95,11 @@ class PreviewLinkViewSet(ApiViewSet):
         link, token = create_preview_link(
             post_id=post.pk, layer=body.layer, hours=body.expires_in_hours, actor=self.actor
         )
-        made = presenters.preview_link(link)
-        answer = {name: made[name] for name in ("id", "expiresAt", "layer")}
-        return Response({**answer, "url": preview_url(token)}, status=201)
+        return Response(MadePreviewLinkAnswer.of(link, url=preview_url(token)), status=201)
 
-    @extend_schema(responses={200: schema.RevokedSchema})
+    @extend_schema(responses={200: RevokedAnswer})
     def destroy(self, request: Request, post_id: str, link_id: str) -> Response:
         """Revoke a link: it opens nothing any more."""
         post = reading.require_post(post_id)
         revoke_preview_link(post_id=post.pk, link_id=link_id, actor=self.actor)
-        return Response({"revoked": True})
+        return Response(RevokedAnswer(revoked=True))

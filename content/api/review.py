@@ -2,29 +2,98 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar, Final, Required
+from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiExample, extend_schema
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
 from content import edits, layers, presenters
 from content.api import reading
-from content.api.schema import review as schema
-from content.api.schema.posts import PostSchema
+from content.api.answers import WRITTEN
+from content.api.post_answers import PostAnswer, PostFields
 from content.document import PostDocument
 from content.layers.marks import NOTE_MAX
 from content.models import Layer, Post
+from content.post_fields import TITLE_MAX
+from content.presenters.layers import (
+    STAGED_LAYERS,
+    ChangesAnswer,
+    StagedLayerText,
+    SubmittedAnswer,
+)
+from content.presenters.modules import Index
 from content.reference_queries import references_of
+from core.api.answer import Answer, described
 from core.api.body import Body, Words, body_object, read_body
 from core.api.permissions import Declared
+from core.api.schema import choice, query
 from core.api.views import ApiViewSet, whole_version
 from core.errors import invalid
 
 Note = Annotated[Words, Field(max_length=NOTE_MAX)]
 Paths = Annotated[list[Annotated[Words, Field(max_length=320)]], Field(max_length=20_000)]
 """Paths of changes; `<path>#<passage>` names a passage of one."""
+
+
+LAYER_PARAMETER: Final = [
+    query("layer", "The layer.", {**choice(*STAGED_LAYERS), "default": "review"})
+]
+STAGED_EXAMPLE: Final = OpenApiExample(
+    "A title and the text of one module",
+    {
+        "title": "Filter coffee, step by step",
+        "modules": [
+            {
+                "postModuleId": "5b0e0f5e-9d3c-4f0e-8f5d-0c2a1f6f7a10",
+                "props": {"title": "Three minutes, one filter"},
+            }
+        ],
+    },
+    request_only=True,
+)
+APPROVED: Final = OpenApiExample(
+    "One path of what was seen",
+    {"digest": "d2.…", "paths": ["post.title"], "note": "Agreed."},
+    request_only=True,
+)
+
+
+class StagedModule(TypedDict, total=False):
+    """What to stage of a module."""
+
+    postModuleId: Required[UUID]
+    props: Annotated[dict[str, Any] | None, Field(description=WRITTEN)]
+    overrides: Annotated[dict[str, Any] | None, Field(description=WRITTEN)]
+    position: Index | None
+
+
+class ReviewInput(PostFields, total=False):
+    """What to stage in Review; what is absent stays as it is there."""
+
+    title: Annotated[str, Field(min_length=1, max_length=TITLE_MAX)]
+    modules: list[StagedModule]
+    version: Index | None
+
+
+class StagedAnswer(Answer):
+    """The paths that a save staged."""
+
+    post_id: UUID
+    layer: StagedLayerText
+    version: Index
+    staged: list[str]
+
+
+class RejectedAnswer(Answer):
+    """The paths that were dropped."""
+
+    post_id: UUID
+    layer: StagedLayerText
+    rejected: list[str]
 
 
 class Approval(Body):
@@ -57,7 +126,7 @@ class ReviewViewSet(ApiViewSet):
         "reject_ai_review": "posts.review.approve",
     }
 
-    @extend_schema(parameters=schema.LAYER_PARAMETER, responses=schema.ChangesSchema)
+    @extend_schema(parameters=LAYER_PARAMETER, responses=described(ChangesAnswer))
     def changes(self, request: Request, post_id: str) -> Response:
         """What a layer changes, with the digest that an approval must send back."""
         layer = _layer(request)
@@ -67,9 +136,9 @@ class ReviewViewSet(ApiViewSet):
         return Response(presenters.layer_changes(post, view, references))
 
     @extend_schema(
-        request=schema.ReviewInputSchema,
-        responses=schema.StagedSchema,
-        examples=[schema.STAGED_EXAMPLE],
+        request=described(ReviewInput),
+        responses=StagedAnswer,
+        examples=[STAGED_EXAMPLE],
     )
     def save_review(self, request: Request, post_id: str) -> Response:
         """Stage in Review: post fields flat, `taxonomyTermIds`, and `modules` as a list; what is absent stays."""
@@ -90,15 +159,15 @@ class ReviewViewSet(ApiViewSet):
             expected_version=version,
         )
         return Response(
-            {
-                "postId": staged.post.pk,
-                "layer": staged.layer.value,
-                "version": staged.version,
-                "staged": list(staged.paths),
-            }
+            StagedAnswer(
+                post_id=staged.post.pk,
+                layer=staged.layer.value,
+                version=staged.version,
+                staged=list(staged.paths),
+            )
         )
 
-    @extend_schema(request=Submission, responses={200: schema.SubmittedSchema})
+    @extend_schema(request=Submission, responses={200: described(SubmittedAnswer)})
     def submit(self, request: Request, post_id: str) -> Response:
         """Carry AI Review into Review. What a person staged differently stays behind as a conflict."""
         body = read_body(request, Submission)
@@ -111,7 +180,7 @@ class ReviewViewSet(ApiViewSet):
         )
         return Response(presenters.submitted(done))
 
-    @extend_schema(request=Approval, responses={200: PostSchema}, examples=[schema.APPROVED])
+    @extend_schema(request=Approval, responses={200: described(PostAnswer)}, examples=[APPROVED])
     def approve(self, request: Request, post_id: str) -> Response:
         """Bring Review, or `paths` of it, live, for exactly what the digest says was seen."""
         body = read_body(request, Approval)
@@ -124,12 +193,12 @@ class ReviewViewSet(ApiViewSet):
         )
         return Response(reading.present(post))
 
-    @extend_schema(request=Rejection, responses={200: schema.RejectedSchema})
+    @extend_schema(request=Rejection, responses={200: RejectedAnswer})
     def reject_review(self, request: Request, post_id: str) -> Response:
         """Drop Review, or `paths` of it."""
         return self._reject(request, post_id, Layer.REVIEW)
 
-    @extend_schema(request=Rejection, responses={200: schema.RejectedSchema})
+    @extend_schema(request=Rejection, responses={200: RejectedAnswer})
     def reject_ai_review(self, request: Request, post_id: str) -> Response:
         """Drop AI Review, or `paths` of it."""
         return self._reject(request, post_id, Layer.AI_REVIEW)
@@ -145,7 +214,7 @@ class ReviewViewSet(ApiViewSet):
             digest=body.digest,
         )
         return Response(
-            {"postId": done.post.pk, "layer": layer.value, "rejected": list(done.paths)}
+            RejectedAnswer(post_id=done.post.pk, layer=layer.value, rejected=list(done.paths))
         )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Final
+from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
@@ -11,16 +13,69 @@ from rest_framework.response import Response
 
 from content import layers, presenters
 from content.api import reading
-from content.api.schema import revisions as schema
-from content.api.schema.posts import PostSchema
+from content.api.post_answers import DocumentAnswer, PostAnswer
 from content.layers.marks import NOTE_MAX
 from content.models import Post, Provenance, Revision
+from content.presenters.layers import DifferenceAnswer, ViaText
 from content.revision_queries import differences, find_revision, revisions_of
+from core.api.answer import Answer, AsStored, PersonAnswer, TextOrNull, described, list_of
 from core.api.body import Body, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
+from core.api.schema import PAGES, UUID_TEXT, query
 from core.api.views import ApiViewSet
 from core.errors import invalid
+
+COMPARE_PARAMETERS: Final = [
+    query("from", "Id of a revision.", UUID_TEXT, required=True),
+    query("to", "Id of a revision.", UUID_TEXT, required=True),
+]
+PROVENANCE_PARAMETERS: Final = [query("path", "Only this path.", {"type": "string"}), *PAGES]
+
+
+class RevisionAnswer(Answer):
+    """A version of the live content, and who made it."""
+
+    id: UUID
+    version: int = Field(ge=0)
+    layer: Annotated[str, Field(json_schema_extra={"enum": ["source"]})]
+    reason: str
+    note: str
+    by: PersonAnswer
+    agent_id: TextOrNull
+    run_id: TextOrNull
+    created_at: datetime
+    changed_paths: list[str]
+
+
+class WholeRevisionAnswer(RevisionAnswer):
+    """A revision with its content."""
+
+    document: Annotated[DocumentAnswer, AsStored()]
+
+
+class ComparisonAnswer(Answer):
+    """What changed between two revisions."""
+
+    from_: UUID = Field(serialization_alias="from")
+    to: UUID
+    changes: Annotated[list[DifferenceAnswer], AsStored()]
+
+
+class ProvenanceAnswer(Answer):
+    """Who wrote and who approved what stands at a path."""
+
+    path: str
+    author: PersonAnswer
+    agent_id: TextOrNull
+    run_id: TextOrNull
+    via: ViaText
+    principal: TextOrNull  # the credential of an AI client
+    edited_by: TextOrNull = Field(validation_alias="edited_by_name")
+    approved_by: PersonAnswer
+    revision_id: UUID
+    written_at: datetime
+    published_at: datetime = Field(validation_alias="created_at")
 
 
 class Reversion(Body):
@@ -38,30 +93,29 @@ class RevisionViewSet(ApiViewSet):
         "provenance": "posts.view",
     }
 
-    @extend_schema(parameters=schema.LIST_PARAMETERS, responses=schema.RevisionListSchema)
+    @extend_schema(parameters=PAGES, responses=list_of(RevisionAnswer, "Revisions, newest first."))
     def list(self, request: Request, post_id: str) -> Response:
         """Newest first, without their documents."""
         post = _post(post_id)
         page = page_of(request)
         rows = revisions_of(post)
         total = rows.count()
-        return Response(
-            page.envelope([presenters.revision(row) for row in rows[page.slice]], total)
-        )
+        data = [RevisionAnswer.of(row, **_signature(row)) for row in rows[page.slice]]
+        return Response(page.envelope(data, total))
 
-    @extend_schema(responses=schema.WholeRevisionSchema)
+    @extend_schema(responses=WholeRevisionAnswer)
     def retrieve(self, request: Request, post_id: str, revision_id: str) -> Response:
         """One revision with its document."""
         row = _revision(_post(post_id), revision_id, "id")
-        return Response(presenters.revision(row, with_document=True))
+        return Response(WholeRevisionAnswer.of(row, **_signature(row)))
 
-    @extend_schema(parameters=schema.COMPARE_PARAMETERS, responses=schema.ComparisonSchema)
+    @extend_schema(parameters=COMPARE_PARAMETERS, responses=ComparisonAnswer)
     def compare(self, request: Request, post_id: str) -> Response:
         """What changed between two revisions of the post."""
         post = _post(post_id)
         one = _revision(post, request.query_params.get("from", ""), "from")
         other = _revision(post, request.query_params.get("to", ""), "to")
-        rows = [
+        rows: list[DifferenceAnswer] = [
             {
                 "path": item.path,
                 "kind": item.kind,
@@ -71,9 +125,9 @@ class RevisionViewSet(ApiViewSet):
             }
             for item in differences(one, other)
         ]
-        return Response({"from": one.pk, "to": other.pk, "changes": rows})
+        return Response(ComparisonAnswer(from_=one.pk, to=other.pk, changes=rows))
 
-    @extend_schema(request=Reversion, responses={200: PostSchema})
+    @extend_schema(request=Reversion, responses={200: described(PostAnswer)})
     def revert(self, request: Request, post_id: str, revision_id: str) -> Response:
         """Make the live content what the revision holds; status and drafts stay."""
         body = read_body(request, Reversion)
@@ -84,7 +138,10 @@ class RevisionViewSet(ApiViewSet):
         )
         return Response(reading.present(post))
 
-    @extend_schema(parameters=schema.PROVENANCE_PARAMETERS, responses=schema.ProvenanceListSchema)
+    @extend_schema(
+        parameters=PROVENANCE_PARAMETERS,
+        responses=list_of(ProvenanceAnswer, "Provenance, the latest first."),
+    )
     def provenance(self, request: Request, post_id: str) -> Response:
         """Who wrote and who approved each path of the live content, the latest first."""
         post = _post(post_id)
@@ -95,9 +152,19 @@ class RevisionViewSet(ApiViewSet):
             # A path holds no NUL, and PostgreSQL would refuse to look for one.
             rows = rows.filter(path=path) if "\x00" not in path else rows.none()
         total = rows.count()
-        return Response(
-            page.envelope([presenters.provenance(row) for row in rows[page.slice]], total)
-        )
+        data = [
+            ProvenanceAnswer.of(
+                row,
+                author=PersonAnswer(id=row.author_id, username=row.author_name),
+                approved_by=PersonAnswer(id=row.approved_by_id, username=row.approved_by_name),
+            )
+            for row in rows[page.slice]
+        ]
+        return Response(page.envelope(data, total))
+
+
+def _signature(row: Revision) -> dict[str, Any]:
+    return {"layer": "source", "by": PersonAnswer(id=row.by_id, username=row.by_name)}
 
 
 def _post(post_id: str) -> Post:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, Final, Self
+from uuid import UUID
 
 from django.conf import settings
 from drf_spectacular.utils import extend_schema
@@ -10,22 +12,98 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.api.schema import taxonomies as schema
-from content.definitions import taxonomies
+from content.definitions import Taxonomy, post_types, taxonomies
 from content.models import Term
-from content.presenters import taxonomy as presenters
 from content.rules.taxonomy import NAME_MAX, ORDER_MAX, SLUG_MAX, TOP
 from content.services.taxonomy import change_term, create_term, delete_term, require_taxonomy
-from core.api.body import Body, Words, body_object, check
+from core.api.answer import Answer, MetaAnswer, list_of
+from core.api.body import Body, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
+from core.api.schema import PAGES, choice, query
 from core.api.views import ApiViewSet
 from core.errors import invalid
 
-_READ_ONLY: Final = ("id", "taxonomy", "children")
+TERM_PARAMETERS: Final = [
+    query(
+        "locale",
+        "Terms of this language and those of every language; all without it.",
+        choice(*settings.CMS_ENV.locales),
+    ),
+    *PAGES,
+]
+FORCE_PARAMETER: Final = [
+    query("force", "true: also where posts carry it or drafts propose it.", choice("true", "false"))
+]
 
 
-class NewTerm(Body):
+class TaxonomyUseAnswer(Answer):
+    """A post type that is sorted by a taxonomy."""
+
+    slug: str
+    max_selections: int | None = Field(ge=0)
+
+
+class TaxonomyAnswer(Answer):
+    """A way to sort posts."""
+
+    slug: str
+    name: str
+    description: str
+    hierarchical: bool
+    free_tagging: bool
+    post_types: list[TaxonomyUseAnswer]
+
+    @classmethod
+    def of_definition(cls, definition: type[Taxonomy]) -> Self:
+        """Describe a taxonomy with the post types that use it."""
+        return cls(
+            slug=definition.name,
+            name=definition.label,
+            description=definition.description,
+            hierarchical=definition.hierarchical,
+            free_tagging=definition.free_tagging,
+            post_types=[
+                TaxonomyUseAnswer(slug=post_type.name, max_selections=use.max_selections)
+                for post_type in post_types
+                for use in post_type.taxonomies
+                if use.slug == definition.name
+            ],
+        )
+
+
+class TermAnswer(Answer):
+    """A term. An empty `locale` stands for every language."""
+
+    id: UUID
+    taxonomy: str
+    slug: str
+    name: str
+    parent_id: UUID | None
+    locale: str
+    order_index: int
+
+
+class TermNodeAnswer(TermAnswer):
+    """A term with those below it."""
+
+    children: list[TermNodeAnswer]
+
+
+class TermListAnswer(Answer):
+    """The roots of a taxonomy, each with what stands below it. The total counts roots."""
+
+    data: list[TermNodeAnswer]
+    meta: MetaAnswer
+
+
+class TermGoneAnswer(Answer):
+    """The term that was deleted."""
+
+    id: UUID
+
+
+class NewTerm(Body, answered_by=TermNodeAnswer):
     """A term. Other keys that a GET answers are ignored."""
 
     name: Words = Field(min_length=1, max_length=NAME_MAX)
@@ -37,7 +115,7 @@ class NewTerm(Body):
     order_index: int = Field(0, ge=-ORDER_MAX, le=ORDER_MAX)
 
 
-class TermChanges(Body):
+class TermChanges(Body, answered_by=TermNodeAnswer):
     """What to change of a term; what is absent stays. Other keys that a GET answers are ignored."""
 
     name: Words | None = Field(None, min_length=1, max_length=NAME_MAX)
@@ -58,15 +136,15 @@ class TaxonomyViewSet(ApiViewSet):
     }
     conditional = frozenset({"list", "terms"})
 
-    @extend_schema(parameters=schema.TAXONOMY_PARAMETERS, responses=schema.TaxonomyListSchema)
+    @extend_schema(parameters=PAGES, responses=list_of(TaxonomyAnswer, "Taxonomies."))
     def list(self, request: Request) -> Response:
         """The taxonomies, and the post types that use each."""
         page = page_of(request)
         found = [*taxonomies]
-        rows = [presenters.taxonomy(definition) for definition in found[page.slice]]
+        rows = [TaxonomyAnswer.of_definition(definition) for definition in found[page.slice]]
         return Response(page.envelope(rows, len(found)))
 
-    @extend_schema(parameters=schema.TERM_PARAMETERS, responses=schema.TermListSchema)
+    @extend_schema(parameters=TERM_PARAMETERS, responses=TermListAnswer)
     def terms(self, request: Request, slug: str) -> Response:
         """The terms as a tree; a page has so many roots, each with all that stands below it."""
         page = page_of(request)
@@ -83,13 +161,13 @@ class TaxonomyViewSet(ApiViewSet):
         roots = terms.filter(parent__isnull=True)
         shown = [*roots[page.slice]]
         below = terms.filter(parent__isnull=False) if shown else terms.none()
-        return Response(page.envelope(presenters.term_tree(shown, below), roots.count()))
+        return Response(page.envelope(_build_tree(shown, below), roots.count()))
 
-    @extend_schema(request=NewTerm, responses={201: schema.TermSchema})
+    @extend_schema(request=NewTerm, responses={201: TermAnswer})
     def create(self, request: Request, slug: str) -> Response:
         """Make a term. Its parent is of the same taxonomy and language."""
         require_taxonomy(slug)
-        body = check(_written(request), NewTerm)
+        body = read_body(request, NewTerm)
         term = create_term(
             actor=self.actor,
             taxonomy=slug,
@@ -99,12 +177,12 @@ class TaxonomyViewSet(ApiViewSet):
             parent_id=body.parent_id,
             order_index=body.order_index,
         )
-        return Response(presenters.term(term), status=201)
+        return Response(TermAnswer.of(term), status=201)
 
-    @extend_schema(request=TermChanges, responses=schema.TermSchema)
+    @extend_schema(request=TermChanges, responses=TermAnswer)
     def update(self, request: Request, term_id: str) -> Response:
         """Change a term; what is absent stays."""
-        body = check(_written(request, "locale"), TermChanges)
+        body = read_body(request, TermChanges)
         term = change_term(
             term_id=term_id,
             actor=self.actor,
@@ -113,18 +191,26 @@ class TaxonomyViewSet(ApiViewSet):
             parent_id=body.parent_id if "parent_id" in body.model_fields_set else TOP,
             order_index=body.order_index,
         )
-        return Response(presenters.term(term))
+        return Response(TermAnswer.of(term))
 
-    @extend_schema(parameters=schema.FORCE, responses={200: schema.TermGoneSchema})
+    @extend_schema(parameters=FORCE_PARAMETER, responses={200: TermGoneAnswer})
     def destroy(self, request: Request, term_id: str) -> Response:
         """Delete a term; those below it move up. 409 `in_use` where posts carry it, unless forced."""
         force = request.query_params.get("force", "false")
         if force not in ("true", "false"):
             raise invalid("force", "force must be true or false.")
         gone = delete_term(term_id=term_id, actor=self.actor, force=force == "true")
-        return Response({"id": gone})
+        return Response(TermGoneAnswer(id=gone))
 
 
-def _written(request: Request, *ignored: str) -> dict[str, Any]:
-    left_out = (*_READ_ONLY, *ignored)
-    return {name: value for name, value in body_object(request).items() if name not in left_out}
+def _build_tree(roots: Sequence[Term], below: Iterable[Term]) -> list[TermNodeAnswer]:
+    """The roots with what stands below them; `below` come in their order."""
+    rows = list(below)
+    nodes = {
+        row.pk: TermNodeAnswer(**TermAnswer.of(row).model_dump(), children=[])
+        for row in [*roots, *rows]
+    }
+    for row in rows:
+        if row.parent_id in nodes:
+            nodes[row.parent_id].children.append(nodes[row.pk])
+    return [nodes[row.pk] for row in roots]

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from typing import Annotated, ClassVar
+from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content import presenters, queries
+from content import queries
 from content.api import reading
-from content.api.schema import copies as schema
-from content.api.schema.posts import MADE, PostSchema
+from content.api.answers import StatusText
+from content.api.post_answers import MADE, PostAnswer
+from content.models import Post
 from content.origins import TranslationState, states_of
 from content.post_fields import SLUG_MAX, TITLE_MAX
 from content.services.translate import create_translation, mark_up_to_date
+from core.api.answer import Answer, MetaAnswer, described
 from core.api.body import Body, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
@@ -23,6 +26,47 @@ from core.api.schema import PAGES
 from core.api.views import ApiViewSet
 
 _MOST_PATHS = 5_000
+
+
+class UntranslatedModuleAnswer(Answer):
+    """A module of the source that the translation has none for."""
+
+    source_post_module_id: UUID
+    type: str
+
+
+class OrphanedModuleAnswer(Answer):
+    """A module of the translation whose source is gone."""
+
+    post_module_id: UUID
+    source_post_module_id: UUID
+
+
+class TranslationStateAnswer(Answer):
+    """A translation, and how it stands to the post that it was made from."""
+
+    id: UUID
+    locale: str
+    slug: str
+    title: str
+    status: StatusText
+    url: str = Field(validation_alias="path")
+    translated_from: UUID | None = Field(
+        validation_alias="translated_from_id",
+        description="The post that it was made from; null for the first one.",
+    )
+    stale_paths: list[str] = Field(
+        description="Its values whose source changed since they were written."
+    )
+    new_modules: list[UntranslatedModuleAnswer]
+    removed_modules: list[OrphanedModuleAnswer]
+
+
+class TranslationListAnswer(Answer):
+    """The same post in other languages."""
+
+    data: list[TranslationStateAnswer]
+    meta: MetaAnswer
 
 
 class NewTranslation(Body):
@@ -51,7 +95,7 @@ class TranslationViewSet(ApiViewSet):
         "up_to_date": "posts.translate",
     }
 
-    @extend_schema(parameters=PAGES, responses=schema.TranslationListSchema)
+    @extend_schema(parameters=PAGES, responses=TranslationListAnswer)
     def list(self, request: Request, post_id: str) -> Response:
         """The other languages of a post, each with what is older in it than in its source."""
         post = reading.require_post(post_id)
@@ -60,10 +104,10 @@ class TranslationViewSet(ApiViewSet):
         rows = others.exclude(pk=post.pk).order_by("locale")
         shown = list(rows[page.slice])
         states = states_of(shown)
-        data = [presenters.translation(row, states.get(row.pk, _PLAIN)) for row in shown]
+        data = [_answer(row, states.get(row.pk, TranslationState())) for row in shown]
         return Response(page.envelope(data, rows.count()))
 
-    @extend_schema(parameters=MADE, request=NewTranslation, responses={201: PostSchema})
+    @extend_schema(parameters=MADE, request=NewTranslation, responses={201: described(PostAnswer)})
     def create(self, request: Request, post_id: str) -> Response:
         """Make a draft in another language with the content of the post, to be translated there."""
         body = read_body(request, NewTranslation)
@@ -77,13 +121,25 @@ class TranslationViewSet(ApiViewSet):
         where = {"Location": f"/api/posts/{post.pk}"}
         return Response(reading.present(post), status=201, headers=where)
 
-    @extend_schema(request=UpToDate, responses={200: schema.TranslationStateSchema})
+    @extend_schema(request=UpToDate, responses={200: TranslationStateAnswer})
     def up_to_date(self, request: Request, post_id: str) -> Response:
         """Say that this translation is right although its source changed."""
         body = read_body(request, UpToDate)
         post = reading.require_post(post_id)
         state = mark_up_to_date(post_id=post.pk, actor=self.actor, paths=body.paths)
-        return Response(presenters.translation(post, state))
+        return Response(_answer(post, state))
 
 
-_PLAIN = TranslationState()
+def _answer(post: Post, state: TranslationState) -> TranslationStateAnswer:
+    return TranslationStateAnswer.of(
+        post,
+        stale_paths=state.stale_paths,
+        new_modules=[
+            UntranslatedModuleAnswer(source_post_module_id=UUID(module.id), type=module.type)
+            for module in state.new_modules
+        ],
+        removed_modules=[
+            OrphanedModuleAnswer(post_module_id=UUID(own), source_post_module_id=UUID(source))
+            for own, source in state.removed_modules
+        ],
+    )

@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import ClassVar
+from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content import presenters, queries
-from content.api.schema import copies as schema
+from content import queries
+from content.api.answers import StatusText
+from core.api.answer import Answer, MetaAnswer, TextOrNull
 from core.api.pagination import page_of
 from core.api.permissions import Declared
 from core.api.schema import PAGES
 from core.api.views import ApiViewSet
+
+
+class TrashedPostAnswer(Answer):
+    """A post in the trash."""
+
+    id: UUID
+    type: str
+    locale: str
+    slug: str
+    title: str
+    status: StatusText
+    variation_of: UUID | None = Field(validation_alias="variation_of_id")
+    variation: TextOrNull
+    deleted_at: datetime
+
+
+class TrashAnswer(Answer):
+    """What was deleted."""
+
+    data: list[TrashedPostAnswer]
+    meta: MetaAnswer
 
 
 class TrashViewSet(ApiViewSet):
@@ -21,10 +46,10 @@ class TrashViewSet(ApiViewSet):
 
     permissions: ClassVar[dict[str, Declared]] = {"list": "posts.restore"}
 
-    @extend_schema(parameters=PAGES, responses=schema.TrashSchema)
+    @extend_schema(parameters=PAGES, responses=TrashAnswer)
     def list(self, request: Request) -> Response:
         """Deleted posts, the last deleted first."""
         page = page_of(request)
         rows = queries.deleted_posts()
-        data = [presenters.trashed(row) for row in rows[page.slice]]
+        data = [TrashedPostAnswer.of(row) for row in rows[page.slice]]
         return Response(page.envelope(data, rows.count()))

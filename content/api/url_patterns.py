@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from datetime import datetime
+from typing import ClassVar
+from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.api.schema import url_patterns as schema
 from content.models import UrlPattern
 from content.models.url_pattern import PATTERN_MAX
-from content.presenters.addresses import url_pattern
 from content.services.url_patterns import change_pattern, create_pattern, delete_pattern
-from core.api.body import Body, Words, body_object, check
+from core.api.answer import Answer, list_of
+from core.api.body import Body, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
-from core.api.schema import LOCATION
+from core.api.schema import LOCATION, PAGES
 from core.api.views import ApiViewSet, expected_version
 
-_READ_ONLY: Final = ("id", "pending", "createdAt", "updatedAt")
+
+class UrlPatternAnswer(Answer):
+    """What the addresses of a post type look like in a locale. `pending` while posts are still being moved."""
+
+    id: UUID
+    type: str
+    locale: str
+    pattern: str = Field(max_length=PATTERN_MAX)
+    pending: bool = Field(validation_alias="is_pending")
+    version: int = Field(ge=1)
+    created_at: datetime
+    updated_at: datetime
 
 
-class NewPattern(Body):
+class UrlPatternGoneAnswer(Answer):
+    """The pattern that was deleted."""
+
+    id: UUID
+
+
+class NewPattern(Body, answered_by=UrlPatternAnswer):
     """A URL pattern. Other keys that a GET answers are ignored."""
 
     type: Words = Field(min_length=1, max_length=60, description="Post type.")
@@ -36,7 +54,7 @@ class NewPattern(Body):
     version: int | None = Field(None, ge=0, description="Ignored here.")
 
 
-class PatternChanges(Body):
+class PatternChanges(Body, answered_by=UrlPatternAnswer):
     """Another pattern for the same type and locale."""
 
     type: Words | None = Field(None, max_length=60, description="Only as it was read.")
@@ -52,29 +70,33 @@ class UrlPatternViewSet(ApiViewSet):
         ("list", "create", "update", "destroy"), "urlPatterns.edit"
     )
 
-    @extend_schema(parameters=schema.PATTERN_PARAMETERS, responses=schema.UrlPatternListSchema)
+    @extend_schema(
+        parameters=PAGES, responses=list_of(UrlPatternAnswer, "URL patterns, by type and locale.")
+    )
     def list(self, request: Request) -> Response:
         """The patterns that take the place of a type's own, by type and locale."""
         page = page_of(request)
         rows = UrlPattern.objects.filter(is_removed=False).order_by("type", "locale")
-        return Response(page.envelope([url_pattern(row) for row in rows[page.slice]], rows.count()))
+        data = [UrlPatternAnswer.of(row) for row in rows[page.slice]]
+        return Response(page.envelope(data, rows.count()))
 
-    @extend_schema(
-        request=NewPattern, responses={201: schema.UrlPatternSchema}, parameters=[LOCATION]
-    )
+    @extend_schema(request=NewPattern, responses={201: UrlPatternAnswer}, parameters=[LOCATION])
     def create(self, request: Request) -> Response:
         """Give the posts of a type other addresses in a locale. Those that visitors know lead on."""
-        body = check(_written(request), NewPattern)
+        body = read_body(request, NewPattern)
         row = create_pattern(
             actor=self.actor, type=body.type, locale=body.locale, pattern=body.pattern
         )
-        address = f"/api/url-patterns/{row.pk}"
-        return Response(url_pattern(row), status=201, headers={"Location": address})
+        return Response(
+            UrlPatternAnswer.of(row),
+            status=201,
+            headers={"Location": f"/api/url-patterns/{row.pk}"},
+        )
 
-    @extend_schema(request=PatternChanges, responses=schema.UrlPatternSchema)
+    @extend_schema(request=PatternChanges, responses=UrlPatternAnswer)
     def update(self, request: Request, pattern_id: str) -> Response:
         """Change a pattern. Addresses that visitors know lead on."""
-        body = check(_written(request), PatternChanges)
+        body = read_body(request, PatternChanges)
         row = change_pattern(
             pattern_id=pattern_id,
             actor=self.actor,
@@ -83,14 +105,10 @@ class UrlPatternViewSet(ApiViewSet):
             locale=body.locale,
             expected_version=expected_version(request, body.version),
         )
-        return Response(url_pattern(row))
+        return Response(UrlPatternAnswer.of(row))
 
-    @extend_schema(responses={200: schema.UrlPatternGoneSchema})
+    @extend_schema(responses={200: UrlPatternGoneAnswer})
     def destroy(self, request: Request, pattern_id: str) -> Response:
         """Go back to the type's own pattern. Addresses that visitors know lead on."""
-        row = delete_pattern(pattern_id=pattern_id, actor=self.actor)
-        return Response({"id": row})
-
-
-def _written(request: Request) -> dict[str, object]:
-    return {name: value for name, value in body_object(request).items() if name not in _READ_ONLY}
+        id_ = delete_pattern(pattern_id=pattern_id, actor=self.actor)
+        return Response(UrlPatternGoneAnswer(id=id_))

@@ -2,30 +2,69 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Final
+from datetime import datetime
+from typing import Annotated, ClassVar
+from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content import presenters, queries
+from content import queries
 from content.api import reading
-from content.api.schema import copies as schema
-from content.api.schema.posts import MADE, PostSchema
+from content.api.answers import StatusText
+from content.api.post_answers import MADE, PostAnswer
 from content.arm_queries import weight_left
 from content.models.post import VARIATION_MAX
 from content.services.running import WEIGHTS, change_variation
 from content.services.vary import USUAL_WEIGHT, create_variation, promote_variation
-from core.api.body import Body, Whole, Words, body_object, check, read_body
+from core.api.answer import Answer, MetaAnswer, described
+from core.api.body import Body, Whole, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
 from core.api.schema import PAGES
 from core.api.views import ApiViewSet, expected_version
 
-_READ_ONLY: Final = frozenset(
-    {"id", "variationOf", "variation", "title", "status", "version", "createdAt", "updatedAt"}
-)
+
+class VariationAnswer(Answer):
+    """Another version of a post's content."""
+
+    id: UUID
+    variation_of: UUID = Field(validation_alias="variation_of_id")
+    variation: str
+    weight: int = Field(
+        ge=1,
+        le=100,
+        validation_alias="variation_weight",
+        description="Percent of the visitors, while it runs.",
+    )
+    running: bool = Field(
+        validation_alias="variation_running",
+        description="Whether visitors of the original are shown it.",
+    )
+    title: str
+    status: StatusText
+    version: int = Field(ge=1)
+    created_at: datetime
+    updated_at: datetime
+
+
+class RestAnswer(Answer):
+    """The original among its variations."""
+
+    id: UUID
+    weight: int = Field(
+        ge=0, le=100, description="Percent of the visitors: what running ones leave."
+    )
+
+
+class VariationListAnswer(Answer):
+    """The variations of a post."""
+
+    data: list[VariationAnswer]
+    original: RestAnswer
+    meta: MetaAnswer
 
 
 class NewVariation(Body):
@@ -45,7 +84,7 @@ class Promotion(Body):
     variation_version: Whole | None = None
 
 
-class VariationChanges(Body):
+class VariationChanges(Body, answered_by=VariationAnswer):
     """What is absent stays, and other keys that a GET answers are ignored.
 
     All that run have at most 100 percent of the visitors; the original has the rest.
@@ -65,17 +104,17 @@ class VariationViewSet(ApiViewSet):
         "promote": "posts.edit",
     }
 
-    @extend_schema(parameters=PAGES, responses=schema.VariationListSchema)
+    @extend_schema(parameters=PAGES, responses=VariationListAnswer)
     def list(self, request: Request, post_id: str) -> Response:
         """The variations of a post, by name. They are in no other list."""
         post = reading.require_post(post_id)
         page = page_of(request)
         rows = queries.reachable_posts().filter(variation_of=post).order_by("variation", "id")
-        data = [presenters.variation(row) for row in rows[page.slice]]
-        original = {"id": post.pk, "weight": weight_left(post.pk)}
+        data = [VariationAnswer.of(row) for row in rows[page.slice]]
+        original = RestAnswer(id=post.pk, weight=weight_left(post.pk))
         return Response({**page.envelope(data, rows.count()), "original": original})
 
-    @extend_schema(parameters=MADE, request=NewVariation, responses={201: PostSchema})
+    @extend_schema(parameters=MADE, request=NewVariation, responses={201: described(PostAnswer)})
     def create(self, request: Request, post_id: str) -> Response:
         """Make a draft with the content of the post, to be changed there."""
         body = read_body(request, NewVariation)
@@ -88,14 +127,10 @@ class VariationViewSet(ApiViewSet):
         where = {"Location": f"/api/posts/{post.pk}"}
         return Response(reading.present(post), status=201, headers=where)
 
-    @extend_schema(request=VariationChanges, responses=schema.VariationSchema)
+    @extend_schema(request=VariationChanges, responses=VariationAnswer)
     def change(self, request: Request, post_id: str, variation_id: str) -> Response:
         """Change the weight of a variation, start or stop it. It runs in the place of a published original."""
-        written = body_object(request)
-        body = check(
-            {name: value for name, value in written.items() if name not in _READ_ONLY},
-            VariationChanges,
-        )
+        body = read_body(request, VariationChanges)
         post = change_variation(
             post_id=reading.require_post(post_id).pk,
             variation_id=variation_id,
@@ -103,9 +138,9 @@ class VariationViewSet(ApiViewSet):
             running=body.running,
             actor=self.actor,
         )
-        return Response(presenters.variation(post))
+        return Response(VariationAnswer.of(post))
 
-    @extend_schema(request=Promotion, responses={200: PostSchema})
+    @extend_schema(request=Promotion, responses={200: described(PostAnswer)})
     def promote(self, request: Request, post_id: str) -> Response:
         """Give the post the content of one of its variations. Its address, status and drafts stay; its test ends."""
         body = read_body(request, Promotion)

@@ -2,40 +2,137 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Annotated, Any, Final, get_args
+from uuid import UUID
+
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from content.changes import ABSENT, Change, Value
+from content.changes.values import Kind
 from content.document import ModuleDocument
 from content.layers import LayerView, Submitted, digest_of
+from content.layers.earlier_rejections import EarlierRejection, rejections_before
 from content.layers.marks import mark_of
-from content.models import Post, Status
-from content.presenters.modules import Wire
-from content.presenters.rejections import with_rejections
+from content.models import Layer, Post, Status
+from content.presenters.modules import Index
 from content.review.change_comparison import compare_change
 from content.review.labels import label_of, module_names
 from content.review.passages import names_of
 from content.review.references import References
-from content.review.risk import assess
-from content.review.shown import piece_of
+from content.review.risk import FLAGS, assess
+from content.review.shown import PieceAnswer, piece_of
+from core.actor import Via
+from core.api.answer import Person
 from core.json import Json
 
+KINDS: Final = list(get_args(Kind))
+VIAS: Final = list(get_args(Via))
+STAGED_LAYERS: Final = list(Layer.values)
+StagedLayerText = Annotated[str, Field(json_schema_extra={"enum": STAGED_LAYERS})]
+"""A layer that is not the live one."""
+ViaText = Annotated[str, Field(json_schema_extra={"enum": VIAS})]
+"""What somebody wrote through."""
 
-def layer_changes(post: Post, view: LayerView, references: References) -> Wire:
-    """The wire form of what a layer changes."""
+
+class DifferenceAnswer(TypedDict):
+    """One path that differs."""
+
+    path: Annotated[str, Field(description="Like `modules.<postModuleId>.props.title`.")]
+    kind: Annotated[str, Field(json_schema_extra={"enum": KINDS})]
+    label: Annotated[str, Field(description="The path in words.")]
+    before: Any
+    after: Any
+
+
+class EarlierRejectionAnswer(TypedDict):
+    """A rejection of the same path, which was not taken back."""
+
+    at: datetime
+    by: Person | None
+    note: str
+    same: Annotated[bool, Field(description="The same words were rejected.")]
+
+
+class ChangeAnswer(DifferenceAnswer):
+    """One path that a layer changes, and whose hand it is."""
+
+    by: Person | None
+    agentId: str | None
+    runId: str | None
+    via: ViaText | None
+    editedBy: str | None
+    at: Annotated[str, Field(json_schema_extra={"format": "date-time"})] | None
+    conflict: bool
+    flags: Annotated[
+        list[Annotated[str, Field(json_schema_extra={"enum": list(FLAGS)})]],
+        Field(
+            description="What a person must look at; empty only where the change is safe.",
+        ),
+    ]
+    pieces: Annotated[list[PieceAnswer], Field(description="All that differs, in order.")]
+    rejectedBefore: Annotated[
+        list[EarlierRejectionAnswer],
+        Field(description="What people rejected here in the last 30 days, newest first."),
+    ]
+
+
+class ChangesAnswer(TypedDict):
+    """What a layer changes. The digest stands for exactly these changes."""
+
+    postId: UUID
+    layer: StagedLayerText
+    version: Index
+    baseVersion: Index
+    digest: str
+    changes: list[ChangeAnswer]
+
+
+class ConflictAnswer(TypedDict):
+    """A path that a person staged differently; both values stay where they are."""
+
+    path: str
+    review: Any
+    aiReview: Any
+
+
+class SubmittedAnswer(TypedDict):
+    """What went from AI Review into Review, and what did not."""
+
+    postId: UUID
+    submitted: list[str]
+    conflicts: list[ConflictAnswer]
+    reviewVersion: Index
+
+
+def layer_changes(post: Post, view: LayerView, references: References) -> ChangesAnswer:
+    """What a layer changes, as its review shows it. One query, for earlier rejections."""
+    names = module_names(view.document, view.below)
+    earlier = rejections_before(post, view.changes)
     return {
         "postId": post.pk,
         "layer": view.layer.value,
         "version": view.version,
         "baseVersion": post.version,
         "digest": digest_of(view.changes),
-        "changes": with_rejections(
-            post, view, changes(view, references, is_live=post.status == Status.PUBLISHED)
-        ),
+        "changes": [
+            _change(
+                item,
+                view,
+                names,
+                references,
+                is_live=post.status == Status.PUBLISHED,
+                earlier=earlier.get(item.path, ()),
+            )
+            for item in view.changes
+        ],
     }
 
 
-def submitted(done: Submitted) -> Wire:
-    """The wire form of a submit."""
+def submitted(done: Submitted) -> SubmittedAnswer:
+    """What a submit moved, and what it left behind."""
     return {
         "postId": done.post.pk,
         "submitted": list(done.submitted),
@@ -51,12 +148,6 @@ def submitted(done: Submitted) -> Wire:
     }
 
 
-def changes(view: LayerView, references: References, *, is_live: bool) -> list[Wire]:
-    """What a layer changes, as its review shows it. `is_live` where the post is published."""
-    names = module_names(view.document, view.below)
-    return [_change(item, view, names, references, is_live=is_live) for item in view.changes]
-
-
 def _change(
     item: Change,
     view: LayerView,
@@ -64,7 +155,8 @@ def _change(
     references: References,
     *,
     is_live: bool,
-) -> Wire:
+    earlier: Iterable[EarlierRejection],
+) -> ChangeAnswer:
     mark = mark_of(view.marks, item.path)
     is_drifted = item.path in view.drifted
     found, kind = compare_change(item, view.below, view.document, references.shared)
@@ -88,6 +180,15 @@ def _change(
         "pieces": [
             piece_of(one, references, passages.get(one.passage, ""))
             for one in comparison.differences
+        ],
+        "rejectedBefore": [
+            {
+                "at": one.at,
+                "by": None if one.by_id is None else {"id": one.by_id, "username": one.by},
+                "note": one.note,
+                "same": one.is_same,
+            }
+            for one in earlier
         ],
     }
 

@@ -4,20 +4,73 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Annotated, Any, NotRequired
+from uuid import UUID
 
 import orjson
+from pydantic import Field, WithJsonSchema
+from typing_extensions import TypedDict
 
 from content.definitions import modules as module_registry
+from content.definitions.module import Scope
 from content.document import ModuleDocument
 from content.layers import Layers, LayerView
 from core.json import JsonObject
 from core.statements import Row
 
 Wire = dict[str, Any]
+JsonText = Annotated[Any, WithJsonSchema({"type": "object", "additionalProperties": {}})]
+"""An object that goes through as the text of its column."""
+JsonTextOrNull = Annotated[
+    Any, WithJsonSchema({"type": ["object", "null"], "additionalProperties": {}})
+]
+Index = Annotated[int, Field(ge=0)]
 
 
-def live_module(row: Row) -> Wire:
+class LiveModuleAnswer(TypedDict):
+    """A module as visitors get it. Put `overrides` on top of `props`."""
+
+    postModuleId: UUID
+    moduleInstanceId: UUID
+    type: str
+    scope: Scope
+    orderIndex: Index
+    locked: bool
+    props: JsonText
+    overrides: JsonTextOrNull
+    globalSlug: str | None
+
+
+class ModuleShapeAnswer(TypedDict):
+    """What a module of a type may hold."""
+
+    type: str
+    propsSchema: Annotated[JsonText, Field(description="JSON Schema 2020-12.")]
+    defaultProps: JsonText
+
+
+class ModuleAnswer(TypedDict):
+    """A module with its values in each layer; null where a layer changes nothing."""
+
+    postModuleId: UUID
+    moduleInstanceId: UUID
+    type: str
+    scope: Scope
+    orderIndex: Index
+    locked: bool
+    props: Annotated[JsonTextOrNull, Field(description="null for a module that is staged only.")]
+    overrides: JsonTextOrNull
+    globalSlug: str | None
+    reviewProps: JsonTextOrNull
+    reviewOverrides: JsonTextOrNull
+    reviewRemoved: NotRequired[bool]
+    aiReviewProps: JsonTextOrNull
+    aiReviewOverrides: JsonTextOrNull
+    aiReviewRemoved: NotRequired[bool]
+    schema: ModuleShapeAnswer | None
+
+
+def live_module(row: Row) -> LiveModuleAnswer:
     """A live module from a row of `queries.module_rows`; JSON columns go through as text."""
     overrides = row["overrides_text"]
     return {

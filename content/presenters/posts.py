@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Final
+from uuid import UUID
+
+from typing_extensions import TypedDict
 
 from content.document import PostDocument
 from content.models import Post
 from content.post_fields import LISTED_FIELDS
-from content.presenters.modules import Wire, live_module
+from content.presenters.modules import Index, Wire, live_module
 from content.store import fields_of, iso
+from core.api.answer import Person
 from core.statements import Row
 
 _LISTED: Final = (
@@ -28,6 +33,29 @@ _LISTED: Final = (
 """The names on the wire of `queries.LIST_COLUMNS`, with the columns, in the order that lists answer them."""
 
 
+class LayerStateAnswer(TypedDict):
+    """Whether something waits in a layer, and who was there last."""
+
+    exists: bool
+    updatedAt: datetime | None
+    updatedBy: Person | None
+    version: Index
+
+
+class LayersAnswer(TypedDict):
+    """What waits."""
+
+    review: LayerStateAnswer
+    aiReview: LayerStateAnswer
+
+
+class TranslationAnswer(TypedDict):
+    """The same post in another language."""
+
+    id: UUID
+    locale: str
+
+
 def listed_post(row: Row, modules: Iterable[Row] | None, layers: Mapping[str, Row] | None) -> Wire:
     """A post in a list. `layers` None leaves out what is staged."""
     wire: Wire = {name: row[column] for name, column in _LISTED}
@@ -38,14 +66,15 @@ def listed_post(row: Row, modules: Iterable[Row] | None, layers: Mapping[str, Ro
     return wire
 
 
-def layer_states(layers: Mapping[str, Row]) -> Wire:
+def layer_states(layers: Mapping[str, Row]) -> LayersAnswer:
+    """What waits in the layers, by their rows."""
     return {
         "review": _layer_state(layers.get("review")),
         "aiReview": _layer_state(layers.get("ai-review")),
     }
 
 
-def _layer_state(row: Row | None) -> Wire:
+def _layer_state(row: Row | None) -> LayerStateAnswer:
     if row is None:
         return {"exists": False, "updatedAt": None, "updatedBy": None, "version": 0}
     return {
@@ -71,7 +100,8 @@ def post_fields(post: Post) -> Wire:
     return wire
 
 
-def translations(rows: Iterable[Row]) -> list[Wire]:
+def translations(rows: Iterable[Row]) -> list[TranslationAnswer]:
+    """The other posts of a translation group."""
     return [{"id": row["id"], "locale": row["locale"]} for row in rows]
 
 

@@ -6,17 +6,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Final
+from typing import Annotated, Final
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from django.utils.translation import gettext as _
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from content.definitions.shape import option_label
 from content.review.characters import address_notes, visible
-from content.review.differences import Difference, DifferenceKind, Reference, Side
+from content.review.differences import KINDS, Difference, DifferenceKind, Reference, Side
 from content.review.references import References
-from core.json import JsonObject
 from core.words import in_words
 
 _ADDRESSES: Final = frozenset({"link", "embed", "seo"})
@@ -273,7 +274,27 @@ def spelled_space(space: str) -> str:
     return ", ".join(parts)
 
 
-def piece_of(difference: Difference, references: References, passage: str) -> JsonObject:
+class PieceAnswer(TypedDict):
+    """One thing that differs. What nobody sees in a text is written by name, in brackets of the kind ⟦U+200B …⟧."""
+
+    kind: Annotated[str, Field(json_schema_extra={"enum": list(KINDS)})]
+    place: Annotated[str, Field(description="Where it is in the value, in words.")]
+    before: str | None
+    after: str | None
+    about: Annotated[
+        str | None,
+        Field(description="The words that carry it: the text of a link, what is bold."),
+    ]
+    passage: Annotated[
+        str | None,
+        Field(
+            description="Names the passage in `paths` of approve, submit and reject: `<path>#<passage>`. "
+            "Null where the change is one decision."
+        ),
+    ]
+
+
+def piece_of(difference: Difference, references: References, passage: str) -> PieceAnswer:
     """A difference as the API answers it."""
     return {
         "kind": difference.kind,

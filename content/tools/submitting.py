@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from pydantic import Field
 
 from content import layers, presenters
@@ -10,7 +12,7 @@ from content.tools.authorship import author, author_told
 from content.tools.reading import require_post
 from content.tools.results import SubmittedResult
 from core.actor import Actor
-from core.json import JsonObject
+from core.json import Json, JsonObject
 from core.tools import tool
 
 
@@ -37,6 +39,6 @@ def submit_ai_review_to_review(actor: Actor, arguments: Submit) -> JsonObject:
         "postId": str(done.post.pk),
         "layer": "review",
         "submitted": wire["submitted"],
-        "conflicts": wire["conflicts"],
+        "conflicts": cast("list[Json]", wire["conflicts"]),
         **author_told(writer, arguments.agent_id),
     }

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from content import presenters, queries
+from content import queries
 from content.document import PostDocument
 from content.layers import open_layers
 from content.models import Layer, Post
@@ -89,11 +89,23 @@ _PLAIN = TranslationState()
 def _listed(
     row: Post, state: TranslationState, layers: list[str], arguments: Translations
 ) -> JsonObject:
-    wire = presenters.translation(row, state)
-    names = ["locale", "slug", "title", "status", "stalePaths"]
+    answer: JsonObject = {
+        "id": str(row.pk),
+        "locale": row.locale,
+        "slug": row.slug,
+        "title": row.title,
+        "status": row.status,
+        "stalePaths": [*state.stale_paths],
+    }
     if arguments.is_full:
-        names += ["url", "newModules", "removedModules"]
-    answer: JsonObject = {"id": str(row.pk), **{name: wire[name] for name in names}}
+        answer["url"] = row.path
+        answer["newModules"] = [
+            {"sourcePostModuleId": module.id, "type": module.type} for module in state.new_modules
+        ]
+        answer["removedModules"] = [
+            {"postModuleId": own, "sourcePostModuleId": source}
+            for own, source in state.removed_modules
+        ]
     if layers:
         answer["layers"] = [*layers]
     if arguments.is_full and row.translated_from_id is not None:

@@ -11,7 +11,7 @@
     class NewWebhook(Body, answered_by=WebhookAnswer): ...  # ignores what an answer has and a body has not
 
     @extend_schema(responses=list_of(WebhookAnswer, "Webhooks, by name."))
-    return Response(page.envelope([WebhookAnswer.model_validate(row) for row in rows], total))
+    return Response(page.envelope([WebhookAnswer.of(row) for row in rows], total))
 
 Hot paths that answer dicts use `described(SomeTypedDict)` (`TypedDict` of `typing_extensions`), so that mypy and the
 document hold the same shape.
@@ -19,11 +19,44 @@ document hold the same shape.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, create_model
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    TypeAdapter,
+    create_model,
+)
 from pydantic.alias_generators import to_camel
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import core_schema
+from typing_extensions import TypedDict
+
+
+@dataclass(frozen=True)
+class AsStored:
+    """Answer a value as it is: the annotated type only describes it.
+
+    For JSON of earlier versions, and for hot paths where validation would cost.
+    """
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, _handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        def describe(_: Any, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+            items = handler(TypeAdapter(list[source]).core_schema)["items"]
+            # A bare reference would be written out here.
+            return {"allOf": [items]} if "$ref" in items else items
+
+        return core_schema.any_schema(metadata={"pydantic_js_functions": [describe]})
+
 
 TextOrNull = Annotated[str | None, BeforeValidator(lambda value: value or None)]
 """A text that a row keeps empty where there is none; answered as null then."""
@@ -34,9 +67,28 @@ class Answer(BaseModel):
 
     model_config = ConfigDict(from_attributes=True, alias_generator=to_camel, populate_by_name=True)
 
+    @classmethod
+    def of(cls, row: object, **values: object) -> Self:
+        """Read a row. `values` stand in place of its attributes, or for those that it has not."""
+        return cls.model_validate(_Overlay(row, values) if values else row)
 
-def wire_names(shape: type[Answer]) -> set[str]:
-    """The keys that an answer has on the wire."""
+
+class _Overlay:
+    """A row with other values for some of its attributes."""
+
+    __slots__ = ("_row", "_values")
+
+    def __init__(self, row: object, values: Mapping[str, object]) -> None:
+        self._row, self._values = row, values
+
+    def __getattr__(self, name: str) -> object:
+        return self._values[name] if name in self._values else getattr(self._row, name)
+
+
+def wire_names(shape: type[Any]) -> set[str]:
+    """The keys that an answer, or the `TypedDict` of one, has on the wire."""
+    if not issubclass(shape, Answer):
+        return {*shape.__required_keys__, *shape.__optional_keys__}
     names = {
         field.serialization_alias or to_camel(name) for name, field in shape.model_fields.items()
     }
@@ -45,6 +97,13 @@ def wire_names(shape: type[Answer]) -> set[str]:
 
 
 class PersonAnswer(Answer):
+    """An account, by name; the id is null where it no longer exists."""
+
+    id: int | None
+    username: str | None
+
+
+class Person(TypedDict):
     """An account, by name; the id is null where it no longer exists."""
 
     id: int | None

@@ -19,7 +19,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from rest_framework.request import Request
 
-from core.api.answer import Answer, wire_names
+from core.api.answer import wire_names
 from core.errors import invalid
 from core.validation_errors import violation_of
 
@@ -36,15 +36,13 @@ class Body(BaseModel):
     )
     ignored_keys: ClassVar[frozenset[str]] = frozenset()
 
-    def __init_subclass__(
-        cls, answered_by: type[Answer] | None = None, partial: bool = False
-    ) -> None:
+    def __init_subclass__(cls, answered_by: type[Any] | None = None, partial: bool = False) -> None:
         """Take what `__pydantic_init_subclass__` reads, which Python hands to both."""
         super().__init_subclass__()
 
     @classmethod
     def __pydantic_init_subclass__(
-        cls, answered_by: type[Answer] | None = None, partial: bool = False, **kwargs: Any
+        cls, answered_by: type[Any] | None = None, partial: bool = False, **kwargs: Any
     ) -> None:
         super().__pydantic_init_subclass__(**kwargs)
         if partial:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from drf_spectacular.drainage import set_override
 from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
 from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import OpenApiParameter
@@ -125,13 +126,20 @@ class TypedDictDescription(OpenApiSerializerExtension):  # type: ignore[no-untyp
 def _register_answers(auto_schema: Any, shape: dict[str, Any]) -> dict[str, Any]:
     """Make components of the answers within an answer, each named without `Answer`."""
     for name, nested in shape.pop("$defs", {}).items():
-        identity = _SHARED.get(name) or _answers_by_name().get(name, name)
+        identity = _SHARED.get(name) or _answers_by_name().get(name, _NestedShape)
         name = name.removesuffix("Answer")
         component = ResolvedComponent(name, ResolvedComponent.SCHEMA, nested, identity)  # type: ignore[no-untyped-call]  # it has no types
         auto_schema.registry.register_on_missing(component)
         _name_answers(nested)
     _name_answers(shape)
     return shape
+
+
+class _NestedShape:
+    """What a component that is no answer of its own is known by: other answers, or serializers, may have it too."""
+
+
+set_override(_NestedShape, "suppress_collision_warning", True)
 
 
 def _answers_by_name(parent: type = Answer) -> dict[str, type]:

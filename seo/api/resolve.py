@@ -10,10 +10,10 @@ from rest_framework.response import Response
 
 from content import queries
 from content.api.delivered import DeliveredViewSet
-from content.api.delivery import delivered_post, variation_of
-from content.api.schema.delivery import VARIATION
+from content.api.delivery import VARIATION, delivered_post, variation_of
 from content.arm_queries import arms_in, running_arms
 from content.site.addresses import canonical_form
+from core.api.answer import described
 from core.api.permissions import PUBLIC, Declared
 from core.errors import NotFound, invalid
 from seo.api import schema
@@ -26,7 +26,9 @@ class ResolveViewSet(DeliveredViewSet):
 
     permissions: ClassVar[dict[str, Declared]] = {"resolve": PUBLIC}
 
-    @extend_schema(parameters=[*schema.PATH_PARAMETER, VARIATION], responses=schema.ResolvedSchema)
+    @extend_schema(
+        parameters=[*schema.PATH_PARAMETER, VARIATION], responses=described(schema.ResolvedAnswer)
+    )
     def resolve(self, request: Request) -> Response:
         """The published post at a path, or where a redirect leads from there."""
         path = request.query_params.get("path", "")

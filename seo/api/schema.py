@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from django.conf import settings
-from rest_framework import serializers
+from typing import Annotated, NotRequired
 
-from content.api.schema.delivery import DeliveredPostSchema
+from django.conf import settings
+from pydantic import Field
+from rest_framework import serializers
+from typing_extensions import TypedDict
+
+from content.api.delivery import DeliveredPostAnswer
 from core.api.schema import PAGES, MetaSchema, choice, query
 from seo.models import ADDRESS_MAX, RedirectType
 
@@ -35,7 +39,7 @@ class RedirectSchema(serializers.Serializer[object]):
     id = serializers.UUIDField()
     fromPath = serializers.CharField()  # names of the wire
     toPath = serializers.CharField()
-    type = serializers.ChoiceField(choices=RedirectType.choices)
+    type = serializers.ChoiceField(choices=RedirectType.values)
     locale = serializers.CharField()
     active = serializers.BooleanField()
     automatic = serializers.BooleanField()
@@ -83,19 +87,19 @@ class RedirectImportSchema(serializers.Serializer[object]):
     errors = RedirectProblemSchema(many=True)  # type: ignore[assignment]  # a field of that name
 
 
-class TargetSchema(serializers.Serializer[object]):
+class TargetAnswer(TypedDict):
     """Where visitors are led."""
 
-    toPath = serializers.CharField()
-    status = serializers.ChoiceField(choices=RedirectType.choices)
+    toPath: str
+    status: Annotated[int, Field(json_schema_extra={"enum": list(RedirectType.values)})]
 
 
-class ResolvedSchema(serializers.Serializer[object]):
+class ResolvedAnswer(TypedDict):
     """What stands at a path: `post` or `redirect`, as `type` says."""
 
-    type = serializers.ChoiceField(choices=["post", "redirect"])
-    post = DeliveredPostSchema(required=False)
-    redirect = TargetSchema(required=False)
+    type: Annotated[str, Field(json_schema_extra={"enum": ["post", "redirect"]})]
+    post: NotRequired[DeliveredPostAnswer]
+    redirect: NotRequired[TargetAnswer]
 
 
 class SitemapSchema(serializers.Serializer[object]):

@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils.http import http_date, parse_http_date
 
-from content.api.schema.delivery import LISTED, WHOLE
+from content.api.delivery import LISTED, WHOLE
 from content.models import Layer, Post
 from core.models import ContentVersion
 from tests import make

@@ -1,0 +1,279 @@
+"""Answers and bodies of posts, in the management and the delivery API. Declared post fields stand in each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, Final, Required
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiExample
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from content.api.answers import StatusText
+from content.api.module_entries import MOST, ModuleEntry
+from content.models import Status
+from content.post_fields import LISTED_FIELDS, POST_FIELDS, SLUG_MAX, TITLE_MAX, PostField
+from content.presenters.modules import Index, LiveModuleAnswer, ModuleAnswer
+from content.presenters.posts import LayersAnswer, TranslationAnswer
+from content.queries import ORDERINGS
+from core.api.answer import Answer, MetaAnswer, Person
+from core.api.schema import LOCATION, PAGES, choice, query
+
+_BOOLEAN: Final = choice("true", "false")
+_WORDS: Final = {"type": "string", "maxLength": 200}
+_ORDERINGS: Final = choice(*(sign + name for name in ORDERINGS for sign in ("", "-")))
+LIVE_PARAMETERS: Final = [
+    query("type", "Post type."),
+    query("locale", "Language code; the default locale without it."),
+    query("allLocales", "true: every locale.", _BOOLEAN),
+    query("slug", "Exact slug.", _WORDS),
+    query("taxonomy", "A term's slug, or taxonomySlug:termSlug.", _WORDS),
+    query("search", "Words in title, excerpt or content.", _WORDS),
+    query("ordering", "By what, - before it reversed.", {**_ORDERINGS, "default": "-updatedAt"}),
+    *PAGES,
+]
+LIST_PARAMETERS: Final = [
+    *LIVE_PARAMETERS,
+    query("status", "Status.", choice(*Status.values)),
+    query("hasReview", "Whether something waits in Review.", _BOOLEAN),
+    query("hasAiReview", "Whether something waits in AI Review.", _BOOLEAN),
+]
+MADE: Final = [LOCATION]
+NEW_POST: Final = OpenApiExample(
+    "A blog post",
+    {
+        "type": "blog",
+        "title": "How to brew filter coffee",
+        "excerpt": "Three minutes, one filter.",
+        "modules": [{"type": "hero", "props": {"title": "Filter coffee"}}],
+    },
+    request_only=True,
+)
+CHANGED_POST: Final = OpenApiExample(
+    "Publish with a new title",
+    {"title": "Filter coffee, step by step", "status": "published", "version": 3},
+    request_only=True,
+)
+Version = Annotated[int, Field(ge=1)]
+_TYPES: Final[dict[str, Any]] = {
+    "json": dict[str, Any],
+    "media": UUID,
+    "post-reference": UUID,
+    "moment": datetime,
+    "number": int,
+}
+"""How the values of the kinds read that are no text."""
+_ORDER_MAX: Final = 1_000_000
+
+
+def _read(fields: Iterable[PostField]) -> dict[str, Any]:
+    """The types that the API answers."""
+    found: dict[str, Any] = {}
+    for field in fields:
+        type_ = _TYPES.get(field.kind, Annotated[str, Field(max_length=field.max_length)])
+        found[field.name] = type_ | None if field.is_nullable else type_
+    return found
+
+
+def _written(fields: Iterable[PostField]) -> dict[str, Any]:
+    """The types that a caller may write. Null empties a field that may be empty."""
+    found: dict[str, Any] = {}
+    for field in fields:
+        type_ = _TYPES.get(
+            field.kind,
+            Annotated[
+                str,
+                Field(
+                    min_length=1 if field.required else None,
+                    max_length=field.max_length,
+                    description="Lower-case-with-hyphens." if field.format == "slug" else None,
+                ),
+            ],
+        )
+        if field.kind == "number":
+            type_ = Annotated[int, Field(ge=-_ORDER_MAX, le=_ORDER_MAX)]
+        found[field.name] = type_ if field.required else type_ | None
+    return found
+
+
+if TYPE_CHECKING:
+
+    class _ListedFields(TypedDict): ...
+
+    class _LiveFields(TypedDict): ...
+
+    class _OwnFields(TypedDict): ...
+
+    class _StoredFields(TypedDict): ...
+
+    class _WrittenFields(TypedDict): ...
+
+else:
+    _LISTED = {"slug", "title", "parentId", "orderIndex", "featuredMediaId"}
+    _LISTED |= {field.name for field in LISTED_FIELDS}
+    _ListedFields = TypedDict("_ListedFields", _read(LISTED_FIELDS))
+    _LiveFields = TypedDict(
+        "_LiveFields",
+        _read(
+            field for field in POST_FIELDS.values() if field.delivered and field.name not in _LISTED
+        ),
+    )
+    _OwnFields = TypedDict(
+        "_OwnFields", _read(field for field in POST_FIELDS.values() if not field.delivered)
+    )
+    # A document of an earlier version may lack any field, and had other limits.
+    _StoredFields = TypedDict(
+        "_StoredFields",
+        {field.name: _TYPES.get(field.kind, str) | None for field in POST_FIELDS.values()},
+    )
+    _WrittenFields = TypedDict(
+        "_WrittenFields",
+        _written(field for field in POST_FIELDS.values() if field.name != "title"),
+        total=False,
+    )
+
+
+class _ListedPost(_ListedFields):
+    id: UUID
+    type: str
+    locale: str
+    slug: Annotated[str, Field(max_length=SLUG_MAX)]
+    title: Annotated[str, Field(max_length=TITLE_MAX)]
+    status: StatusText
+    url: Annotated[str, Field(description="The path on the site.")]
+    parentId: UUID | None
+    orderIndex: int
+    featuredMediaId: UUID | None
+    createdAt: datetime
+    updatedAt: datetime
+    publishedAt: datetime | None
+
+
+class ListedLivePostAnswer(_ListedPost):
+    """A published post in a list."""
+
+    version: Version
+    modules: list[LiveModuleAnswer]
+
+
+class ListedPostAnswer(ListedLivePostAnswer):
+    """A post in a list, with its live modules."""
+
+    layers: LayersAnswer
+
+
+class PostListAnswer(Answer):
+    """Posts."""
+
+    data: list[ListedPostAnswer]
+    meta: MetaAnswer
+
+
+class LivePostFields(_ListedPost, _LiveFields):
+    """The fields of a published post, with what belongs to it."""
+
+    customFields: Annotated[
+        dict[str, Any], Field(description="By the names that the post type gives.")
+    ]
+    taxonomyTermIds: list[UUID]
+    translations: list[TranslationAnswer]
+
+
+class PostAnswer(LivePostFields, _OwnFields):
+    """A post with its modules in every layer."""
+
+    version: Version
+    author: Person | None
+    modules: list[ModuleAnswer]
+    variationOf: Annotated[
+        UUID | None, Field(description="The post that this one is a variation of.")
+    ]
+    variation: str | None
+    weight: Annotated[int, Field(ge=1, le=100)] | None
+    running: Annotated[
+        bool | None,
+        Field(description="Whether visitors are shown it; null of what is no variation."),
+    ]
+    isPlaceholder: Annotated[
+        bool, Field(description="Made by an agent, and nothing of it approved yet.")
+    ]
+    layers: LayersAnswer
+
+
+class DeletedAnswer(Answer):
+    """What putting a thing into the trash answers."""
+
+    id: UUID
+    deleted_at: datetime
+
+
+class DocumentFieldsAnswer(_StoredFields):
+    """The fields of a post."""
+
+    type: str
+    locale: str
+    customFields: dict[str, Any]
+
+
+class _DocumentParts(TypedDict):
+    schemaVersion: Version
+    taxonomyTermIds: list[UUID]
+    modules: list[LiveModuleAnswer]
+
+
+class DocumentAnswer(_DocumentParts):
+    """The content of a post, as revisions keep it."""
+
+    post: DocumentFieldsAnswer
+
+
+class ExportFieldsAnswer(DocumentFieldsAnswer):
+    """The fields of a post, with its status."""
+
+    status: StatusText
+
+
+class ExportTranslationAnswer(TypedDict):
+    """The same post in another language."""
+
+    id: UUID
+    locale: str
+
+
+class ExportAnswer(_DocumentParts):
+    """The live post as canonical JSON."""
+
+    post: ExportFieldsAnswer
+    translations: list[ExportTranslationAnswer]
+
+
+class PostFields(_WrittenFields, total=False):
+    """The fields of a post that can be written."""
+
+    customFields: Annotated[dict[str, Any], Field(description="Merged name by name.")]
+    taxonomyTermIds: list[UUID]
+
+
+class NewPost(PostFields, total=False):
+    """A new post. Without `modules`, a module group is seeded."""
+
+    type: Required[Annotated[str, Field(min_length=1)]]
+    title: Required[Annotated[str, Field(min_length=1, max_length=TITLE_MAX)]]
+    locale: str | None
+    status: Annotated[str, Field(json_schema_extra={"enum": ["draft", "published"]})] | None
+    modules: Annotated[list[ModuleEntry], Field(max_length=MOST)]
+    moduleGroup: str | None
+
+
+class PostChanges(PostFields, total=False):
+    """What to change of a post; what is absent stays. Other keys that a GET answers are ignored."""
+
+    title: Annotated[str, Field(min_length=1, max_length=TITLE_MAX)]
+    status: StatusText | None
+    modules: Annotated[
+        list[dict[str, Any]],
+        Field(description="Only as they were read: they are changed at their own addresses."),
+    ]
+    version: Annotated[Index | None, Field(description="Of the last read.")]

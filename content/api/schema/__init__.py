@@ -1,1 +1,0 @@
-"""The OpenAPI descriptions of content's endpoints, one file per area."""
