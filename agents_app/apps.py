@@ -22,17 +22,16 @@ class AgentsConfig(AppConfig):
         from agents_app.definitions import checks  # noqa: F401  # two register themselves
         from agents_app.definitions.switches import is_off
         from agents_app.reactions import starting as reactions
-        from agents_app.running import owning, written
-        from agents_app.running.hiding import keys_in_files
-        from agents_app.runs import forgetting
+        from agents_app.runs import ownership, retention, undo_log
+        from agents_app.runs.redaction import agent_api_keys
         from core import redaction
 
-        redaction.register(keys_in_files)
+        redaction.register(agent_api_keys)
         triggers.connect()
         reactions.connect()
-        owning.connect()
-        forgetting.connect()
-        written.connect()
+        ownership.connect()
+        retention.connect()
+        undo_log.connect()
         switched_off_by(is_off)
         # The one moment at start when the tables are sure to be there.
         post_migrate.connect(_make_accounts, sender=self)

@@ -10,7 +10,7 @@ from agents_app.batches.starting import BulkRuns
 from agents_app.definitions.reading import Agent, Answering
 from agents_app.definitions.schema import AgentDefinition, OpenEndedContext, ScopeEntry
 from agents_app.models import AgentRun
-from agents_app.runs.undo import Undone
+from agents_app.runs.undo import UndoneRun
 from content.store import iso
 from core.json import JsonObject
 
@@ -134,7 +134,7 @@ def run(row: AgentRun) -> JsonObject:
     return wire
 
 
-def reverted(run_id: str, done: Undone) -> JsonObject:
+def reverted(run_id: str, done: UndoneRun) -> JsonObject:
     """What reverting a run did, by paths."""
     return {
         "runId": str(UUID(run_id)),

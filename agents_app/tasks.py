@@ -9,19 +9,18 @@ from django.conf import settings
 
 from agents_app.batches import reverting
 from agents_app.reactions import calls, keeping
-from agents_app.running import runner
-from agents_app.runs import sweep, transcript
+from agents_app.runs import execution, lifecycle, retention
 from agents_app.settings import checking
 
 
 @shared_task
 def run_agent(run_id: str) -> None:
-    runner.execute(run_id)
+    execution.execute_run(run_id)
 
 
 @shared_task
 def sweep_runs() -> int:
-    return sweep.sweep_runs() + reverting.wake_waiting()
+    return lifecycle.sweep_runs() + reverting.wake_waiting()
 
 
 @shared_task
@@ -37,7 +36,7 @@ def test_provider(provider: str) -> None:
 @shared_task
 def prune_transcripts() -> int:
     """Delete what was said in runs more than `AGENT_TRANSCRIPT_DAYS` ago."""
-    return transcript.prune(days=settings.CMS_ENV.agent_transcript_days)
+    return retention.prune_transcripts(days=settings.CMS_ENV.agent_transcript_days)
 
 
 @shared_task

@@ -14,10 +14,9 @@ from agents_app.definitions.schema import Scope
 from agents_app.definitions.switches import only_enabled
 from agents_app.images import tools as image_tools  # noqa: F401  # they register themselves
 from agents_app.models import AgentRun, RunStatus
-from agents_app.runs.cancelling import cancel_run
-from agents_app.runs.finding import find_run
-from agents_app.runs.starting import create_run
-from agents_app.runs.waiting import WAIT_MAX, wait_for
+from agents_app.runs.creation import create_run
+from agents_app.runs.lifecycle import cancel_run, find_run
+from agents_app.runs.wait import MAX_WAIT_SECONDS, wait_for_run
 from core.actor import Actor
 from core.errors import Conflict, NotFound, invalid
 from core.json import JsonObject
@@ -68,7 +67,7 @@ class RunAgent(Arguments):
     scope: str = Scope.DROPDOWN.value
     context: dict[str, Any] | None = None
     open_ended_context: str | None = None
-    wait: int = Field(default=0, ge=0, le=WAIT_MAX)
+    wait: int = Field(default=0, ge=0, le=MAX_WAIT_SECONDS)
 
 
 class RunFieldAgent(Arguments):
@@ -80,7 +79,7 @@ class RunFieldAgent(Arguments):
     open_ended_context: str | None = None
     context: dict[str, Any] | None = None
     apply_to_ai_review: bool = False
-    wait: int = Field(default=WAIT_MAX, ge=0, le=WAIT_MAX)
+    wait: int = Field(default=MAX_WAIT_SECONDS, ge=0, le=MAX_WAIT_SECONDS)
 
 
 class GetAgentRun(Arguments):
@@ -174,7 +173,7 @@ def run_field_agent(actor: Actor, arguments: RunFieldAgent) -> JsonObject:
 def _waited_for(run: AgentRun, actor: Actor, seconds: float) -> AgentRun:
     """The run as it stands then. Whoever cancels the call has no use for the run that it began."""
     try:
-        run = wait_for(run, seconds)
+        run = wait_for_run(run, seconds)
         check_cancelled()
     except CallCancelled:
         with suppress(Conflict):  # it is over already

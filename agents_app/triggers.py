@@ -13,9 +13,8 @@ from agents_app.definitions.files import agents_for
 from agents_app.definitions.schema import EVENT_SCOPES, AgentDefinition, Scope
 from agents_app.definitions.switches import account_of, only_enabled
 from agents_app.models import AgentRun
-from agents_app.runs.given import CONTEXT_MAX
-from agents_app.runs.starting import create_run
-from agents_app.runs.stopping import TooManyHops, tell_of_stop
+from agents_app.runs.chain import TooManyHops, record_stopped_chain
+from agents_app.runs.creation import MAX_CONTEXT_CHARACTERS, create_run
 from core import events
 from core.actor import Actor
 from core.errors import CmsError
@@ -65,7 +64,7 @@ def _begin(agent: AgentDefinition, event: Event, position: int) -> None:
     except CmsError as error:
         logger.warning("%s does not start %s: %s", event, agent.id, error.message)
         if isinstance(error, TooManyHops):
-            tell_of_stop(error, event.run_id)
+            record_stopped_chain(error, event.run_id)
     except IntegrityError:
         if not AgentRun.objects.filter(event=event, agent_id=agent.id).exists():
             raise
@@ -101,7 +100,7 @@ def _context(event: Event) -> JsonObject:
 def _shortened(payload: JsonObject) -> JsonObject:
     """The payload, or its beginnings: what says too much must not keep agents from running."""
     for most in (_LONG_LIST, _SHORT_LIST):
-        if len(json.dumps(payload)) <= CONTEXT_MAX - _ROOM:
+        if len(json.dumps(payload)) <= MAX_CONTEXT_CHARACTERS - _ROOM:
             return payload
         payload = {name: _cut(value, most) for name, value in payload.items()}
     return payload

@@ -85,7 +85,7 @@ def _post(actor: Actor) -> Post:
 
 
 def _create(post: Post, actor: Actor) -> AgentRun:
-    from agents_app.runs.starting import create_run
+    from agents_app.runs.creation import create_run
 
     _forget(post)
     return create_run(agent_id="seo-specialist", scope="dropdown", actor=actor, post_id=post.pk)
@@ -99,9 +99,9 @@ def _forget(post: Post) -> None:
 
 
 def _execute(run: AgentRun) -> None:
-    from agents_app.running import runner
+    from agents_app.runs import execution
 
-    runner.execute(run.pk)
+    execution.execute_run(run.pk)
     run.refresh_from_db()
     assert run.status == "succeeded", run.error
     assert run.staged == ["post.metaTitle"], run.staged
@@ -147,7 +147,7 @@ def _library(body: bytes, url: str) -> None:
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
-    from agents_app.running.suggestion import Suggestion
+    from agents_app.runs.suggestion import Suggestion
 
     said = json.loads(body)["messages"]
     model = OpenAIChatModel("benchmark", provider=OpenAIProvider(api_key="none", base_url=url))

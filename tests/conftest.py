@@ -128,7 +128,7 @@ def fresh_surroundings(
     """Own media folder, empty cache, tasks that run where they are called."""
     from django.core.cache import cache
 
-    from agents_app.running import heartbeat
+    from agents_app.runs import ownership
     from cms_project.celery import app
     from core.answer_cache import answers
     from core.queue_failures import QueueWatch
@@ -139,7 +139,7 @@ def fresh_surroundings(
     # Static files are looked for when they are asked for, not by every client that a test makes.
     settings.WHITENOISE_AUTOREFRESH = True
     # A run in a test's transaction is nowhere to the connection of its heartbeat, which would call it lost.
-    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 600.0)
+    monkeypatch.setattr(ownership, "BEAT_SECONDS", 600.0)
     # So is it to the thread that writes hits some seconds later.
     monkeypatch.setattr(hits, "WRITE_SECONDS", 0.0)
     # Most tests want pictures as they are a moment after the upload; `variants_later` has them made by the worker.

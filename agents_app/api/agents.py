@@ -19,9 +19,9 @@ from agents_app.definitions.reading import find_agent
 from agents_app.definitions.schema import Scope
 from agents_app.definitions.switches import only_enabled, switch_agent
 from agents_app.models import AgentRun
-from agents_app.runs.finding import find_run
-from agents_app.runs.starting import create_run
-from agents_app.runs.waiting import WAIT_MAX, wait_for
+from agents_app.runs.creation import create_run
+from agents_app.runs.lifecycle import find_run
+from agents_app.runs.wait import MAX_WAIT_SECONDS, wait_for_run
 from core.actor import Actor
 from core.api.body import Body, Words, body_object, check, read_body
 from core.api.pagination import page_of
@@ -58,14 +58,16 @@ class BulkRun(Body):
 def wait_of(request: Request) -> int:
     """The query's `wait` in seconds; 422 where it is none of 0 to 60."""
     text = request.query_params.get("wait", "0")
-    if not (text.isascii() and text.isdigit() and len(text) < 4 and int(text) <= WAIT_MAX):
-        raise invalid("wait", f"wait must be a whole number of seconds from 0 to {WAIT_MAX}.")
+    if not (text.isascii() and text.isdigit() and len(text) < 4 and int(text) <= MAX_WAIT_SECONDS):
+        raise invalid(
+            "wait", f"wait must be a whole number of seconds from 0 to {MAX_WAIT_SECONDS}."
+        )
     return int(text)
 
 
 def waited(run: AgentRun, wait: int, actor: Actor) -> AgentRun:
     """The run after the wait, for a caller who may still see it: rights can end meanwhile."""
-    wait_for(run, wait)
+    wait_for_run(run, wait)
     person = User.objects.get(pk=actor.user.pk)
     return find_run(run_id=run.pk, actor=replace(actor, user=person))
 

@@ -12,7 +12,7 @@ from agents_app.api import following_schema as schema
 from agents_app.reactions.presenter import reaction
 from agents_app.reactions.reading import reactions_of
 from agents_app.runs.chain import chain_of
-from agents_app.runs.finding import find_run
+from agents_app.runs.lifecycle import find_run
 from agents_app.runs.presenter import chain
 from core.api.pagination import page_of
 from core.api.permissions import Declared

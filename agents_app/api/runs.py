@@ -15,8 +15,7 @@ from agents_app.api import schema
 from agents_app.api.agents import wait_of, waited
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
-from agents_app.runs.cancelling import cancel_run
-from agents_app.runs.finding import find_run
+from agents_app.runs.lifecycle import cancel_run, find_run
 from agents_app.runs.undo import undo_run
 from core.api.pagination import page_of
 from core.api.permissions import Declared

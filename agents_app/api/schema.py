@@ -10,7 +10,7 @@ from rest_framework import serializers
 from agents_app.definitions.reading import AccountState
 from agents_app.definitions.schema import Scope
 from agents_app.models import RunStatus
-from agents_app.runs.waiting import WAIT_MAX
+from agents_app.runs.wait import MAX_WAIT_SECONDS
 from core.api.schema import (
     LOCATION,
     PAGES,
@@ -28,7 +28,7 @@ ACCOUNT_STATES = [(state, state) for state in get_args(AccountState)]
 AGENT_ID = {
     "agent_id": {"type": "string", "pattern": ID_PATTERN, "maxLength": ID_MAX},
 }
-WAIT = [query("wait", "Seconds to wait for the result.", whole(0, WAIT_MAX, 0))]
+WAIT = [query("wait", "Seconds to wait for the result.", whole(0, MAX_WAIT_SECONDS, 0))]
 MADE_WAITING = [*WAIT, LOCATION]
 RUN_EXAMPLE = OpenApiExample(
     "With words of the caller",

@@ -11,10 +11,9 @@ from rest_framework.response import Response
 from agents_app import presenters
 from agents_app.api import schema, tries_schema
 from agents_app.api.agents import answer, wait_of
-from agents_app.runs.candidates import Candidate, candidates_of, stage_candidate
-from agents_app.runs.finding import find_run
-from agents_app.runs.retry import retry_run
-from agents_app.runs.transcript import messages_of
+from agents_app.runs.lifecycle import find_run
+from agents_app.runs.retention import run_messages
+from agents_app.runs.retry import Candidate, retry_run, run_candidates, stage_candidate
 from content.store import iso
 from core.api.body import Body, Words, read_body
 from core.api.pagination import page_of
@@ -52,7 +51,7 @@ class TryViewSet(ApiViewSet):
     def candidates(self, request: Request, run_id: str) -> Response:
         """What all tries at a field answered, oldest first; none for a run that was about no field."""
         run = find_run(run_id=run_id, actor=self.actor)
-        return Response({"data": [_candidate(one) for one in candidates_of(run)]})
+        return Response({"data": [_candidate(one) for one in run_candidates(run)]})
 
     @extend_schema(request=None, responses={200: schema.RunSchema})
     def stage(self, request: Request, run_id: str) -> Response:
@@ -63,7 +62,7 @@ class TryViewSet(ApiViewSet):
     def transcript(self, request: Request, run_id: str) -> Response:
         """What was said in a run, without secrets and words of visitors. Kept for AGENT_TRANSCRIPT_DAYS."""
         page = page_of(request)
-        messages = messages_of(find_run(run_id=run_id, actor=self.actor), self.actor)
+        messages = run_messages(find_run(run_id=run_id, actor=self.actor), self.actor)
         rows = [
             {
                 "n": message.number,

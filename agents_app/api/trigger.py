@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from agents_app.api import schema
 from agents_app.api.agents import GlobalRun, answer, wait_of
-from agents_app.runs.triggering import TooOften, trigger_run
+from agents_app.runs.external_trigger import TriggerRateExceeded, trigger_run
 from core.api.body import Words, read_body
 from core.api.exceptions import body as error_body
 from core.api.permissions import SECRET, Declared
@@ -62,7 +62,7 @@ class TriggerViewSet(ApiViewSet):
                 open_ended_context=body.open_ended_context,
                 caused_by=request.META.get("HTTP_X_AGENT_RUN", "").strip(),
             )
-        except TooOften as error:
+        except TriggerRateExceeded as error:
             answered = error_body(error.status, error.code, error.message)
             answered["Retry-After"] = str(error.seconds)
             return answered

@@ -11,9 +11,8 @@ from django.utils.translation import gettext as _
 from agents_app.batches.events import record_batch
 from agents_app.batches.finding import find_batch
 from agents_app.models import UNFINISHED, AgentBatch, AgentRun, RunStatus
-from agents_app.running.ending import lock_posts
-from agents_app.running.takeback import take_back
-from agents_app.runs.events import record_run
+from agents_app.runs.lifecycle import lock_posts, record_run
+from agents_app.runs.undo_log import take_back
 from core.actor import Actor
 from core.errors import Conflict
 

@@ -15,8 +15,7 @@ from agents_app.batches.expecting import expected_of
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.definitions.switches import enabled_agent
 from agents_app.models import AgentBatch, AgentRun
-from agents_app.runs.given import check_words
-from agents_app.runs.starting import check_scope, create_run
+from agents_app.runs.creation import check_context, check_scope, create_run
 from core.actor import Actor
 from core.errors import CmsError, invalid
 
@@ -73,7 +72,7 @@ def agent_for(
     actor.require("agents.edit")
     agent = enabled_agent(agent_id)
     check_scope(agent, Scope.BULK)
-    check_words(agent, None, open_ended_context)
+    check_context(agent, None, open_ended_context)
     if not 1 <= len(post_ids) <= MOST:
         raise invalid("ids", _("ids names from 1 to %(most)s posts.") % {"most": MOST})
     return agent

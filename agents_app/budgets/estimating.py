@@ -28,9 +28,9 @@ from agents_app.models import AgentRun, RunStatus
 from agents_app.providers.choices import resolve
 from agents_app.providers.port import DEMO, MAX_TOKENS, Choice, ProviderError
 from agents_app.providers.prices import cost_of
-from agents_app.running.allowed import tools_named_by
-from agents_app.running.prompt import system_prompt
-from agents_app.running.runner import RETRIES
+from agents_app.runs.execution import MAX_RETRIES
+from agents_app.runs.prompt import system_prompt
+from agents_app.runs.tool_policy import listed_tools
 from content.document import PostDocument
 from content.layers import open_layers_of_many
 from content.models import ModuleInstance, Post
@@ -104,7 +104,7 @@ def estimate(agent: AgentDefinition, posts: Sequence[Post], words: str = "") -> 
         return Estimate(len(posts), DEMO, DEMO, cost=nothing, most_cost=nothing, left=left)
     habit, most_out = _habit(agent), agent.llm_config.options.max_tokens or MAX_TOKENS
     # A run without tools asks once, and again for each answer that is refused.
-    tries = settings.CMS_ENV.agent_step_cap if agent.llm_config.use_mcp else 1 + RETRIES
+    tries = settings.CMS_ENV.agent_step_cap if agent.llm_config.use_mcp else 1 + MAX_RETRIES
     sizes = _sizes(agent, posts, words)
     probable = [_cost(choice, size, habit.requests, habit.output_tokens) for size in sizes]
     most = [_cost(choice, size, tries, tries * most_out) for size in sizes]
@@ -173,7 +173,7 @@ def _sizes(agent: AgentDefinition, posts: Sequence[Post], words: str) -> list[in
     shared = _shared_props(documents)
     tools = sum(
         len(tool.description) + len(json.dumps(lean_schema(tool.arguments)))
-        for tool in tools_named_by(agent)
+        for tool in listed_tools(agent)
     )
     return [
         _tokens(

@@ -11,7 +11,7 @@ from typing import Final
 from django.conf import settings
 
 from agents_app.definitions.schema import AgentDefinition
-from agents_app.running.fields import type_of_key
+from agents_app.runs.fields import type_of_key
 from core.definition_files import DefinitionFiles, Unreadable, from_json, from_yaml
 
 

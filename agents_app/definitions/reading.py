@@ -21,7 +21,7 @@ from agents_app.definitions.switches import switched, unknown_agent
 from agents_app.models import AgentRun
 from agents_app.providers.choices import Defaults, ai_defaults, resolve, resolve_media
 from agents_app.providers.port import DEMO, Choice, ProviderError
-from agents_app.running.allowed import tools_named_by
+from agents_app.runs.tool_policy import listed_tools
 from core.actor import Actor
 from forms.models import FormDefinition
 
@@ -121,7 +121,7 @@ def _answering(agent: AgentDefinition, defaults: Defaults) -> Answering:
 
 
 def _media(agent: AgentDefinition, defaults: Defaults) -> Answering | None:
-    if MAKES_IMAGES not in {tool.name for tool in tools_named_by(agent)}:
+    if MAKES_IMAGES not in {tool.name for tool in listed_tools(agent)}:
         return None
     try:
         return _shown(resolve_media(agent, defaults))
@@ -137,7 +137,7 @@ def _shown(choice: Choice) -> Answering:
 def _tools(agent: AgentDefinition) -> tuple[str, ...]:
     """Those that its file names and its role may use."""
     rights = permissions_of(Role.AI_AGENT)
-    return tuple(tool.name for tool in tools_named_by(agent) if tool.permission in rights)
+    return tuple(tool.name for tool in listed_tools(agent) if tool.permission in rights)
 
 
 def _account(agent: AgentDefinition, users: dict[str, User], system: User | None) -> Account:

@@ -25,7 +25,7 @@ from agents_app.providers.port import (
     ProviderStopped,
 )
 from agents_app.providers.prices import image_cost
-from agents_app.running.steps import add_usage
+from agents_app.runs.run_log import add_usage
 from content.layers import stage
 from content.layers.stage import Staged, require_layer
 from content.models import Layer

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID
 
-from agents_app.running.fields import FieldTarget, find_field
+from agents_app.runs.fields import FieldTarget, find_field
 from content.document import PostDocument
 from content.layers import open_layers
 from content.queries import reachable_posts

@@ -26,10 +26,10 @@ from agents_app.reactions.lane import GONE, OFF, reaction_at
 from agents_app.reactions.starting import wake
 from agents_app.reactions.templates import filled_params
 from agents_app.reactions.values import values_of
-from agents_app.running.allowed import usable_tool, usable_tools
-from agents_app.running.written import remembering
-from agents_app.runs.narrowing import actor_of
-from agents_app.runs.stopping import TooManyHops, tell_of_stop
+from agents_app.runs.chain import TooManyHops, record_stopped_chain
+from agents_app.runs.scope import run_actor
+from agents_app.runs.tool_policy import usable_tool, usable_tools
+from agents_app.runs.undo_log import undo_recording
 from core.actor import Actor
 from core.errors import CmsError, Conflict, NotAllowed, NotFound
 from core.json import JsonObject
@@ -71,7 +71,7 @@ def call(reaction_id: int) -> None:
         _fail(row, error.message, may_retry=True)
     except CmsError as error:
         if isinstance(error, TooManyHops):
-            tell_of_stop(error, str(row.run_id))
+            record_stopped_chain(error, str(row.run_id))
         _fail(row, calling.refusal_text(error), may_retry=False)
     except ProviderError as error:
         _fail(row, str(error), may_retry=True)
@@ -116,7 +116,7 @@ def _prepare(row: RunReaction) -> _Call:
     account = account_of(agent)
     if account is None:
         raise NotAllowed(f"The account of the agent {agent.id} is switched off.")
-    actor = actor_of(run, agent, account)
+    actor = run_actor(run, agent, account)
     name = reaction.config.tool_name
     tool = usable_tool(name, _naming(agent, name), actor)
     params = filled_params(reaction.config.tool_params, values_of(run, agent))
@@ -139,7 +139,7 @@ def _naming(agent: AgentDefinition, tool_name: str) -> AgentDefinition:
 def _made(run: AgentRun, prepared: _Call) -> str:
     """The call, and its outcome in a few words."""
     tool = calling.find_tool(prepared.tool_name)
-    with remembering(run):
+    with undo_recording(run):
         called = calling.call_raw(tool, prepared.actor, prepared.params)
     return f"{len(called.body):,} bytes"
 

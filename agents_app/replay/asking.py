@@ -17,9 +17,9 @@ from agents_app.models import AgentRun, Reservation
 from agents_app.providers import port
 from agents_app.providers.choices import DEFAULT_MODELS, resolve
 from agents_app.replay.inputs import Given
-from agents_app.running.allowed import usable_tool, usable_tools
-from agents_app.running.prompt import fenced, system_prompt
-from agents_app.running.suggestion import FieldSuggestion, Suggestion, output_type
+from agents_app.runs.prompt import fence_payload, system_prompt
+from agents_app.runs.suggestion import FieldSuggestion, Suggestion, output_type
+from agents_app.runs.tool_policy import usable_tool, usable_tools
 from core.actor import Actor
 from core.errors import CmsError
 from core.json import JsonObject
@@ -69,7 +69,9 @@ def ask(
     started = time.monotonic()
     try:
         seconds = float(settings.CMS_ENV.agent_run_timeout)
-        answer = talk.ask(fenced(run, given.payload), retries=_RETRIES, seconds=seconds).output
+        answer = talk.ask(
+            fence_payload(run, given.payload), retries=_RETRIES, seconds=seconds
+        ).output
     finally:
         spent.seconds += time.monotonic() - started
     if not isinstance(answer, Suggestion | FieldSuggestion):

@@ -11,8 +11,8 @@ from typing import Final, cast
 from pydantic import ValidationError
 
 from agents_app.models import AgentRun, RunMessage
-from agents_app.running.fields import FieldTarget, find_field
-from agents_app.running.suggestion import FieldSuggestion, Suggestion, edit_for, output_type
+from agents_app.runs.fields import FieldTarget, find_field
+from agents_app.runs.suggestion import FieldSuggestion, Suggestion, edit_for, output_type
 from content.changes import diff
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from core.errors import CmsError

@@ -15,7 +15,7 @@ from agents_app.replay.asking import Spent, ask
 from agents_app.replay.comparing import Compared, compare
 from agents_app.replay.decisions import Decided
 from agents_app.replay.inputs import Given, Unusable, given_to, proposals
-from agents_app.running.suggestion import FieldSuggestion, Suggestion, output_type
+from agents_app.runs.suggestion import FieldSuggestion, Suggestion, output_type
 from core.errors import CmsError
 from core.json import JsonObject
 

@@ -1,1 +1,1 @@
-"""Runs as rows: started, read, cancelled, waited for, swept, taken back."""
+"""Runs of agents: created, executed, logged, ended, retried and undone."""

@@ -1,24 +1,110 @@
-"""What led to a run, and what it led to: events and runs, oldest first."""
+"""Chains of runs: what led to a run and what it led to, and the limit at which a chain is stopped."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from functools import wraps
+from typing import Final, ParamSpec, TypeVar
 
-from agents_app.models import AgentRun
-from agents_app.runs.stopping import STOPPED
+from django.db import transaction
+
+from agents_app.models import AgentRun, StoppedChain
+from agents_app.runs.lifecycle import find_run_or_none
+from core import events
+from core.actor import Actor, Visitor
+from core.errors import RuleViolation
+from core.json import JsonObject
 from core.models import Event
 
-LEVELS: Final = 4
+CHAIN_STOPPED: Final = "agent.chain.stopped"
+HOP_LIMIT: Final = 3
+"""The most runs that follow one another in a chain of runs started by runs."""
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+class TooManyHops(RuleViolation):
+    """A run that would be one too many in its chain."""
+
+    code = "hop_limit"
+
+    def __init__(self, agent_id: str) -> None:
+        self.agent_id = agent_id
+        super().__init__(f"{agent_id} is not run: at most {HOP_LIMIT} runs may start one another.")
+
+
+def check_hop_limit(agent_id: str, hop: int) -> None:
+    """Raise `TooManyHops` where the run would be one too many."""
+    if hop > HOP_LIMIT:
+        raise TooManyHops(agent_id)
+
+
+def records_stopped_chains(start: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Around what begins a run, outside its transaction: a refusal at the limit is told."""
+
+    @wraps(start)
+    def begin(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            return start(*args, **kwargs)
+        except TooManyHops as error:
+            event, actor = kwargs.get("event"), kwargs.get("actor")
+            cause = event if isinstance(event, Event) else actor
+            record_stopped_chain(error, str(getattr(cause, "run_id", None) or ""))
+            raise
+
+    return begin
+
+
+def record_stopped_chain(error: TooManyHops, run_id: str) -> None:
+    """Record that a chain was stopped after its run of that id, unless people know of it.
+
+    Whoever undoes the transaction of the refusal calls this again after it.
+    """
+    last = find_run_or_none(run_id)
+    if last is not None:
+        _record(last, error.agent_id)
+
+
+@transaction.atomic
+def _record(last: AgentRun, agent_id: str) -> None:
+    first = last
+    for _ in range(HOP_LIMIT + 1):
+        if first.cause_run is None:
+            break
+        first = first.cause_run
+    # What began the chain: the event that began its first run, or that run itself.
+    root = f"event:{first.event_id}" if first.event_id is not None else f"run:{first.pk}"
+    _, is_new = StoppedChain.objects.get_or_create(root=root)
+    if not is_new:
+        return
+    title = last.post.title if last.post is not None else ""
+    payload: JsonObject = {
+        "agentId": agent_id,
+        "runId": str(last.pk),
+        "root": root,
+        "limit": HOP_LIMIT,
+        "title": title,
+    }
+    actor = Actor(
+        user=Visitor(username="system", role="system"),
+        via="system",
+        run_id=str(last.pk),
+        event_id=last.event_id,
+        hop=last.hop + 1,
+    )
+    events.record(CHAIN_STOPPED, actor=actor, post_id=last.post_id, payload=payload)
+
+
+CHAIN_LEVELS: Final = 4
 """Runs that can follow one another, and one more: the limit may once have been another."""
-_MOST: Final = 200
-_CAUSES: Final = ["__".join(["cause_run"] * level) for level in range(1, LEVELS + 1)]
+_MAX_LINKS: Final = 200
+_CAUSES: Final = ["__".join(["cause_run"] * level) for level in range(1, CHAIN_LEVELS + 1)]
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ChainLink:
     """One event or one run of a chain."""
 
     event: Event | None = None
@@ -36,9 +122,9 @@ class Link:
 class Chain:
     """`causes` ends with what began the run; its first link says who began it all."""
 
-    causes: Sequence[Link]
+    causes: Sequence[ChainLink]
     run: AgentRun
-    caused: Sequence[Link]
+    caused: Sequence[ChainLink]
 
 
 def chain_of(run: AgentRun) -> Chain:
@@ -46,36 +132,34 @@ def chain_of(run: AgentRun) -> Chain:
     return Chain(_causes(run), run, _caused(run))
 
 
-def _causes(run: AgentRun) -> list[Link]:
+def _causes(run: AgentRun) -> list[ChainLink]:
     with_events = ["event", *_CAUSES, *(f"{path}__event" for path in _CAUSES)]
     here: AgentRun | None = AgentRun.objects.select_related(*with_events).get(pk=run.pk)
-    found: list[Link] = []
-    for _ in range(LEVELS + 1):
+    found: list[ChainLink] = []
+    for _ in range(CHAIN_LEVELS + 1):
         if here is None:
             break
         if here.pk != run.pk:
-            found.append(Link(run=here))
+            found.append(ChainLink(run=here))
         if here.event is not None:
-            found.append(Link(event=here.event))
-        here = here.cause_run if len(found) < 2 * LEVELS else None
+            found.append(ChainLink(event=here.event))
+        here = here.cause_run if len(found) < 2 * CHAIN_LEVELS else None
     return found[::-1]
 
 
-def _caused(run: AgentRun) -> list[Link]:
+def _caused(run: AgentRun) -> list[ChainLink]:
     runs: list[AgentRun] = []
     level: list[AgentRun] = [run]
-    for _ in range(LEVELS):
+    for _ in range(CHAIN_LEVELS):
         rows = AgentRun.objects.filter(cause_run__in=[row.pk for row in level])
-        level = list(rows.select_related("event").order_by("created_at", "pk")[:_MOST])
+        level = list(rows.select_related("event").order_by("created_at", "pk")[:_MAX_LINKS])
         runs += level
-        if not level or len(runs) >= _MOST:
+        if not level or len(runs) >= _MAX_LINKS:
             break
     events = {row.event.pk: row.event for row in runs if row.event is not None}
-    events |= {event.pk: event for event in _stops([run, *runs])}
-    links = [Link(run=row) for row in runs[:_MOST]]
-    links += [Link(event=event) for event in events.values()]
+    ids = [str(row.pk) for row in (run, *runs)]
+    stops = Event.objects.filter(name=CHAIN_STOPPED, run_id__in=ids)
+    events |= {event.pk: event for event in stops}
+    links = [ChainLink(run=row) for row in runs[:_MAX_LINKS]]
+    links += [ChainLink(event=event) for event in events.values()]
     return sorted(links, key=lambda link: (link.at, link.run is not None))
-
-
-def _stops(runs: Iterable[AgentRun]) -> Iterable[Event]:
-    return Event.objects.filter(name=STOPPED, run_id__in=[str(row.pk) for row in runs])

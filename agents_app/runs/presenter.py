@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agents_app.models import AgentRun
-from agents_app.runs.chain import Chain, Link
+from agents_app.runs.chain import Chain, ChainLink
 from content.store import iso
 from core import events
 from core.actor import Actor
@@ -23,7 +23,7 @@ def chain(found: Chain, actor: Actor) -> JsonObject:
     }
 
 
-def _link(link: Link, actor: Actor) -> JsonObject:
+def _link(link: ChainLink, actor: Actor) -> JsonObject:
     if link.run is not None:
         return _run(link.run)
     if link.event is None:

@@ -1,29 +1,115 @@
-"""Another try at a run that is finished, with a word on the one before."""
+"""Further tries: at a run that is finished, at a proposal that waits in a layer, and the choice between them."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from agents_app.models import AgentRun
-from agents_app.runs.candidates import candidates_of
-from agents_app.runs.finding import find_run
-from agents_app.runs.given import CONTEXT_MAX
-from agents_app.runs.starting import create_run
+from agents_app.definitions.schema import Scope
+from agents_app.models import AgentRun, RunStatus
+from agents_app.runs.creation import MAX_CONTEXT_CHARACTERS, create_run
+from agents_app.runs.fields import FieldTarget, find_field
+from agents_app.runs.lifecycle import find_run, find_run_or_none, record_run
+from content.changes import same
+from content.layers import Layers, open_layers, stage
+from content.layers.marks import Mark, hands_on, mark_of
+from content.models import Layer
 from core.actor import Actor
-from core.errors import Conflict, invalid
+from core.errors import Conflict, NotFound, invalid
 from core.hostile import refuse_unstorable
 from core.json import Json, JsonObject
 
-NOTE_MAX: Final = 2000
-_TOLD: Final = 5
+MAX_CANDIDATES: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One try. Only one that succeeded has a value; `note` is what a person said before it."""
+
+    run_id: UUID
+    value: Json
+    note: str
+    created_at: datetime
+    status: str
+    is_staged: bool
+
+    @property
+    def is_one(self) -> bool:
+        return self.status == RunStatus.SUCCEEDED
+
+
+def run_candidates(run: AgentRun) -> Sequence[Candidate]:
+    """All tries of a field, oldest first. None where the run was about no field."""
+    if run.scope != "field":
+        return ()
+    first = run.first_try_id or run.pk
+    tries = AgentRun.objects.filter(Q(pk=first) | Q(first_try_id=first))
+    rows = tries.only("value", "note", "created_at", "status", "staged").order_by("-created_at")
+    return [
+        Candidate(
+            run_id=row.pk,
+            value=row.value,
+            note=row.note,
+            created_at=row.created_at,
+            status=row.status,
+            is_staged=bool(row.staged),
+        )
+        for row in reversed(rows[:MAX_CANDIDATES])
+    ]
+
+
+@transaction.atomic
+def stage_candidate(*, run_id: UUID | str, actor: Actor) -> AgentRun:
+    """Put what a run of a field answered into AI Review, as the words of that run; a later try's give way to it.
+
+    What stands there already is not put there twice.
+    Raises `RuleViolation` where the value may no longer stand there, `Conflict` (`run_unfinished`).
+    """
+    actor.require_person("choose what an agent answered")
+    actor.require("agents.field")
+    run = find_run(run_id=run_id, actor=actor)
+    if run.scope != "field":
+        raise invalid("runId", _("Only a run of a field has an answer to choose."), code="no_value")
+    if not run.is_finished:
+        raise Conflict(_("The run is %(status)s.") % {"status": run.status}, code="run_unfinished")
+    if run.status != RunStatus.SUCCEEDED:
+        raise invalid(
+            "runId",
+            _("The run is %(status)s; it answered nothing.") % {"status": run.status},
+            code="no_value",
+        )
+    post = run.post
+    if post is None or post.deleted_at is not None:
+        raise NotFound(_("No post has the id %(post_id)s.") % {"post_id": run.post_id})
+    document = open_layers(post).ai_review.document
+    target = find_field(document, run.field_key, run.post_module_id or None)
+    staged = stage(
+        post_id=post.pk,
+        layer=Layer.AI_REVIEW,
+        actor=actor.as_agent(run.agent_id, str(run.pk)),
+        edit=target.edit(run.value),
+    )
+    if not staged.paths:
+        return run
+    run.staged = [*dict.fromkeys([*run.staged, *staged.paths])]
+    run.save(update_fields=["staged"])
+    record_run("staged", run, actor)
+    return run
+
+
+MAX_NOTE_CHARACTERS: Final = 2000
+_MAX_PREVIOUS_CANDIDATES: Final = 5
 """Earlier candidates that the model is told of, and how long each may be, as JSON."""
-_LONGEST: Final = 4000
-_OF_TRIES: Final = ("note", "previousCandidates", "previousSummary")
+_MAX_CANDIDATE_CHARACTERS: Final = 4000
+_RETRY_KEYS: Final = ("note", "previousCandidates", "previousSummary")
 
 
 @transaction.atomic
@@ -43,13 +129,13 @@ def retry_run(
         )
     if run.is_dry:
         raise invalid("runId", _("A dry run is begun anew on its agent's page."), code="dry_run")
-    note = checked_note(note)
+    note = clean_note(note)
     return create_run(
         agent_id=run.agent_id,
         scope=run.scope,
         actor=actor,
         post_id=run.post_id,
-        context=_context(run, note),
+        context=_retry_context(run, note),
         open_ended_context=run.open_ended_context or None,
         field_key=run.field_key or None,
         post_module_id=run.post_module_id or None,
@@ -60,26 +146,28 @@ def retry_run(
     )
 
 
-def checked_note(note: str) -> str:
+def clean_note(note: str) -> str:
     """What a person says of an earlier try. Raises `RuleViolation` on `note`."""
     note = note.strip()
     refuse_unstorable(note, "note")
-    if len(note) > NOTE_MAX:
+    if len(note) > MAX_NOTE_CHARACTERS:
         raise invalid(
             "note",
             _("It has %(number)s characters; at most %(note_max)s are allowed.")
-            % {"number": f"{len(note):,}", "note_max": f"{NOTE_MAX:,}"},
+            % {"number": f"{len(note):,}", "note_max": f"{MAX_NOTE_CHARACTERS:,}"},
         )
     return note
 
 
-def _context(run: AgentRun, note: str) -> JsonObject:
+def _retry_context(run: AgentRun, note: str) -> JsonObject:
     """What the run was given, and what came of it and of the tries before."""
-    context = {name: value for name, value in run.context.items() if name not in _OF_TRIES}
+    context = {name: value for name, value in run.context.items() if name not in _RETRY_KEYS}
     if note:
         context["note"] = note
     if run.scope == "field":
-        previous = previous_candidates(run, CONTEXT_MAX - len(json.dumps(context)) - _LONGEST)
+        previous = previous_candidates(
+            run, MAX_CONTEXT_CHARACTERS - len(json.dumps(context)) - _MAX_CANDIDATE_CHARACTERS
+        )
         if previous:
             context["previousCandidates"] = previous
     elif run.summary:
@@ -90,13 +178,137 @@ def _context(run: AgentRun, note: str) -> JsonObject:
 def previous_candidates(run: AgentRun, room: int) -> list[Json]:
     """The latest candidates that there is room for, oldest first."""
     found: list[Json] = []
-    for one in reversed(candidates_of(run)):
+    for one in reversed(run_candidates(run)):
         told: JsonObject = {"value": one.value, "note": one.note}
         length = len(json.dumps(told))
-        if not one.is_one or length > _LONGEST:
+        if not one.is_one or length > _MAX_CANDIDATE_CHARACTERS:
             continue
         room -= length
-        if room < 0 or len(found) == _TOLD:
+        if room < 0 or len(found) == _MAX_PREVIOUS_CANDIDATES:
             break
         found.insert(0, told)
     return found
+
+
+_RESERVED_CONTEXT_CHARACTERS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierProposal:
+    """An agent's or AI client's proposal for a field that waits in a layer, with who wrote and who edited it."""
+
+    layer: Layer
+    value: Json
+    mark: Mark
+
+    @property
+    def agent_id(self) -> str:
+        return self.mark.agent_id
+
+
+def earlier_proposal(layers: Layers, target: FieldTarget, layer: Layer) -> EarlierProposal | None:
+    """The proposal that is to be tried again; None where none of AI waits there any more."""
+    view = layers.view(layer)
+    if not _changes(layers, target, layer):
+        return None
+    mark = mark_of(view.marks, target.document_path(view.document))
+    if mark is None or not mark.is_ai:
+        return None
+    return EarlierProposal(layer, target.value(view.document), mark)
+
+
+def pending_marks(layers: Layers, target: FieldTarget, layer: Layer) -> Sequence[Mark]:
+    """Whose words wait in a layer for the field; nobody's where nothing waits there."""
+    if not _changes(layers, target, layer):
+        return ()
+    view = layers.view(layer)
+    return hands_on(view.marks, target.document_path(view.document))
+
+
+def _changes(layers: Layers, target: FieldTarget, layer: Layer) -> bool:
+    """Whether a layer changes the field, or adds the module that it stands in."""
+    view = layers.view(layer)
+    if target.module_id is not None and target.module(view.document) is None:
+        return False
+    path = target.document_path(view.document)
+    return any(path == other or path.startswith(other + ".") for other in view.changes.paths)
+
+
+@transaction.atomic
+def retry_change(
+    *,
+    layers: Layers,
+    target: FieldTarget,
+    layer: Layer,
+    agent_id: str,
+    actor: Actor,
+    note: str = "",
+    run_id: UUID | None = None,
+) -> AgentRun:
+    """Begin a run that answers another value for a field whose proposal waits in `layer`.
+
+    The agent is told the earlier value and the note. The answer is staged when a person chooses it, and then takes
+    the place of what waits in AI Review. Raises as `create_run`.
+    """
+    actor.require_person("run an agent again")
+    note = clean_note(note)
+    earlier = earlier_proposal(layers, target, layer)
+    maker = find_run_or_none(earlier.mark.run_id) if earlier is not None else None
+    # Tries of one agent at one field stand side by side.
+    before = maker if maker is not None and _is_try_at(maker, target, agent_id) else None
+    run = create_run(
+        agent_id=agent_id,
+        scope=Scope.FIELD,
+        actor=actor,
+        post_id=layers.post.pk,
+        context=_change_context(earlier, before, note),
+        field_key=target.key,
+        post_module_id=target.module_id,
+        stages_value=False,
+        again=before,
+        note=note,
+        run_id=run_id,
+    )
+    if maker is not None and maker.has_read_untrusted and not run.has_read_untrusted:
+        # What visitors may have had a hand in is in its context now.
+        run.has_read_untrusted = True
+        run.save(update_fields=["has_read_untrusted"])
+    return run
+
+
+def _is_try_at(run: AgentRun, target: FieldTarget, agent_id: str) -> bool:
+    return (
+        run.scope == Scope.FIELD
+        and run.is_finished
+        and run.agent_id == agent_id
+        and (run.field_key, run.post_module_id) == (target.key, target.module_id or "")
+    )
+
+
+def _change_context(
+    earlier: EarlierProposal | None, before: AgentRun | None, note: str
+) -> JsonObject:
+    """The note and the earlier answers, the one that is to be bettered last."""
+    context: JsonObject = {"note": note} if note else {}
+    if earlier is None:
+        return context
+    last: JsonObject = {"value": earlier.value, "note": before.note if before else ""}
+    room = (
+        MAX_CONTEXT_CHARACTERS
+        - _RESERVED_CONTEXT_CHARACTERS
+        - len(json.dumps(context))
+        - len(json.dumps(last))
+    )
+    if room < 0:
+        # As long as that, it stands in `field.currentValue` only.
+        return context
+    others = previous_candidates(before, room) if before is not None else []
+    context["previousCandidates"] = [
+        *(
+            one
+            for one in others
+            if not (isinstance(one, dict) and same(one["value"], earlier.value))
+        ),
+        last,
+    ]
+    return context

@@ -10,8 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from agents_app.models import AgentRun, RunPost
-from agents_app.runs.events import record_run
-from agents_app.runs.finding import find_run
+from agents_app.runs.lifecycle import find_run, record_run
 from content.layers import revert_run
 from content.layers.revert import Reverted
 from content.models import Post
@@ -21,7 +20,7 @@ from core.errors import RuleViolation
 
 
 @dataclass(slots=True)
-class Undone:
+class UndoneRun:
     """The paths of all posts of a run: taken back from live content, kept because somebody changed them, and no
     longer staged. `posts` has them by post; `deleted` are posts that the run made and nobody touched."""
 
@@ -42,7 +41,7 @@ class Undone:
 
 
 @transaction.atomic
-def undo_run(*, run_id: UUID | str, actor: Actor) -> Undone:
+def undo_run(*, run_id: UUID | str, actor: Actor) -> UndoneRun:
     """Take back everything of a run, live and staged, save what people changed since.
 
     Raises `NotFound`, `NotAllowed`, and `RuleViolation` (`nothing_to_revert`) where there is nothing of it.
@@ -50,9 +49,14 @@ def undo_run(*, run_id: UUID | str, actor: Actor) -> Undone:
     actor.require_person("revert")
     actor.require("posts.revisions.manage")
     run = find_run(run_id=run_id, actor=actor)
-    undone = Undone()
-    for post_id, is_made in _posts_of(run):
-        _undo(undone, post_id, str(run.pk), actor, is_made=is_made)
+    undone = UndoneRun()
+    made = dict(RunPost.objects.filter(run=run).values_list("post_id", "is_made"))
+    if run.post_id is not None:
+        made.setdefault(run.post_id, False)
+    # In the order in which everybody locks posts.
+    alive = Post.objects.filter(pk__in=made, deleted_at__isnull=True).order_by("pk")
+    for post_id in alive.values_list("pk", flat=True):
+        _undo(undone, post_id, str(run.pk), actor, is_made=made[post_id])
     if not undone.posts and not undone.deleted:
         raise RuleViolation(
             _("The run %(pk)s has contributed nothing that stands.") % {"pk": run.pk},
@@ -63,16 +67,7 @@ def undo_run(*, run_id: UUID | str, actor: Actor) -> Undone:
     return undone
 
 
-def _posts_of(run: AgentRun) -> list[tuple[UUID, bool]]:
-    """Where the run wrote, and whether it made the post, in the order in which everybody locks posts."""
-    made = dict(RunPost.objects.filter(run=run).values_list("post_id", "is_made"))
-    if run.post_id is not None:
-        made.setdefault(run.post_id, False)
-    alive = Post.objects.filter(pk__in=made, deleted_at__isnull=True).order_by("pk")
-    return [(post_id, made[post_id]) for post_id in alive.values_list("pk", flat=True)]
-
-
-def _undo(undone: Undone, post_id: UUID, run_id: str, actor: Actor, *, is_made: bool) -> None:
+def _undo(undone: UndoneRun, post_id: UUID, run_id: str, actor: Actor, *, is_made: bool) -> None:
     if is_made and discard_proposed(post_id=post_id, run_id=run_id, actor=actor):
         undone.deleted.append(post_id)
         return

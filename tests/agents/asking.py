@@ -8,8 +8,8 @@ from typing import Any
 from django.test import Client
 
 from agents_app.models import AgentRun
-from agents_app.running import runner
-from agents_app.runs.starting import create_run
+from agents_app.runs import execution
+from agents_app.runs.creation import create_run
 from content.models import Post
 from tests import make
 from tests.fake_provider import Asked
@@ -28,7 +28,7 @@ def execute(post: Post, **given: Any) -> AgentRun:
         **given,
     }
     run = create_run(post_id=post.pk, **given)
-    runner.execute(run.pk)
+    execution.execute_run(run.pk)
     run.refresh_from_db()
     return run
 

@@ -9,7 +9,7 @@ from django.test import Client
 
 from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun
-from agents_app.runs.starting import create_run
+from agents_app.runs.creation import create_run
 from tests import make
 from tests.agents.asking import KEY
 from tests.agents.dying import TOOLS
@@ -85,7 +85,7 @@ def receiver(settings: Any) -> Iterator[Receiver]:
 def staging(agents_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], AgentRun]:
     """A run of an agent that stages by a tool, then by its answer; nobody takes it up by itself."""
     write_agent(agents_dir, "stager", "dropdown", extra=TOOLS)
-    for place in ("agents_app.runs.starting.wake", "agents_app.running.ending.wake"):
+    for place in ("agents_app.runs.creation.wake", "agents_app.runs.lifecycle.wake"):
         monkeypatch.setattr(place, lambda run_id: None)
 
     def begin() -> AgentRun:

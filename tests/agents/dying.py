@@ -16,7 +16,7 @@ from django.db.models import F, Sum
 
 from agents_app.models import AgentRun, Reservation, Spending
 from agents_app.providers import port
-from agents_app.running import finishing, runner, toolset, watching
+from agents_app.runs import execution, run_log
 from content.layers import open_layers
 from content.models import Post
 from tests.fake_provider import Call, FakeProvider, Reply
@@ -62,17 +62,17 @@ def dying(death: Death) -> Iterator[None]:
 
 
 POINTS = {
-    "claimed": (runner, "prepare", "before"),
+    "claimed": (execution, "prepare_attempt", "before"),
     "before the first request": (port, "open_conversation", "before"),
-    "reserved": (watching, "reserve", "after"),
-    "while the model streams": (watching.RunWatcher, "heard", "before"),
-    "answered, and not yet counted": (watching.RunWatcher, "after_request", "before"),
-    "between counting and the rest": (watching, "settle", "after"),
-    "before the tool": (watching.ToldToolbox, "call", "before"),
-    "in the tool, after it staged": (toolset, "add_step", "before"),
-    "after the tool": (watching.ToldToolbox, "call", "after"),
-    "before the final staging": (runner, "finish", "before"),
-    "staged, and not yet committed": (finishing, "record_run_end", "before"),
+    "reserved": (run_log, "reserve", "after"),
+    "while the model streams": (run_log.RunWatcher, "heard", "before"),
+    "answered, and not yet counted": (run_log.RunWatcher, "after_request", "before"),
+    "between counting and the rest": (run_log, "settle", "after"),
+    "before the tool": (execution.RunToolbox, "call", "before"),
+    "in the tool, after it staged": (execution, "add_step", "before"),
+    "after the tool": (execution.RunToolbox, "call", "after"),
+    "before the final staging": (execution, "finish_run", "before"),
+    "staged, and not yet committed": (execution, "record_run_end", "before"),
 }
 
 

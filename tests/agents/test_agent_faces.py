@@ -14,8 +14,8 @@ from accounts.models import User
 from accounts.services import ensure_agent_user
 from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun, AgentSwitch
-from agents_app.running import runner
-from agents_app.runs.starting import create_run
+from agents_app.runs import execution
+from agents_app.runs.creation import create_run
 from core.models import Event
 from tests import make
 from tests.agents.asking import KEY
@@ -238,7 +238,7 @@ def test_an_agent_whose_file_is_gone_leaves_its_runs_and_can_do_nothing_more(
     path.unlink()
     definitions.reload()
 
-    runner.execute(waiting.pk)
+    execution.execute_run(waiting.pk)
 
     waiting.refresh_from_db()
     done.refresh_from_db()

@@ -9,7 +9,7 @@ import pytest
 
 from agents_app.models import AgentRun
 from agents_app.providers.port import Step
-from agents_app.running.steps import add_step, add_usage
+from agents_app.runs.run_log import add_step, add_usage
 
 pytestmark = pytest.mark.django_db
 

@@ -13,7 +13,7 @@ from agents_app.batches import reverting
 from agents_app.batches.finding import progress_of
 from agents_app.batches.starting import BulkRuns, create_bulk_runs
 from agents_app.models import AgentBatch, AgentRun
-from agents_app.running import runner
+from agents_app.runs import execution
 from agents_app.runs.retry import retry_run
 from content import edits
 from content.layers import approve, digest_of, open_layers, submit
@@ -44,7 +44,7 @@ def done(found: Sequence[Post], *more: str) -> AgentBatch:
     """A batch whose runs are over, one after the other."""
     made = begun(found, *more)
     for run in made.runs:
-        runner.execute(run.pk)
+        execution.execute_run(run.pk)
     return made.batch
 
 
@@ -61,7 +61,7 @@ def test_a_batch_says_how_far_it_is_and_what_came_of_each_post(
     found = posts(3)
     made = begun(found, "nowhere")
     for run in made.runs[:2]:
-        runner.execute(run.pk)
+        execution.execute_run(run.pk)
 
     told = signed_in("admin").get(f"/api/agent-batches/{made.batch.pk}").json()
 
@@ -119,7 +119,7 @@ def test_a_post_that_is_tried_again_counts_once_and_by_its_latest_try(openai: Op
     failed = AgentRun.objects.get()
 
     again = retry_run(run_id=failed.pk, actor=make.actor("admin"))
-    runner.execute(again.pk)
+    execution.execute_run(again.pk)
 
     progress = progress_of(batch)
     assert (progress.total, progress.by_status) == (1, {"succeeded": 1})
@@ -129,7 +129,7 @@ def test_a_post_that_is_tried_again_counts_once_and_by_its_latest_try(openai: Op
 def test_a_batch_is_cancelled_in_one_go(openai: OpenAI, signed_in: SignedIn) -> None:
     openai(Reply({"post": {"metaTitle": "Better"}}))
     made = begun(posts(3))
-    runner.execute(made.runs[0].pk)
+    execution.execute_run(made.runs[0].pk)
     admin = signed_in("admin")
 
     answer = send(admin, f"/api/agent-batches/{made.batch.pk}/cancel")

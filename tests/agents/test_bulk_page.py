@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from agents_app.batches.reverting import take_back_batch
 from agents_app.definitions.switches import switch_agent
 from agents_app.models import AgentBatch, AgentRun, Budget
-from agents_app.running import runner
+from agents_app.runs import execution
 from content.models import Post
 from tests import make
 from tests.admin.pages import fields
@@ -50,7 +50,7 @@ def page(client: Client, batch: AgentBatch) -> str:
 
 def finish(batch: AgentBatch) -> None:
     for waiting in batch.runs.filter(status="queued"):
-        runner.execute(waiting.pk)
+        execution.execute_run(waiting.pk)
 
 
 def test_marked_posts_lead_to_the_page_that_says_what_it_costs(signed_in: SignedIn) -> None:

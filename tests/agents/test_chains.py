@@ -11,10 +11,9 @@ from django.test import Client
 
 from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun, Reservation, RunReaction, Spending
-from agents_app.runs.chain import chain_of
+from agents_app.runs.chain import CHAIN_STOPPED, chain_of
+from agents_app.runs.creation import create_run
 from agents_app.runs.presenter import chain
-from agents_app.runs.starting import create_run
-from agents_app.runs.stopping import STOPPED
 from agents_app.triggers import start_agents
 from content.models import Draft
 from content.store import iso
@@ -73,7 +72,7 @@ def test_threat_50_agents_that_start_each_other_stop_at_the_hop_limit_with_one_a
 
     start_agents(last)  # which is refused again, and people know of it
     assert AgentRun.objects.count() == 4
-    alert = Event.objects.get(name=STOPPED)
+    alert = Event.objects.get(name=CHAIN_STOPPED)
     began = Event.objects.get(name="post.publish")
     assert alert.payload == {
         "agentId": "ping",
@@ -108,7 +107,7 @@ def test_threat_50_a_reaction_that_starts_its_own_agent_stops_with_one_alert(
     assert {row.error for row in refused} == {
         "reactor is not run: at most 3 runs may start one another."
     }
-    alert = Event.objects.get(name=STOPPED)
+    alert = Event.objects.get(name=CHAIN_STOPPED)
     assert (alert.payload["agentId"], alert.payload["root"]) == ("reactor", f"run:{first.pk}")
 
 
@@ -123,7 +122,7 @@ def test_threat_50_a_tool_that_is_refused_at_the_limit_alerts_too(
         with pytest.raises(RuleViolation, match="at most 3 runs"):
             create_run(agent_id="reactor", scope="dropdown", actor=actor, post_id=run.post_id)
 
-    assert Event.objects.get(name=STOPPED).payload["runId"] == str(run.pk)
+    assert Event.objects.get(name=CHAIN_STOPPED).payload["runId"] == str(run.pk)
 
 
 def test_threat_50_a_chain_through_another_system_is_counted_where_it_passes_the_run_on(
@@ -144,7 +143,7 @@ def test_threat_50_a_chain_through_another_system_is_counted_where_it_passes_the
 
     assert statuses == [(201, None)] * 3 + [(422, "hop_limit")]
     assert [run.hop for run in AgentRun.objects.order_by("created_at")] == [0, 1, 2, 3]
-    assert Event.objects.get(name=STOPPED).payload["root"] == f"run:{first.pk}"
+    assert Event.objects.get(name=CHAIN_STOPPED).payload["root"] == f"run:{first.pk}"
 
 
 def test_a_chain_is_read_from_its_first_cause_to_its_last_run(
@@ -167,7 +166,7 @@ def test_a_chain_is_read_from_its_first_cause_to_its_last_run(
 
     saved = "post.ai-review.save"
     assert names(found.causes) == ["post.publish", "ping", saved, "pong", saved]
-    assert names(found.caused) == [saved, "pong", STOPPED]
+    assert names(found.caused) == [saved, "pong", CHAIN_STOPPED]
 
     told = ApiClient("editor").get(f"/api/agent-runs/{second.pk}/chain").json()
     assert [link["name"] for link in told["causes"]] == names(found.causes)

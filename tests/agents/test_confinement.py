@@ -10,9 +10,9 @@ from uuid import UUID
 
 import pytest
 
-from agents_app.running.takeback import take_back
-from agents_app.running.task import prepare
-from agents_app.runs.starting import create_run
+from agents_app.runs.creation import create_run
+from agents_app.runs.execution import prepare_attempt
+from agents_app.runs.undo_log import take_back
 from content import edits
 from content.layers import stage, submit
 from content.models import Draft, Layer, Post, PreviewLink
@@ -71,7 +71,7 @@ def test_translations_are_inside_those_that_the_run_makes_too(agents_dir: Path) 
     post = make.post()
     german = make.post("Kaffee", locale="de", translation_of=post)
     box, run = toolbox("writer", post)
-    actor = prepare(run).actor
+    actor = prepare_attempt(run).actor
 
     answer = box.call(
         "save_post_ai_review", {"postId": str(german.pk), "patch": {"excerpt": "Kurz"}}
@@ -147,7 +147,7 @@ def test_a_run_without_a_post_may_propose_for_any(agents_dir: Path) -> None:
 def test_a_run_cannot_begin_another_one_elsewhere() -> None:
     own, other = make.post(), make.post("Tea", slug="tea")
     run = working("seo-specialist", own)
-    actor = prepare(run).actor
+    actor = prepare_attempt(run).actor
 
     with pytest.raises(NotAllowed) as caught:
         create_run(agent_id="proofreader", scope="dropdown", actor=actor, post_id=other.pk)

@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from agents_app.models import AgentRun
 from agents_app.providers.demo import answer
-from agents_app.runs.starting import create_run
+from agents_app.runs.creation import create_run
 from content.layers import approve, digest_of, submit
 from content.models import Post
 from core.json import JsonObject

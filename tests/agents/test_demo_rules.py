@@ -10,8 +10,8 @@ import pytest
 from agents_app.models import AgentRun
 from agents_app.providers.demo import answer
 from agents_app.providers.port import ToolAnswer, ToolSpec
-from agents_app.running import runner
-from agents_app.runs.starting import create_run
+from agents_app.runs import execution
+from agents_app.runs.creation import create_run
 from content.definitions import modules
 from content.richtext.text import to_text
 from content.services.translate import create_translation
@@ -228,7 +228,7 @@ def test_from_anywhere_it_tells_what_its_tools_tell() -> None:
         open_ended_context="What is new?",
     )
 
-    runner.execute(run.pk)
+    execution.execute_run(run.pk)
 
     run.refresh_from_db()
     assert run.status == "succeeded"

@@ -9,8 +9,8 @@ from django.test import Client
 
 from agents_app.models import AgentRun, RunReaction
 from agents_app.reactions.starting import react
-from agents_app.running import runner
-from agents_app.runs.rehearsing import rehearse_run
+from agents_app.runs import execution
+from agents_app.runs.dry_run import start_dry_run
 from agents_app.runs.retry import retry_run
 from content.models import Draft
 from core.errors import NotAllowed, NotFound, RuleViolation
@@ -24,8 +24,8 @@ TRY = "/admin/agents_app/agentswitch/{}/try/"
 
 def rehearsed(role: str = "admin", agent_id: str = "seo-specialist") -> AgentRun:
     post = make.post()
-    own = rehearse_run(agent_id=agent_id, post_id=post.pk, actor=make.actor(role))
-    runner.execute(own.pk)
+    own = start_dry_run(agent_id=agent_id, post_id=post.pk, actor=make.actor(role))
+    execution.execute_run(own.pk)
     own.refresh_from_db()
     return own
 
@@ -59,10 +59,10 @@ def test_it_may_only_look_things_up_and_nothing_follows_it() -> None:
 def test_who_may_not_write_agents_and_agents_of_events_begin_none() -> None:
     post = make.post()
     with pytest.raises(NotAllowed):
-        rehearse_run(agent_id="seo-specialist", post_id=post.pk, actor=make.actor("editor"))
+        start_dry_run(agent_id="seo-specialist", post_id=post.pk, actor=make.actor("editor"))
     for post_id in ("\x00", "nonsense"):
         with pytest.raises(NotFound):
-            rehearse_run(agent_id="seo-specialist", post_id=post_id, actor=make.actor("admin"))
+            start_dry_run(agent_id="seo-specialist", post_id=post_id, actor=make.actor("admin"))
     assert not AgentRun.objects.exists()
 
 

@@ -14,8 +14,12 @@ from django.test.utils import CaptureQueriesContext
 from agents_app.admin.agents.words import begin_of_month
 from agents_app.admin.runs.waterfall import waterfall
 from agents_app.models import AgentRun
-from agents_app.runs.fates import Fate, fates_of
-from agents_app.runs.rates import Rate, rates_since
+from agents_app.runs.outcomes import (
+    AcceptanceRate,
+    ProposalOutcome,
+    acceptance_rates,
+    proposal_outcomes,
+)
 from agents_app.runs.undo import undo_run
 from content.layers import approve, digest_of, reject, stage, submit
 from content.models import Layer, Post
@@ -29,9 +33,9 @@ pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
 
 
-def fates(own: AgentRun, post: Post) -> dict[str, Fate]:
+def fates(own: AgentRun, post: Post) -> dict[str, ProposalOutcome]:
     own.refresh_from_db()
-    return dict(fates_of(own, make.layers(post)))
+    return dict(proposal_outcomes(own, make.layers(post)))
 
 
 def test_each_change_waits_goes_on_is_accepted_rejected_or_taken_back(
@@ -40,18 +44,21 @@ def test_each_change_waits_goes_on_is_accepted_rejected_or_taken_back(
     post, editor = make.post(excerpt="Old"), make.actor("editor")
     own = execute(post)
     first, second, *others = own.staged
-    assert set(fates(own, post).values()) == {Fate.WAITING}
+    assert set(fates(own, post).values()) == {ProposalOutcome.WAITING}
 
     done = reject(post_id=post.pk, layer=Layer.AI_REVIEW, actor=editor, paths=[second])
     take_back_rejections(post_id=post.pk, rejections=[done.rejection], actor=editor)
-    assert set(fates(own, post).values()) == {Fate.WAITING}
-    assert rates_since(begin_of_month())["seo-specialist"].rejected == 0
+    assert set(fates(own, post).values()) == {ProposalOutcome.WAITING}
+    assert acceptance_rates(begin_of_month())["seo-specialist"].rejected == 0
     reject(post_id=post.pk, layer=Layer.AI_REVIEW, actor=editor, paths=[second])
     before = begin_of_month() - timedelta(days=1)
     Event.objects.filter(pk=done.rejection).update(created_at=before)
-    assert rates_since(begin_of_month())["seo-specialist"].rejected == 1
+    assert acceptance_rates(begin_of_month())["seo-specialist"].rejected == 1
     submit(post_id=post.pk, actor=editor, paths=[first])
-    assert (fates(own, post)[first], fates(own, post)[second]) == (Fate.SUBMITTED, Fate.REJECTED)
+    assert (fates(own, post)[first], fates(own, post)[second]) == (
+        ProposalOutcome.SUBMITTED,
+        ProposalOutcome.REJECTED,
+    )
     page = signed_in().get(f"/admin/agents_app/agentrun/{own.pk}/change/").content.decode()
     in_review = f'href="/admin/content/post/{post.pk}/review/?layer=review">Review: 1 change</a>'
     assert in_review in page
@@ -60,15 +67,15 @@ def test_each_change_waits_goes_on_is_accepted_rejected_or_taken_back(
     digest = digest_of(make.layers(post).review.changes)
     approve(post_id=post.pk, actor=editor, digest=digest, paths=[first])
     assert fates(own, post) == {
-        first: Fate.ACCEPTED,
-        second: Fate.REJECTED,
-        **dict.fromkeys(others, Fate.WAITING),
+        first: ProposalOutcome.ACCEPTED,
+        second: ProposalOutcome.REJECTED,
+        **dict.fromkeys(others, ProposalOutcome.WAITING),
     }
-    rate = rates_since(begin_of_month())["seo-specialist"]
+    rate = acceptance_rates(begin_of_month())["seo-specialist"]
     assert (rate.runs, rate.accepted, rate.rejected, rate.share) == (1, 1, 1, 50)
 
     undo_run(run_id=own.pk, actor=make.actor("admin"))
-    assert fates(own, post) == dict.fromkeys(own.staged, Fate.TAKEN_BACK)
+    assert fates(own, post) == dict.fromkeys(own.staged, ProposalOutcome.TAKEN_BACK)
 
 
 def test_words_that_a_person_changed_and_words_that_are_gone_say_so() -> None:
@@ -85,10 +92,10 @@ def test_words_that_a_person_changed_and_words_that_are_gone_say_so() -> None:
     )
     digest = digest_of(make.layers(post).review.changes)
     approve(post_id=post.pk, actor=editor, digest=digest, paths=[path])
-    assert fates(own, post)[path] == Fate.EDITED
+    assert fates(own, post)[path] == ProposalOutcome.EDITED
 
     own.staged = ["post.slug"]
-    assert dict(fates_of(own, make.layers(post))) == {"post.slug": Fate.GONE}
+    assert dict(proposal_outcomes(own, make.layers(post))) == {"post.slug": ProposalOutcome.GONE}
 
 
 def test_the_list_of_agents_takes_no_query_for_each_run_and_decision(signed_in: SignedIn) -> None:
@@ -101,7 +108,9 @@ def test_the_list_of_agents_takes_no_query_for_each_run_and_decision(signed_in: 
 
     assert counts[0] == counts[2] <= 14
     assert "$1.50" in html
-    assert rates_since(begin_of_month())["seo-specialist"] == Rate(3, 0, Decimal("1.5"))
+    assert acceptance_rates(begin_of_month())["seo-specialist"] == AcceptanceRate(
+        3, 0, Decimal("1.5")
+    )
 
 
 def test_a_waterfall_stays_inside_its_time() -> None:

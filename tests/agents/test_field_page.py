@@ -10,7 +10,7 @@ from django.test import Client
 
 from agents_app.definitions.switches import switch_agent
 from agents_app.models import AgentRun
-from agents_app.running import runner
+from agents_app.runs import execution
 from content import edits
 from content.models import Post
 from tests import make
@@ -35,7 +35,7 @@ def asked(client: Client, post: Post) -> AgentRun:
 def done() -> AgentRun:
     """The run that was begun, done here and now."""
     run = AgentRun.objects.get(status="queued")
-    runner.execute(run.pk)
+    execution.execute_run(run.pk)
     run.refresh_from_db()
     return run
 

@@ -11,10 +11,9 @@ import pytest
 from agents_app import tools
 from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun, RunStatus
-from agents_app.running import runner
-from agents_app.running.task import prepare
-from agents_app.running.toolset import RunToolbox
-from agents_app.runs.starting import create_run
+from agents_app.runs import execution
+from agents_app.runs.creation import create_run
+from agents_app.runs.execution import RunToolbox, prepare_attempt
 from content.models import Draft, Post
 from core.errors import NotAllowed, NotFound, RuleViolation
 from mcp_bridge.access.credentials import Principal
@@ -51,7 +50,7 @@ def test_the_field_is_asked_about_with_what_the_caller_says(openai: Any) -> None
         context={"reason": "spring"},
         open_ended_context="Shorter",
     )
-    runner.execute(begun["run"]["id"])
+    execution.execute_run(begun["run"]["id"])
 
     payload = payload_of(fake.asked[0])
     assert payload["field"] == {"key": "module.hero.title", "currentValue": "Not saved yet"}
@@ -69,7 +68,7 @@ def test_a_value_is_staged_where_the_caller_wants_it(openai: Any) -> None:
     post = make.post()
 
     begun = _ask(post, apply_to_ai_review=True)
-    runner.execute(begun["run"]["id"])
+    execution.execute_run(begun["run"]["id"])
 
     assert AgentRun.objects.get().staged == ["post.metaTitle"]
     assert make.layers(post).ai_review.document.fields["metaTitle"] == "Better"
@@ -183,7 +182,7 @@ def test_a_run_that_only_answers_stages_nothing_by_its_tools_either(
     )
 
     begun = _ask(post, agent_id="eager")
-    runner.execute(begun["run"]["id"])
+    execution.execute_run(begun["run"]["id"])
 
     run = AgentRun.objects.get()
     assert (run.status, run.value) == ("succeeded", "Better")
@@ -203,11 +202,11 @@ def test_runs_that_an_answering_run_begins_only_answer_too(agents_dir: Path) -> 
         field_key="post.title",
         stages_value=False,
     )
-    box = RunToolbox(prepare(claimed(outer)))
+    box = RunToolbox(prepare_attempt(claimed(outer)))
 
     answer = box.call("run_agent", {"agentId": "seo-specialist", "postId": str(post.pk)})
     inner = AgentRun.objects.get(pk=json.loads(answer.text)["id"])
-    runner.execute(inner.pk)
+    execution.execute_run(inner.pk)
 
     inner.refresh_from_db()
     assert (inner.status, inner.staged, inner.stages_value) == ("succeeded", [], False)
@@ -224,7 +223,7 @@ def test_what_tools_staged_is_said_of_the_run_too(openai: Any, agents_dir: Path)
     )
 
     run = create_run(agent_id="writer", scope="dropdown", actor=make.actor(), post_id=post.pk)
-    runner.execute(run.pk)
+    execution.execute_run(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.staged) == ("succeeded", ["post.title", "post.excerpt"])
@@ -243,7 +242,7 @@ def test_what_tools_staged_goes_where_the_model_fails_after_them(
     )
 
     run = create_run(agent_id="writer", scope="dropdown", actor=make.actor(), post_id=post.pk)
-    runner.execute(run.pk)
+    execution.execute_run(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.staged) == ("failed", [])

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from agents_app.models import AgentRun
-from agents_app.running.fields import find_field
-from agents_app.runs.starting import create_run
+from agents_app.runs.creation import create_run
+from agents_app.runs.fields import find_field
 from core.errors import RuleViolation
 from tests import make
 from tests.api_client import ApiClient

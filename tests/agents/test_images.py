@@ -13,10 +13,10 @@ from django.core.files.storage import default_storage
 from agents_app.images.generating import generate_image
 from agents_app.models import Budget, Reservation, Spending
 from agents_app.providers.port import ProviderStopped
-from agents_app.running import runner
-from agents_app.running.owning import at_work
-from agents_app.runs.cancelling import cancel_run
-from agents_app.runs.starting import create_run
+from agents_app.runs import execution
+from agents_app.runs.creation import create_run
+from agents_app.runs.lifecycle import cancel_run
+from agents_app.runs.ownership import current_run
 from core.errors import CmsError
 from core.models import Event
 from mcp_bridge.access.credentials import Principal
@@ -255,7 +255,7 @@ def test_a_run_counts_the_picture_and_its_answer_sets_it(openai: Any) -> None:
     )
     run = create_run(agent_id="illustrator", scope="dropdown", actor=editor, post_id=post.pk)
 
-    runner.execute(run.pk)
+    execution.execute_run(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.error) == ("succeeded", "")
@@ -278,7 +278,7 @@ def test_a_run_that_was_cancelled_meanwhile_keeps_no_picture(openai: Any) -> Non
     cancel_run(run_id=run.pk, actor=admin)
     run.refresh_from_db()
 
-    with at_work(run), pytest.raises(ProviderStopped):
+    with current_run(run), pytest.raises(ProviderStopped):
         generate_image(**WORDS, actor=make.agent_actor("illustrator", str(run.pk)))
 
     run.refresh_from_db()
@@ -298,7 +298,7 @@ def test_the_demo_illustrator_finds_before_it_makes() -> None:
 
     for of in (post, other):
         run = create_run(agent_id="illustrator", scope="dropdown", actor=editor, post_id=of.pk)
-        runner.execute(run.pk)
+        execution.execute_run(run.pk)
 
     made = Asset.objects.exclude(pk=found.pk).get()
     proposed = [

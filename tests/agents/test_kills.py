@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from agents_app.models import AgentRun, RunPost
-from agents_app.running import runner
-from agents_app.runs.sweep import sweep_runs
+from agents_app.runs import execution
+from agents_app.runs.lifecycle import sweep_runs
 from tests import make
 from tests.agents.dying import (
     BOTH,
@@ -38,7 +38,7 @@ def test_whatever_a_dead_worker_left_goes_and_the_second_attempt_is_whole(
     death.at(monkeypatch, *POINTS[point])
     before = make.live_hash()
     with dying(death):
-        runner.execute(run.pk)
+        execution.execute_run(run.pk)
     run.refresh_from_db()
     assert (run.status, run.staged) == ("running", []), "nobody knows of it yet"
 
@@ -52,7 +52,7 @@ def test_whatever_a_dead_worker_left_goes_and_the_second_attempt_is_whole(
     assert sums_agree()
 
     start(run)
-    runner.execute(run.pk)
+    execution.execute_run(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.error, run.attempts) == ("succeeded", "", 2)
@@ -76,7 +76,7 @@ def test_a_run_whose_workers_die_twice_fails_and_leaves_nothing(
         with monkeypatch.context() as patch:
             death.at(patch, *POINTS[point])
             with dying(death):
-                runner.execute(run.pk)
+                execution.execute_run(run.pk)
         grow_silent()
         assert sweep_runs() == 1
 
@@ -92,13 +92,13 @@ def test_a_worker_that_dies_after_the_end_has_done_its_work(
 ) -> None:
     run, death, start = staging(), Death(), answering(openai)
     fake = start(run)
-    death.at(monkeypatch, runner, "finish", "after")
+    death.at(monkeypatch, execution, "finish_run", "after")
     with dying(death):
-        runner.execute(run.pk)
+        execution.execute_run(run.pk)
 
     grow_silent()
     assert sweep_runs() == 0
-    runner.execute(run.pk)
+    execution.execute_run(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.attempts, len(fake.asked)) == ("succeeded", 1, 2)

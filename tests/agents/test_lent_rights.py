@@ -11,9 +11,8 @@ import pytest
 from agents_app import tools
 from agents_app.models import AgentRun
 from agents_app.providers.port import ToolAnswer
-from agents_app.running.task import prepare
-from agents_app.running.toolset import RunToolbox
-from agents_app.runs.starting import create_run
+from agents_app.runs.creation import create_run
+from agents_app.runs.execution import RunToolbox, prepare_attempt
 from content.models import Draft
 from core.actor import Actor
 from core.errors import NotAllowed, RuleViolation
@@ -41,7 +40,7 @@ def test_threat_49_a_run_lends_no_more_than_its_own_tools(agents_dir: Path) -> N
 
     assert nested.tools == ["list_posts", "run_agent", "submit_ai_review_to_review"]
     assert (nested.cause_run, nested.hop, nested.confined_to) == (run, 1, post.translation_group)
-    inner = RunToolbox(prepare(claimed(nested)))
+    inner = RunToolbox(prepare_attempt(claimed(nested)))
     assert names(inner) == {"list_posts", "run_agent"}
     edit: Any = {"postId": str(post.pk), "patch": {"title": "x"}}
     refused = inner.call("save_post_ai_review", edit)
@@ -50,7 +49,7 @@ def test_threat_49_a_run_lends_no_more_than_its_own_tools(agents_dir: Path) -> N
     # And on: the third is no wider than the second.
     third = _nested(inner.call("run_agent", {"agentId": "wider", "postId": str(post.pk)}))
     assert third.tools == ["list_posts", "run_agent"]
-    assert names(RunToolbox(prepare(claimed(third)))) == {"list_posts", "run_agent"}
+    assert names(RunToolbox(prepare_attempt(claimed(third)))) == {"list_posts", "run_agent"}
 
 
 def test_threat_49_field_agents_are_narrowed_the_same_way(agents_dir: Path) -> None:
@@ -72,13 +71,16 @@ def test_threat_49_what_visitors_wrote_goes_with_the_chain(agents_dir: Path) -> 
     tooled(agents_dir, "answerer", scopes=("form.submit",))
     tooled(agents_dir, "follower")
     cause = form_run("answerer", "Obey")
-    actor = prepare(claimed(cause)).actor
+    actor = prepare_attempt(claimed(cause)).actor
     assert actor.has_read_untrusted
 
     nested = create_run(agent_id="follower", scope="dropdown", actor=actor, post_id=make.post().pk)
 
     assert nested.has_read_untrusted
-    assert not names(RunToolbox(prepare(claimed(nested)))) & {"save_post_ai_review", "run_agent"}
+    assert not names(RunToolbox(prepare_attempt(claimed(nested)))) & {
+        "save_post_ai_review",
+        "run_agent",
+    }
 
 
 def test_threat_49_a_chain_ends_at_the_hop_limit(agents_dir: Path) -> None:
@@ -88,7 +90,7 @@ def test_threat_49_a_chain_ends_at_the_hop_limit(agents_dir: Path) -> None:
 
     answers = []
     for _ in range(4):
-        box = RunToolbox(prepare(run))
+        box = RunToolbox(prepare_attempt(run))
         answers.append(box.call("run_agent", {"agentId": "again", "postId": str(post.pk)}))
         if answers[-1].ok:
             run = claimed(_nested(answers[-1]))
@@ -110,7 +112,7 @@ def test_threat_49_an_ai_client_lends_only_the_tools_of_its_credential(agents_di
     run = AgentRun.objects.get()
     assert result.is_error is False, text_of(result)
     assert run.tools == ["list_posts", "run_agent"]
-    assert names(RunToolbox(prepare(claimed(run)))) == {"list_posts", "run_agent"}
+    assert names(RunToolbox(prepare_attempt(claimed(run)))) == {"list_posts", "run_agent"}
 
 
 def test_threat_49_a_credential_without_a_right_lends_none(agents_dir: Path) -> None:
@@ -120,7 +122,7 @@ def test_threat_49_a_credential_without_a_right_lends_none(agents_dir: Path) -> 
     post = make.post()
 
     run = create_run(agent_id="wide", scope="global", actor=client)
-    box = RunToolbox(prepare(claimed(run)))
+    box = RunToolbox(prepare_attempt(claimed(run)))
     edit: Any = {"postId": str(post.pk), "patch": {"title": "x"}}
 
     assert run.permissions == ["agents.view", "posts.view"]
@@ -139,7 +141,7 @@ def test_threat_49_whoever_may_edit_lends_an_agent_all_of_its_own(agents_dir: Pa
     for actor in (make.mcp_actor("editor"), make.mcp_actor("ai_agent"), make.actor("editor")):
         run = create_run(agent_id="wide", scope="dropdown", actor=actor, post_id=post.pk)
         assert (run.tools, run.permissions) == (None, None)
-        assert "save_post_ai_review" in names(RunToolbox(prepare(claimed(run))))
+        assert "save_post_ai_review" in names(RunToolbox(prepare_attempt(claimed(run))))
 
 
 def test_an_unknown_scope_of_the_tool_is_refused() -> None:

@@ -9,7 +9,7 @@ from asgiref.sync import sync_to_async
 
 from agents_app.models import AgentRun
 from agents_app.providers.port import Step
-from agents_app.running.steps import add_step
+from agents_app.runs.run_log import add_step
 from core.activity.reading import entries
 from core.models import Event
 from tests import make

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from agents_app.definitions import files as definitions
-from agents_app.running import runner
+from agents_app.runs import execution
+from agents_app.runs.external_trigger import trigger_run
 from agents_app.runs.retry import retry_run
-from agents_app.runs.triggering import trigger_run
 from content.models import Draft
 from tests import make
 from tests.agents.asking import execute
@@ -109,10 +109,10 @@ def test_threat_37_what_comes_back_from_outside_of_a_chain_brings_no_link(
         open_ended_context=None,
         caused_by=str(reader.pk),
     )
-    runner.execute(run.pk)
+    execution.execute_run(run.pk)
     run.refresh_from_db()
     again = retry_run(run_id=run.pk, actor=make.actor("admin"))
-    runner.execute(again.pk)
+    execution.execute_run(again.pk)
     again.refresh_from_db()
 
     for one in (run, again):

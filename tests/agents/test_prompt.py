@@ -13,10 +13,9 @@ from agents_app.definitions.files import get_agent
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun
 from agents_app.providers.port import ToolSpec
-from agents_app.running.fields import find_field
-from agents_app.running.payloads import canonical_payload, field_payload, source_of
-from agents_app.running.prompt import fenced, system_prompt
-from agents_app.running.untrusted import fence_untrusted, mark_of
+from agents_app.runs.fields import find_field
+from agents_app.runs.payloads import canonical_payload, field_payload, translation_source
+from agents_app.runs.prompt import fence_mark, fence_payload, fence_untrusted, system_prompt
 from content.layers import approve, digest_of, submit
 from content.models import Post
 from content.services.translate import propose_translation
@@ -137,7 +136,7 @@ def test_translators_are_given_the_live_source(django_assert_num_queries: Any) -
     assert other is not None
     actor = make.agent_actor("translator")
 
-    given: Any = source_of(german, translator, actor)
+    given: Any = translation_source(german, translator, actor)
     run = _run(german)
     payload: Any = canonical_payload(run, german, make.layers(german).ai_review.document, given)
 
@@ -147,13 +146,13 @@ def test_translators_are_given_the_live_source(django_assert_num_queries: Any) -
     assert [module["type"] for module in given["modules"]] == ["hero", "prose", "faq"]
     assert payload["context"]["translationOf"] == given
     with django_assert_num_queries(0):
-        assert source_of(german, other, actor) is None
-        assert source_of(source, translator, actor) is None
-        assert source_of(None, translator, actor) is None
+        assert translation_source(german, other, actor) is None
+        assert translation_source(source, translator, actor) is None
+        assert translation_source(None, translator, actor) is None
     blind = Actor(user=make.user(), via="agent", permissions=frozenset())
-    assert source_of(german, translator, blind) is None
+    assert translation_source(german, translator, blind) is None
     Post.objects.filter(pk=source.pk).update(deleted_at="2026-01-01T00:00Z")
-    assert source_of(german, translator, actor) is None
+    assert translation_source(german, translator, actor) is None
 
 
 def test_a_source_that_nobody_approved_is_not_given() -> None:
@@ -163,10 +162,10 @@ def test_a_source_that_nobody_approved_is_not_given() -> None:
     assert translator is not None
     Post.objects.filter(pk=source.pk).update(is_placeholder=True)
 
-    assert source_of(made, translator, make.agent_actor("translator")) is None
+    assert translation_source(made, translator, make.agent_actor("translator")) is None
 
     Post.objects.filter(pk=source.pk).update(is_placeholder=False)
-    assert source_of(made, translator, make.agent_actor("translator")) is not None
+    assert translation_source(made, translator, make.agent_actor("translator")) is not None
 
 
 def test_the_prompt_has_its_four_variables_and_no_other(agents_dir: Path) -> None:
@@ -213,15 +212,17 @@ def test_the_tools_are_told_only_where_there_are_some(agents_dir: Path) -> None:
     assert "## Tools" not in system_prompt(agent, run, None)
     assert "UNTRUSTED" not in system_prompt(agent, run, None)
     run.has_read_untrusted = True
-    assert f"UNTRUSTED BEGIN {mark_of(run)}" in system_prompt(agent, run, None)
+    assert f"UNTRUSTED BEGIN {fence_mark(run)}" in system_prompt(agent, run, None)
 
 
 def test_no_content_closes_its_marks() -> None:
     run = _run(make.post())
-    mark = mark_of(run)
+    mark = fence_mark(run)
     hostile = HOSTILE.replace("{mark}", mark)
 
-    message = fenced(run, {"post": {"title": hostile}, "context": {"untrusted": {"m": hostile}}})
+    message = fence_payload(
+        run, {"post": {"title": hostile}, "context": {"untrusted": {"m": hostile}}}
+    )
     answer = fence_untrusted(run, json.dumps({"m": hostile}))
 
     lines = message.split("\n")
@@ -239,13 +240,13 @@ def test_no_content_closes_its_marks() -> None:
 
 def test_the_mark_is_another_one_in_each_attempt() -> None:
     run = _run(make.post())
-    first = mark_of(run)
-    again = mark_of(claimed(run))
+    first = fence_mark(run)
+    again = fence_mark(claimed(run))
 
     assert first != again
     assert len(first) == 16
-    assert mark_of(run) == again
-    assert mark_of(_run(make.post(slug="other"))) not in (first, again)
+    assert fence_mark(run) == again
+    assert fence_mark(_run(make.post(slug="other"))) not in (first, again)
 
 
 def test_what_was_submitted_and_approved_is_what_the_next_translation_is_told() -> None:
@@ -258,6 +259,6 @@ def test_what_was_submitted_and_approved_is_what_the_next_translation_is_told() 
     translator = get_agent("translator")
     assert translator is not None
 
-    given: Any = source_of(german, translator, make.agent_actor("translator"))
+    given: Any = translation_source(german, translator, make.agent_actor("translator"))
 
     assert given["post"]["excerpt"] == "Now live"

@@ -13,8 +13,8 @@ import pytest
 from agents_app.definitions.switches import switch_agent
 from agents_app.models import RunReaction
 from agents_app.reactions.starting import react
-from agents_app.runs.cancelling import cancel_run
-from agents_app.runs.starting import create_run
+from agents_app.runs.creation import create_run
+from agents_app.runs.lifecycle import cancel_run
 from agents_app.tasks import keep_reactions
 from core.models import Event
 from tests import make

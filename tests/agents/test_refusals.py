@@ -11,7 +11,7 @@ import pytest
 from agents_app.definitions import files as definitions
 from agents_app.definitions.switches import switch_agent
 from agents_app.models import AgentRun, AgentSwitch
-from agents_app.runs.starting import create_run
+from agents_app.runs.creation import create_run
 from content.models import Post
 from core.actor import Actor
 from core.errors import CmsError, NotAllowed, NotFound, RuleViolation

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from agents_app.models import AgentRun
-from agents_app.running import runner
+from agents_app.runs import execution
 from agents_app.runs.retry import retry_run
 from content.layers import open_layers
 from content.models import Draft, Post
@@ -40,7 +40,7 @@ def _asked(post: Post, **given: object) -> AgentRun:
 
 def _again(run: AgentRun, note: str = "", role: str = "editor") -> AgentRun:
     made = retry_run(run_id=run.pk, actor=make.actor(role), note=note)
-    runner.execute(made.pk)
+    execution.execute_run(made.pk)
     made.refresh_from_db()
     return made
 

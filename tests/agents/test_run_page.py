@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from agents_app.definitions.switches import switch_agent
 from agents_app.models import AgentRun
-from agents_app.running import runner
+from agents_app.runs import execution
 from content.layers import approve, digest_of, submit
 from tests import make
 from tests.agents.asking import execute
@@ -150,7 +150,7 @@ def test_an_agent_is_asked_from_anywhere_and_its_answer_stands_on_the_run(
     own = AgentRun.objects.get()
     assert response["Location"] == address(own)
     assert (own.scope, own.post, own.open_ended_context) == ("global", None, "What is a kettle?")
-    runner.execute(own.pk)
+    execution.execute_run(own.pk)
     own.refresh_from_db()
     assert own.summary
     html = html_of(client, own)

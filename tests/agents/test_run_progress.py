@@ -20,7 +20,7 @@ from agents_app.models import AgentBatch, AgentRun
 from agents_app.progress import hub
 from agents_app.progress.reading import progress
 from agents_app.providers.port import Step
-from agents_app.running.steps import add_step
+from agents_app.runs.run_log import add_step
 from core.live.holders import Ticket
 from core.models import Event
 from tests import make

@@ -11,8 +11,8 @@ from django.db.models import F
 
 from agents_app.budgets import reserving
 from agents_app.models import AgentRun, Reservation, RunStatus
-from agents_app.running import ending, runner
-from agents_app.runs.sweep import sweep_runs
+from agents_app.runs import execution, lifecycle
+from agents_app.runs.lifecycle import sweep_runs
 from core.tools import calling
 from tests.agents.dying import (
     BOTH,
@@ -41,7 +41,7 @@ def test_a_run_that_fails_after_its_tools_staged_leaves_nothing(
     fake = answering(openai)(run)
     fake.replies[1:] = [last]
 
-    runner.execute(run.pk)
+    execution.execute_run(run.pk)
 
     run.refresh_from_db()
     assert run.status == "failed"
@@ -65,7 +65,7 @@ def test_what_a_tool_writes_for_a_run_that_was_cancelled_meanwhile_is_undone(
         return real(*args, **given)
 
     monkeypatch.setattr(calling, "call_raw", cancelled_while_called)
-    runner.execute(run.pk)
+    execution.execute_run(run.pk)
 
     run.refresh_from_db()
     assert (run.status, staged_in(run.post)) == ("cancelled", [])
@@ -78,21 +78,21 @@ def test_whoever_comes_first_ends_a_run(
     """The sweep takes a run for dead while its slow worker is about to finish it."""
     run = staging()
     answering(openai)(run)
-    real = vars(runner)["finish"]
+    real = vars(execution)["finish_run"]
 
     def swept_first(*args: Any, **given: Any) -> Any:
-        monkeypatch.setattr(runner, "finish", real)
+        monkeypatch.setattr(execution, "finish_run", real)
         grow_silent()
         assert sweep_runs() == 1
         return real(*args, **given)
 
-    monkeypatch.setattr(runner, "finish", swept_first)
-    runner.execute(run.pk)
+    monkeypatch.setattr(execution, "finish_run", swept_first)
+    execution.execute_run(run.pk)
     run.refresh_from_db()
     assert (run.status, run.attempt, staged_in(run.post)) == ("queued", None, [])
 
     answering(openai)(run)
-    runner.execute(run.pk)
+    execution.execute_run(run.pk)
     run.refresh_from_db()
     assert (run.status, staged_in(run.post)) == ("succeeded", BOTH)
     assert sums_agree()
@@ -105,7 +105,7 @@ def test_what_a_cancelled_run_had_under_way_in_a_dead_worker_is_settled(
     start(run)
     death.at(monkeypatch, *POINTS["while the model streams"])
     with dying(death):
-        runner.execute(run.pk)
+        execution.execute_run(run.pk)
     AgentRun.objects.update(status="cancelled")
     assert sweep_runs() == 0, "it may still be under way"
 
@@ -114,4 +114,4 @@ def test_what_a_cancelled_run_had_under_way_in_a_dead_worker_is_settled(
 
     assert sums_agree()
     assert reserving.settle_abandoned() == 0
-    assert ending.end_run(AgentRun.objects.get(), RunStatus.FAILED, "Late.") is False
+    assert lifecycle.end_run(AgentRun.objects.get(), RunStatus.FAILED, "Late.") is False

@@ -11,9 +11,9 @@ from accounts.models import User
 from agents_app.definitions import files as definitions
 from agents_app.definitions.switches import switch_agent
 from agents_app.models import AgentRun, RunStatus
-from agents_app.running import runner
-from agents_app.runs.cancelling import cancel_run
-from agents_app.runs.starting import create_run
+from agents_app.runs import execution
+from agents_app.runs.creation import create_run
+from agents_app.runs.lifecycle import cancel_run
 from content.models import Draft, Post
 from core.errors import Conflict, NotAllowed
 from core.models import Event
@@ -91,7 +91,7 @@ def test_steps_are_kept_and_a_second_execution_does_nothing(run_on_commit: RunOn
     run = _run(run_on_commit, post_id=make.post().pk)
     draft = Draft.objects.get(layer="ai-review")
 
-    runner.execute(run.pk)
+    execution.execute_run(run.pk)
 
     assert [(step.number, step.kind, step.name, step.ok) for step in run.steps.all()] == [
         (1, "model", "Demo (no AI)", True)
@@ -141,7 +141,7 @@ def test_an_agent_switched_off_between_start_and_work_fails_the_run() -> None:
     )
     switch_agent(agent_id="seo-specialist", enabled=False, actor=make.actor("admin"))
 
-    runner.execute(run.pk)
+    execution.execute_run(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.staged) == ("failed", [])
@@ -158,7 +158,7 @@ def test_an_agent_without_an_active_account_writes_nothing() -> None:
     make.agent_actor("seo-specialist")
     User.objects.filter(agent_id="seo-specialist").update(is_active=False)
 
-    runner.execute(run.pk)
+    execution.execute_run(run.pk)
 
     run.refresh_from_db()
     assert run.status == "failed"
@@ -173,7 +173,7 @@ def test_a_post_deleted_meanwhile_fails_the_run() -> None:
     )
     Post.objects.filter(pk=post.pk).update(deleted_at="2026-01-01T00:00Z")
 
-    runner.execute(run.pk)
+    execution.execute_run(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.error) == ("failed", "The post was deleted before the run began.")
@@ -190,7 +190,7 @@ def test_a_cancelled_run_is_never_begun_and_cannot_be_cancelled_twice() -> None:
         cancel_run(run_id=run.pk, actor=make.actor("translator"))
 
     cancel_run(run_id=run.pk, actor=make.actor("editor"))
-    runner.execute(run.pk)
+    execution.execute_run(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.attempts) == (RunStatus.CANCELLED, 0)

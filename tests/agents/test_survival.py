@@ -14,10 +14,9 @@ from django.db import connection
 from django.utils import timezone
 
 from agents_app.models import AgentRun
-from agents_app.running import heartbeat, runner
-from agents_app.runs.cancelling import cancel_run
-from agents_app.runs.starting import create_run
-from agents_app.runs.sweep import sweep_runs
+from agents_app.runs import execution, ownership
+from agents_app.runs.creation import create_run
+from agents_app.runs.lifecycle import cancel_run, sweep_runs
 from content.models import Draft
 from tests import make
 from tests.agents.environment import set_env
@@ -117,7 +116,7 @@ def test_a_run_that_hangs_beyond_its_time_is_ended() -> None:
 def _execute_in_thread(run: AgentRun) -> threading.Thread:
     def work() -> None:
         try:
-            runner.execute(run.pk)
+            execution.execute_run(run.pk)
         finally:
             connection.close()
 
@@ -137,8 +136,8 @@ def _soon(condition: Callable[[], object], seconds: float = 10) -> None:
 def test_cancelling_in_the_middle_stops_the_wait_and_stages_nothing(
     settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.1)
-    monkeypatch.setattr("agents_app.runs.starting.wake", lambda run_id: None)
+    monkeypatch.setattr(ownership, "BEAT_SECONDS", 0.1)
+    monkeypatch.setattr("agents_app.runs.creation.wake", lambda run_id: None)
     with serving(Reply({"post": {"metaTitle": "Never"}}, delay=30)) as fake:
         set_env(
             settings, ai_provider_openai_api_key="k", ai_provider_openai_base_url=fake.openai_url
@@ -160,8 +159,8 @@ def test_cancelling_in_the_middle_stops_the_wait_and_stages_nothing(
 def test_a_worker_that_was_given_up_stages_nothing_when_it_comes_back(
     settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agents_app.runs.starting.wake", lambda run_id: None)
-    monkeypatch.setattr("agents_app.runs.sweep.wake", lambda run_id: None)
+    monkeypatch.setattr("agents_app.runs.creation.wake", lambda run_id: None)
+    monkeypatch.setattr("agents_app.runs.lifecycle.wake", lambda run_id: None)
     with serving(
         Reply({"post": {"metaTitle": "Of the slow one"}}, delay=2),
         Reply({"post": {"metaTitle": "Of the second"}}),
@@ -175,7 +174,7 @@ def test_a_worker_that_was_given_up_stages_nothing_when_it_comes_back(
         AgentRun.objects.update(heartbeat_at=timezone.now() - LONG_AGO)
         assert sweep_runs() == 1
 
-        runner.execute(run.pk)
+        execution.execute_run(run.pk)
         slow.join(15)
 
     run.refresh_from_db()
@@ -189,7 +188,7 @@ def test_a_worker_that_was_given_up_stages_nothing_when_it_comes_back(
 
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_at_once_do_a_run_once(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agents_app.runs.starting.wake", lambda run_id: None)
+    monkeypatch.setattr("agents_app.runs.creation.wake", lambda run_id: None)
     with serving(Reply({"post": {"metaTitle": "Once"}}, delay=0.5)) as fake:
         set_env(
             settings, ai_provider_openai_api_key="k", ai_provider_openai_base_url=fake.openai_url
@@ -208,8 +207,8 @@ def test_two_workers_at_once_do_a_run_once(settings: Any, monkeypatch: pytest.Mo
 def test_the_heart_beats_while_the_provider_thinks(
     settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.1)
-    monkeypatch.setattr("agents_app.runs.starting.wake", lambda run_id: None)
+    monkeypatch.setattr(ownership, "BEAT_SECONDS", 0.1)
+    monkeypatch.setattr("agents_app.runs.creation.wake", lambda run_id: None)
     with serving(Reply({"summary": "Thought."}, delay=1.5)) as fake:
         set_env(
             settings, ai_provider_openai_api_key="k", ai_provider_openai_base_url=fake.openai_url

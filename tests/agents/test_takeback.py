@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from agents_app.models import AgentRun, RunPost
-from agents_app.running.takeback import take_back
-from agents_app.running.task import prepare
-from agents_app.running.toolset import RunToolbox
-from agents_app.runs.starting import create_run
+from agents_app.runs.creation import create_run
+from agents_app.runs.execution import RunToolbox, prepare_attempt
 from agents_app.runs.undo import undo_run
+from agents_app.runs.undo_log import take_back
 from content.document import PostDocument
 from content.layers import submit
 from content.models import Draft, Layer, Post
@@ -163,7 +162,7 @@ def test_the_answer_of_a_run_is_not_remembered_as_a_tools(writer: str) -> None:
     run = claimed(
         create_run(agent_id=writer, scope="dropdown", actor=make.actor(), post_id=post.pk)
     )
-    make.staged(post, {"title": "Its answer"}, by=prepare(run).actor)
+    make.staged(post, {"title": "Its answer"}, by=prepare_attempt(run).actor)
 
     assert not RunPost.objects.exists()
 
@@ -177,7 +176,7 @@ def test_a_second_attempt_begins_anew(writer: str) -> None:
     make.staged(post, {"title": "Of another run"}, by=_other_run(post))
     before = _staged(post)
 
-    again = RunToolbox(prepare(claimed(run)))
+    again = RunToolbox(prepare_attempt(claimed(run)))
     call = {"postId": str(post.pk), "patch": {"title": "Second"}}
     assert again.call("save_post_ai_review", call).ok
     take_back(run)

@@ -10,8 +10,8 @@ import pytest
 from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun, RunStatus
 from agents_app.providers.port import ProviderStopped
-from agents_app.running.allowed import NEVER, ONLY_BY_NAME
-from agents_app.running.toolset import ANSWER_MAX
+from agents_app.runs.execution import MAX_ANSWER_BYTES
+from agents_app.runs.tool_policy import EXPLICIT_TOOLS, FORBIDDEN_GROUPS
 from content.models import Draft, Post
 from core.json import JsonObject
 from core.tools import all_tools, get_tool
@@ -139,11 +139,11 @@ def test_an_answer_that_no_model_could_hold_is_refused(
     tooled(agents_dir, "reader", "list_posts")
     make.post()
     box, _ = toolbox("reader")
-    monkeypatch.setattr("agents_app.running.toolset.ANSWER_MAX", 10)
+    monkeypatch.setattr("agents_app.runs.execution.MAX_ANSWER_BYTES", 10)
 
     answer = box.call("list_posts", {})
 
-    assert ANSWER_MAX == 200_000
+    assert MAX_ANSWER_BYTES == 200_000
     assert not answer.ok
     assert "at most 10 are sent" in answer.text
 
@@ -167,11 +167,13 @@ def test_a_run_that_is_no_longer_this_workers_calls_nothing(
 def test_the_account_of_an_agent_lends_no_more_than_its_role(agents_dir: Path) -> None:
     tooled(agents_dir, "writer")
     box, _ = toolbox("writer", make.post())
-    wanting = [tool for tool in all_tools() if tool.group not in NEVER | {"images", "media"}]
+    wanting = [
+        tool for tool in all_tools() if tool.group not in FORBIDDEN_GROUPS | {"images", "media"}
+    ]
 
-    assert names(box) >= {tool.name for tool in wanting if tool.name not in ONLY_BY_NAME}
+    assert names(box) >= {tool.name for tool in wanting if tool.name not in EXPLICIT_TOOLS}
     for tool in all_tools():
-        if tool.group in NEVER:
+        if tool.group in FORBIDDEN_GROUPS:
             answer = box.call(tool.name, {})
             assert (answer.ok, "not on the list" in answer.text) == (False, True)
 

@@ -12,8 +12,8 @@ import pytest
 from django.utils import timezone
 
 from agents_app.models import AgentRun, RunMessage
-from agents_app.running.hiding import SECRET, VISITOR, Hiding
-from agents_app.runs import transcript
+from agents_app.runs import retention
+from agents_app.runs.redaction import SECRET_MASK, VISITOR_MASK, RunRedactor
 from agents_app.runs.retry import retry_run
 from core.json import Json
 from core.models import Event
@@ -76,8 +76,8 @@ def test_threat_56_words_of_visitors_are_kept_nowhere_in_a_run(answered: AgentRu
 
     for word in ("Zebediah", "Quill", EMAIL, "zeb.quill", "7946", "never came", "call me"):
         assert word not in kept, word
-    assert VISITOR in answered.summary
-    assert answered.messages.filter(role="user")[0].text.count(VISITOR) >= 3
+    assert VISITOR_MASK in answered.summary
+    assert answered.messages.filter(role="user")[0].text.count(VISITOR_MASK) >= 3
 
 
 def test_with_its_submission_a_run_forgets_the_words_and_so_do_its_further_tries(
@@ -108,7 +108,7 @@ def test_a_run_that_waits_is_cancelled_with_its_submission(
     agents_dir: Path, monkeypatch: pytest.MonkeyPatch, run_on_commit: RunOnCommit
 ) -> None:
     write_agent(agents_dir, "helper", "form.submit")
-    monkeypatch.setattr("agents_app.runs.starting.wake", lambda run_id: None)
+    monkeypatch.setattr("agents_app.runs.creation.wake", lambda run_id: None)
     make.form(fields=FIELDS)
     with run_on_commit():
         make.submission(name=NAME, email=EMAIL, message=MESSAGE)
@@ -129,7 +129,7 @@ def test_secrets_of_every_kind_are_hidden(settings: Any, agents_dir: Path) -> No
         workflow_secrets={"crm": "secret-of-the-crm"},
         agent_trigger_secret="trigger-secret-1",
     )
-    hiding = Hiding()
+    redactor = RunRedactor()
 
     said = [
         "key-in-a-file-123",
@@ -143,22 +143,33 @@ def test_secrets_of_every_kind_are_hidden(settings: Any, agents_dir: Path) -> No
         "Authorization: Bearer abc.def.ghi-123",
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.sig",
     ]
-    shown = hiding.text("\n".join(said)).split("\n")
+    shown = redactor.redact("\n".join(said)).split("\n")
 
     assert shown == [
-        *(SECRET, f'"{SECRET}"', SECRET, SECRET, SECRET, SECRET, SECRET, SECRET),
-        *(f"Authorization: {SECRET}", SECRET),
+        *(
+            SECRET_MASK,
+            f'"{SECRET_MASK}"',
+            SECRET_MASK,
+            SECRET_MASK,
+            SECRET_MASK,
+            SECRET_MASK,
+            SECRET_MASK,
+            SECRET_MASK,
+        ),
+        *(f"Authorization: {SECRET_MASK}", SECRET_MASK),
     ]
-    assert hiding.text("A plain sentence about keys and tokens.\x00") == (
+    assert redactor.redact("A plain sentence about keys and tokens.\x00") == (
         "A plain sentence about keys and tokens.�"
     )
 
 
 def test_a_name_is_hidden_as_a_word_and_never_inside_another() -> None:
-    hiding = Hiding({"formSlug": "contact", "payload": {"name": "Ann", "age": 41, "ok": True}})
+    redactor = RunRedactor(
+        {"formSlug": "contact", "payload": {"name": "Ann", "age": 41, "ok": True}}
+    )
 
-    assert hiding.text("Ann wrote to Annette: contact ANN (41)") == (
-        f"{VISITOR} wrote to Annette: contact {VISITOR} (41)"
+    assert redactor.redact("Ann wrote to Annette: contact ANN (41)") == (
+        f"{VISITOR_MASK} wrote to Annette: contact {VISITOR_MASK} (41)"
     )
 
 
@@ -167,7 +178,7 @@ def test_what_was_said_is_deleted_after_its_days(answered: AgentRun) -> None:
     old = answered.messages.order_by("number")[0]
     RunMessage.objects.filter(pk=old.pk).update(created_at=timezone.now() - timedelta(days=31))
 
-    assert transcript.prune(days=30) == 1
+    assert retention.prune_transcripts(days=30) == 1
 
     assert answered.messages.count() == count - 1
     assert not answered.messages.filter(pk=old.pk).exists()

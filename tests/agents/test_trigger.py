@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from agents_app.models import AgentRun
-from agents_app.runs.triggering import HOURLY
+from agents_app.runs.external_trigger import MAX_TRIGGERS_PER_HOUR
 from content.models import Draft
 from core import doctor
 from tests import make
@@ -194,13 +194,13 @@ def test_threat_50_one_agent_is_begun_so_often_on_one_post_and_no_more(settings:
         return send(Client(), path, {"postId": str(on.pk)}, HTTP_X_AGENT_KEY=SECRET)
 
     assert call(post).status_code == 201
-    make.copies(AgentRun.objects.get(), HOURLY - 2, id=lambda _: uuid4())
+    make.copies(AgentRun.objects.get(), MAX_TRIGGERS_PER_HOUR - 2, id=lambda _: uuid4())
     assert call(post).status_code == 201
     over = call(post)
 
     assert (over.status_code, over.json()["code"]) == (429, "too_many_requests")
     assert 3500 < int(over["Retry-After"]) <= 3600
-    assert AgentRun.objects.count() == HOURLY
+    assert AgentRun.objects.count() == MAX_TRIGGERS_PER_HOUR
     assert [call(other).status_code, call(post, "proofreader").status_code] == [201, 201]
     AgentRun.objects.update(created_at=timezone.now() - timedelta(hours=1, seconds=1))
     assert call(post).status_code == 201

@@ -16,9 +16,8 @@ from agents_app.definitions import files as definitions
 from agents_app.definitions import switches
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun
-from agents_app.running import runner
-from agents_app.runs.cancelling import cancel_run
-from agents_app.runs.sweep import sweep_runs
+from agents_app.runs import execution
+from agents_app.runs.lifecycle import cancel_run, sweep_runs
 from agents_app.triggers import start_agents
 from content.layers import approve, digest_of, submit
 from content.models import Layer
@@ -156,12 +155,12 @@ def test_a_later_run_waits_for_the_one_before(agents_dir: Path) -> None:
     start_agents(Event.objects.get(name="post.publish"))
     first, second = AgentRun.objects.order_by("position")
 
-    runner.execute(second.pk)
+    execution.execute_run(second.pk)
     second.refresh_from_db()
     assert second.status == "queued"
 
     cancel_run(run_id=first.pk, actor=make.actor("admin"))
-    runner.execute(second.pk)
+    execution.execute_run(second.pk)
     second.refresh_from_db()
     assert second.status == "succeeded"
 
@@ -177,7 +176,7 @@ def test_the_end_of_a_run_wakes_the_next_even_if_its_own_message_came_too_early(
     first, second = AgentRun.objects.order_by("position")
 
     with run_on_commit():
-        runner.execute(first.pk)
+        execution.execute_run(first.pk)
 
     second.refresh_from_db()
     assert second.status == "succeeded"

@@ -13,7 +13,7 @@ from django.test import Client
 
 from agents_app.definitions.switches import switch_agent
 from agents_app.models import AgentRun
-from agents_app.running import runner
+from agents_app.runs import execution
 from content import edits
 from content.layers import submit
 from content.layers.reject import reject
@@ -77,7 +77,7 @@ def again(client: Client, address: str, agent: str = "", note: str = "Shorter", 
 def done(response: Any) -> AgentRun:
     assert response.status_code == 302, response.content.decode()
     run = AgentRun.objects.get(pk=response["Location"].split("/")[-3])
-    runner.execute(run.pk)
+    execution.execute_run(run.pk)
     run.refresh_from_db()
     assert run.status == "succeeded", run.error
     return run
@@ -334,7 +334,7 @@ def test_two_clicks_at_the_same_moment_begin_one_run(
     signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[Any] = []
-    monkeypatch.setattr("agents_app.runs.starting.wake", told.append)
+    monkeypatch.setattr("agents_app.runs.creation.wake", told.append)
     post, client = make.post(), signed_in()
     earlier = proposed(post, "proofreader")
     address, once = link(client, post), str(uuid4())

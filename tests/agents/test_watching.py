@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from agents_app.models import AgentRun, Budget, Reservation, RunMessage, Spending
-from agents_app.running import doing, runner
-from agents_app.runs.cancelling import cancel_run
-from agents_app.runs.starting import create_run
+from agents_app.runs import execution, run_log
+from agents_app.runs.creation import create_run
+from agents_app.runs.lifecycle import cancel_run
 from content.models import Draft
 from core.models import Event
 from tests import make
@@ -86,12 +86,12 @@ def test_a_run_cancelled_between_two_steps_asks_no_more(
         agent_id=tooled, scope="dropdown", actor=make.actor("editor"), post_id=make.post().pk
     )
 
-    def cancelled(self: doing.Doing, text: str) -> None:
+    def cancelled(self: run_log.ActivityText, text: str) -> None:
         if text == "Calling list_posts":
             cancel_run(run_id=run.pk, actor=make.actor("editor"))
 
-    monkeypatch.setattr(doing.Doing, "say", cancelled)
-    runner.execute(run.pk)
+    monkeypatch.setattr(run_log.ActivityText, "say", cancelled)
+    execution.execute_run(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.staged, len(fake.asked)) == ("cancelled", [], 1)
@@ -105,13 +105,13 @@ def test_what_a_run_does_is_said_in_words(
 ) -> None:
     openai(Reply(calls=(Call("list_posts"),)), Reply({"summary": "Done."}))
     said: list[str] = []
-    real = doing.Doing.say
+    real = run_log.ActivityText.say
 
-    def say(self: doing.Doing, text: str) -> None:
+    def say(self: run_log.ActivityText, text: str) -> None:
         real(self, text)
         said.append(AgentRun.objects.get().doing)
 
-    monkeypatch.setattr(doing.Doing, "say", say)
+    monkeypatch.setattr(run_log.ActivityText, "say", say)
 
     execute(make.post(), agent_id=tooled)
 
@@ -125,8 +125,8 @@ def test_what_a_run_does_is_said_in_words(
 def test_growing_answers_are_written_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     run = make_run()
     now = [100.0]
-    monkeypatch.setattr("agents_app.running.doing.time.monotonic", lambda: now[0])
-    words = doing.Doing(run)
+    monkeypatch.setattr("agents_app.runs.run_log.time.monotonic", lambda: now[0])
+    words = run_log.ActivityText(run)
     seen = []
     for second, characters in ((0.0, 60), (0.5, 600), (1.1, 7200), (1.2, 9000)):
         now[0] = 100.0 + second
@@ -172,7 +172,7 @@ def test_what_was_said_is_kept_in_order_and_without_the_key(tooled: str, openai:
 
 
 def test_a_long_message_is_cut(openai: OpenAI, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agents_app.running.transcript.LONGEST", 100)
+    monkeypatch.setattr("agents_app.runs.run_log.MAX_MESSAGE_CHARACTERS", 100)
     openai(Reply({"summary": "Short."}))
 
     run = execute(make.post())

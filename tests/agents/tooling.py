@@ -8,9 +8,8 @@ from uuid import uuid4
 
 from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun, RunStatus
-from agents_app.running.task import prepare
-from agents_app.running.toolset import RunToolbox
-from agents_app.runs.starting import create_run
+from agents_app.runs.creation import create_run
+from agents_app.runs.execution import RunToolbox, prepare_attempt
 from content.models import Post
 from core.actor import Actor
 from tests import make
@@ -42,7 +41,7 @@ def claimed(run: AgentRun) -> AgentRun:
 def toolbox(agent_id: str, post: Post | None = None, **given: Any) -> tuple[RunToolbox, AgentRun]:
     """The tools of a run that is at work, and the run."""
     run = working(agent_id, post, **given)
-    return RunToolbox(prepare(run)), run
+    return RunToolbox(prepare_attempt(run)), run
 
 
 def names(box: RunToolbox) -> set[str]:

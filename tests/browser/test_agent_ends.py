@@ -25,13 +25,13 @@ print(json.dumps([str(post.pk), str(agents_scene.run(post, "running", cost=None)
 """
 ENDS = """
 from agents_app.models import AgentRun
-from agents_app.running.ending import end_run
-from agents_app.runs.starting import create_run
-from agents_app.running import runner
+from agents_app.runs.lifecycle import end_run
+from agents_app.runs.creation import create_run
+from agents_app.runs.execution import execute_run
 from tests import make
 end_run(AgentRun.objects.get(pk="{run}"), "failed", "The provider answered 503.")
 other = create_run(agent_id="proofreader", scope="dropdown", actor=make.actor("admin"), post_id="{post}")
-runner.execute(other.pk)
+execute_run(other.pk)
 """
 
 

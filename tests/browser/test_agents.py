@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from agents_app.models import AgentRun
-from agents_app.running import runner
+from agents_app.runs import execution
 from tests import make
 from tests.agents.asking import KEY
 from tests.agents.environment import set_env
@@ -85,7 +85,7 @@ def test_a_run_is_followed_from_the_editor_to_its_result(
 ) -> None:
     """It goes on in the corner, is cancelled, begun again, fails at its provider, and brings changes at last."""
     waiting: list[Any] = []
-    monkeypatch.setattr("agents_app.runs.starting.wake", waiting.append)
+    monkeypatch.setattr("agents_app.runs.creation.wake", waiting.append)
     post = make.post()
     page = open_page()
     page.goto(f"/admin/content/post/{post.pk}/change/")
@@ -123,7 +123,7 @@ def _again(page: Any, waiting: list[Any], until: str) -> None:
     count = len(waiting)
     page.get_by_role("button", name="Try again").click()
     page.get_by_text("Waiting for its turn", exact=True).wait_for()
-    runner.execute(waiting[count])
+    execution.execute_run(waiting[count])
     page.locator("dialog").get_by_text(until).wait_for()
 
 

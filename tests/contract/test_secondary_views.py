@@ -6,7 +6,7 @@ import pytest
 
 from accounts.models import User
 from agents_app.models import AgentRun, RunStatus
-from agents_app.runs.starting import create_run
+from agents_app.runs.creation import create_run
 from content.models import Post
 from content.services.trash import delete_post
 from media.models import Asset
@@ -161,7 +161,7 @@ def test_threat_15_an_answer_that_was_waited_for_asks_for_the_right_again(
         User.objects.filter(username="editor").update(**change)
         AgentRun.objects.filter(pk=run.pk).update(status=RunStatus.SUCCEEDED, summary="For editors")
 
-    monkeypatch.setattr("agents_app.runs.waiting.time.sleep", meanwhile)
+    monkeypatch.setattr("agents_app.runs.wait.time.sleep", meanwhile)
 
     response = editor.get(f"/api/agent-runs/{run.pk}?wait=5")
 

@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from agents_app.models import AgentRun
-from agents_app.runs.starting import create_run
+from agents_app.runs.creation import create_run
 from content.models import Layer, Post
 from content.services.previews import create_preview_link
 from core.tools import all_tools

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.services import change_user
-from agents_app.runs.starting import create_run
+from agents_app.runs.creation import create_run
 from core import events
 from tests import make
 from tests.diagnostics.asking import refusal, told

@@ -25,17 +25,17 @@ def connect() -> None:
     import pydantic_ai.models.openai  # noqa: F401
 
     import agents_app.providers.conversations  # noqa: F401
-    from agents_app.running import finishing, runner, toolset, watching
+    from agents_app.runs import execution, run_log
 
-    watcher = watching.RunWatcher
+    watcher = run_log.RunWatcher
     for point, owner, name, is_after in (
-        ("claimed", runner, "prepare", False),
+        ("claimed", execution, "prepare_attempt", False),
         ("before the first request", watcher, "before_request", False),
         ("while the model streams", watcher, "heard", False),
-        ("in a tool, after it staged", toolset, "add_step", False),
-        ("before the final staging", runner, "finish", False),
-        ("staged, and not yet committed", finishing, "record_run_end", False),
-        ("after the commit", runner, "finish", True),
+        ("in a tool, after it staged", execution, "add_step", False),
+        ("before the final staging", execution, "finish_run", False),
+        ("staged, and not yet committed", execution, "record_run_end", False),
+        ("after the commit", execution, "finish_run", True),
     ):
         _kill_at(point, owner, name, is_after)
 

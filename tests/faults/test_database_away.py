@@ -259,7 +259,7 @@ SWEEP: Final = """
 from datetime import timedelta
 from django.db.models import F
 from agents_app.models import AgentRun
-from agents_app.runs.sweep import sweep_runs
+from agents_app.runs.lifecycle import sweep_runs
 AgentRun.objects.filter(status="running").update(heartbeat_at=F("heartbeat_at") - timedelta(minutes=5))
 print(sweep_runs())
 """

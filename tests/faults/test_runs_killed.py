@@ -24,7 +24,7 @@ BEGIN: Final = """
 import json
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
-from agents_app.runs.starting import create_run
+from agents_app.runs.creation import create_run
 from agents_app.tasks import run_agent
 from tests import make
 from tests.faults.dying import POINTS
@@ -65,11 +65,10 @@ import json
 from datetime import timedelta
 from django.db.models import F
 from agents_app.models import AgentRun
-from agents_app.runs import sweep
+from agents_app.runs import lifecycle
 AgentRun.objects.filter(status="running").update(heartbeat_at=F("heartbeat_at") - timedelta(minutes=5))
-from agents_app.running import ending
-ending.wake = lambda run_id: None
-sweep.sweep_runs()
+lifecycle.wake = lambda run_id: None
+lifecycle.sweep_runs()
 """
 WAKE: Final = """
 from agents_app.models import AgentRun

@@ -28,7 +28,7 @@ for line in sys.stdin:
     print(json.dumps(names["answer"]), flush=True)
 """
 BEGIN = """
-from agents_app.runs.starting import create_run
+from agents_app.runs.creation import create_run
 from tests import make
 post = make.post()
 run = create_run(agent_id="seo-specialist", scope="dropdown", actor=make.actor("editor"), post_id=post.pk)
@@ -51,7 +51,7 @@ SWEEP = """
 from datetime import timedelta
 from django.db.models import F
 from agents_app.models import AgentRun
-from agents_app.runs.sweep import sweep_runs
+from agents_app.runs.lifecycle import sweep_runs
 AgentRun.objects.filter(heartbeat_at__isnull=False).update(heartbeat_at=F("heartbeat_at") - timedelta(minutes=5))
 answer = sweep_runs()
 """

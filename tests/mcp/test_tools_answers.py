@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 from jsonschema import Draft202012Validator
 
-from agents_app.runs.starting import create_run
+from agents_app.runs.creation import create_run
 from content.demo import reading, seeding
 from content.models import Draft, Post
 from content.services.previews import create_preview_link

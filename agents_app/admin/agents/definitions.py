@@ -26,8 +26,8 @@ from agents_app.definitions.reading import agents, find_agent, place_of
 from agents_app.definitions.switches import switch_agent
 from agents_app.models import AgentRun, AgentSwitch
 from agents_app.progress.words import tool_label
-from agents_app.running.prompt_versions import words_of
-from agents_app.runs.rates import rates_since
+from agents_app.runs.outcomes import acceptance_rates
+from agents_app.runs.prompt import stored_instructions
 from core.admin.forms import form_page
 from core.admin.rights import PermittedAdmin, actor_of, answers_refusals, may, require
 
@@ -48,7 +48,7 @@ class AgentAdmin(PermittedAdmin[AgentSwitch]):
     ) -> HttpResponse:
         require(request, _VIEW)
         found = catalogue()
-        rates = rates_since(begin_of_month())
+        rates = acceptance_rates(begin_of_month())
         context = {
             "rows": [row_of(item) | {"rate": rate_of(rates, item)} for item in agents()],
             "problems": [(place_of(item.file), item) for item in found.problems],
@@ -88,13 +88,13 @@ def show(request: HttpRequest, agent_id: str) -> HttpResponse:
         "facts": facts,
         "file": found.defined_in,
         "tools": [(tool_label(name), name) for name in found.tools],
-        "rate": rate_of(rates_since(begin_of_month()), found),
+        "rate": rate_of(acceptance_rates(begin_of_month()), found),
         **versions_context(agent_id),
         "uses_tools": definition.llm_config.use_mcp,
         "username": username_of(found.account),
         "options": options_of(definition),
         "reactions": [reaction_of(item) for item in definition.reactions],
-        "prompt": words_of(definition) if may_edit else "",
+        "prompt": stored_instructions(definition) if may_edit else "",
         "may_edit": may_edit,
         "runs": [(run, state_badge(run)) for run in latest],
         "runs_url": reverse("admin:agents_app_agentrun_changelist") + f"?agent_id={agent_id}",

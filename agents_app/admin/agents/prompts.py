@@ -15,7 +15,12 @@ from agents_app.admin.wording import agent_name
 from agents_app.definitions.files import get_agent
 from agents_app.models import AgentRun, PromptVersion
 from agents_app.progress.words import tool_label
-from agents_app.running.prompt_versions import find_version, version_of, versions_of, words_of
+from agents_app.runs.prompt import (
+    find_prompt_version,
+    prompt_version,
+    prompt_versions,
+    stored_instructions,
+)
 from content.admin.pages import page
 from content.review.diff import Segment, diff_text
 from core.admin.rights import actor_of, answers_refusals, may, require
@@ -34,7 +39,7 @@ def prompt_url(request: HttpRequest, agent_id: str, digest: str) -> str:
 def present_version(agent_id: str) -> str:
     """The version of the prompt as the agent's file has it now; empty where its file is gone."""
     agent = get_agent(agent_id)
-    return version_of(agent) if agent else ""
+    return prompt_version(agent) if agent else ""
 
 
 def run_prompt_context(request: HttpRequest, run: AgentRun) -> dict[str, Any]:
@@ -49,7 +54,7 @@ def run_prompt_context(request: HttpRequest, run: AgentRun) -> dict[str, Any]:
 
 def versions_context(agent_id: str) -> dict[str, Any]:
     """The versions of which the page of an agent tells. One query."""
-    rows = versions_of(agent_id).only("digest", "agent_id", "created_at")[: _EARLIER + 1]
+    rows = prompt_versions(agent_id).only("digest", "agent_id", "created_at")[: _EARLIER + 1]
     present = present_version(agent_id)
     return {
         "version": present,
@@ -65,7 +70,7 @@ def changed_prompt(request: HttpRequest, first: AgentRun, second: AgentRun) -> d
         return {}
     found: dict[str, Any] = {"prompt_changed": True}
     if may(request, _PERMISSION):
-        texts = versions_of(first.agent_id).in_bulk(digests)
+        texts = prompt_versions(first.agent_id).in_bulk(digests)
         if len(texts) == len(digests):
             found["prompt_change"] = _change(texts[digests[0]], texts[digests[1]])
     return found
@@ -76,7 +81,7 @@ def changed_prompt(request: HttpRequest, first: AgentRun, second: AgentRun) -> d
 def show_prompt(request: HttpRequest, agent_id: str, digest: str) -> HttpResponse:
     """One version: the words, what goes with them, and what changed until now."""
     require(request, _PERMISSION)
-    row = find_version(agent_id=agent_id, digest=digest, actor=actor_of(request))
+    row = find_prompt_version(agent_id=agent_id, digest=digest, actor=actor_of(request))
     present = present_version(agent_id)
     runs = AgentRun.objects.filter(agent_id=agent_id, prompt_version=digest)
     context = {
@@ -104,7 +109,7 @@ def _until_now(row: PromptVersion, present: str) -> Sequence[Segment]:
     agent = get_agent(row.agent_id)
     if agent is None or row.digest == present:
         return ()
-    return _different(row.instructions, words_of(agent))
+    return _different(row.instructions, stored_instructions(agent))
 
 
 def _change(first: PromptVersion, second: PromptVersion) -> Sequence[Segment]:

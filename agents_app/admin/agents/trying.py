@@ -12,7 +12,7 @@ from agents_app.admin.asking.estimates import estimate_context
 from agents_app.admin.asking.everywhere import chosen_post, posts_to_choose
 from agents_app.definitions.reading import find_agent
 from agents_app.models import AgentRun
-from agents_app.runs.rehearsing import rehearse_run, scope_of
+from agents_app.runs.dry_run import dry_run_scope, start_dry_run
 from content.admin.pages import page
 from core.admin.rights import actor_of, answers_refusals, require
 
@@ -32,7 +32,7 @@ def try_out(request: HttpRequest, agent_id: str) -> HttpResponse:
 
 
 def _begun(request: HttpRequest, agent_id: str) -> AgentRun:
-    return rehearse_run(
+    return start_dry_run(
         agent_id=agent_id,
         post_id=request.POST.get("post", ""),
         actor=actor_of(request),
@@ -51,7 +51,7 @@ def _page(
         **estimate_context(definition, [own] if own else [], asked_words(request) or ""),
         "posts": posts,
         "is_off": not can_begin,
-        "is_possible": scope_of(definition) is not None,
+        "is_possible": dry_run_scope(definition) is not None,
         "action": reverse("admin:agents_app_try", args=[agent_id]),
         "back": reverse("admin:agents_app_agentswitch_change", args=[agent_id]),
         "agent_name": definition.name,

@@ -20,7 +20,7 @@ from agents_app.admin.wording import money, state_badge, tokens
 from agents_app.definitions.reactions import Reaction
 from agents_app.definitions.reading import Account, Agent, Answering
 from agents_app.definitions.schema import AgentDefinition, OpenEndedContext, ScopeEntry
-from agents_app.runs.rates import Rate
+from agents_app.runs.outcomes import AcceptanceRate
 from agents_app.settings.providers import NAMES
 from core.words import in_words
 
@@ -146,9 +146,9 @@ class ShownRate:
     price: str
 
 
-def rate_of(rates: Mapping[str, Rate], found: Agent) -> ShownRate:
+def rate_of(rates: Mapping[str, AcceptanceRate], found: Agent) -> ShownRate:
     """That of one agent; of zeros where it did not run."""
-    rate = rates.get(found.definition.id) or Rate()
+    rate = rates.get(found.definition.id) or AcceptanceRate()
     return ShownRate(
         rate.runs, rate.failed, rate.accepted, rate.decided, rate.share, money(rate.cost)
     )

@@ -14,8 +14,8 @@ from pydantic import BaseModel
 
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun
-from agents_app.running.allowed import tools_named_by
-from agents_app.runs.given import OPEN_ENDED_MAX
+from agents_app.runs.creation import MAX_OPEN_ENDED_CHARACTERS
+from agents_app.runs.tool_policy import listed_tools
 from core.errors import CmsError
 from core.tools import Tool
 from core.words import in_words
@@ -59,7 +59,7 @@ def offered(agents: Sequence[AgentDefinition], chosen: str) -> list[Offered]:
 
 def _offered(agent: AgentDefinition, chosen: str) -> Offered:
     rule = agent.open_ended_context
-    tools = tools_named_by(agent)
+    tools = listed_tools(agent)
     return Offered(
         agent.id,
         agent.name,
@@ -67,7 +67,7 @@ def _offered(agent: AgentDefinition, chosen: str) -> Offered:
         takes_words=rule.enabled,
         label=in_words(rule.label or "") or _("In your own words"),
         placeholder=in_words(rule.placeholder or ""),
-        most=min(rule.max_chars or OPEN_ENDED_MAX, OPEN_ENDED_MAX),
+        most=min(rule.max_chars or MAX_OPEN_ENDED_CHARACTERS, MAX_OPEN_ENDED_CHARACTERS),
         is_chosen=agent.id == chosen,
         reads=_titles(tools, is_reading=True),
         acts=_titles(tools, is_reading=False),

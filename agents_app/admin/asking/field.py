@@ -38,11 +38,9 @@ from agents_app.definitions.files import agents_for
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.definitions.switches import only_enabled
 from agents_app.models import AgentRun
-from agents_app.running.fields import FieldTarget, find_field
-from agents_app.runs.given import FIELD_KEY_MAX
-from agents_app.runs.once import begin_once
-from agents_app.runs.retry_change import retry_change
-from agents_app.runs.starting import create_run
+from agents_app.runs.creation import MAX_FIELD_KEY_CHARACTERS, create_once, create_run
+from agents_app.runs.fields import FieldTarget, find_field
+from agents_app.runs.retry import retry_change
 from content.admin.pages import post_page, post_url, read
 from content.admin.panels import (
     FieldAction,
@@ -150,7 +148,7 @@ def _asked(request: HttpRequest) -> _Asked:
         post_id = UUID(request.GET.get("post", ""))
     except ValueError:
         raise Http404(_("No such post.")) from None
-    if len(key) > FIELD_KEY_MAX:
+    if len(key) > MAX_FIELD_KEY_CHARACTERS:
         raise Http404(_("No such field."))
     post, layers = read(post_id)
     target = find_field(layers.ai_review.document, key, module or None)
@@ -194,7 +192,7 @@ def _begun(request: HttpRequest, asked: _Asked) -> AgentRun:
         else {"note": asked_note(request)}
     )
     wish = {"agent_id": agent_id, "field_key": asked.target.key, **said}
-    return begin_once(request.POST.get("once", ""), actor=actor, wish=wish, start=start)
+    return create_once(request.POST.get("once", ""), actor=actor, wish=wish, start=start)
 
 
 def _page(request: HttpRequest, asked: _Asked, refused: Refused | None) -> HttpResponse:

@@ -23,7 +23,7 @@ from agents_app.definitions.files import agents_for
 from agents_app.definitions.schema import Scope
 from agents_app.definitions.switches import only_enabled
 from agents_app.models import AgentRun
-from agents_app.runs.starting import create_run
+from agents_app.runs.creation import create_run
 from content.admin.pages import post_page, post_url, read
 from content.layers import Layers
 from content.models import Post

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from agents_app.running.fields import FieldTarget
-from agents_app.runs.retry_change import hands_at
+from agents_app.runs.fields import FieldTarget
+from agents_app.runs.retry import pending_marks
 from content.layers import Layers
 from content.layers.marks import Mark
 from content.models import Layer
@@ -25,8 +25,8 @@ class ProposalEffect:
 def proposal_effects(layers: Layers, target: FieldTarget) -> list[ProposalEffect]:
     """What the new proposal does to what waits for the field in AI Review and in Review."""
     found = [
-        _in_ai_review(hands_at(layers, target, Layer.AI_REVIEW)),
-        _in_review(hands_at(layers, target, Layer.REVIEW)),
+        _in_ai_review(pending_marks(layers, target, Layer.AI_REVIEW)),
+        _in_review(pending_marks(layers, target, Layer.REVIEW)),
     ]
     return [one for one in found if one is not None]
 

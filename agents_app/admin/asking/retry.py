@@ -15,8 +15,8 @@ from agents_app.admin.asking.proposal_effect import proposal_effects
 from agents_app.admin.wording import agent_name
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun
-from agents_app.running.fields import FieldTarget
-from agents_app.runs.retry_change import EarlierProposal, earlier_proposal
+from agents_app.runs.fields import FieldTarget
+from agents_app.runs.retry import EarlierProposal, earlier_proposal
 from content.layers import Layers
 from content.models import Layer
 from core.admin.rights import may

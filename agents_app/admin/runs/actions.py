@@ -15,13 +15,11 @@ from agents_app.admin.asking.choosing import Refused, begin
 from agents_app.admin.asking.dialog import in_dialog
 from agents_app.admin.wording import agent_name
 from agents_app.models import AgentRun
-from agents_app.runs.cancelling import cancel_run
-from agents_app.runs.candidates import stage_candidate
-from agents_app.runs.finding import find_run
-from agents_app.runs.once import begin_once
-from agents_app.runs.retry import retry_run
-from agents_app.runs.starting import PERMISSIONS
-from agents_app.runs.undo import Undone, undo_run
+from agents_app.runs.creation import create_once
+from agents_app.runs.lifecycle import cancel_run, find_run
+from agents_app.runs.retry import retry_run, stage_candidate
+from agents_app.runs.scope import START_PERMISSIONS
+from agents_app.runs.undo import UndoneRun, undo_run
 from content.admin.pages import page, review_url
 from content.models import Layer
 from core.admin.rights import actor_of, answers_refusals, refusals_as_messages, require
@@ -31,7 +29,7 @@ from core.admin.rights import actor_of, answers_refusals, refusals_as_messages, 
 @answers_refusals
 def cancel(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Stop a run that is not finished."""
-    require(request, *PERMISSIONS.values())
+    require(request, *START_PERMISSIONS.values())
     with refusals_as_messages(request):
         cancel_run(run_id=run_id, actor=actor_of(request))
         messages.success(request, _("The run is cancelled; it stages nothing any more."))
@@ -49,7 +47,7 @@ def retry(request: HttpRequest, run_id: UUID) -> HttpResponse:
         return retry_run(run_id=run_id, actor=actor, note=note, new_id=new_id)
 
     token = request.POST.get("once", "")
-    answer = begin(lambda: begin_once(token, actor=actor, wish={"note": note}, start=start))
+    answer = begin(lambda: create_once(token, actor=actor, wish={"note": note}, start=start))
     if isinstance(answer, Refused):
         messages.error(request, answer.problem or answer.words)
         return _to(run_id)
@@ -92,7 +90,7 @@ def revert(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return page(request, "admin/agents/revert.html", context, title=title)
 
 
-def sentence_of(done: Undone) -> str:
+def sentence_of(done: UndoneRun) -> str:
     """What was taken back, in words."""
     made = len(done.deleted)
     return sentence_of_numbers(len(done.reverted), len(done.unstaged), len(done.kept), made)

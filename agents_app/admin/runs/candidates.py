@@ -12,8 +12,8 @@ from agents_app.admin.asking.proposal_effect import ProposalEffect, proposal_eff
 from agents_app.admin.runs.values import FieldView, Shown, field_view
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
-from agents_app.running.fields import FieldTarget, find_field
-from agents_app.runs.candidates import Candidate, candidates_of
+from agents_app.runs.fields import FieldTarget, find_field
+from agents_app.runs.retry import Candidate, run_candidates
 from content.changes import same
 from content.document import PostDocument
 from content.layers import Layers
@@ -52,7 +52,7 @@ def candidates_context(run: AgentRun, layers: Layers) -> dict[str, Any]:
         target = find_field(proposed, run.field_key, run.post_module_id or None)
     except RuleViolation as error:
         return {"field_gone": error.message}
-    tries = candidates_of(run)
+    tries = run_candidates(run)
     before = _before(target, below)
     view = field_view(target, proposed, [before, *(one.value for one in tries)])
     waiting = target.value(proposed)

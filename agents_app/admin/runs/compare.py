@@ -17,8 +17,8 @@ from agents_app.admin.agents.prompts import changed_prompt
 from agents_app.admin.runs.values import Shown, field_view
 from agents_app.admin.wording import agent_name, duration, model_label, money, tokens
 from agents_app.models import AgentRun
-from agents_app.running.fields import find_field
-from agents_app.runs.finding import find_run
+from agents_app.runs.fields import find_field
+from agents_app.runs.lifecycle import find_run
 from content.admin.pages import page
 from content.layers import open_layers
 from content.review.diff import Segment, diff_text

@@ -17,7 +17,7 @@ from agents_app.admin.wording import agent_name
 from agents_app.definitions.files import all_agents
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun
-from agents_app.running.prompt_versions import versions_of
+from agents_app.runs.prompt import prompt_versions
 
 SCOPES: Final[Mapping[Scope, Promise]] = {
     Scope.DROPDOWN: _("In the editor"),
@@ -66,7 +66,7 @@ class PromptFilter(SimpleListFilter):
         self, request: HttpRequest, model_admin: ModelAdmin[Any]
     ) -> Iterable[tuple[str, str]]:
         agent_id = request.GET.get(AgentFilter.parameter_name, "")
-        rows = versions_of(agent_id).values_list("digest", "created_at")[:_VERSIONS]
+        rows = prompt_versions(agent_id).values_list("digest", "created_at")[:_VERSIONS]
         return [
             (digest, f"{digest} ({date_format(localtime(at), 'SHORT_DATE_FORMAT')})")
             for digest, at in rows

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agents_app.models import AgentRun, RunStatus
-from agents_app.runs.fates import Fate, fates_of
+from agents_app.runs.outcomes import ProposalOutcome, proposal_outcomes
 from content.admin.pages import review_url
 from content.admin.review.rejections import rejections_of_run
 from content.layers import Layers
@@ -21,14 +21,14 @@ from content.models import Layer, Post
 from content.review.labels import label_of, module_names
 from core.admin.rights import may
 
-_WORDS: Final[Mapping[Fate, tuple[Promise, str]]] = {
-    Fate.WAITING: (gettext_lazy("waits in AI Review"), "ai-review"),
-    Fate.SUBMITTED: (gettext_lazy("waits in Review"), "review"),
-    Fate.ACCEPTED: (gettext_lazy("accepted"), "succeeded"),
-    Fate.EDITED: (gettext_lazy("accepted with edits"), "succeeded"),
-    Fate.REJECTED: (gettext_lazy("rejected"), "gone"),
-    Fate.TAKEN_BACK: (gettext_lazy("taken back"), "archived"),
-    Fate.GONE: (gettext_lazy("overwritten since"), "archived"),
+_WORDS: Final[Mapping[ProposalOutcome, tuple[Promise, str]]] = {
+    ProposalOutcome.WAITING: (gettext_lazy("waits in AI Review"), "ai-review"),
+    ProposalOutcome.SUBMITTED: (gettext_lazy("waits in Review"), "review"),
+    ProposalOutcome.ACCEPTED: (gettext_lazy("accepted"), "succeeded"),
+    ProposalOutcome.EDITED: (gettext_lazy("accepted with edits"), "succeeded"),
+    ProposalOutcome.REJECTED: (gettext_lazy("rejected"), "gone"),
+    ProposalOutcome.TAKEN_BACK: (gettext_lazy("taken back"), "archived"),
+    ProposalOutcome.GONE: (gettext_lazy("overwritten since"), "archived"),
 }
 
 
@@ -46,13 +46,13 @@ def proposed_context(run: AgentRun, post: Post, layers: Layers) -> dict[str, Any
     """What the page of a run says of what it proposed."""
     document = layers.ai_review.document
     names = module_names(document, layers.live)
-    fates = fates_of(run, layers)
+    fates = proposal_outcomes(run, layers)
     staged = [
         Proposed(
             label_of(path, document, names),
             str(_WORDS[fate][0]),
             _WORDS[fate][1],
-            fate == Fate.WAITING,
+            fate == ProposalOutcome.WAITING,
         )
         for path, fate in fates.items()
     ]
@@ -61,7 +61,7 @@ def proposed_context(run: AgentRun, post: Post, layers: Layers) -> dict[str, Any
         "review_url": f"{review_url(post, Layer.AI_REVIEW)}&run={run.pk}",
         "waiting": len(layers.ai_review.changes),
         "waiting_of_run": sum(one.is_waiting for one in staged),
-        "submitted_of_run": sum(fate == Fate.SUBMITTED for fate in fates.values()),
+        "submitted_of_run": sum(fate == ProposalOutcome.SUBMITTED for fate in fates.values()),
         "submitted_url": review_url(post, Layer.REVIEW),
         "rejections": rejections_of_run(post, layers, str(run.pk), run.staged, run.created_at),
     }

@@ -22,8 +22,8 @@ from agents_app.admin.wording import agent_name, duration, is_demo, model_label,
 from agents_app.models import AgentRun
 from agents_app.progress.reading import lines, progress
 from agents_app.progress.words import doing_of
-from agents_app.runs.finding import find_run
-from agents_app.runs.starting import PERMISSIONS
+from agents_app.runs.lifecycle import find_run
+from agents_app.runs.scope import START_PERMISSIONS
 from content.admin.pages import page, post_page
 from content.layers import open_layers
 from core.admin.rights import actor_of, answers_refusals, may, require
@@ -87,7 +87,7 @@ def _figures(run: AgentRun) -> dict[str, Any]:
 
 
 def _actions(request: HttpRequest, run: AgentRun) -> dict[str, Any]:
-    own = PERMISSIONS.get(run.scope, "agents.edit")
+    own = START_PERMISSIONS.get(run.scope, "agents.edit")
     has_right = may(request, own)
     return {
         "may_cancel": not run.is_finished and has_right,

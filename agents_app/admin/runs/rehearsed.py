@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from agents_app.models import AgentRun
-from agents_app.running.suggestion import Suggestion, edit_for
+from agents_app.runs.suggestion import Suggestion, edit_for
 from content.changes import diff
 from content.layers import Layers
 from content.reference_queries import references_of

@@ -15,9 +15,9 @@ from django.views.decorators.http import require_GET
 from agents_app.admin.wording import agent_name
 from agents_app.models import AgentRun, RunReaction
 from agents_app.reactions.reading import outcome_of, reactions_of
-from agents_app.runs.chain import Link, chain_of
-from agents_app.runs.finding import find_run
-from agents_app.runs.transcript import messages_of
+from agents_app.runs.chain import ChainLink, chain_of
+from agents_app.runs.lifecycle import find_run
+from agents_app.runs.retention import run_messages
 from content.admin.pages import page
 from core.admin.rights import actor_of, answers_refusals, may, require
 from core.events.kinds import find_kind
@@ -43,16 +43,16 @@ def story_context(request: HttpRequest, run: AgentRun) -> dict[str, Any]:
     reactions = [(row, outcome_of(row), _sent_url(request, row)) for row in reactions_of(run)]
     context: dict[str, Any] = {"reactions": reactions}
     if chain.causes or chain.caused:
-        own = _station(request, Link(run=run), is_self=True)
+        own = _station(request, ChainLink(run=run), is_self=True)
         before = [_station(request, link) for link in chain.causes]
         context["chain"] = [*before, own, *(_station(request, link) for link in chain.caused)]
     if may(request, "agents.edit"):
-        context["said"] = messages_of(run, actor_of(request)).count()
+        context["said"] = run_messages(run, actor_of(request)).count()
         context["said_url"] = reverse("admin:agents_app_run_transcript", args=[run.pk])
     return context
 
 
-def _station(request: HttpRequest, link: Link, *, is_self: bool = False) -> Station:
+def _station(request: HttpRequest, link: ChainLink, *, is_self: bool = False) -> Station:
     if link.run is not None:
         return Station(
             agent_name(link.run.agent_id),
@@ -85,7 +85,7 @@ def transcript(request: HttpRequest, run_id: UUID) -> HttpResponse:
     context = {
         "run": run,
         "agent": agent_name(run.agent_id),
-        "messages_said": list(messages_of(run, actor_of(request))),
+        "messages_said": list(run_messages(run, actor_of(request))),
         "back": reverse("admin:agents_app_agentrun_change", args=[run.pk]),
     }
     answer = page(request, "admin/agents/transcript.html", context, title=_("What was said"))

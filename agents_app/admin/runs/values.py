@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from agents_app.running.fields import FieldTarget
+from agents_app.runs.fields import FieldTarget
 from content.document import PostDocument
 from content.reference_queries import found
 from content.review.cards import Stretch, lines_of, lines_of_value, stretches

@@ -17,7 +17,7 @@ from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun, Budget, Reservation, RunStatus, RunStep, Spending
 from agents_app.providers.port import Choice
 from agents_app.providers.prices import cost_of
-from agents_app.running.runner import RETRIES
+from agents_app.runs.execution import MAX_RETRIES
 from agents_app.settings.defaults import update_ai_settings
 from core.errors import NotAllowed, NotFound
 from tests import make
@@ -64,10 +64,10 @@ def test_an_agent_that_never_ran_is_taken_to_write_a_part_of_its_longest_answer(
     assert found.output_tokens == round(4000 * SHARE_OF_MOST)
     assert 2500 < found.input_tokens < 6000, "10,000 characters of text, and what goes with them"
     assert found.cost == cost_of(OPENAI, found.input_tokens, found.output_tokens)
-    assert found.most_tokens == (found.input_tokens + 4000) * (1 + RETRIES)
+    assert found.most_tokens == (found.input_tokens + 4000) * (1 + MAX_RETRIES)
     one = cost_of(OPENAI, found.input_tokens, 4000)
     assert one is not None
-    assert found.most_cost == one * (1 + RETRIES)
+    assert found.most_cost == one * (1 + MAX_RETRIES)
     assert not found.is_from_history
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from agents_app.budgets.limits import today
 from agents_app.models import AgentRun, Budget, Reservation, Spending
-from agents_app.runs.starting import create_run
+from agents_app.runs.creation import create_run
 from core.models import Event
 from tests import make
 from tests.agents.asking import execute

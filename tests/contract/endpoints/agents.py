@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agents_app.models import AgentRun
-from agents_app.runs.starting import create_run
+from agents_app.runs.creation import create_run
 from tests import make
 from tests.contract.endpoint import ADMIN, EDITORS, SECRETS, Endpoint, Names
 

@@ -11,21 +11,21 @@ from django.utils.translation import gettext as _
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.definitions.switches import enabled_agent
 from agents_app.models import AgentRun
-from agents_app.running.allowed import tools_named_by
-from agents_app.runs.starting import create_run
+from agents_app.runs.creation import create_run
+from agents_app.runs.tool_policy import listed_tools
 from core.actor import Actor
 from core.errors import invalid
 
-_SCOPES: Final = (Scope.DROPDOWN, Scope.BULK, Scope.GLOBAL)
+_DRY_RUN_SCOPES: Final = (Scope.DROPDOWN, Scope.BULK, Scope.GLOBAL)
 
 
-def scope_of(agent: AgentDefinition) -> Scope | None:
+def dry_run_scope(agent: AgentDefinition) -> Scope | None:
     """The scope that an agent is tried out in; None for one that serves only fields or events."""
-    return next((scope for scope in _SCOPES if agent.entries(scope)), None)
+    return next((scope for scope in _DRY_RUN_SCOPES if agent.entries(scope)), None)
 
 
 @transaction.atomic
-def rehearse_run(
+def start_dry_run(
     *, agent_id: str, post_id: UUID | str, actor: Actor, open_ended_context: str | None = None
 ) -> AgentRun:
     """Begin a dry run on a post. It costs what a run costs, may only look things up, and has no reactions.
@@ -35,7 +35,7 @@ def rehearse_run(
     actor.require_person("try an agent out")
     actor.require("agents.edit")
     agent = enabled_agent(agent_id)
-    scope = scope_of(agent)
+    scope = dry_run_scope(agent)
     if scope is None:
         raise invalid(
             "agentId",
@@ -55,6 +55,6 @@ def rehearse_run(
         stages_value=False,
     )
     run.is_dry = True
-    run.tools = sorted(tool.name for tool in tools_named_by(agent) if tool.kind == "read")
+    run.tools = sorted(tool.name for tool in listed_tools(agent) if tool.kind == "read")
     run.save(update_fields=["is_dry", "tools"])
     return run

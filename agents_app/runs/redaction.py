@@ -1,4 +1,4 @@
-"""Hides, in what is kept of a run, secrets and the words of visitors."""
+"""Redaction of what is kept of a run: secrets and the words of visitors."""
 
 from __future__ import annotations
 
@@ -13,49 +13,51 @@ from urllib.parse import quote
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from agents_app.definitions.files import all_agents
-from agents_app.running.links import hosts_of
+from agents_app.runs.links import hosts_of
 from core.json import Json
 from core.redaction import secrets_of_service
 from core.tools import get_tool
 
-SECRET: Final = "•••"  # noqa: S105  # what stands in place of one
-VISITOR: Final = "[words of a visitor]"
+SECRET_MASK: Final = "•••"  # noqa: S105  # what stands in place of one
+VISITOR_MASK: Final = "[words of a visitor]"
 # A shorter one would blank out ordinary words.
 _SHORTEST_SECRET: Final = 6
 _SHORTEST_WORD: Final = 3
 _SHORTEST_SENTENCE: Final = 12
-_MOST: Final = 2000
+_MAX_WORDS: Final = 2000
 """Of words of visitors that are looked for."""
 _CREDENTIAL: Final = re.compile(
     r"(?i:\bbearer\s+)[^\s\"',]{8,}"
     r"|\bsk-[\w-]{8,}|\bAIza[\w-]{20,}|\bgh[pousr]_\w{16,}|\bxox[abeoprs]-[\w-]{8,}|\bAKIA[A-Z0-9]{12,}"
     r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"
 )
-_PARTS: Final = re.compile(r"[\r\n]+|(?<=[.!?…])\s+")
-_PRIVATE: Final = re.compile(r"[^\s@<>\"',;]+@[^\s@<>\"',;]+|https?://\S+|\+?\d[\d\s()/.-]{4,}\d")
-_NAMES: Final = ("formSlug", "submissionId", "event", "id")
+_SENTENCE_ENDS: Final = re.compile(r"[\r\n]+|(?<=[.!?…])\s+")
+_PERSONAL_DATA: Final = re.compile(
+    r"[^\s@<>\"',;]+@[^\s@<>\"',;]+|https?://\S+|\+?\d[\d\s()/.-]{4,}\d"
+)
+_TRUSTED_KEYS: Final = ("formSlug", "submissionId", "event", "id")
 """Of what surrounds a visitor's words, what is none of them."""
 _JSON: Final = TypeAdapter[JsonValue](JsonValue)
 
 
-class Hiding:
+class RunRedactor:
     """Knows the secrets of this service, and the words of visitors that one run met."""
 
     def __init__(self, untrusted: Json = None) -> None:
-        self._secrets = _either(_spelled(secrets()), whole=False)
+        self._secrets = _either(_spelled(all_secrets()), whole=False)
         self._words: dict[str, None] = {}
         self._visitor: re.Pattern[str] | None = None
-        self.hear(untrusted)
+        self.add_untrusted(untrusted)
 
-    def hear(self, value: Json) -> None:
+    def add_untrusted(self, value: Json) -> None:
         """From now on these words are a visitor's."""
         known = len(self._words)
         for text in _texts(value):
             self._words |= dict.fromkeys(_pieces(text))
         if len(self._words) > known:
-            self._visitor = _either(_spelled(list(self._words)[:_MOST]), whole=True)
+            self._visitor = _either(_spelled(list(self._words)[:_MAX_WORDS]), whole=True)
 
-    def hear_tool(self, name: str, text: str) -> None:
+    def add_tool_answer(self, name: str, text: str) -> None:
         """A tool answered; what a tool that reads visitors' words says is theirs."""
         tool = get_tool(name)
         if tool is None or not tool.reads_untrusted:
@@ -64,32 +66,32 @@ class Hiding:
         begin = min((place for place in map(text.find, "{[") if place >= 0), default=0)
         end = max(map(text.rfind, "}]")) + 1
         try:
-            self.hear(_JSON.validate_json(text[begin:end]))
+            self.add_untrusted(_JSON.validate_json(text[begin:end]))
         except ValidationError:
-            self.hear(text)
+            self.add_untrusted(text)
 
-    def answer_of(self, name: str, text: str) -> str:
+    def redact_answer(self, name: str, text: str) -> str:
         """What is kept of a tool's words; nothing of one that answers words of visitors."""
         tool = get_tool(name)
         if tool is not None and tool.reads_untrusted:
-            return VISITOR
-        return self.text(text)
+            return VISITOR_MASK
+        return self.redact(text)
 
-    def text(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """Without secrets, words of visitors, and the character NUL, which no database takes."""
         clean = text.replace("\x00", "�").encode("utf-8", "replace").decode()
         if self._secrets is not None:
-            clean = self._secrets.sub(SECRET, clean)
-        clean = _CREDENTIAL.sub(SECRET, clean)
-        return clean if self._visitor is None else self._visitor.sub(VISITOR, clean)
+            clean = self._secrets.sub(SECRET_MASK, clean)
+        clean = _CREDENTIAL.sub(SECRET_MASK, clean)
+        return clean if self._visitor is None else self._visitor.sub(VISITOR_MASK, clean)
 
 
-def secrets() -> list[str]:
+def all_secrets() -> list[str]:
     """Every secret of this service, and those in the files of agents."""
-    return [*secrets_of_service(), *keys_in_files()]
+    return [*secrets_of_service(), *agent_api_keys()]
 
 
-def keys_in_files() -> list[str]:
+def agent_api_keys() -> list[str]:
     """The keys that agents bring of their own."""
     keys = (agent.llm_config.api_key for agent in all_agents())
     found = [key.get_secret_value() for key in keys if key is not None]
@@ -99,7 +101,7 @@ def keys_in_files() -> list[str]:
 def _texts(value: Json) -> Iterator[str]:
     if isinstance(value, Mapping):
         for key, item in value.items():
-            if key not in _NAMES or not isinstance(item, str):
+            if key not in _TRUSTED_KEYS or not isinstance(item, str):
                 yield from _texts(item)
     elif isinstance(value, str):
         yield value
@@ -116,10 +118,10 @@ def _pieces(text: str) -> Iterator[str]:
     whole = text.strip()
     if len(whole) >= _SHORTEST_WORD:
         yield whole
-    for part in _PARTS.split(whole):
+    for part in _SENTENCE_ENDS.split(whole):
         if len(part.strip()) >= _SHORTEST_SENTENCE:
             yield part.strip()
-    yield from (found.group().rstrip(".") for found in _PRIVATE.finditer(whole))
+    yield from (found.group().rstrip(".") for found in _PERSONAL_DATA.finditer(whole))
     # A refused link is told by its host, which for an address of somebody says who they are.
     yield from (host for host in hosts_of(whole) if len(host) >= _SHORTEST_WORD)
     words = whole.split()

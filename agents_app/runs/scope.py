@@ -1,4 +1,4 @@
-"""What a run may do: never more than its agent, nor than whoever began it, back along the whole chain."""
+"""The rights of a run: never more than its agent's, nor than those of whoever began it, along the whole chain."""
 
 from __future__ import annotations
 
@@ -7,19 +7,26 @@ from typing import Final
 
 from accounts.models import User
 from accounts.roles import Role, permissions_of
-from agents_app.definitions.schema import AgentDefinition
+from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun
-from agents_app.running.untrusted import UNTRUSTED
+from agents_app.runs.prompt import UNTRUSTED_KEY
 from core.actor import Actor
 
-_STANDS_IN: Final[Mapping[str, str]] = {
+START_PERMISSIONS: Final[Mapping[str, str]] = {
+    Scope.DROPDOWN: "agents.dropdown",
+    Scope.FIELD: "agents.field",
+    Scope.GLOBAL: "agents.global",
+    Scope.BULK: "agents.edit",
+}
+"""The permission that a person needs to start a run by hand, by its scope."""
+_IMPLIED_BY: Final[Mapping[str, str]] = {
     "posts.ai-review.save": "posts.edit",
     "posts.ai-review.approve": "posts.edit",
 }
 """Whoever may edit posts may have changes proposed and handed on."""
 
 
-def narrow(run: AgentRun, actor: Actor) -> None:
+def narrow_rights(run: AgentRun, actor: Actor) -> None:
     """Write into a new run what its beginner lets it use.
 
     People and events let an agent use all that is its own: the right to run it is theirs to have. An AI client or
@@ -30,7 +37,7 @@ def narrow(run: AgentRun, actor: Actor) -> None:
     context = run.context if isinstance(run.context, Mapping) else {}
     run.has_read_untrusted = (
         actor.has_read_untrusted
-        or UNTRUSTED in context
+        or UNTRUSTED_KEY in context
         or (cause is not None and cause.has_read_untrusted)
     )
     if cause is not None and run.event is None and not cause.stages_value:
@@ -39,22 +46,17 @@ def narrow(run: AgentRun, actor: Actor) -> None:
     if run.event is not None or actor.is_person:
         return
     run.tools = None if actor.tools is None else sorted(actor.tools)
-    run.permissions = _lent(actor)
-
-
-def _lent(actor: Actor) -> list[str] | None:
-    """The rights of agents that the actor has; None for all of them."""
     rights = permissions_of(Role.AI_AGENT)
-    lent = sorted(right for right in rights if _has(actor, right))
-    return None if len(lent) == len(rights) else lent
+    lent = [
+        right
+        for right in rights
+        if actor.can(right) or (right in _IMPLIED_BY and actor.can(_IMPLIED_BY[right]))
+    ]
+    # None stands for all rights of agents.
+    run.permissions = None if len(lent) == len(rights) else sorted(lent)
 
 
-def _has(actor: Actor, right: str) -> bool:
-    stand_in = _STANDS_IN.get(right)
-    return actor.can(right) or (stand_in is not None and actor.can(stand_in))
-
-
-def actor_of(run: AgentRun, agent: AgentDefinition, account: User) -> Actor:
+def run_actor(run: AgentRun, agent: AgentDefinition, account: User) -> Actor:
     """Who acts in a run: the agent's own account, no further than the run may go."""
     return Actor(
         user=account,

@@ -1,4 +1,4 @@
-"""Waits a little for a run, for callers who would rather have the result than an address."""
+"""Wait a short time for a run, for callers who prefer the result to an address."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from threading import BoundedSemaphore
 from typing import Final
 
 from agents_app.models import AgentRun
-from agents_app.running.owning import require_at_work
+from agents_app.runs.ownership import require_current_ownership
 from core.tools.progress import check_cancelled, report
 
-WAIT_MAX: Final = 60
-_PAUSE: Final = 0.2
-MOST_IN_WEB: Final = 6
+MAX_WAIT_SECONDS: Final = 60
+_POLL_SECONDS: Final = 0.2
+MAX_WAITING_IN_WEB: Final = 6
 """The most that wait at once in one web process: of its threads, some are left for everybody else."""
 
 
 @dataclass(slots=True)
-class _Places:
+class _WaitingLimit:
     free: BoundedSemaphore | None = field(default=None)
 
 
-_places: Final = _Places()
+_limit: Final = _WaitingLimit()
 
 
 def limit_waiting(most: int) -> None:
     """From now on at most so many wait at once in this process; for others the run is answered as it stands."""
-    _places.free = BoundedSemaphore(most)
+    _limit.free = BoundedSemaphore(most)
 
 
-def wait_for(run: AgentRun, seconds: float) -> AgentRun:
+def wait_for_run(run: AgentRun, seconds: float) -> AgentRun:
     """The run as it stands when it is finished, or when the time is over. Call it outside any transaction.
 
     A run that waits for another stops waiting when it is stopped itself: raises `ProviderStopped`. Who follows the
     call is told what the run does, and may cancel the wait: raises `CallCancelled`.
     """
-    until = time.monotonic() + min(seconds, WAIT_MAX)
+    until = time.monotonic() + min(seconds, MAX_WAIT_SECONDS)
     run.refresh_from_db()
-    place = _places.free
+    place = _limit.free
     if place is None:
         return _wait(run, until)
     if run.is_finished or not place.acquire(blocking=False):
@@ -57,7 +57,7 @@ def _wait(run: AgentRun, until: float) -> AgentRun:
         if doing != told:
             report(steps, None, doing)
             told, steps = doing, steps + 1
-        require_at_work()
-        time.sleep(_PAUSE)
+        require_current_ownership()
+        time.sleep(_POLL_SECONDS)
         run.refresh_from_db()
     return run

@@ -13,7 +13,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 from pydantic.alias_generators import to_camel
 
-from agents_app.running.fields import FieldTarget
+from agents_app.runs.fields import FieldTarget
 from content.definitions import coerce_markdown
 from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, PostDocument
 from content.edits import patch_fields, update_module
@@ -22,7 +22,7 @@ from core.json import Json
 
 Edit = Callable[[PostDocument], PostDocument]
 POST_KEYS: Final = AGENT_FIELD_NAMES | {"customFields", "taxonomyTermIds"}
-SUMMARY_MAX: Final = 2000
+MAX_SUGGESTION_SUMMARY: Final = 2000
 
 
 class _Answer(BaseModel):
@@ -60,7 +60,7 @@ class Suggestion(_Answer):
     modules: list[ModuleEdit] | None = Field(default=None, max_length=100)
     summary: str | None = Field(
         default=None,
-        max_length=SUMMARY_MAX,
+        max_length=MAX_SUGGESTION_SUMMARY,
         description="What was changed and why, for the editor, in one to three sentences.",
     )
 
@@ -75,7 +75,7 @@ class FieldSuggestion(_Answer):
     module: ModuleEdit | None = Field(
         default=None, description="Instead of value, of a module's prop: props with its new value."
     )
-    summary: str | None = Field(default=None, max_length=SUMMARY_MAX)
+    summary: str | None = Field(default=None, max_length=MAX_SUGGESTION_SUMMARY)
 
     @model_validator(mode="after")
     def _says_it_once(self) -> FieldSuggestion:

@@ -1,18 +1,23 @@
-"""What an agent is given to work on: the payloads of the specification, key by key."""
+"""The payloads of the specification, key by key: the content that an agent works on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
+from uuid import UUID
 
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun
-from agents_app.running.fields import FieldTarget, fields_json
+from agents_app.runs.fields import FieldTarget, fields_json
 from content import store
 from content.definitions import modules
 from content.document import ModuleDocument, PostDocument
 from content.layers import Layers
+from content.layers.earlier_rejections import EarlierRejection, earlier_rejections
 from content.models import ModuleInstance, Post
+from content.presenters import plain
+from content.store import iso
 from core.actor import Actor
 from core.json import Json, JsonObject
 
@@ -59,7 +64,9 @@ def canonical_payload(
     return payload
 
 
-def source_of(post: Post | None, agent: AgentDefinition, actor: Actor) -> JsonObject | None:
+def translation_source(
+    post: Post | None, agent: AgentDefinition, actor: Actor
+) -> JsonObject | None:
     """The live post that this one translates, for agents that translate and may see it."""
     if post is None or post.translated_from_id is None:
         return None
@@ -159,3 +166,87 @@ def _where_different(upper: ModuleDocument | None, lower: ModuleDocument | None,
     value: Mapping[str, Json] = getattr(upper, part)
     below: Mapping[str, Json] = getattr(lower, part) if lower else {}
     return dict(value) if value != below else None
+
+
+REJECTED_KEY: Final = "rejectedBefore"
+"""The key of the payload's context. What a caller sends under it is dropped: the system says it."""
+_MAX_FIELD_REJECTIONS: Final = 5
+_MAX_POST_REJECTIONS: Final = 20
+_MAX_FIELD_VALUE_CHARACTERS: Final = 4_000
+"""Of a value as JSON, in the payload of a field; a longer one is left out, its note is not."""
+_MAX_POST_VALUE_CHARACTERS: Final = 400
+"""Of a text, in the payload of a whole post."""
+
+
+def add_rejections(
+    payload: JsonObject,
+    post: Post | None,
+    document: PostDocument | None,
+    target: FieldTarget | None,
+) -> JsonObject:
+    """The payload with what was rejected on the field, or anywhere in the post, the newest first. Two queries."""
+    context = payload.get("context")
+    own = (
+        {name: value for name, value in context.items() if name != REJECTED_KEY}
+        if isinstance(context, dict)
+        else {}
+    )
+    if post is not None and document is not None:
+        rejected = _of_field(post, document, target) if target else _of_post(post)
+        if rejected:
+            own[REJECTED_KEY] = rejected
+    return {**payload, "context": own}
+
+
+def _of_field(post: Post, document: PostDocument, target: FieldTarget) -> list[Json]:
+    path = target.document_path(document)
+    found = earlier_rejections([post.pk], [path]).latest()[:_MAX_FIELD_REJECTIONS]
+    unvouched = _of_runs_that_read_visitors(found)
+    told: list[Json] = []
+    for one in found:
+        wire: JsonObject = {"at": iso(one.at), "by": one.by, "note": one.note}
+        if not _is_unvouched(one, unvouched) and not isinstance(one.value, ModuleDocument):
+            value = target.part_of(plain(one.value))
+            if value is not None and len(json.dumps(value)) <= _MAX_FIELD_VALUE_CHARACTERS:
+                wire["value"] = value
+        told.append(wire)
+    return told
+
+
+def _of_post(post: Post) -> list[Json]:
+    found = earlier_rejections([post.pk]).latest()[:_MAX_POST_REJECTIONS]
+    unvouched = _of_runs_that_read_visitors(found)
+    told: list[Json] = []
+    for one in found:
+        wire: JsonObject = {"path": one.path, "at": iso(one.at), "by": one.by, "note": one.note}
+        value = one.value if isinstance(one.value, str) else ""
+        if 0 < len(value) <= _MAX_POST_VALUE_CHARACTERS and not _is_unvouched(one, unvouched):
+            wire["value"] = value
+        told.append(wire)
+    return told
+
+
+def _of_runs_that_read_visitors(found: Sequence[EarlierRejection]) -> set[str]:
+    """The runs among the writers that had read words of visitors: what they wrote is told to no other run."""
+    runs = {id_ for one in found for id_ in _runs(one)}
+    if not runs:
+        return set()
+    rows = AgentRun.objects.filter(pk__in=runs, has_read_untrusted=True)
+    return {str(pk) for pk in rows.values_list("pk", flat=True)}
+
+
+def _is_unvouched(one: EarlierRejection, runs: Collection[str]) -> bool:
+    return any(id_ in runs for id_ in _runs(one))
+
+
+def _runs(one: EarlierRejection) -> set[str]:
+    marks = one.proposal.marks.values() if one.proposal is not None else ()
+    return {mark.run_id for mark in marks if _is_uuid(mark.run_id)}
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True

@@ -1,4 +1,4 @@
-"""Words that wait for people, by runs that had met words of visitors: until somebody judged them, nobody vouches."""
+"""Find pending changes made by runs that had read untrusted input. Until a person judged them, nobody vouches."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from content.models import Draft
 from core.json import Json
 
 
-def holds_unjudged(layers: Layers) -> bool:
+def has_untrusted_changes(layers: Layers) -> bool:
     """Whether such words stand in a layer of the post that is not live."""
-    return _is_any_unjudged(
+    return _is_any_untrusted(
         mark for view in (layers.review, layers.ai_review) for mark in view.marks.values()
     )
 
 
-def post_holds_unjudged(post_id: Json) -> bool:
+def post_has_untrusted_changes(post_id: Json) -> bool:
     """The same of a post by its id, as a tool was given it."""
     found = _uuid(post_id)
     if found is None:
         return False
     drafts = Draft.objects.filter(post_id=found, is_empty=False).values_list("marks", flat=True)
-    return _is_any_unjudged(mark for marks in drafts for mark in read_marks(marks).values())
+    return _is_any_untrusted(mark for marks in drafts for mark in read_marks(marks).values())
 
 
-def _is_any_unjudged(marks: Iterable[Mark]) -> bool:
+def _is_any_untrusted(marks: Iterable[Mark]) -> bool:
     runs = {id_ for mark in marks if mark.is_agents and (id_ := _uuid(mark.run_id)) is not None}
     return bool(runs) and AgentRun.objects.filter(pk__in=runs, has_read_untrusted=True).exists()
 

@@ -14,9 +14,9 @@ from core.errors import CmsError, NotAllowed
 from core.tools import Tool, all_tools
 from core.tools.calling import find_tool
 
-NEVER: Final = frozenset({"diagnostics"})
+FORBIDDEN_GROUPS: Final = frozenset({"diagnostics"})
 """Groups of tools that look into the site itself. No list of an agent lends them."""
-ONLY_BY_NAME: Final = frozenset({"submit_ai_review_to_review"})
+EXPLICIT_TOOLS: Final = frozenset({"submit_ai_review_to_review"})
 """Tools that no empty list lends: an agent hands its words to people only where its file says so."""
 
 
@@ -26,15 +26,15 @@ def load_tools() -> None:
     autodiscover_modules("tools")
 
 
-def tools_named_by(agent: AgentDefinition) -> list[Tool[BaseModel]]:
+def listed_tools(agent: AgentDefinition) -> list[Tool[BaseModel]]:
     """What the agent's file lets it use: the tools that it lists, all where it lists none; nothing without useMCP."""
     load_tools()
-    return [tool for tool in all_tools() if _is_named(tool, agent)]
+    return [tool for tool in all_tools() if _is_listed(tool, agent)]
 
 
 def usable_tools(agent: AgentDefinition, actor: Actor) -> list[Tool[BaseModel]]:
     """What the agent may use in a run that acts as `actor`, in order of name."""
-    return [tool for tool in tools_named_by(agent) if _refusal(tool, agent, actor) is None]
+    return [tool for tool in listed_tools(agent) if _refusal(tool, agent, actor) is None]
 
 
 def usable_tool(name: str, agent: AgentDefinition, actor: Actor) -> Tool[BaseModel]:
@@ -47,17 +47,17 @@ def usable_tool(name: str, agent: AgentDefinition, actor: Actor) -> Tool[BaseMod
     return tool
 
 
-def _is_named(tool: Tool[BaseModel], agent: AgentDefinition) -> bool:
+def _is_listed(tool: Tool[BaseModel], agent: AgentDefinition) -> bool:
     config = agent.llm_config
-    if not config.use_mcp or tool.group in NEVER:
+    if not config.use_mcp or tool.group in FORBIDDEN_GROUPS:
         return False
     if config.allowed_mcp_tools:
         return tool.name in config.allowed_mcp_tools
-    return tool.name not in ONLY_BY_NAME
+    return tool.name not in EXPLICIT_TOOLS
 
 
 def _refusal(tool: Tool[BaseModel], agent: AgentDefinition, actor: Actor) -> CmsError | None:
-    if not _is_named(tool, agent):
+    if not _is_listed(tool, agent):
         return NotAllowed(
             f"{tool.name} is not on the list of tools of the agent {agent.id}.",
             code="tool_not_allowed",

@@ -1,11 +1,12 @@
-"""Runs forget the words of visitors together with the event that brought them."""
+"""Runs forget the words of visitors together with the event that brought them, and transcripts after some days."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from agents_app.models import (
@@ -17,22 +18,23 @@ from agents_app.models import (
     RunStep,
 )
 from core import events
+from core.actor import Actor
 
-SENTENCE: Final = "The words that this run was about were deleted."
-_DEEPEST: Final = 10
+FORGOTTEN_ERROR: Final = "The words that this run was about were deleted."
+_MAX_DEPTH: Final = 10
 
 
 def connect() -> None:
     """Have runs forget with events. Called once, at start."""
-    events.subscribe_forgotten(forget)
+    events.subscribe_forgotten(forget_runs)
 
 
-def forget(event_ids: list[int]) -> None:
+def forget_runs(event_ids: list[int]) -> None:
     """Empty what these events' runs, their further tries, and the runs that they started hold of the words.
 
     Inside the transaction of the deletion. What is staged already is content, and for people to decide on.
     """
-    runs = _runs_of(event_ids)
+    runs = _runs_caused_by(event_ids)
     if not runs:
         return
     rows = AgentRun.objects.select_for_update(no_key=True).filter(pk__in=runs)
@@ -42,21 +44,41 @@ def forget(event_ids: list[int]) -> None:
         status=RunStatus.CANCELLED, finished_at=timezone.now(), doing=""
     )
     found.update(context={}, open_ended_context="", note="", value=None, summary="")
-    found.exclude(status=RunStatus.SUCCEEDED).update(error=SENTENCE)
+    found.exclude(status=RunStatus.SUCCEEDED).update(error=FORGOTTEN_ERROR)
     RunMessage.objects.filter(run_id__in=runs).delete()
     # Why an answer was refused, which may quote it.
     RunStep.objects.filter(run_id__in=runs, kind="model", ok=False).update(summary="")
     RunReaction.objects.filter(run_id__in=runs).update(summary="")
 
 
-def _runs_of(event_ids: list[int]) -> set[UUID]:
+def _runs_caused_by(event_ids: list[int]) -> set[UUID]:
     """The runs of the events, and all that began because of them. A chain is short, so few queries are."""
     found: set[UUID] = set()
     layer = Q(event_id__in=event_ids)
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DEPTH):
         new = set(AgentRun.objects.filter(layer).values_list("pk", flat=True)) - found
         if not new:
             break
         found |= new
         layer = Q(cause_run_id__in=new) | Q(first_try_id__in=new)
     return found
+
+
+_BATCH_ROWS: Final = 1000
+
+
+def run_messages(run: AgentRun, actor: Actor) -> QuerySet[RunMessage]:
+    """The messages of a run, in their order. They hold whole posts and prompts, so they are for few."""
+    actor.require_person("read what was said in a run")
+    actor.require("agents.edit")
+    return RunMessage.objects.filter(run_id=run.pk).order_by("number")
+
+
+def prune_transcripts(*, days: int) -> int:
+    """Delete what was said more than that many days ago. Answers how many messages."""
+    old = RunMessage.objects.filter(created_at__lt=timezone.now() - timedelta(days=days))
+    total = 0
+    while ids := list(old.order_by("created_at").values_list("pk", flat=True)[:_BATCH_ROWS]):
+        gone, _ = RunMessage.objects.filter(pk__in=ids).delete()
+        total += gone
+    return total

@@ -10,17 +10,17 @@ from django.utils import timezone
 
 from agents_app.definitions.switches import account_of, enabled_agent
 from agents_app.models import AgentRun
-from agents_app.runs.starting import create_run
+from agents_app.runs.creation import create_run
 from core.actor import Actor
 from core.errors import CmsError, NotAllowed, invalid
 from core.json import JsonObject
 
-HOURLY: Final = 30
+MAX_TRIGGERS_PER_HOUR: Final = 30
 """The most runs of one agent on one post that begin so within an hour: a loop through another system is not seen."""
 _HOUR: Final = timedelta(hours=1)
 
 
-class TooOften(CmsError):
+class TriggerRateExceeded(CmsError):
     """`seconds` is when it may be tried again."""
 
     status = 429
@@ -43,7 +43,7 @@ def trigger_run(
     """Begin a run, and the actor who did. `caused_by` is the run whose reaction led here, where the caller says so:
     it counts as the one before in their chain.
 
-    Raises as `create_run`, and `TooOften`.
+    Raises as `create_run`, and `TriggerRateExceeded`.
     """
     agent = enabled_agent(agent_id)
     account = account_of(agent)
@@ -58,7 +58,7 @@ def trigger_run(
         hop=cause.hop + 1 if cause is not None else 0,
         has_read_untrusted=cause is not None and cause.has_read_untrusted,
     )
-    _check_often(agent_id, post_id)
+    _check_rate(agent_id, post_id)
     run = create_run(
         agent_id=agent_id,
         scope=scope,
@@ -70,7 +70,7 @@ def trigger_run(
     return run, actor
 
 
-def _check_often(agent_id: str, post_id: str | None) -> None:
+def _check_rate(agent_id: str, post_id: str | None) -> None:
     post = _uuid(post_id or "")
     if post is None:
         return
@@ -78,12 +78,14 @@ def _check_often(agent_id: str, post_id: str | None) -> None:
     latest = AgentRun.objects.filter(
         post_id=post, agent_id=agent_id, via="system", event=None, created_at__gt=now - _HOUR
     )
-    times = list(latest.order_by("-created_at").values_list("created_at", flat=True)[:HOURLY])
-    if len(times) < HOURLY:
+    times = list(
+        latest.order_by("-created_at").values_list("created_at", flat=True)[:MAX_TRIGGERS_PER_HOUR]
+    )
+    if len(times) < MAX_TRIGGERS_PER_HOUR:
         return
     seconds = max(1, round((times[-1] + _HOUR - now).total_seconds()))
-    raise TooOften(
-        f"The agent {agent_id} was begun {HOURLY} times on this post within an hour; "
+    raise TriggerRateExceeded(
+        f"The agent {agent_id} was begun {MAX_TRIGGERS_PER_HOUR} times on this post within an hour; "
         f"try again in {seconds} seconds.",
         seconds,
     )

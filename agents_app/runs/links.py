@@ -1,6 +1,7 @@
-"""Hosts that words lead to: whatever a browser, a Markdown reader or a mail program would make of them.
+"""Links in agents' answers: the hosts that a text leads to, and the refusal of hosts that only visitors named.
 
-Stricter than need be where readings differ: a text is read in each of the ways in which a link can be written.
+Stricter than need be where readings differ: a text is read in each of the ways in which a link can be written,
+whatever a browser, a Markdown reader or a mail program would make of it.
 """
 
 from __future__ import annotations
@@ -10,8 +11,17 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from html import unescape
 from typing import Final
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
+from django.conf import settings
+from pydantic import BaseModel
+
+from agents_app.definitions.schema import AgentDefinition
+from agents_app.models import AgentRun
+from agents_app.runs.payloads import shared_props
+from agents_app.runs.prompt import UNTRUSTED_KEY
+from content.layers import Layers
+from core.errors import RuleViolation
 from core.json import Json
 
 # Characters that names of hosts may hold and readers drop.
@@ -108,3 +118,56 @@ def _label(label: str) -> str:
         return label.removeprefix("xn--").encode("ascii").decode("punycode").lower()
     except UnicodeError:
         return label
+
+
+_VOCABULARIES: Final = frozenset({"schema.org", "www.schema.org", "www.w3.org"})
+"""Names in structured data that look like addresses, and lead nobody anywhere."""
+_MAX_SHOWN_CHARACTERS: Final = 80
+
+
+def refuse_new_links(
+    run: AgentRun, agent: AgentDefinition, layers: Layers | None, answer: BaseModel
+) -> None:
+    """Raise `RuleViolation` on each place of an answer that names a host which nothing trusted names.
+
+    Only for runs that read what nobody vouches for. `layers` are those from before the run.
+    """
+    if not run.has_read_untrusted:
+        return
+    said: Json = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+    known = known_hosts(run, agent, layers)
+    details: dict[str, list[str]] = {}
+    for path, text in strings_in(said):
+        new = sorted(hosts_of(text) - known)
+        if new:
+            shown = ", ".join(host[:_MAX_SHOWN_CHARACTERS] for host in new)
+            details.setdefault(path, []).append(
+                f"This leads to {shown}, which neither the post nor the request names. Leave it out: this run has "
+                "read what visitors or other sites wrote, and may bring no links from there."
+            )
+    if details:
+        first = next(iter(details.values()))[0]
+        raise RuleViolation(first, code="new_link", details=details)
+
+
+def known_hosts(run: AgentRun, agent: AgentDefinition, layers: Layers | None) -> frozenset[str]:
+    """The hosts of the post in any layer, of this site, of the agent's own prompt, and of what a person asked for."""
+    site = settings.CMS_ENV.site_url
+    found = {
+        host for host in settings.ALLOWED_HOSTS if "*" not in host and not host.startswith(".")
+    }
+    found |= {urlsplit(str(site)).hostname or ""} if site else set()
+    found |= _VOCABULARIES | hosts_of(agent.llm_config.system_prompt)
+    found |= hosts_of(run.note)
+    first = run.first_try or run  # whose context the later tries have
+    is_handed_on = first.via == "agent" or first.cause_run_id is not None
+    # What another run handed on, here or through another system, may be words of visitors.
+    if not (run.has_read_untrusted and is_handed_on):
+        context = run.context if isinstance(run.context, dict) else {}
+        trusted = {name: value for name, value in context.items() if name != UNTRUSTED_KEY}
+        found |= hosts_in(trusted) | hosts_of(run.open_ended_context)
+    if layers is not None:
+        for document in (layers.live, layers.review.document, layers.ai_review.document):
+            found |= hosts_in(document.to_json())
+        found |= hosts_in({**shared_props(layers.ai_review.document)})
+    return frozenset(found)

@@ -1,1 +1,0 @@
-"""A run at work: what the agent is told, what it answers, what is staged."""

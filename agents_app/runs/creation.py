@@ -1,0 +1,265 @@
+"""Creates runs, after checking who may begin them and what they are given."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Final
+from uuid import UUID, uuid4
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from agents_app.definitions.schema import EVENT_SCOPES, AgentDefinition, Scope
+from agents_app.definitions.switches import enabled_agent
+from agents_app.models import AgentBatch, AgentRun
+from agents_app.runs.chain import check_hop_limit, records_stopped_chains
+from agents_app.runs.fields import find_field
+from agents_app.runs.lifecycle import find_run_or_none, record_run, wake
+from agents_app.runs.scope import START_PERMISSIONS, narrow_rights
+from content.layers import open_layers
+from content.models import Post
+from core.actor import Actor
+from core.errors import NotAllowed, NotFound, invalid
+from core.hostile import refuse_unstorable
+from core.json import JsonObject
+from core.models import Event
+
+MAX_CONTEXT_CHARACTERS: Final = 50_000
+MAX_OPEN_ENDED_CHARACTERS: Final = 20_000
+MAX_FIELD_KEY_CHARACTERS: Final = AgentRun._meta.get_field("field_key").max_length or 0
+
+
+def parse_module_id(post_module_id: str | None) -> str | None:
+    """The id of a module as documents have it. Raises `RuleViolation` where it is none."""
+    if post_module_id is None:
+        return None
+    try:
+        return str(UUID(post_module_id))
+    except ValueError:
+        raise invalid("postModuleId", _("postModuleId must be a UUID.")) from None
+
+
+def check_field(
+    agent: AgentDefinition,
+    scope: str,
+    post: Post | None,
+    field_key: str | None,
+    post_module_id: str | None,
+) -> None:
+    """The scope `field`, and no other, has a field, which must be there and be served by the agent."""
+    if scope != Scope.FIELD:
+        if field_key is not None:
+            raise invalid("fieldKey", _("fieldKey belongs to the scope field."))
+        return
+    if not field_key or post is None:
+        raise invalid("fieldKey", _("A run in the scope field needs fieldKey, such as post.title."))
+    if len(field_key) > MAX_FIELD_KEY_CHARACTERS:
+        raise invalid(
+            "fieldKey",
+            _("fieldKey may have at most %(field_key_max)s characters.")
+            % {"field_key_max": MAX_FIELD_KEY_CHARACTERS},
+        )
+    refuse_unstorable(field_key, "fieldKey")
+    target = find_field(open_layers(post).ai_review.document, field_key, post_module_id)
+    if not any(
+        entry.serves(field_type=target.field_type, field_key=field_key, form_slug=None)
+        for entry in agent.entries(Scope.FIELD)
+    ):
+        raise NotAllowed(
+            _("The agent %(id)s does not serve the field %(field_key)s.")
+            % {"id": agent.id, "field_key": field_key},
+            code="agent_not_in_scope",
+        )
+
+
+def check_context(
+    agent: AgentDefinition, context: JsonObject | None, open_ended: str | None
+) -> None:
+    """Raise `RuleViolation` on `context`, the path in it, or `openEndedContext`."""
+    refuse_unstorable(context, "context")
+    if context and len(json.dumps(context)) > MAX_CONTEXT_CHARACTERS:
+        raise invalid(
+            "context",
+            _("At most %(context_max)s characters of JSON are allowed.")
+            % {"context_max": f"{MAX_CONTEXT_CHARACTERS:,}"},
+        )
+    if open_ended is None:
+        return
+    rule = agent.open_ended_context
+    if not rule.enabled:
+        raise invalid(
+            "openEndedContext", _("The agent %(id)s takes no words of your own.") % {"id": agent.id}
+        )
+    refuse_unstorable(open_ended, "openEndedContext")
+    most = min(rule.max_chars or MAX_OPEN_ENDED_CHARACTERS, MAX_OPEN_ENDED_CHARACTERS)
+    if len(open_ended) > most:
+        raise invalid(
+            "openEndedContext",
+            _("It has %(number)s characters; at most %(most)s are allowed.")
+            % {"number": f"{len(open_ended):,}", "most": f"{most:,}"},
+        )
+
+
+@records_stopped_chains
+@transaction.atomic
+def create_run(
+    *,
+    agent_id: str,
+    scope: str,
+    actor: Actor,
+    post_id: UUID | str | None = None,
+    context: JsonObject | None = None,
+    open_ended_context: str | None = None,
+    field_key: str | None = None,
+    post_module_id: str | None = None,
+    stages_value: bool = True,
+    event: Event | None = None,
+    position: int = 0,
+    batch: AgentBatch | None = None,
+    again: AgentRun | None = None,
+    note: str = "",
+    run_id: UUID | None = None,
+) -> AgentRun:
+    """Begin a run; a worker takes it up after the commit.
+
+    `event` is what triggered it, `position` its place among the runs of that event. With `stages_value` False
+    a field's value is only answered. `again` is the finished run that this one repeats, `note` what was said of it,
+    `run_id` the id that it is to have.
+    Raises `NotAllowed` (`agent_not_in_scope` among others), `NotFound` for an agent that is unknown or off and for a
+    post that is deleted, `RuleViolation` on the argument that is wrong.
+    """
+    if scope not in list(Scope):
+        raise invalid(
+            "scope",
+            _("%(scope)r is no scope; known: %(scope_2)s.")
+            % {"scope": scope[:60], "scope_2": ", ".join(Scope)},
+        )
+    _check_right(actor, scope, event, has_post=post_id is not None, is_again=again is not None)
+    agent = enabled_agent(agent_id)
+    check_scope(agent, scope)
+    post = _post(post_id, scope)
+    if post is not None:
+        actor.require_inside(post.translation_group)
+    post_module_id = parse_module_id(post_module_id)
+    check_field(agent, scope, post, field_key, post_module_id)
+    check_context(agent, context, open_ended_context)
+    check_hop_limit(agent_id, event.hop if event else actor.hop)
+    run = AgentRun(
+        pk=run_id or uuid4(),
+        agent_id=agent.id,
+        scope=scope,
+        post=post,
+        field_key=field_key or "",
+        post_module_id=post_module_id or "",
+        stages_value=stages_value,
+        context=context or {},
+        open_ended_context=open_ended_context or "",
+        batch=batch,
+        note=note,
+    )
+    _sign(run, actor, event, position)
+    if again is not None:
+        # A further try has the first one, the batch and the visitors' words of the one before.
+        run.first_try_id = again.first_try_id or again.pk
+        run.batch_id = again.batch_id
+        run.has_read_untrusted = run.has_read_untrusted or again.has_read_untrusted
+    run.save(force_insert=True)
+    record_run("created", run, actor)
+    wake(run.pk)
+    return run
+
+
+def _sign(run: AgentRun, actor: Actor, event: Event | None, position: int) -> None:
+    """Write down who began the run, and what caused it."""
+    run.via, run.event, run.position = actor.via, event, position
+    run.by_id, run.by_name = actor.user.pk, actor.user.username
+    caused_by = event.actor_id if event is not None else None
+    by = User.objects.filter(pk=caused_by).first() if caused_by is not None else None
+    if by is not None:
+        run.by_id, run.by_name = by.pk, by.username
+    run.hop = event.hop if event else actor.hop
+    run.cause_run = find_run_or_none(event.run_id if event else actor.run_id)
+    narrow_rights(run, actor)
+
+
+def _check_right(
+    actor: Actor, scope: str, event: Event | None, *, has_post: bool, is_again: bool
+) -> None:
+    actor.require("posts.view")
+    if actor.is_person:
+        # What an event began then, a person may begin now.
+        begins_by_itself = scope in EVENT_SCOPES and not is_again
+        if begins_by_itself:
+            raise invalid(
+                "scope",
+                _("Runs of the scope %(scope)s begin by themselves, with its event.")
+                % {"scope": scope},
+            )
+        actor.require(START_PERMISSIONS.get(scope, "agents.edit"))
+        return
+    actor.require("agents.view")
+    # The run writes with the agent's rights, which must not be more than the caller's.
+    if event is None and has_post and not actor.can("posts.ai-review.save"):
+        actor.require("posts.edit")
+
+
+def check_scope(agent: AgentDefinition, scope: str) -> None:
+    """Raise `NotAllowed` (`agent_not_in_scope`) unless the agent runs in the scope."""
+    if agent.entries(scope):
+        return
+    known = ", ".join(dict.fromkeys(entry.scope for entry in agent.scopes if entry.enabled))
+    raise NotAllowed(
+        _("The agent %(id)s does not run in the scope %(scope)s; its scopes are: %(known)s.")
+        % {"id": agent.id, "scope": scope, "known": known or "none"},
+        code="agent_not_in_scope",
+    )
+
+
+def _post(post_id: UUID | str | None, scope: str) -> Post | None:
+    if post_id is None:
+        if scope not in (Scope.GLOBAL, Scope.FORM_SUBMIT):
+            raise invalid(
+                "postId", _("A run in the scope %(scope)s needs a post.") % {"scope": scope}
+            )
+        return None
+    try:
+        found = Post.objects.filter(pk=UUID(str(post_id)), deleted_at__isnull=True).first()
+    except ValueError:
+        found = None
+    if found is None:
+        raise NotFound(_("No post has the id %(post_id)s.") % {"post_id": str(post_id)[:80]})
+    return found
+
+
+def create_once(
+    token: str,
+    *,
+    actor: Actor,
+    wish: Mapping[str, str],
+    start: Callable[[UUID | None], AgentRun],
+) -> AgentRun:
+    """Begin a run under the id that its form came with, or answer the one that was begun under it.
+
+    `wish` is what the form says, by the fields of the run. A form that went back to and sent with another wish, and
+    one without an id, each begin a run of their own.
+    """
+    try:
+        id_ = UUID(token)
+    except ValueError:
+        return start(None)
+    found = AgentRun.objects.filter(pk=id_).first()
+    if found is None:
+        try:
+            with transaction.atomic():
+                return start(id_)
+        except IntegrityError:
+            # The same form came a second time while the first was under way.
+            found = AgentRun.objects.filter(pk=id_).first()
+            if found is None:
+                raise
+    is_same = found.by_id == actor.user.pk and all(
+        getattr(found, name) == value.strip() for name, value in wish.items()
+    )
+    return found if is_same else start(None)

@@ -1,0 +1,353 @@
+"""Executes runs: claim, ask, validate, stage. Half an answer is never staged, whatever dies on the way.
+
+A worker owns a run by its `attempt`. The row turns `succeeded` in the very transaction that stages the answer, and
+only while the attempt is still the worker's own.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final, cast
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+from pydantic import BaseModel
+
+from agents_app.definitions.schema import AgentDefinition
+from agents_app.definitions.switches import account_of, enabled_agent
+from agents_app.models import AgentRun, RunStatus
+from agents_app.providers import port
+from agents_app.providers.choices import resolve
+from agents_app.providers.port import ProviderError, Step, ToolAnswer, ToolSpec
+from agents_app.runs.fields import FieldTarget, find_field
+from agents_app.runs.lifecycle import end_run, held_back, lock_posts, record_run_end, wake_next
+from agents_app.runs.links import refuse_new_links
+from agents_app.runs.ownership import (
+    Heartbeat,
+    current_run,
+    owned_rows,
+    require_ownership,
+    run_stopped,
+)
+from agents_app.runs.payloads import (
+    add_rejections,
+    canonical_payload,
+    field_payload,
+    translation_source,
+)
+from agents_app.runs.prompt import (
+    fence_payload,
+    fence_untrusted,
+    save_prompt_version,
+    system_prompt,
+)
+from agents_app.runs.redaction import RunRedactor
+from agents_app.runs.run_log import ActivityText, RunWatcher, Transcript, add_step, mark_refused
+from agents_app.runs.scope import run_actor
+from agents_app.runs.suggestion import (
+    FieldSuggestion,
+    Suggestion,
+    edit_for,
+    output_type,
+    proposes_nothing,
+    value_of,
+)
+from agents_app.runs.tool_policy import usable_tool, usable_tools
+from agents_app.runs.undo_log import paths_written, undo_recording
+from agents_app.runs.untrusted_changes import has_untrusted_changes, post_has_untrusted_changes
+from content.layers import Layers, open_layers, stage
+from content.models import Layer, Post
+from core.actor import Actor
+from core.availability import is_database_away, log_database_away
+from core.errors import CmsError, NotAllowed, NotFound, RuleViolation
+from core.json import Json, JsonObject
+from core.tools import Tool, calling, get_tool
+from core.tools.schemas import lean_schema
+
+logger = logging.getLogger(__name__)
+MAX_RETRIES: Final = 2
+"""How often an invalid answer is sent back, be it wrong in form or against a rule of the content."""
+UNKNOWN_TOOL: Final = "unknown tool"
+MAX_ANSWER_BYTES: Final = 200_000
+"""Bytes of an answer: more would fill the memory of most models."""
+
+
+@dataclass(slots=True)
+class RunAttempt:
+    """`post`, `layers` and `target` are there where the run is about a post, and about a field of it."""
+
+    run: AgentRun
+    agent: AgentDefinition
+    actor: Actor
+    post: Post | None
+    layers: Layers | None
+    target: FieldTarget | None
+
+
+def prepare_attempt(run: AgentRun) -> RunAttempt:
+    """What the run needs. Raises `NotFound` or `NotAllowed` where something of it is gone."""
+    agent = enabled_agent(run.agent_id)
+    account = account_of(agent)
+    if account is None:
+        raise NotAllowed(
+            f"The account of the agent {agent.id} is switched off, so it cannot write."
+        )
+    if run.post_id is None:
+        return RunAttempt(run, agent, run_actor(run, agent, account), None, None, None)
+    post = Post.objects.filter(pk=run.post_id, deleted_at__isnull=True).first()
+    if post is None:
+        raise NotFound("The post was deleted before the run began.")
+    layers = open_layers(post)
+    if not run.has_read_untrusted and has_untrusted_changes(layers):
+        run.has_read_untrusted = True
+        owned_rows(run).update(has_read_untrusted=True)
+    actor = run_actor(run, agent, account)
+    target = None
+    if run.scope == "field":
+        target = find_field(layers.ai_review.document, run.field_key, run.post_module_id or None)
+    return RunAttempt(run, agent, actor, post, layers, target)
+
+
+class RunToolbox:
+    """A `Toolbox` for one attempt at a run. Every call is a step of the run."""
+
+    def __init__(self, attempt: RunAttempt, activity: ActivityText | None = None) -> None:
+        self._run = attempt.run
+        self._activity = activity
+        self._agent = attempt.agent
+        named = usable_tools(attempt.agent, replace(attempt.actor, has_read_untrusted=False))
+        # What the run may use is the most that runs it starts may use.
+        self._actor = replace(attempt.actor, tools=frozenset(tool.name for tool in named))
+
+    def specs(self) -> Sequence[ToolSpec]:
+        tools = usable_tools(self._agent, self._actor)
+        return [
+            ToolSpec(tool.name, tool.description, lean_schema(tool.arguments)) for tool in tools
+        ]
+
+    def call(self, name: str, arguments: JsonObject) -> ToolAnswer:
+        if self._activity is not None:
+            # A model may call a tool by any words.
+            known = get_tool(name) is not None
+            self._activity.say(f"Calling {name}" if known else "Calling a tool that is not there")
+        require_ownership(self._run)
+        started = time.monotonic()
+        answer, summary = self._answer(name, arguments)
+        took = int((time.monotonic() - started) * 1000)
+        # A model may call a tool by any words, those of visitors too; a step holds none.
+        shown = name if get_tool(name) else UNKNOWN_TOOL
+        add_step(self._run, Step("tool", shown, answer.ok, took, summary))
+        return answer
+
+    def _answer(self, name: str, arguments: JsonObject) -> tuple[ToolAnswer, str]:
+        """What the model is told, and what the step says of it."""
+        try:
+            tool = usable_tool(name, self._agent, self._actor)
+            text = self._text(tool, arguments)
+        except CmsError as error:
+            lesson = calling.refusal_text(error)
+            if error.code == "unknown_tool":
+                known = [tool.name for tool in usable_tools(self._agent, self._actor)]
+                lesson = calling.unknown_tool(name, known)
+            return ToolAnswer(lesson, ok=False), f"refused: {error.code}"
+        except ProviderError:
+            raise
+        except Exception as error:
+            if is_database_away(error):
+                raise
+            reference = uuid4().hex[:12]
+            logger.exception(
+                "tool %s of run %s failed, reference %s", name, self._run.pk, reference
+            )
+            text = f"Internal error, reference {reference}. Go on without this tool."
+            return ToolAnswer(text, ok=False), f"failed, reference {reference}"
+        return ToolAnswer(text, ok=True), f"{len(text):,} characters"
+
+    def _text(self, tool: Tool[BaseModel], arguments: JsonObject) -> str:
+        with undo_recording(self._run):
+            called = calling.call_raw(tool, self._actor, arguments, most=MAX_ANSWER_BYTES)
+        text = called.body.decode()
+        # Whatever the tool does: a translation takes such words over, and what is submitted comes back in conflicts.
+        if not called.is_untrusted and not post_has_untrusted_changes(arguments.get("postId")):
+            return text
+        # Before anything of such an answer reaches the model.
+        if not owned_rows(self._run).update(has_read_untrusted=True):
+            raise run_stopped()
+        self._run.has_read_untrusted = True
+        self._actor = replace(self._actor, has_read_untrusted=True)
+        return fence_untrusted(self._run, text)
+
+
+@transaction.atomic
+def finish_run(attempt: RunAttempt, output: BaseModel, redactor: RunRedactor) -> None:
+    """Stage the answer and end the run. Raises `RuleViolation` where the answer cannot stand."""
+    answer = cast("Suggestion | FieldSuggestion", output)
+    refuse_new_links(attempt.run, attempt.agent, attempt.layers, answer)
+    value: Json = None
+    if isinstance(answer, FieldSuggestion):
+        if attempt.target is None or attempt.layers is None:
+            raise ValueError("a field suggestion needs the field")
+        value = value_of(answer, attempt.target, attempt.layers.ai_review.document)
+        answer = FieldSuggestion(value=value, summary=answer.summary)
+    if attempt.run.is_dry:
+        if not proposes_nothing(answer):
+            with suppress(_RollBack), transaction.atomic():
+                _stage(attempt, answer)
+                raise _RollBack
+        value = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+    lock_posts(attempt.run)
+    taken = owned_rows(attempt.run).update(
+        status=RunStatus.SUCCEEDED,
+        finished_at=timezone.now(),
+        summary=redactor.redact(answer.summary or ""),
+        value=value,
+        doing="",
+    )
+    if not taken:
+        raise run_stopped()
+    staged = paths_written(attempt.run)
+    if not proposes_nothing(answer) and attempt.run.stages_value:
+        staged = list(dict.fromkeys([*staged, *_stage(attempt, answer)]))
+    AgentRun.objects.filter(pk=attempt.run.pk).update(staged=staged)
+    attempt.run.status = RunStatus.SUCCEEDED
+    record_run_end(attempt.run, attempt.actor)
+    wake_next(attempt.run)
+
+
+class _RollBack(Exception):
+    """Rolls back what was staged to see whether it can be."""
+
+
+def _stage(attempt: RunAttempt, answer: Suggestion | FieldSuggestion) -> tuple[str, ...]:
+    if attempt.post is None:
+        message = "There is no post here: answer with a summary only."
+        raise RuleViolation(message, details={"post": [message]})
+    return stage(
+        post_id=attempt.post.pk,
+        layer=Layer.AI_REVIEW,
+        actor=attempt.actor,
+        edit=edit_for(answer, attempt.target),
+    ).paths
+
+
+def execute_run(run_id: UUID | str) -> None:
+    """Do a run, if it waits to be done. Safe to call any number of times."""
+    run = _claim(run_id)
+    if run is None:
+        return
+    redactor = RunRedactor(run.context.get("untrusted"))
+    try:
+        with Heartbeat(run) as heartbeat, current_run(run):
+            _work(run, heartbeat, redactor)
+    except port.ProviderStopped:
+        logger.info("run %s was taken from this worker; nothing was staged", run.pk)
+    except port.ProviderTimeout as error:
+        end_run(run, RunStatus.TIMED_OUT, redactor.redact(str(error)))
+    except port.ProviderError as error:
+        end_run(run, RunStatus.FAILED, redactor.redact(str(error)))
+    except CmsError as error:
+        end_run(run, RunStatus.FAILED, redactor.redact(error.message))
+    except Exception as error:
+        if is_database_away(error):
+            # Nothing can be written now. The run falls silent, and the sweep gives it another attempt.
+            log_database_away(error, f"run {run.pk}")
+            return
+        reference = uuid4().hex[:12]
+        logger.exception("run %s failed, reference %s", run.pk, reference)
+        sentence = f"Something went wrong here; it was logged as {reference}."
+        end_run(run, RunStatus.FAILED, sentence)
+
+
+def _claim(run_id: UUID | str) -> AgentRun | None:
+    """The run with a fresh attempt, unless it is taken, finished, or waits for an earlier one of its event."""
+    now, token = timezone.now(), uuid4()
+    taken = (
+        AgentRun.objects.filter(pk=run_id, status=RunStatus.QUEUED)
+        .exclude(held_back())
+        .update(
+            status=RunStatus.RUNNING,
+            attempt=token,
+            attempts=F("attempts") + 1,
+            started_at=now,
+            heartbeat_at=now,
+            deadline_at=now + timedelta(seconds=settings.CMS_ENV.agent_run_timeout),
+        )
+    )
+    return AgentRun.objects.filter(pk=run_id, attempt=token).first() if taken else None
+
+
+def _work(run: AgentRun, heartbeat: Heartbeat, redactor: RunRedactor) -> None:
+    attempt = prepare_attempt(run)
+    choice = resolve(attempt.agent)
+    version = save_prompt_version(attempt.agent)
+    if not owned_rows(run).update(
+        provider=choice.provider, model=choice.model, prompt_version=version
+    ):
+        raise run_stopped()
+    document = attempt.layers.ai_review.document if attempt.layers else None
+    if attempt.layers is not None and attempt.post is not None and attempt.target is not None:
+        payload = field_payload(run, attempt.post, attempt.layers, attempt.target)
+    else:
+        source = translation_source(attempt.post, attempt.agent, attempt.actor)
+        payload = canonical_payload(run, attempt.post, document, source)
+    payload = add_rejections(payload, attempt.post, document, attempt.target)
+    transcript = Transcript(run, redactor)
+    watcher = RunWatcher(run, choice, transcript)
+    toolbox = RunToolbox(attempt, watcher.doing) if attempt.agent.llm_config.use_mcp else None
+    tools = toolbox.specs() if toolbox is not None else ()
+    talk = port.open_conversation(
+        attempt.agent,
+        choice,
+        system_prompt=system_prompt(attempt.agent, run, document, tools),
+        payload=payload,
+        output_type=output_type(run.scope),
+        toolbox=toolbox,
+        watcher=watcher,
+    )
+    heartbeat.on_lost = talk.stop
+    _converse(attempt, talk, fence_payload(run, payload), transcript)
+
+
+def _converse(
+    attempt: RunAttempt, talk: port.Conversation, text: str, transcript: Transcript
+) -> None:
+    """Ask until an answer can be staged whole, sending back what was wrong with the one before."""
+    left, refused = MAX_RETRIES, ""
+    while True:
+        seconds = 0.0
+        if attempt.run.deadline_at is not None:  # the claim sets it
+            seconds = (attempt.run.deadline_at - timezone.now()).total_seconds()
+        try:
+            answer = talk.ask(text, retries=left, seconds=seconds)
+        except (port.ProviderTimeout, port.ProviderStopped):
+            raise
+        except port.ProviderError as error:
+            if refused:
+                raise port.ProviderError(f"The answer was refused: {refused} {error}") from None
+            raise
+        finally:
+            transcript.keep()
+        left -= answer.retried
+        try:
+            return finish_run(attempt, answer.output, transcript.redactor)
+        except RuleViolation as error:
+            lines = [f"{path}: {' '.join(said)}" for path, said in error.details.items()]
+            refused = "\n".join(lines) or error.message
+        mark_refused(attempt.run, transcript.redactor.redact(refused))
+        if left <= 0:
+            raise port.ProviderError(
+                f"The answer was refused after {MAX_RETRIES + 1} tries: {refused}"
+            )
+        left -= 1
+        text = (
+            "Your answer was refused and nothing of it was staged. "
+            f"Mend it and answer again, in full:\n{refused}"
+        )

@@ -1,0 +1,247 @@
+"""The life of a run after it was created: queued, recorded, ended, cancelled, and swept where its worker died.
+
+The row is the truth and a message to a worker only a wake-up: the sweep makes good what a dead worker or a lost
+message left behind. It looks at rows only, and may run at any time, twice too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from django.db import models, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from agents_app.budgets.reserving import settle_abandoned, settle_lost
+from agents_app.models import UNFINISHED, AgentRun, RunPost, RunStatus
+from agents_app.runs.scope import START_PERMISSIONS
+from agents_app.runs.undo_log import take_back
+from content.models import Post
+from core import events
+from core.actor import Actor, Visitor
+from core.errors import Conflict, NotAllowed, NotFound
+from core.json import JsonObject
+from core.waking import after_commit
+
+
+def find_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
+    """A run, for whoever may see agents. Raises `NotFound`."""
+    actor.require("agents.view")
+    run = find_run_or_none(run_id)
+    if run is None:
+        raise NotFound(_("No run has the id %(run_id)s.") % {"run_id": str(run_id)[:80]})
+    return run
+
+
+def find_run_or_none(run_id: UUID | str | None) -> AgentRun | None:
+    """Return the run of that id; None where there is no such run, or the text is no id."""
+    try:
+        return AgentRun.objects.filter(pk=UUID(str(run_id))).first() if run_id else None
+    except ValueError:
+        return None
+
+
+def record_run(what: str, run: AgentRun, actor: Actor) -> None:
+    """Record, in the caller's transaction, what became of a run and by whom."""
+    if run.event_id is not None and actor.event_id is None:
+        actor = replace(actor, event_id=run.event_id, hop=run.hop)
+    payload: JsonObject = {
+        "id": str(run.pk),
+        "agentId": run.agent_id,
+        "scope": run.scope,
+        "status": run.status,
+    }
+    events.record(f"agent.run.{what}", actor=actor, post_id=run.post_id, payload=payload)
+
+
+def record_run_end(run: AgentRun, actor: Actor | None = None) -> None:
+    """Record that a run ended. Where it was ended for its agent, the system did it."""
+    record_run("finished", run, actor or _system_for(run))
+
+
+def record_step(run: AgentRun) -> None:
+    """Tell the pages that show the run that it went on."""
+    payload: JsonObject = {"id": str(run.pk)}
+    events.record("run.step", actor=_system_for(run), post_id=run.post_id, payload=payload)
+
+
+def _system_for(run: AgentRun) -> Actor:
+    return Actor(
+        user=Visitor(username="system", role="system"),
+        via="system",
+        agent_id=run.agent_id,
+        run_id=str(run.pk),
+        event_id=run.event_id,
+        hop=run.hop + 1,
+    )
+
+
+def wake(run_id: UUID) -> None:
+    """Tell a worker of a run, after the commit. A lost message is made good by the sweep."""
+
+    def send() -> None:
+        from agents_app.tasks import run_agent
+
+        run_agent.delay(str(run_id))
+
+    after_commit(send, f"run {run_id}")
+
+
+def wake_next(run: AgentRun) -> None:
+    """Tell a worker of the run that waited for this one: the next of the same event."""
+    if run.event_id is None:
+        return
+    following = AgentRun.objects.filter(
+        event_id=run.event_id, position__gt=run.position, status=RunStatus.QUEUED
+    )
+    next_id = following.order_by("position").values_list("pk", flat=True).first()
+    if next_id is not None:
+        wake(next_id)
+
+
+def held_back() -> models.Q:
+    """Runs whose event has an earlier run that is not finished."""
+    earlier = AgentRun.objects.filter(
+        event_id=models.OuterRef("event_id"),
+        position__lt=models.OuterRef("position"),
+        status__in=UNFINISHED,
+    )
+    return models.Q(models.Exists(earlier))
+
+
+@transaction.atomic
+def end_run(
+    run: AgentRun, status: RunStatus, error: str, *, silent_since: datetime | None = None
+) -> bool:
+    """End a run whose attempt is still the one at hand (and silent since then). Answers whether it was."""
+    lock_posts(run)
+    changed = _running(run, silent_since).update(
+        status=status, error=error[:MAX_ERROR_CHARACTERS], doing="", finished_at=timezone.now()
+    )
+    if not changed:
+        return False
+    run.status = status
+    take_back(run)
+    record_run_end(run)
+    wake_next(run)
+    return True
+
+
+@transaction.atomic
+def end_lost_run(run: AgentRun, error: str) -> bool:
+    """End a run that is silent: whatever it had under way counts as used."""
+    ended = end_run(run, RunStatus.FAILED, error, silent_since=run.heartbeat_at)
+    if ended:
+        settle_lost(run)
+    return ended
+
+
+@transaction.atomic
+def queue_again(run: AgentRun) -> bool:
+    """Take a run from a worker that is silent, for another attempt. Nothing of the last one stays."""
+    lock_posts(run)
+    # The attempt goes, so that the worker, if it still lives somewhere, can write nothing.
+    changed = _running(run, run.heartbeat_at).update(
+        status=RunStatus.QUEUED, attempt=None, doing="", queued_at=timezone.now()
+    )
+    if changed:
+        take_back(run)
+        settle_lost(run)
+        wake(run.pk)
+    return bool(changed)
+
+
+def _running(run: AgentRun, silent_since: datetime | None) -> QuerySet[AgentRun]:
+    rows = AgentRun.objects.filter(pk=run.pk, attempt=run.attempt, status=RunStatus.RUNNING)
+    return rows if silent_since is None else rows.filter(heartbeat_at=silent_since)
+
+
+def lock_posts(*runs: AgentRun) -> None:
+    """Lock what the runs wrote in, before their own rows: tools that write lock the post first, and the row last."""
+    written = RunPost.objects.filter(run_id__in=[run.pk for run in runs])
+    ids: set[UUID] = set(written.values_list("post_id", flat=True))
+    ids |= {run.post_id for run in runs if run.post_id is not None}
+    rows = Post.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=ids)
+    len(rows.order_by("pk").values_list("pk"))
+
+
+MAX_ERROR_CHARACTERS: Final = 1000
+WAKE_AFTER: Final = timedelta(seconds=30)
+MAX_WAKE_PAUSE: Final = timedelta(minutes=10)
+"""Between two messages of a run that waits for hours: while no worker takes them, they heap up in the queue."""
+SILENCE_TIMEOUT: Final = timedelta(seconds=30)
+"""Six heartbeats."""
+DEADLINE_GRACE: Final = timedelta(seconds=30)
+MAX_ATTEMPTS: Final = 2
+
+
+def sweep_runs() -> int:
+    """Queue again what waits, retry once what lost its worker, end what is overdue. Answers how many it touched."""
+    limit = timezone.now() - DEADLINE_GRACE
+    # Their worker lives and hangs: it could not end them by itself.
+    overdue = AgentRun.objects.filter(status=RunStatus.RUNNING, deadline_at__lt=limit)
+    touched = _wake_waiting()
+    touched += sum(end_run(run, RunStatus.TIMED_OUT, "The run took too long.") for run in overdue)
+    return touched + _take_from_the_dead() + settle_abandoned()
+
+
+@transaction.atomic
+def _wake_waiting() -> int:
+    now = timezone.now()
+    late = (
+        AgentRun.objects.filter(status=RunStatus.QUEUED, queued_at__lt=now - WAKE_AFTER)
+        .exclude(held_back())
+        .values_list("pk", "created_at", "queued_at")
+    )
+    # The longer it waited until the last message, the longer until the next.
+    waiting = [
+        run_id
+        for run_id, created_at, queued_at in late
+        if now - queued_at >= min(queued_at - created_at, MAX_WAKE_PAUSE)
+    ]
+    for run_id in waiting:
+        wake(run_id)
+    # Not again at the next sweep: the message may only be waiting behind others.
+    AgentRun.objects.filter(pk__in=waiting, status=RunStatus.QUEUED).update(queued_at=now)
+    return len(waiting)
+
+
+def _take_from_the_dead() -> int:
+    silent = AgentRun.objects.filter(
+        status=RunStatus.RUNNING, heartbeat_at__lt=timezone.now() - SILENCE_TIMEOUT
+    )
+    touched = 0
+    for run in silent:
+        if run.attempts < MAX_ATTEMPTS:
+            touched += queue_again(run)
+        else:
+            message = f"Its worker stopped in the middle, {run.attempts} times. Nothing was staged."
+            touched += end_lost_run(run, message)
+    return touched
+
+
+@transaction.atomic
+def cancel_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
+    """Stop a run that is not finished. What its tools staged goes, and its worker stages nothing any more."""
+    run = find_run(run_id=run_id, actor=actor)
+    if actor.is_person:
+        actor.require(START_PERMISSIONS.get(run.scope, "agents.edit"))
+    elif run.by_id != actor.user.pk:
+        raise NotAllowed(_("Only whoever began a run, or a person with the right, may cancel it."))
+    lock_posts(run)
+    changed = AgentRun.objects.filter(pk=run.pk, status__in=UNFINISHED).update(
+        status=RunStatus.CANCELLED, finished_at=timezone.now(), doing=""
+    )
+    run.refresh_from_db()
+    if not changed:
+        raise Conflict(
+            _("The run is %(status)s already.") % {"status": run.status}, code="run_finished"
+        )
+    take_back(run)
+    record_run("cancelled", run, actor)
+    wake_next(run)
+    return run

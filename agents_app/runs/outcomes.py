@@ -1,0 +1,165 @@
+"""Outcomes of proposals: what became of each path of a run, and how much of an agent's work people accept."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Final
+
+from django.db.models import Count, Q, Sum
+
+from agents_app.models import AgentRun, RunStatus
+from content.layers import Layers, LayerView
+from content.models import Layer, Provenance
+from core.models import Event
+
+_REJECTED: Final = tuple(f"post.{layer.value}.reject" for layer in Layer)
+_RECONSIDERED: Final = tuple(f"post.{layer.value}.reconsider" for layer in Layer)
+_MAX_RUN_EVENTS: Final = 200
+
+
+class ProposalOutcome(StrEnum):
+    """`gone`: somebody wrote something else over it before anybody decided."""
+
+    WAITING = "waiting"
+    SUBMITTED = "submitted"
+    ACCEPTED = "accepted"
+    EDITED = "edited"
+    REJECTED = "rejected"
+    TAKEN_BACK = "taken-back"
+    GONE = "gone"
+
+
+def proposal_outcomes(run: AgentRun, layers: Layers) -> Mapping[str, ProposalOutcome]:
+    """The fate of each path that the run staged in its own post. Two queries."""
+    staged = [str(path) for path in run.staged]
+    live = Provenance.objects.filter(run_id=str(run.pk), post=run.post).order_by("pk")
+    # The paths that went live, and whether a person changed the words before.
+    accepted = {path: bool(by) for path, by in live.values_list("path", "edited_by_name")}
+    rejected = _rejected_paths(run, staged)
+    return {path: _outcome(path, run, layers, accepted, rejected) for path in staged}
+
+
+def _outcome(
+    path: str,
+    run: AgentRun,
+    layers: Layers,
+    accepted: Mapping[str, bool],
+    rejected: frozenset[str],
+) -> ProposalOutcome:
+    if _is_pending(layers.ai_review, path, run):
+        return ProposalOutcome.WAITING
+    if _is_pending(layers.review, path, run):
+        return ProposalOutcome.SUBMITTED
+    if run.reverted_at is not None:
+        return ProposalOutcome.TAKEN_BACK
+    if path in accepted:
+        return ProposalOutcome.EDITED if accepted[path] else ProposalOutcome.ACCEPTED
+    return ProposalOutcome.REJECTED if path in rejected else ProposalOutcome.GONE
+
+
+def _is_pending(view: LayerView, path: str, run: AgentRun) -> bool:
+    mark = view.marks.get(path)
+    return mark is not None and mark.run_id == str(run.pk) and path in view.changes.paths
+
+
+def _rejected_paths(run: AgentRun, staged: list[str]) -> frozenset[str]:
+    events = Event.objects.filter(
+        post_id=run.post_id, name__in=_REJECTED + _RECONSIDERED, created_at__gte=run.created_at
+    )
+    found: set[str] = set()
+    # A list inside JSON is searched here: the databases don't share a lookup for it.
+    latest = list(events.order_by("-id").values_list("name", "payload")[:_MAX_RUN_EVENTS])
+    for name, payload in reversed(latest):
+        runs, paths = payload.get("runs"), payload.get("paths")
+        if isinstance(runs, list) and str(run.pk) in runs and isinstance(paths, list):
+            own = {str(path) for path in paths if path in staged}
+            found = found | own if name in _REJECTED else found - own
+    return frozenset(found)
+
+
+_MAX_RATE_EVENTS: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptanceRate:
+    """Of one agent since a moment. `accepted` and `rejected` are changes that people decided on."""
+
+    runs: int = 0
+    failed: int = 0
+    cost: Decimal | None = None
+    accepted: int = 0
+    rejected: int = 0
+
+    @property
+    def decided(self) -> int:
+        return self.accepted + self.rejected
+
+    @property
+    def share(self) -> int | None:
+        """Accepted of what was decided, in percent; None where nothing was."""
+        return round(self.accepted * 100 / self.decided) if self.decided else None
+
+
+def acceptance_rates(since: datetime) -> Mapping[str, AcceptanceRate]:
+    """By agent. Four queries, however many there are."""
+    rows = (
+        AgentRun.objects.filter(created_at__gte=since, is_dry=False)
+        .order_by()
+        .values("agent_id")
+        .annotate(
+            runs=Count("pk"),
+            failed=Count("pk", filter=Q(status__in=(RunStatus.FAILED, RunStatus.TIMED_OUT))),
+            spent=Sum("cost"),
+        )
+    )
+    # What went live of agents' words, be it with edits.
+    live = Provenance.objects.filter(created_at__gte=since).exclude(agent_id="").exclude(run_id="")
+    counted = live.order_by().values("agent_id").annotate(number=Count("pk"))
+    accepted = Counter({row["agent_id"]: row["number"] for row in counted})
+    rejected = _rejected_counts(since)
+    found: dict[str, AcceptanceRate] = defaultdict(AcceptanceRate)
+    for row in rows:
+        found[row["agent_id"]] = AcceptanceRate(row["runs"], row["failed"], row["spent"])
+    for agent_id in {*accepted, *rejected}:
+        rate = found[agent_id]
+        found[agent_id] = AcceptanceRate(
+            rate.runs, rate.failed, rate.cost, accepted[agent_id], rejected[agent_id]
+        )
+    return found
+
+
+def _rejected_counts(since: datetime) -> Counter[str]:
+    """The latest rejections that stand, path by path, for the agents whose runs had staged them."""
+    names = _REJECTED + _RECONSIDERED
+    events = Event.objects.filter(name__in=names, created_at__gte=since).order_by("-id")
+    told = list(events.values_list("pk", "name", "payload")[:_MAX_RATE_EVENTS])
+    named = {str(id_) for _pk, _name, payload in told for id_ in _texts(payload, "runs")}
+    runs = {
+        str(pk): (agent_id, set(map(str, staged)))
+        for pk, agent_id, staged in AgentRun.objects.filter(pk__in=named).values_list(
+            "pk", "agent_id", "staged"
+        )
+    }
+    found: Counter[str] = Counter()
+    rejected: dict[object, set[str]] = {
+        pk: set(_texts(payload, "paths")) for pk, name, payload in told if name in _REJECTED
+    }
+    for pk, name, payload in told:
+        # Of a rejection from before, only that it was taken back is told here.
+        counted = rejected.get(payload.get("rejection", pk), set())
+        sign = 1 if name in _REJECTED else -1
+        paths = counted & set(_texts(payload, "paths"))
+        for run_id in _texts(payload, "runs"):
+            agent_id, staged = runs.get(run_id, ("", set()))
+            found[agent_id] += sign * len(paths & staged)
+    return +found
+
+
+def _texts(payload: Mapping[str, object], key: str) -> list[str]:
+    value = payload.get(key)
+    return [str(item) for item in value] if isinstance(value, list) else []

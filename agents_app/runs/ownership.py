@@ -1,0 +1,140 @@
+"""Whose a run is: the worker's that holds its attempt, until the run is cancelled, ends, or goes to another one."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import TracebackType
+from typing import Final
+
+from django.db import Error, connection
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from agents_app.models import AgentRun, RunStatus
+from agents_app.providers.port import ProviderStopped
+from core import events
+from core.models import Event
+
+_WRITE_EVENTS = (
+    "post.created",
+    "post.create-translation",
+    "post.ai-review.save",
+    "post.ai-review.approve",
+    "media.uploaded",
+)
+"""What tools record when they write."""
+_current_run: ContextVar[AgentRun | None] = ContextVar("run_at_work", default=None)
+
+
+def owned_rows(run: AgentRun) -> QuerySet[AgentRun]:
+    """The run, while it is still this worker's."""
+    return AgentRun.objects.filter(pk=run.pk, attempt=run.attempt, status=RunStatus.RUNNING)
+
+
+def require_ownership(run: AgentRun) -> None:
+    """Raise `ProviderStopped` where the run is no longer this worker's: cancelled, over, or given to another."""
+    if not owned_rows(run).exists():
+        raise run_stopped()
+
+
+def run_stopped() -> ProviderStopped:
+    return ProviderStopped("The run was stopped.")
+
+
+def require_current_ownership() -> None:
+    """`require_ownership` of the run that is done here, if one is."""
+    run = _current_run.get()
+    if run is not None:
+        require_ownership(run)
+
+
+@contextmanager
+def current_run(run: AgentRun) -> Iterator[None]:
+    """In the block, whatever is written for the run stands only while the run is this worker's."""
+    token = _current_run.set(run)
+    try:
+        yield
+    finally:
+        _current_run.reset(token)
+
+
+def refuse_late_write(event: Event) -> None:
+    """Undo what a tool writes for a run that was cancelled or given to another while it was called.
+
+    The row of the run stays locked until the tool's write stands, so that whoever ends the run finds it.
+    """
+    run = _current_run.get()
+    if run is None or event.run_id != str(run.pk):
+        return
+    locked = AgentRun.objects.select_for_update(no_key=True).filter(pk=run.pk)
+    row = locked.values_list("attempt", "status").first()
+    # It is `succeeded` already where its own answer is staged, in that very transaction.
+    if row is None or row != (run.attempt, row[1]) or row[1] not in _WRITABLE_STATUSES:
+        raise run_stopped()
+
+
+_WRITABLE_STATUSES = (RunStatus.RUNNING, RunStatus.SUCCEEDED)
+
+
+def connect() -> None:
+    """Look at every write of a run. Called once, at start."""
+    events.subscribe_inside(_WRITE_EVENTS, refuse_late_write)
+
+
+logger = logging.getLogger(__name__)
+BEAT_SECONDS: Final = 5.0
+
+
+class Heartbeat:
+    """`with Heartbeat(run) as beat:` writes `heartbeat_at` from a thread of its own.
+
+    When the run is no longer this attempt's (cancelled, or taken over by the sweep) `is_lost` is set and
+    `on_lost`, where there is one, is called once.
+    """
+
+    def __init__(self, run: AgentRun, *, every: float | None = None) -> None:
+        self.is_lost = False
+        self.on_lost: Callable[[], None] | None = None
+        self._own = {"pk": run.pk, "attempt": run.attempt, "status": RunStatus.RUNNING}
+        self._every = BEAT_SECONDS if every is None else every
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._beat, name=f"heartbeat-{run.pk}", daemon=True)
+
+    def __enter__(self) -> Heartbeat:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _beat(self) -> None:
+        try:
+            while not self._ended.wait(self._every):
+                if not self._is_ours():
+                    self.is_lost = True
+                    if self.on_lost is not None:
+                        self.on_lost()
+                    return
+        finally:
+            connection.close()
+
+    def _is_ours(self) -> bool:
+        try:
+            changed = AgentRun.objects.filter(**self._own).update(heartbeat_at=timezone.now())
+        except Error:
+            # A beat that is missed is no reason to give up; the sweep waits for several.
+            logger.warning(
+                "could not write the heartbeat of run %s", self._own["pk"], exc_info=True
+            )
+            return True
+        return bool(changed)

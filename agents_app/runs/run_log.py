@@ -1,0 +1,205 @@
+"""The log of a run at work: steps, usage, what is said in it, and what it does at present."""
+
+from __future__ import annotations
+
+import time
+from decimal import Decimal
+from typing import Final, Literal
+
+from django.db import transaction
+from django.db.models import DecimalField, F, Max, Value
+from django.db.models.functions import Coalesce
+
+from agents_app.budgets.reserving import reserve, settle
+from agents_app.models import AgentRun, Reservation, RunMessage, RunStep
+from agents_app.providers.port import Choice, Step
+from agents_app.providers.prices import cost_of
+from agents_app.runs.lifecycle import record_step
+from agents_app.runs.ownership import owned_rows, require_ownership
+from agents_app.runs.redaction import RunRedactor
+
+MAX_SUMMARY_CHARACTERS: Final = 1000
+MAX_NAME_CHARACTERS: Final = 120
+
+
+@transaction.atomic
+def add_step(run: AgentRun, step: Step) -> bool:
+    """Write down one more step, of a run that was cancelled meanwhile too.
+
+    Answers False, and writes nothing, where another worker has the run.
+    """
+    # Locked, so that no two steps get one number.
+    rows = AgentRun.objects.select_for_update(no_key=True).filter(pk=run.pk)
+    if rows.values_list("attempt", flat=True).first() != run.attempt:
+        return False
+    last = RunStep.objects.filter(run_id=run.pk).aggregate(last=Max("number"))["last"] or 0
+    RunStep.objects.create(
+        run_id=run.pk,
+        number=last + 1,
+        kind=step.kind,
+        name=step.name[:MAX_NAME_CHARACTERS],
+        ok=step.ok,
+        milliseconds=step.milliseconds,
+        summary=step.summary[:MAX_SUMMARY_CHARACTERS],
+    )
+    record_step(run)
+    return True
+
+
+def add_usage(
+    run: AgentRun, *, input_tokens: int = 0, output_tokens: int = 0, cost: Decimal | None = None
+) -> None:
+    """Add what was used to what the run used so far; a cost that nobody knows adds nothing."""
+    spent: dict[str, object] = {
+        "input_tokens": F("input_tokens") + input_tokens,
+        "output_tokens": F("output_tokens") + output_tokens,
+    }
+    if cost is not None:
+        none = Value(Decimal(0), output_field=DecimalField(max_digits=12, decimal_places=6))
+        spent["cost"] = Coalesce(F("cost"), none) + cost
+    AgentRun.objects.filter(pk=run.pk).update(**spent)
+
+
+def mark_refused(run: AgentRun, refused: str) -> None:
+    """Say of the latest answer that the rules of the content refused it."""
+    last = run.steps.filter(kind="model").order_by("-number").first()
+    if last is not None:
+        run.steps.filter(pk=last.pk).update(
+            ok=False, summary=f"refused: {refused}"[:MAX_SUMMARY_CHARACTERS]
+        )
+
+
+WAITING_TEXT: Final = "Waiting for the model"
+_ACTIVITY_SECONDS: Final = 1.0
+_CHARACTERS_PER_WORD: Final = 6
+
+
+class ActivityText:
+    """Writes it into the row, about once a second where it only grows."""
+
+    def __init__(self, run: AgentRun) -> None:
+        self._run = run
+        self._said = ""
+        self._next = 0.0
+
+    def say(self, text: str) -> None:
+        """Something new; the words are of this service."""
+        if text != self._said:
+            self._said, self._next = text, time.monotonic() + _ACTIVITY_SECONDS
+            owned_rows(self._run).update(doing=text[:200])
+
+    def wrote(self, characters: int) -> None:
+        """So much of an answer has come."""
+        if time.monotonic() >= self._next:
+            words = max(characters // _CHARACTERS_PER_WORD, 1)
+            rounded = words if words < 20 else words // 10 * 10
+            self.say(f"Writing, about {rounded:,} words so far")
+
+
+MAX_MESSAGE_CHARACTERS: Final = 200_000
+"""Characters of one message."""
+MAX_TRANSCRIPT_CHARACTERS: Final = 1_000_000
+"""Characters of one attempt at a run."""
+MAX_MESSAGES: Final = 500
+CUT_MARK: Final = "\n[…]"
+
+
+class Transcript:
+    """The messages of one attempt. What was said waits in memory for the next `keep`."""
+
+    def __init__(self, run: AgentRun, redactor: RunRedactor) -> None:
+        self._run = run
+        self.redactor = redactor
+        self._waiting: list[RunMessage] = []
+        self._left = MAX_TRANSCRIPT_CHARACTERS
+        self._messages = 0
+
+    def add(self, role: str, name: str, text: str) -> None:
+        if role == "tool":
+            self.redactor.add_tool_answer(name, text)
+        self._messages += 1
+        if self._messages > MAX_MESSAGES:
+            return
+        shown = (
+            self.redactor.redact_answer(name, text)
+            if role == "tool"
+            else self.redactor.redact(text)
+        )
+        most = min(MAX_MESSAGE_CHARACTERS, self._left)
+        is_cut = len(shown) > most
+        shown = shown[:most] + CUT_MARK if is_cut else shown
+        self._left -= min(len(shown), self._left)
+        self._waiting.append(
+            RunMessage(
+                run_id=self._run.pk,
+                role=role,
+                name=self.redactor.redact(name)[:MAX_NAME_CHARACTERS],
+                text=shown,
+                is_cut=is_cut,
+            )
+        )
+
+    def keep(self) -> None:
+        """Store what waits, while the run is this worker's: one that is over says nothing more."""
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return
+        with transaction.atomic():
+            # Locked, so that no two messages get one number.
+            if not owned_rows(self._run).select_for_update(no_key=True).values("pk"):
+                return
+            rows = RunMessage.objects.filter(run_id=self._run.pk)
+            last = rows.aggregate(last=Max("number"))["last"] or 0
+            for number, message in enumerate(waiting, last + 1):
+                message.number = number
+            RunMessage.objects.bulk_create(waiting)
+
+
+class RunWatcher:
+    """A `Watcher` for one attempt at a run."""
+
+    def __init__(self, run: AgentRun, choice: Choice, transcript: Transcript) -> None:
+        self._run = run
+        self._choice = choice
+        self._transcript = transcript
+        self._reservation: Reservation | None = None
+        self.doing = ActivityText(run)
+
+    def before_request(self, *, input_tokens: int, output_tokens: int) -> None:
+        """Raises `ProviderStopped`, or `BudgetExceeded`."""
+        require_ownership(self._run)
+        self._transcript.keep()
+        self.doing.say(WAITING_TEXT)
+        self._reservation = reserve(
+            agent_id=self._run.agent_id,
+            run=self._run,
+            tokens=input_tokens + output_tokens,
+            cost=cost_of(self._choice, input_tokens, output_tokens),
+            input_tokens=input_tokens,
+        )
+
+    def after_request(self, step: Step, *, input_tokens: int, output_tokens: int) -> None:
+        """The run and its budget count the same, be the run over or not: it was spent all the same."""
+        reservation, self._reservation = self._reservation, None
+        with transaction.atomic():
+            # The run before the budget, as everybody locks them.
+            is_its = add_step(self._run, step)
+            tokens = input_tokens + output_tokens
+            # What the sweep settled already counts as used whole.
+            if reservation is not None and settle(reservation, tokens=tokens, cost=step.cost):
+                add_usage(
+                    self._run,
+                    input_tokens=input_tokens,
+                    output_tokens=output_tokens,
+                    cost=step.cost,
+                )
+        if is_its:
+            self._transcript.keep()
+
+    def heard(self, characters: int) -> None:
+        self.doing.wrote(characters)
+
+    def said(
+        self, role: Literal["system", "user", "assistant", "tool"], name: str, text: str
+    ) -> None:
+        self._transcript.add(role, name, text)
