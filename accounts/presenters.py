@@ -1,8 +1,8 @@
-"""Accounts, roles and tokens as the API answers them. No secret is ever part of it."""
+"""Accounts and roles as the API answers them. No secret is ever part of it."""
 
 from __future__ import annotations
 
-from accounts.models import AccountToken, ApiToken, User
+from accounts.models import User
 from accounts.roles import Role, permissions_of
 from core.json import JsonObject
 
@@ -27,27 +27,4 @@ def role(of: Role) -> JsonObject:
         "role": of.value,
         "permissions": [*sorted(permissions_of(of))],
         "canLogIn": of != Role.AI_AGENT,
-    }
-
-
-def token(of: ApiToken) -> JsonObject:
-    """A token, by its last four characters."""
-    return {**account_token(of), "permissions": [*of.permissions]}
-
-
-def account_token(of: AccountToken) -> JsonObject:
-    """What every kind of token answers."""
-    maker = of.made_by
-    return {
-        "id": str(of.pk),
-        "name": of.name,
-        "hint": of.hint,
-        "state": of.state,
-        "userId": of.user_id,
-        "username": of.user.username,
-        "createdAt": of.created_at,  # type: ignore[dict-item]
-        "createdBy": {"id": maker.pk, "username": maker.username} if maker else None,
-        "expiresAt": of.expires_at,  # type: ignore[dict-item]
-        "lastUsedAt": of.last_used_at,  # type: ignore[dict-item]
-        "revokedAt": of.revoked_at,  # type: ignore[dict-item]
     }

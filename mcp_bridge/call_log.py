@@ -69,6 +69,15 @@ def names_of(principals: Iterable[str]) -> dict[str, str]:
     return {principal: found.get(principal, principal) for principal in principals}
 
 
+def with_caller_names(found: Iterable[McpCall]) -> list[McpCall]:
+    """Return the calls, each with `caller_name` set. One query for all names."""
+    rows = list(found)
+    names = names_of(row.principal for row in rows)
+    for row in rows:
+        row.caller_name = names[row.principal]
+    return rows
+
+
 def token_id_of(principal: str) -> UUID | None:
     """The id of the token behind a caller, where it is one."""
     if not principal.startswith(_CLIENT):

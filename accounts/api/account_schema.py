@@ -8,7 +8,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
-from accounts.roles import PERMISSIONS, Role
+from accounts.roles import Role
 from core.api.schema import MetaSchema
 
 ROLES: Final = [role.value for role in Role]
@@ -72,50 +72,6 @@ class RoleListSchema(serializers.Serializer[object]):
     """Roles."""
 
     data = GrantsSchema(many=True)  # type: ignore[assignment]  # likewise
-    meta = MetaSchema()
-
-
-class TokenMakerSchema(serializers.Serializer[object]):
-    """Who made a token."""
-
-    id = serializers.IntegerField(min_value=1)
-    username = serializers.CharField()
-
-
-class AccountTokenSchema(serializers.Serializer[object]):
-    """What every kind of token answers, by the last four characters of its secret."""
-
-    id = serializers.UUIDField()
-    name = serializers.CharField(max_length=100)
-    hint = serializers.CharField(min_length=4, max_length=4)
-    state = serializers.ChoiceField(choices=STATES)
-    userId = serializers.IntegerField(min_value=1)
-    username = serializers.CharField()
-    createdAt = serializers.DateTimeField()
-    createdBy = TokenMakerSchema(allow_null=True)
-    expiresAt = serializers.DateTimeField(allow_null=True)
-    lastUsedAt = serializers.DateTimeField(allow_null=True)
-    revokedAt = serializers.DateTimeField(allow_null=True)
-
-
-class TokenSchema(AccountTokenSchema):
-    """A token, by the last four characters of its secret."""
-
-    permissions = serializers.ListField(
-        child=serializers.CharField(), min_length=1, max_length=len(PERMISSIONS)
-    )
-
-
-class MadeTokenSchema(TokenSchema):
-    """A token with its secret, which is answered this once."""
-
-    token = serializers.CharField()
-
-
-class TokenListSchema(serializers.Serializer[object]):
-    """Tokens, newest first."""
-
-    data = TokenSchema(many=True)  # type: ignore[assignment]  # likewise
     meta = MetaSchema()
 
 

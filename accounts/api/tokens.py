@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, ClassVar
+from datetime import datetime
+from typing import Annotated, ClassVar, Literal
+from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
-from pydantic import Field
+from pydantic import AliasPath, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts import presenters, queries
-from accounts.api import account_schema as schema
+from accounts import queries
+from accounts.api.account_schema import TOKEN_PARAMETERS
 from accounts.models import ApiToken
+from accounts.roles import PERMISSIONS
 from accounts.services.tokens import create_token, revoke_token
+from core.api.answer import Answer, list_of
 from core.api.body import Body, Moment, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
@@ -33,6 +37,41 @@ def named_on_the_wire() -> Iterator[None]:
     except RuleViolation as error:
         details = {_ON_THE_WIRE.get(name, name): texts for name, texts in error.details.items()}
         raise RuleViolation(error.message, code=error.code, details=details) from None
+
+
+class TokenMakerAnswer(Answer):
+    """Who made a token."""
+
+    id: int = Field(ge=1)
+    username: str
+
+
+class AccountTokenAnswer(Answer):
+    """What every kind of token answers, by the last four characters of its secret."""
+
+    id: UUID
+    name: str = Field(max_length=100)
+    hint: str = Field(min_length=4, max_length=4)
+    state: Literal["active", "expired", "revoked"]
+    user_id: int = Field(ge=1)
+    username: str = Field(validation_alias=AliasPath("user", "username"))
+    created_at: datetime
+    created_by: TokenMakerAnswer | None = Field(validation_alias="made_by")
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+
+
+class TokenAnswer(AccountTokenAnswer):
+    """A token, by the last four characters of its secret."""
+
+    permissions: list[str] = Field(min_length=1, max_length=len(PERMISSIONS))
+
+
+class MadeTokenAnswer(TokenAnswer):
+    """A token with its secret, which is answered this once."""
+
+    token: str
 
 
 class NewToken(Body):
@@ -58,16 +97,18 @@ class TokenViewSet(ApiViewSet):
         "destroy": "tokens.manage",
     }
 
-    @extend_schema(parameters=schema.TOKEN_PARAMETERS, responses=schema.TokenListSchema)
+    @extend_schema(
+        parameters=TOKEN_PARAMETERS, responses=list_of(TokenAnswer, "Tokens, newest first.")
+    )
     def list(self, request: Request) -> Response:
         """Tokens with when they were last used, newest first. Their secrets cannot be read."""
         page, asked = page_of(request), read_query(request, TokenQuery)
         user_id = int(asked.user_id) if asked.user_id is not None else None
         found = queries.tokens(ApiToken, user_id=user_id, is_active=is_yes(asked.active))
-        rows = [presenters.token(token) for token in found[page.slice]]
+        rows = [TokenAnswer.model_validate(token) for token in found[page.slice]]
         return Response(page.envelope(rows, found.count()))
 
-    @extend_schema(request=NewToken, responses={201: schema.MadeTokenSchema})
+    @extend_schema(request=NewToken, responses={201: MadeTokenAnswer})
     def create(self, request: Request) -> Response:
         """Make a token of one's own, or of another person's account. Needs a session.
 
@@ -77,10 +118,11 @@ class TokenViewSet(ApiViewSet):
         body = read_body(request, NewToken)
         with named_on_the_wire():
             token, secret = create_token(**body.model_dump(), actor=self.actor)
-        return Response({**presenters.token(token), "token": secret}, status=201)
+        shown = TokenAnswer.model_validate(token).model_dump()
+        return Response(MadeTokenAnswer(**shown, token=secret), status=201)
 
-    @extend_schema(responses=schema.TokenSchema)
+    @extend_schema(responses=TokenAnswer)
     def destroy(self, request: Request, token_id: str) -> Response:
         """Revoke a token; it opens nothing from now on. Needs a session."""
         token = revoke_token(token_id=queries.token_id(token_id), actor=self.actor)
-        return Response(presenters.token(token))
+        return Response(TokenAnswer.model_validate(token))

@@ -72,7 +72,9 @@ def refuse_unknown_parameters(request: Request, view: Any) -> None:
 
 def answers_list(schema: Any) -> bool:
     """Whether a description is that of a collection."""
-    return "data" in getattr(schema.get_response_serializers(), "_declared_fields", ())
+    shape = schema.get_response_serializers()
+    fields = getattr(shape, "model_fields", None) or getattr(shape, "_declared_fields", ())
+    return "data" in fields
 
 
 @cache

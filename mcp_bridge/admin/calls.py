@@ -38,11 +38,7 @@ class _Calls(ChangeList):
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
-        rows = list(self.result_list)
-        names = call_log.names_of(row.principal for row in rows)
-        for row in rows:
-            row.caller_name = names[row.principal]
-        self.result_list = rows
+        self.result_list = call_log.with_caller_names(self.result_list)
         span = call_log.span_of(self.params.get("span")) or "day"
         self.span = span
         self.chart = chart_of(call_log.by_time(self.queryset, span))
@@ -97,7 +93,7 @@ class McpCallAdmin(PermittedAdmin[McpCall]):
     @admin.display(description=gettext_lazy("Caller"))
     def caller(self, call: McpCall) -> SafeString:
         """The credential, and beneath it the account and the agent that the call was made as."""
-        name: SafeString | str = call.caller_name  # type: ignore[attr-defined]  # the list sets it
+        name: SafeString | str = call.caller_name
         token_id = call_log.token_id_of(call.principal)
         if token_id is not None and name != call.principal:  # its token is still there
             url = reverse("admin:mcp_bridge_mcptoken_change", args=[token_id])

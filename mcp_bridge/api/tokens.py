@@ -1,8 +1,8 @@
-"""`/api/mcp-tokens`: what AI clients open the MCP server with."""
+"""`/api/mcp-tokens`: the tokens with which AI clients open the MCP server."""
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, ClassVar
 
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
@@ -10,26 +10,34 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.account_schema import TOKEN_PARAMETERS
-from accounts.api.tokens import TokenQuery, named_on_the_wire
+from accounts.api.tokens import AccountTokenAnswer, TokenQuery, named_on_the_wire
 from accounts.queries import token_id as read_id
 from accounts.queries import tokens
-from core.api.body import Body, Moment, Words, body_object, check
+from core.api.answer import list_of
+from core.api.body import Body, Moment, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
 from core.api.query import is_yes, read_query
 from core.api.views import ApiViewSet
 from core.errors import NotFound
-from mcp_bridge.api import token_schema as schema
 from mcp_bridge.models import McpToken
-from mcp_bridge.presenters import mcp_token
 from mcp_bridge.services.tokens import create_token, revoke_token
 
-_READ_ONLY: Final = frozenset(schema.McpTokenSchema().fields) - {
-    "name", "userId", "tools", "diagnostics", "expiresAt",
-}  # fmt: skip
+
+class McpTokenAnswer(AccountTokenAnswer):
+    """A token of an AI client, by the last four characters of its secret."""
+
+    tools: list[str] = Field(max_length=200)
+    diagnostics: bool
 
 
-class NewMcpToken(Body):
+class MadeMcpTokenAnswer(McpTokenAnswer):
+    """A token with its secret, which is answered this once."""
+
+    token: str
+
+
+class NewMcpToken(Body, answered_by=McpTokenAnswer):
     name: Annotated[Words, Field(min_length=1, max_length=100)]
     user_id: Annotated[int, Field(ge=1, le=2**53)]
     tools: Annotated[
@@ -49,37 +57,40 @@ class McpTokenViewSet(ApiViewSet):
         "destroy": "tokens.manage",
     }
 
-    @extend_schema(parameters=TOKEN_PARAMETERS, responses=schema.McpTokenListSchema)
+    @extend_schema(
+        parameters=TOKEN_PARAMETERS, responses=list_of(McpTokenAnswer, "Tokens, newest first.")
+    )
     def list(self, request: Request) -> Response:
         """Tokens of AI clients with when they were last used, newest first. Their secrets cannot be read."""
         page, asked = page_of(request), read_query(request, TokenQuery)
         user_id = int(asked.user_id) if asked.user_id is not None else None
         found = tokens(McpToken, user_id=user_id, is_active=is_yes(asked.active))
-        rows = [mcp_token(token) for token in found[page.slice]]
+        rows = [McpTokenAnswer.model_validate(token) for token in found[page.slice]]
         return Response(page.envelope(rows, found.count()))
 
-    @extend_schema(request=NewMcpToken, responses={201: schema.MadeMcpTokenSchema})
+    @extend_schema(request=NewMcpToken, responses={201: MadeMcpTokenAnswer})
     def create(self, request: Request) -> Response:
         """Make a token for an AI client, bound to the account of a person or an agent. Needs a session.
 
         Without `tools` it may call all that the account may use; `diagnostics` grants the diagnostics tools,
         whatever the account. The secret is in `token`, this once.
         """
-        given = {key: value for key, value in body_object(request).items() if key not in _READ_ONLY}
-        body = check(given, NewMcpToken)
+        body = read_body(request, NewMcpToken)
         with named_on_the_wire():
             token, secret = create_token(**body.model_dump(), actor=self.actor)
-        return Response({**mcp_token(token), "token": secret}, status=201)
+        shown = McpTokenAnswer.model_validate(token).model_dump()
+        return Response(MadeMcpTokenAnswer(**shown, token=secret), status=201)
 
-    @extend_schema(responses=schema.McpTokenSchema)
+    @extend_schema(responses=McpTokenAnswer)
     def retrieve(self, request: Request, token_id: str) -> Response:
         """A token of an AI client."""
         token = tokens(McpToken).filter(pk=read_id(token_id)).first()
         if token is None:
             raise NotFound(f"No token has the id {token_id}.", code="unknown_token")
-        return Response(mcp_token(token))
+        return Response(McpTokenAnswer.model_validate(token))
 
-    @extend_schema(responses=schema.McpTokenSchema)
+    @extend_schema(responses=McpTokenAnswer)
     def destroy(self, request: Request, token_id: str) -> Response:
         """Revoke a token; what is open with it ends within seconds. Needs a session."""
-        return Response(mcp_token(revoke_token(token_id=read_id(token_id), actor=self.actor)))
+        token = revoke_token(token_id=read_id(token_id), actor=self.actor)
+        return Response(McpTokenAnswer.model_validate(token))
