@@ -73,7 +73,7 @@ def refuse_unknown_parameters(request: Request, view: Any) -> None:
 def answers_list(schema: Any) -> bool:
     """Whether a description is that of a collection."""
     shape = schema.get_response_serializers()
-    fields = getattr(shape, "model_fields", None) or getattr(shape, "_declared_fields", ())
+    fields: Any = getattr(shape, "model_fields", None) or getattr(shape, "_declared_fields", ())
     return "data" in fields
 
 

@@ -1,4 +1,4 @@
-"""Where clients reach the MCP server, and whether it answers there now."""
+"""The address at which clients reach the MCP server, and a check that it answers there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.outgoing import Refused, Unreachable, fetch
 from core.outgoing.own import own_status
 
 State = Literal["answers", "silent", "wrong_host", "elsewhere", "not_asked"]
-_SECONDS: Final = 2.0
+_TIMEOUT_SECONDS: Final = 2.0
 _PATH: Final = "/mcp"
 # With it a GET opens no stream: it is answered at once, whether a credential is wanted or not.
 _HEADERS: Final = {"MCP-Protocol-Version": "2025-11-25"}
@@ -43,7 +43,7 @@ def manage_command(*arguments: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class ServerStatus:
     """What came of asking. `note` says why, where there is more to say."""
 
     state: State
@@ -51,18 +51,20 @@ class Reached:
     note: str = ""
 
 
-def ask() -> Reached:
+def check_server() -> ServerStatus:
     """Ask the server at its address for a sign of life, without a credential. Takes two seconds at most."""
     url = server_url()
     if not settings.CMS_ENV.mcp_url:
-        return Reached(_state(own_status(settings.CMS_ENV.mcp_port, _PATH, headers=_HEADERS)), url)
+        return ServerStatus(
+            _state(own_status(settings.CMS_ENV.mcp_port, _PATH, headers=_HEADERS)), url
+        )
     try:
-        answer = fetch("GET", url, headers=_HEADERS, seconds=_SECONDS)
+        answer = fetch("GET", url, headers=_HEADERS, seconds=_TIMEOUT_SECONDS)
     except Refused as error:
-        return Reached("not_asked", url, str(error))
+        return ServerStatus("not_asked", url, str(error))
     except Unreachable as error:
-        return Reached("silent", url, str(error))
-    return Reached(_state(answer.status), url)
+        return ServerStatus("silent", url, str(error))
+    return ServerStatus(_state(answer.status), url)
 
 
 def _state(status: int | None) -> State:

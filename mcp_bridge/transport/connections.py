@@ -1,6 +1,6 @@
-"""What is open now, and its end when the credential behind it stops opening anything.
+"""Open connections, and their end once the credential behind them opens nothing any more.
 
-One task looks for all that is open, while something is: a stream that nobody writes to would never notice.
+One task checks all that is open: a stream that nobody writes to would never notice.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Final, Protocol
 import anyio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mcp_bridge.access.holders import Holder, standing
-from mcp_bridge.protocol.threads import Workers
-from mcp_bridge.serving.answers import ENDED, refusal
+from mcp_bridge.access.tokens import Holder, still_authorized
+from mcp_bridge.protocol.workers import Workers
+from mcp_bridge.transport.refusals import CREDENTIAL_ENDED, refusal
 
 logger = logging.getLogger("mcp_bridge")
-LOOK_SECONDS: Final = 1.0
-_GOODBYE_SECONDS: Final = 0.5
+CHECK_SECONDS: Final = 1.0
+_END_SECONDS: Final = 0.5
 """How long the end of a stream may take where the client reads nothing."""
 
-holder_now: ContextVar[Holder] = ContextVar("mcp_holder")
+current_holder: ContextVar[Holder] = ContextVar("mcp_holder")
 """Who sent the request that is being served."""
 
 
@@ -39,9 +39,9 @@ class Connection:
 
     async def serve(self, inner: ASGIApp) -> None:
         scope, receive, _ = self._asgi
-        holder_now.set(self.holder)
+        current_holder.set(self.holder)
         with self._cancelled:
-            await inner(scope, receive, self._send)
+            await inner(scope, receive, self.send)
 
     async def end(self) -> None:
         """Finish the answer towards the client, then stop what is behind it; a thread finishes its work."""
@@ -49,18 +49,15 @@ class Connection:
             return
         self.has_ended = True
         # It may have ended, or nobody be there to be told.
-        with suppress(OSError, RuntimeError), anyio.move_on_after(_GOODBYE_SECONDS):
-            await self._say_goodbye()
+        with suppress(OSError, RuntimeError), anyio.move_on_after(_END_SECONDS):
+            scope, receive, send = self._asgi
+            if not self._has_begun:
+                await refusal(401, CREDENTIAL_ENDED, "not_authenticated")(scope, receive, send)
+            elif not self._is_done:
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
         self._cancelled.cancel()
 
-    async def _say_goodbye(self) -> None:
-        scope, receive, send = self._asgi
-        if not self._has_begun:
-            await refusal(401, ENDED, "not_authenticated")(scope, receive, send)
-        elif not self._is_done:
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    async def _send(self, message: Message) -> None:
+    async def send(self, message: Message) -> None:
         if self.has_ended:
             return
         if message["type"] == "http.response.start":
@@ -70,7 +67,7 @@ class Connection:
         await self._asgi[2](message)
 
 
-class Sessions(Protocol):
+class OpenSessions(Protocol):
     """What stays open between requests."""
 
     def holders(self) -> set[Holder]: ...
@@ -81,7 +78,7 @@ class Sessions(Protocol):
 class Connections:
     """All that is open in this process."""
 
-    def __init__(self, workers: Workers, sessions: Sessions) -> None:
+    def __init__(self, workers: Workers, sessions: OpenSessions) -> None:
         self._workers = workers
         self._sessions = sessions
         self._open: set[Connection] = set()
@@ -108,25 +105,26 @@ class Connections:
         """Look once a second; never while nothing is open."""
         while True:
             await self._somebody.wait()
-            await anyio.sleep(LOOK_SECONDS)
-            if not self._holders():
+            await anyio.sleep(CHECK_SECONDS)
+            if not self.holders():
                 self._somebody = anyio.Event()
                 continue
             try:
-                await self._look()
+                await self.end_unauthorized()
                 self._is_failing = False
             except Exception:  # a database that is away for a moment ends no connection
                 if not self._is_failing:
                     logger.exception("open MCP connections are not checked until this works again")
                 self._is_failing = True
 
-    def _holders(self) -> set[Holder]:
+    def holders(self) -> set[Holder]:
         here = {one.holder for one in self._open if not one.has_ended}
         return here | self._sessions.holders()
 
-    async def _look(self) -> None:
-        holders = self._holders()
-        gone = holders - await self._workers.run_apart(standing, holders)
+    async def end_unauthorized(self) -> None:
+        """End what is open with a credential that opens nothing any more."""
+        holders = self.holders()
+        gone = holders - await self._workers.run_apart(still_authorized, holders)
         if not gone:
             return
         async with anyio.create_task_group() as tasks:

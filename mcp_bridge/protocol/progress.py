@@ -13,15 +13,15 @@ from contextlib import asynccontextmanager, suppress
 from typing import Final, NamedTuple, Protocol
 
 import anyio
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from anyio.streams.memory import MemoryObjectSendStream
 
 from core.tools.progress import CallCancelled
 
-_WAITING_STEPS: Final = 32
+_MAX_QUEUED_STEPS: Final = 32
 """Steps that wait for a slow reader; further ones are left out."""
 
 
-class Session(Protocol):
+class ProgressSession(Protocol):
     """What sends a step to the client, if it gave a token to send it under."""
 
     async def report_progress(
@@ -71,23 +71,21 @@ class CallFollower:
 
 
 @asynccontextmanager
-async def following(session: Session) -> AsyncIterator[CallFollower]:
+async def follow_call(session: ProgressSession) -> AsyncIterator[CallFollower]:
     """A follower for the call in the block. Every step is sent before the block ends, so before the answer."""
-    offered, taken = anyio.create_memory_object_stream[_Step](_WAITING_STEPS)
+    offered, taken = anyio.create_memory_object_stream[_Step](_MAX_QUEUED_STEPS)
     follower = CallFollower(offered)
+
+    async def report_steps() -> None:
+        try:
+            async with taken:
+                async for step in taken:
+                    await session.report_progress(*step)
+        except anyio.get_cancelled_exc_class():
+            # The thread cannot be interrupted: it looks for itself.
+            follower.cancel()
+            raise
+
     async with anyio.create_task_group() as group, offered:
-        group.start_soon(_tell, session, taken, follower)
+        group.start_soon(report_steps)
         yield follower
-
-
-async def _tell(
-    session: Session, steps: MemoryObjectReceiveStream[_Step], follower: CallFollower
-) -> None:
-    try:
-        async with steps:
-            async for step in steps:
-                await session.report_progress(*step)
-    except anyio.get_cancelled_exc_class():
-        # The thread cannot be interrupted: it looks for itself.
-        follower.cancel()
-        raise

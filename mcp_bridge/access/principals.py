@@ -1,4 +1,4 @@
-"""Who is calling: a principal, and the actor that it stands for.
+"""Principals, and the actors that they stand for.
 
 A principal is a credential, not a person; the person behind it is read again for every call, so
 that an account that was disabled, deleted or demoted loses its rights at once, open streams
@@ -14,7 +14,6 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from pydantic import BaseModel
 
-from accounts.models import User
 from accounts.services import system_agent_user
 from accounts.statements import find_user
 from core.actor import Actor
@@ -24,9 +23,9 @@ from core.tools import Tool
 DIAGNOSTICS = "diagnostics"
 SCOPE_KEY = "cms.mcp.principal"
 """Where the accepted principal travels in the scope of a request."""
-CLIENT: Final = "client:"
+TOKEN_PREFIX: Final = "client:"  # noqa: S105  # not a password
 """What the principal of a token begins with; its id follows."""
-NO_ACCOUNT: Final = (
+NO_ACCOUNT_MESSAGE: Final = (
     "No active account stands behind this credential: it was disabled or deleted, or there is no account with "
     "the role ai_agent. An administrator can set MCP_SYSTEM_USER_ID to an active account's id."
 )
@@ -34,7 +33,7 @@ NO_ACCOUNT: Final = (
 # "agents.*" governs people; whoever may see the agents may let an AI client run one. People who
 # edit posts may let their own client stage. What such a call can reach is held by the services all
 # the same.
-STANDS_IN = {
+SUBSTITUTE_PERMISSIONS = {
     "posts.ai-review.save": "posts.edit",
     "agents.dropdown": "agents.view",
     "agents.field": "agents.view",
@@ -78,9 +77,12 @@ def credentials_configured() -> bool:
 def actor_for(principal: Principal) -> Actor:
     """The actor of one call, read from the database now. Raises `NotAuthenticated` when nobody
     stands behind it."""
-    user = _user_of(principal)
+    if principal.user_id is not None:
+        user = find_user(principal.user_id)
+    else:
+        user = system_agent_user(settings.CMS_ENV.mcp_system_user_id)
     if user is None or not user.is_active or principal.role not in ("", user.role):
-        raise NotAuthenticated(NO_ACCOUNT, code="no_account")
+        raise NotAuthenticated(NO_ACCOUNT_MESSAGE, code="no_account")
     return Actor(
         user=user,
         via="mcp",
@@ -88,12 +90,6 @@ def actor_for(principal: Principal) -> Actor:
         tools=principal.tools,
         diagnoses=principal.diagnostics,
     )
-
-
-def _user_of(principal: Principal) -> User | None:
-    if principal.user_id is not None:
-        return find_user(principal.user_id)
-    return system_agent_user(settings.CMS_ENV.mcp_system_user_id)
 
 
 def may_use(principal: Principal, actor: Actor, tool: Tool[BaseModel]) -> bool:
@@ -105,7 +101,7 @@ def may_use(principal: Principal, actor: Actor, tool: Tool[BaseModel]) -> bool:
         return principal.diagnostics
     if not tool.permission or actor.can(tool.permission):
         return True
-    stand_in = STANDS_IN.get(tool.permission)
+    stand_in = SUBSTITUTE_PERMISSIONS.get(tool.permission)
     return stand_in is not None and actor.can(stand_in)
 
 

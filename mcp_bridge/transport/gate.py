@@ -1,5 +1,4 @@
-"""What stands before both MCP endpoints: Host and Origin, credentials, and the size and pace of the
-body."""
+"""The gate before both MCP endpoints: Host and Origin, credentials, and the size and pace of the body."""
 
 from __future__ import annotations
 
@@ -13,10 +12,10 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mcp_bridge.access.credentials import SCOPE_KEY, Principal
-from mcp_bridge.access.holders import Holder
-from mcp_bridge.serving.answers import refusal
-from mcp_bridge.serving.connections import Connections
+from mcp_bridge.access.principals import SCOPE_KEY
+from mcp_bridge.access.tokens import Holder
+from mcp_bridge.transport.connections import Connections
+from mcp_bridge.transport.refusals import refusal
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 BODY_SECONDS = 20.0
@@ -54,23 +53,32 @@ class Gate:
         # have.
         headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         scope = {**scope, "headers": headers}
-        holder = self._wrong_name(headers) or await self.admit(scope)
+        holder = self.refuse_wrong_name(headers) or await self.admit(scope)
         if isinstance(holder, JSONResponse):
             await holder(scope, receive, send)
         elif scope["method"] == "POST":
-            body = await _read_body(headers, receive)
+            body = await read_body(headers, receive)
             if isinstance(body, JSONResponse):
                 await body(scope, receive, send)
             elif body is not None:  # else nobody is there to be answered
-                await self._serve(holder, scope, _replayed(body, receive), send)
-        else:
-            await self._serve(holder, scope, receive, send)
+                first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def _serve(self, holder: Holder, scope: Scope, receive: Receive, send: Send) -> None:
-        scope = _with_principal(scope, holder.principal)
+                async def replay() -> Message:
+                    return first.pop() if first else await receive()
+
+                await self.serve(holder, scope, replay, send)
+        else:
+            await self.serve(holder, scope, receive, send)
+
+    async def serve(self, holder: Holder, scope: Scope, receive: Receive, send: Send) -> None:
+        # The SDK binds a session to the user of the request that opened it and answers 404 to any
+        # other.
+        identity = {"token": "", "client_id": holder.principal.id, "scopes": []}
+        user = AuthenticatedUser(AccessToken.model_validate(identity))
+        scope = {**scope, SCOPE_KEY: holder.principal, "user": user}
         await self.connections.serve(self.inner, holder, scope, receive, send)
 
-    def _wrong_name(self, headers: list[tuple[bytes, bytes]]) -> JSONResponse | None:
+    def refuse_wrong_name(self, headers: list[tuple[bytes, bytes]]) -> JSONResponse | None:
         hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
         if len(hosts) != 1 or _hostname("//" + hosts[0]) not in self.hosts:
             shown = ", ".join(hosts)[:100]
@@ -95,15 +103,7 @@ def _hostname(address: str) -> str | None:
         return None
 
 
-def _with_principal(scope: Scope, principal: Principal) -> Scope:
-    # The SDK binds a session to the user of the request that opened it and answers 404 to any
-    # other.
-    identity = {"token": "", "client_id": principal.id, "scopes": []}
-    user = AuthenticatedUser(AccessToken.model_validate(identity))
-    return {**scope, SCOPE_KEY: principal, "user": user}
-
-
-async def _read_body(
+async def read_body(
     headers: list[tuple[bytes, bytes]], receive: Receive
 ) -> bytes | JSONResponse | None:
     """The body, None when the client went away, or the refusal of one too large or too slow."""
@@ -125,12 +125,3 @@ async def _read_body(
             if not message.get("more_body", False):
                 return bytes(body)
     return refusal(408, f"The request body did not arrive in {BODY_SECONDS:g} seconds.", "too_slow")
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def replay() -> Message:
-        return first.pop() if first else await receive()
-
-    return replay

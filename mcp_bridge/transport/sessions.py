@@ -1,4 +1,4 @@
-"""How many sessions may be open, in all and by one credential, over both HTTP transports."""
+"""Limits on open sessions, in all and per credential, over both HTTP transports."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.responses import JSONResponse
 
-from mcp_bridge.access.holders import Holder
-from mcp_bridge.serving.answers import refusal
-from mcp_bridge.serving.connections import holder_now
+from mcp_bridge.access.tokens import Holder
+from mcp_bridge.transport.connections import current_holder
+from mcp_bridge.transport.refusals import refusal
 
 MAX_SESSIONS = 1000
-MAX_SESSIONS_OF_ONE = 600
+MAX_SESSIONS_PER_CREDENTIAL = 600
 """One credential leaves room for the others."""
 IDLE_SECONDS = 30 * 60
 """A Streamable HTTP session that nobody asks anything is over; an SSE session lives as long as its connection."""
 _RETRY_SECONDS: Final = "30"
 
 
-class Ledger:
+class SessionCounter:
     """The sessions that are open, by credential."""
 
     def __init__(self) -> None:
@@ -34,13 +34,13 @@ class Ledger:
     def count(self) -> int:
         return self._open.total()
 
-    def refused(self, holder: Holder) -> JSONResponse | None:
+    def refuse_if_full(self, holder: Holder) -> JSONResponse | None:
         """The answer to one more session of the holder's where there is no room for it."""
-        if self._open[holder.principal.id] >= MAX_SESSIONS_OF_ONE:
-            said = f"{MAX_SESSIONS_OF_ONE} sessions of this credential are open already"
-            return _full(429, said)
+        if self._open[holder.principal.id] >= MAX_SESSIONS_PER_CREDENTIAL:
+            said = f"{MAX_SESSIONS_PER_CREDENTIAL} sessions of this credential are open already"
+            return _refuse_session(429, said)
         if self.count >= MAX_SESSIONS:
-            return _full(503, f"{MAX_SESSIONS} sessions are open already")
+            return _refuse_session(503, f"{MAX_SESSIONS} sessions are open already")
         return None
 
     def add(self, holder: Holder) -> None:
@@ -51,7 +51,7 @@ class Ledger:
         self._open += Counter()  # forget who has none
 
     @contextmanager
-    def one(self, holder: Holder) -> Iterator[None]:
+    def count_session(self, holder: Holder) -> Iterator[None]:
         """A session that is open for the length of the block."""
         self.add(holder)
         try:
@@ -60,23 +60,23 @@ class Ledger:
             self.remove(holder)
 
 
-def _full(status: int, said: str) -> JSONResponse:
+def _refuse_session(status: int, said: str) -> JSONResponse:
     error = f"{said}; close one or try again later."
     return refusal(status, error, "too_many_sessions", {"Retry-After": _RETRY_SECONDS})
 
 
 class StreamableSessions(StreamableHTTPSessionManager):
-    """The SDK's sessions, counted in the ledger, and ended when their credential is.
+    """The SDK's sessions, counted in the counter, and ended when their credential is.
 
     The SDK asks `_admit_session` for each new session and calls `_discard_session` at the end of each, however it
     ends.
     """
 
-    def __init__(self, ledger: Ledger, **given: Any) -> None:
-        # The SDK names its limit in the log where a session is refused; the ledger's is the one that counts.
+    def __init__(self, counter: SessionCounter, **given: Any) -> None:
+        # The SDK names its limit in the log where a session is refused; the counter's is the one that counts.
         most = max(1, MAX_SESSIONS)
         super().__init__(max_sessions=most, session_idle_timeout=IDLE_SECONDS, **given)
-        self._ledger = ledger
+        self._counter = counter
         self._holders: dict[str, Holder] = {}
 
     def holders(self) -> set[Holder]:
@@ -93,13 +93,13 @@ class StreamableSessions(StreamableHTTPSessionManager):
     def _admit_session(
         self, requestor: AuthorizationContext | None
     ) -> StreamableHTTPServerTransport | None:
-        holder = holder_now.get()
-        if self._ledger.refused(holder) is not None:
+        holder = current_holder.get()
+        if self._counter.refuse_if_full(holder) is not None:
             return None
         transport = super()._admit_session(requestor)
         if transport is not None and transport.mcp_session_id is not None:
             self._holders[transport.mcp_session_id] = holder
-            self._ledger.add(holder)
+            self._counter.add(holder)
         return transport
 
     async def _discard_session(
@@ -107,5 +107,5 @@ class StreamableSessions(StreamableHTTPSessionManager):
     ) -> None:
         holder = self._holders.pop(session_id, None)
         if holder is not None:
-            self._ledger.remove(holder)
+            self._counter.remove(holder)
         await super()._discard_session(session_id, transport)

@@ -1,4 +1,4 @@
-"""How often one credential may call: counters per window of time in the cache."""
+"""Rate limits per credential: counters per window of time in the cache."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.api.throttles import parse_rate
 from core.cache import count_hit
 from core.errors import CmsError
 from core.tools import Tool
-from mcp_bridge.access.credentials import Principal
+from mcp_bridge.access.principals import Principal
 
 
 class TooManyCalls(CmsError):

@@ -1,4 +1,4 @@
-"""Where synchronous work (the ORM, the tools) runs, seen from the event loop.
+"""Worker threads for synchronous work (the ORM, the tools), seen from the event loop.
 
 A bounded pool of threads, each call between two `close_old_connections()`: without the bound every
 client takes a database connection of its own, without the closing a connection is never given back
@@ -24,7 +24,7 @@ R = TypeVar("R")
 # Each holds a connection of the database while it works.
 DATABASE_THREADS = 6
 WAITING_THREADS = 4
-WAITING_OF_ONE: Final = 3
+WAITING_PER_CREDENTIAL: Final = 3
 """One credential leaves room for the others."""
 APART_THREADS = 2
 
@@ -51,7 +51,7 @@ class Workers:
         self, whose: str, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs
     ) -> R:
         """The result of `work` that may wait long for something outside. `whose` is the credential it is done for."""
-        own = self._waiting_of.setdefault(whose, anyio.CapacityLimiter(WAITING_OF_ONE))
+        own = self._waiting_of.setdefault(whose, anyio.CapacityLimiter(WAITING_PER_CREDENTIAL))
         async with own:
             return await self._run(self._waiting, partial(work, *args, **kwargs))
 
@@ -62,10 +62,10 @@ class Workers:
     async def _run(self, limiter: anyio.CapacityLimiter, work: Callable[[], R]) -> R:
         if getattr(settings, "MCP_DB_EXECUTOR", "threads") == "sensitive":
             return await sync_to_async(work, thread_sensitive=True)()
-        return await anyio.to_thread.run_sync(_with_connections, work, limiter=limiter)
+        return await anyio.to_thread.run_sync(_close_connections_around, work, limiter=limiter)
 
 
-def _with_connections(work: Callable[[], R]) -> R:
+def _close_connections_around(work: Callable[[], R]) -> R:
     close_old_connections()
     try:
         return work()

@@ -23,8 +23,8 @@ from core.json import JsonObject
 from core.tools import calling, get_tool
 from core.tools.arguments import parse_arguments
 from core.tools.progress import CallCancelled, Follower, check_cancelled, followed_by
-from mcp_bridge.access.credentials import Principal, actor_for, require_use
-from mcp_bridge.access.rate import TooManyCalls, count_call
+from mcp_bridge.access.principals import Principal, actor_for, require_use
+from mcp_bridge.access.rate_limits import TooManyCalls, count_call
 from mcp_bridge.models import McpCall
 
 logger = logging.getLogger("mcp_bridge")
@@ -34,7 +34,7 @@ CANCELLED = "cancelled"
 
 
 @dataclass(slots=True)
-class _Call:
+class _LoggedCall:
     """What the log needs to know, filled in as the call goes on."""
 
     tool: str
@@ -53,38 +53,43 @@ def call_tool(
     unexpected one shows only a reference to the server's log.
     """
     started = time.perf_counter()
-    call = _Call(tool=name, principal=principal.id)
+    call = _LoggedCall(tool=name, principal=principal.id)
     try:
         with followed_by(follower) if follower else nullcontext():
-            result = _success(_answer(principal, name, raw, call))
+            body = _run_tool(principal, name, raw, call)
+        # Read back, so that the structured content is exactly the JSON of the text.
+        result = wire.CallToolResult(
+            content=[wire.TextContent(type="text", text=body.decode())],
+            structured_content=orjson.loads(body),
+        )
     except CmsError as error:
         call.error_code = error.code
-        result = _refusal(error)
+        result = _error_result(calling.refusal_text(error), error.code, error.details)
     except CallCancelled:
         call.error_code = CANCELLED
-        result = _failure("The call was cancelled; nothing more was done.", CANCELLED)
+        result = _error_result("The call was cancelled; nothing more was done.", CANCELLED)
     except Exception as error:
         if is_database_away(error):
             # Its log is in the same database.
             log_database_away(error, f"Tool {name}")
-            return _failure(MESSAGE, UNAVAILABLE)
+            return _error_result(MESSAGE, UNAVAILABLE)
         call.error_code = "internal"
         reference = uuid4().hex[:12]
         logger.exception("Tool %s failed, reference %s", name, reference)
-        result = _failure(f"Internal error, reference {reference}", "internal")
-    _log(call, raw, result, started)
+        result = _error_result(f"Internal error, reference {reference}", "internal")
+    _log_call(call, raw, result, started)
     return result
 
 
-def text_of(result: wire.CallToolResult) -> str:
+def result_text(result: wire.CallToolResult) -> str:
     """The text that the model reads: our results hold exactly one."""
     return "".join(item.text for item in result.content if isinstance(item, wire.TextContent))
 
 
 def log_refused(principal: Principal, name: str, raw: Mapping[str, Any], code: str) -> None:
     """Log a call that never reached a tool."""
-    call = _Call(tool=name, principal=principal.id, error_code=code)
-    _log(call, raw, _failure("", code), time.perf_counter())
+    call = _LoggedCall(tool=name, principal=principal.id, error_code=code)
+    _log_call(call, raw, _error_result("", code), time.perf_counter())
 
 
 def log_unknown(principal: Principal, name: str, raw: Mapping[str, Any]) -> None:
@@ -97,7 +102,7 @@ def log_unknown(principal: Principal, name: str, raw: Mapping[str, Any]) -> None
     log_refused(principal, name, raw, code)
 
 
-def _answer(principal: Principal, name: str, raw: Mapping[str, Any], call: _Call) -> bytes:
+def _run_tool(principal: Principal, name: str, raw: Mapping[str, Any], call: _LoggedCall) -> bytes:
     check_cancelled()
     count_call(principal, get_tool(name))
     actor = actor_for(principal)
@@ -109,19 +114,7 @@ def _answer(principal: Principal, name: str, raw: Mapping[str, Any], call: _Call
     return calling.call(tool, actor, arguments).body
 
 
-def _success(body: bytes) -> wire.CallToolResult:
-    # Read back, so that the structured content is exactly the JSON of the text.
-    return wire.CallToolResult(
-        content=[wire.TextContent(type="text", text=body.decode())],
-        structured_content=orjson.loads(body),
-    )
-
-
-def _refusal(error: CmsError) -> wire.CallToolResult:
-    return _failure(calling.refusal_text(error), error.code, error.details)
-
-
-def _failure(
+def _error_result(
     text: str, code: str, details: Mapping[str, list[str]] | None = None
 ) -> wire.CallToolResult:
     # Never structured content here: some clients check it against the schema of a success and drop
@@ -133,7 +126,17 @@ def _failure(
     )
 
 
-def _log(call: _Call, raw: Mapping[str, Any], result: wire.CallToolResult, started: float) -> None:
+def _log_call(
+    call: _LoggedCall, raw: Mapping[str, Any], result: wire.CallToolResult, started: float
+) -> None:
+    """Write the call into the call log, and into the activity log, which is kept for longer.
+
+    Calls beyond the rate would flood the activity log, and are left out there.
+    """
+    try:
+        request_bytes = len(orjson.dumps(raw, default=str))
+    except orjson.JSONEncodeError:  # about, where they are none that JSON can hold
+        request_bytes = len(repr(raw))
     try:
         with transaction.atomic():
             row = McpCall.objects.create(
@@ -144,34 +147,20 @@ def _log(call: _Call, raw: Mapping[str, Any], result: wire.CallToolResult, start
                 ms=round((time.perf_counter() - started) * 1000),
                 ok=not result.is_error,
                 error_code=call.error_code[:60],
-                request_bytes=_size(raw),
-                response_bytes=len(text_of(result).encode()),
+                request_bytes=request_bytes,
+                response_bytes=len(result_text(result).encode()),
             )
-            _record(call, row)
+            if row.error_code != TooManyCalls.code:
+                payload: JsonObject = {
+                    "tool": row.tool,
+                    "ok": row.ok,
+                    "ms": row.ms,
+                    "code": row.error_code,
+                    "agentId": row.agent_id,
+                }
+                actor = call.actor or Actor(user=Visitor(), via="mcp", principal=call.principal)
+                events.record("mcp.called", actor=actor, payload=payload)
     except (
         Exception
     ):  # the work is done: a log that cannot be written must not turn it into an error
         logger.exception("The call of %s could not be logged", call.tool)
-
-
-def _record(call: _Call, row: McpCall) -> None:
-    """Put the call into the activity log, which is kept for longer: calls beyond the rate would flood it."""
-    if row.error_code == TooManyCalls.code:
-        return
-    actor = call.actor or Actor(user=Visitor(), via="mcp", principal=call.principal)
-    payload: JsonObject = {
-        "tool": row.tool,
-        "ok": row.ok,
-        "ms": row.ms,
-        "code": row.error_code,
-        "agentId": row.agent_id,
-    }
-    events.record("mcp.called", actor=actor, payload=payload)
-
-
-def _size(raw: Mapping[str, Any]) -> int:
-    """The bytes of the arguments; about, where they are none that JSON can hold."""
-    try:
-        return len(orjson.dumps(raw, default=str))
-    except orjson.JSONEncodeError:
-        return len(repr(raw))

@@ -22,15 +22,15 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from core.availability import RETRY_AFTER_SECONDS, readiness
-from mcp_bridge.access.doorkeeper import Doorkeeper
+from mcp_bridge.access.authentication import Authenticator
 from mcp_bridge.protocol.server import build_server
-from mcp_bridge.protocol.threads import Workers
-from mcp_bridge.serving.address import is_loopback
-from mcp_bridge.serving.answers import refusal
-from mcp_bridge.serving.connections import Connections, holder_now
-from mcp_bridge.serving.gate import LOOPBACK_NAMES, Gate, security_settings
-from mcp_bridge.serving.sessions import Ledger, StreamableSessions
-from mcp_bridge.serving.sse import OURS, SessionIdSseTransport
+from mcp_bridge.protocol.workers import Workers
+from mcp_bridge.transport.address import is_loopback
+from mcp_bridge.transport.connections import Connections, current_holder
+from mcp_bridge.transport.gate import LOOPBACK_NAMES, Gate, security_settings
+from mcp_bridge.transport.refusals import refusal
+from mcp_bridge.transport.sessions import SessionCounter, StreamableSessions
+from mcp_bridge.transport.sse import SESSION_PARAMETER, SessionIdSseTransport
 
 MESSAGES_PATH = "/messages"
 
@@ -40,11 +40,11 @@ def build_app(host: str = "127.0.0.1") -> Starlette:
     allowed = settings.CMS_ENV.mcp_allowed_hosts
     hosts = {*LOOPBACK_NAMES, host, *allowed}
     security = security_settings(hosts)
-    server, workers, ledger = build_server(), Workers(), Ledger()
+    server, workers, counter = build_server(), Workers(), SessionCounter()
     sse = SessionIdSseTransport(MESSAGES_PATH, security_settings=security)
-    manager = StreamableSessions(ledger, app=server, security_settings=security)
+    manager = StreamableSessions(counter, app=server, security_settings=security)
     connections = Connections(workers, manager)
-    doorkeeper = Doorkeeper(workers, serves_local=all(map(is_loopback, (host, *allowed))))
+    authenticator = Authenticator(workers, serves_local=all(map(is_loopback, (host, *allowed))))
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -54,28 +54,30 @@ def build_app(host: str = "127.0.0.1") -> Starlette:
             tasks.cancel_scope.cancel()
 
     def gated(endpoint: ASGIApp) -> Gate:
-        return Gate(endpoint, hosts, doorkeeper.admit, connections)
+        return Gate(endpoint, hosts, authenticator.admit, connections)
+
+    async def health(request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def not_found(request: Request, error: Exception) -> Response:
+        return refusal(404, "Nothing is here. The MCP endpoint is /mcp.", "not_found")
 
     app = Starlette(
         routes=[
-            Route("/mcp", gated(McpEndpoint(server, sse, manager, ledger))),
+            Route("/mcp", gated(McpEndpoint(server, sse, manager, counter))),
             Route(MESSAGES_PATH, gated(MessagesEndpoint(sse))),
-            Route("/health", _health),
-            Route("/health/live", _health),
-            Route("/health/ready", Ready(workers)),
+            Route("/health", health),
+            Route("/health/live", health),
+            Route("/health/ready", ReadinessEndpoint(workers)),
         ],
         lifespan=lifespan,
-        exception_handlers={404: _not_found},
+        exception_handlers={404: not_found},
     )
-    app.state.ledger, app.state.connections = ledger, connections
+    app.state.counter, app.state.connections = counter, connections
     return app
 
 
-async def _health(request: Request) -> Response:
-    return JSONResponse({"status": "ok"})
-
-
-class Ready:
+class ReadinessEndpoint:
     """`/health/ready`: whether what the server stands on can be reached, and what cannot."""
 
     def __init__(self, workers: Workers) -> None:
@@ -89,10 +91,6 @@ class Ready:
         await JSONResponse(body, status, headers)(scope, receive, send)
 
 
-async def _not_found(request: Request, error: Exception) -> Response:
-    return refusal(404, "Nothing is here. The MCP endpoint is /mcp.", "not_found")
-
-
 class McpEndpoint:
     """`/mcp`: a bare GET opens an SSE session; everything else is Streamable HTTP.
 
@@ -104,29 +102,29 @@ class McpEndpoint:
         server: Server[Any],
         sse: SessionIdSseTransport,
         manager: StreamableSessions,
-        ledger: Ledger,
+        counter: SessionCounter,
     ) -> None:
-        self.server, self.sse, self.manager, self.ledger = server, sse, manager, ledger
+        self.server, self.sse, self.manager, self.counter = server, sse, manager, counter
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         names = {name for name, _ in scope["headers"]}
         in_session = b"mcp-session-id" in names
         if scope["method"] != "GET" or in_session:
-            await self._serve_streamable(scope, receive, send)
+            await self.serve_streamable(scope, receive, send)
         elif b"mcp-protocol-version" in names:
             # A Streamable HTTP client of a revision without the standalone stream.
             answer = refusal(405, "Use POST.", "method_not_allowed", {"Allow": "POST"})
             await answer(scope, receive, send)
         else:
-            await self._serve_sse(scope, receive, send)
+            await self.serve_sse(scope, receive, send)
 
-    async def _serve_streamable(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve_streamable(self, scope: Scope, receive: Receive, send: Send) -> None:
         refused: JSONResponse | None = None
 
         async def translated(message: Message) -> None:
             nonlocal refused
             if message["type"] == "http.response.start" and message["status"] == 503:
-                refused = self.ledger.refused(holder_now.get())
+                refused = self.counter.refuse_if_full(current_holder.get())
                 if refused is not None:
                     await refused(scope, receive, send)
             if refused is None:
@@ -134,14 +132,14 @@ class McpEndpoint:
 
         await self.manager.handle_request(scope, receive, translated)
 
-    async def _serve_sse(self, scope: Scope, receive: Receive, send: Send) -> None:
-        holder = holder_now.get()
-        refused = self.ledger.refused(holder)
+    async def serve_sse(self, scope: Scope, receive: Receive, send: Send) -> None:
+        holder = current_holder.get()
+        refused = self.counter.refuse_if_full(holder)
         if refused is not None:
             await refused(scope, receive, send)
             return
         # When the SDK's own check refuses, it has answered already and raises ValueError.
-        with self.ledger.one(holder), suppress(ValueError):
+        with self.counter.count_session(holder), suppress(ValueError):
             async with self.sse.connect_sse(scope, receive, send) as (incoming, outgoing):
                 options = self.server.create_initialization_options()
                 await self.server.run(incoming, outgoing, options)
@@ -158,12 +156,14 @@ class MessagesEndpoint:
         if scope["method"] != "POST":
             answer = refusal(405, "Use POST.", "method_not_allowed", {"Allow": "POST"})
             await answer(scope, receive, send)
-        elif len(query.get(OURS, [])) != 1:
+        elif len(query.get(SESSION_PARAMETER, [])) != 1:
             answer = refusal(
-                400, f"{OURS} is required: connect to GET /mcp first.", "session_required"
+                400,
+                f"{SESSION_PARAMETER} is required: connect to GET /mcp first.",
+                "session_required",
             )
             await answer(scope, receive, send)
-        elif self.sse.is_full(scope, query[OURS][0]):
+        elif self.sse.is_full(scope, query[SESSION_PARAMETER][0]):
             answer = refusal(
                 429,
                 "Answers of this session wait to be read: read the stream, then go on.",
@@ -172,22 +172,18 @@ class MessagesEndpoint:
             )
             await answer(scope, receive, send)
         else:
-            await self.sse.handle_post_message(scope, receive, _as_json(scope, receive, send))
+            status = 0
 
+            async def translated(message: Message) -> None:
+                """Send the SDK's plain-text errors with our error body."""
+                nonlocal status
+                if message["type"] == "http.response.start" and message["status"] >= 400:
+                    status = message["status"]
+                elif status and message["type"] == "http.response.body":
+                    text = message.get("body", b"").decode("utf-8", "replace")
+                    code = "not_found" if status == 404 else "bad_message"
+                    await refusal(status, f"{text}.", code)(scope, receive, send)
+                else:
+                    await send(message)
 
-def _as_json(scope: Scope, receive: Receive, send: Send) -> Send:
-    """Turns the SDK's plain-text errors into our error body."""
-    status = 0
-
-    async def translated(message: Message) -> None:
-        nonlocal status
-        if message["type"] == "http.response.start" and message["status"] >= 400:
-            status = message["status"]
-        elif status and message["type"] == "http.response.body":
-            text = message.get("body", b"").decode("utf-8", "replace")
-            code = "not_found" if status == 404 else "bad_message"
-            await refusal(status, f"{text}.", code)(scope, receive, send)
-        else:
-            await send(message)
-
-    return translated
+            await self.sse.handle_post_message(scope, receive, translated)
