@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from django.apps import apps
 from django.conf import settings
@@ -26,6 +26,7 @@ from core.actor import Actor
 from forms.models import FormDefinition
 
 AccountState = Literal["own", "shared", "off", "missing"]
+ACCOUNT_STATES: Final = get_args(AccountState)
 MAKES_IMAGES: Final = "generate_image"
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from agents_app.api.runs import run_chain
 from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun, Reservation, RunReaction, Spending
 from agents_app.runs.chain import CHAIN_STOPPED, chain_of
 from agents_app.runs.creation import create_run
-from agents_app.runs.presenter import chain
 from agents_app.triggers import start_agents
 from content.models import Draft
 from content.store import iso
@@ -189,7 +189,7 @@ def test_of_an_event_that_is_not_for_the_reader_only_that_there_was_one_is_told(
     )
     reader = replace(make.actor("editor"), permissions=frozenset({"agents.view"}))
 
-    found = chain(chain_of(run), reader)["causes"]
+    found = run_chain(run, reader)["causes"]
 
     assert found == [
         {
