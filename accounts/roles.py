@@ -9,6 +9,7 @@ the services: an actor that is no person never reaches Review or live content, w
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Literal
 
 
 class Role(StrEnum):
@@ -16,6 +17,9 @@ class Role(StrEnum):
     EDITOR = "editor"
     TRANSLATOR = "translator"
     AI_AGENT = "ai_agent"
+
+
+RoleName = Literal["admin", "editor", "translator", "ai_agent"]
 
 
 _TRANSLATOR = frozenset(

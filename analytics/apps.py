@@ -19,7 +19,7 @@ class AnalyticsConfig(AppConfig):
 
     def ready(self) -> None:
         from analytics.health import figures
-        from analytics.intake.goals import goal_reached
+        from analytics.ingest.goals import goal_reached
         from content.site import goals
         from core import doctor
 
@@ -32,6 +32,6 @@ class AnalyticsConfig(AppConfig):
 def _keep_months(**kwargs: Any) -> None:
     if not schema_changes.is_complete():
         return
-    from analytics.intake.partitions import keep_ahead
+    from analytics.ingest.partitions import keep_ahead
 
     keep_ahead()

@@ -10,8 +10,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from analytics.figures.adding import is_waiting
 from analytics.models import RollUp
+from analytics.rollups.adding import is_waiting
 from core.doctor import Finding
 
 LATE: Final = timedelta(minutes=10)

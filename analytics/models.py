@@ -44,7 +44,7 @@ class AnalyticsEvent(models.Model):
     stands for a form that was taken, and is no click.
 
     No foreign key: a row is written for each click, and outlives its post. PostgreSQL keeps a partition for each
-    month. No report reads these rows: they are added up to `RollUp.counted_to` (`analytics/figures/`).
+    month. No report reads these rows: they are added up to `RollUp.counted_to` (`analytics/rollups/`).
     """
 
     event_type = models.CharField(max_length=5, choices=EventType.choices)

@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils import timezone
 
-from analytics.intake.writing import write_events
+from analytics.ingest.writing import write_events
 from analytics.models import AnalyticsEvent
 from content import edits
 from content.document import PostDocument

@@ -7,10 +7,10 @@ from typing import Final
 from celery import shared_task
 from django.conf import settings
 
-from analytics.figures.adding import add_all
-from analytics.figures.merging import merge_rare_values
-from analytics.figures.months import close_months
-from analytics.intake.partitions import keep_ahead
+from analytics.ingest.partitions import keep_ahead
+from analytics.rollups.adding import add_all
+from analytics.rollups.merging import merge_rare_values
+from analytics.rollups.months import close_months
 from analytics.services.retention import forget_old_events, forget_old_figures
 
 _SECONDS: Final = 25.0

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from django.db import connection
 
-from analytics.figures.periods import Period
-from analytics.figures.shapes import HeatAsked
+from analytics.rollups.periods import Period
+from analytics.rollups.shapes import HeatAsked
 
 
 def summary(period: Period, post: UUID | None) -> None:

@@ -21,9 +21,10 @@ from benchmarks.servers import Server
 from core import events
 from core.actor import Actor
 from core.outgoing import Client
+from webhooks.http_calls import MAX_CALLS_PER_CHANNEL
 from webhooks.models import UNFINISHED, Delivery, Webhook
+from webhooks.models.webhook import NewWebhook
 from webhooks.services.webhooks import create_webhook
-from webhooks.wire import PER_LANE
 
 POSTS: Final = 1000
 """Events go round among so many posts; those of one post are sent in their order."""
@@ -52,7 +53,7 @@ def measure(count: int) -> None:
     admin = User.objects.create_user("webhooks@example.com", None, role=Role.ADMIN)
     actor = Actor(user=admin, via="api")
     with servers.receiver() as receiver:
-        print(f"\nWebhooks: {count:,} events, {PER_LANE} calls at a time.", flush=True)
+        print(f"\nWebhooks: {count:,} events, {MAX_CALLS_PER_CHANNEL} calls at a time.", flush=True)
         bare, guarded = _bare(receiver, count), _guarded(receiver, count)
         _show([bare, guarded, *_whole_way(receiver, count, actor)])
         print(f"\nTen receivers, {count // 10:,} events each:")
@@ -115,7 +116,7 @@ async def _side_by_side(call: Callable[[], Awaitable[int]], count: int) -> None:
         for _ in left:
             assert await call() == 204
 
-    await asyncio.gather(*(work() for _ in range(PER_LANE)))
+    await asyncio.gather(*(work() for _ in range(MAX_CALLS_PER_CHANNEL)))
 
 
 def _timed(name: str, count: int, run: Callable[[], Any]) -> Row:
@@ -127,7 +128,9 @@ def _timed(name: str, count: int, run: Callable[[], Any]) -> Row:
 def _whole_way(receiver: Server, count: int, actor: Actor) -> tuple[Row, Row]:
     """Recording while no worker runs, then all that a worker does: what each takes for itself."""
     _clear(receiver)
-    create_webhook(actor=actor, name="Hook", url=_url(receiver, "/hook"), events=[EVENT])
+    create_webhook(
+        actor=actor, webhook=NewWebhook(name="Hook", url=_url(receiver, "/hook"), events=[EVENT])
+    )
     recorded = _recorded(count, actor)
     with servers.worker() as worker:
         while not Delivery.objects.exists():
@@ -163,7 +166,9 @@ def _ten(receiver: Server, count: int, actor: Actor, *, hangs: bool) -> None:
     _clear(receiver)
     good = [f"/good/{number}" for number in range(9)]
     for path in [*good, "/hang" if hangs else "/tenth"]:
-        create_webhook(actor=actor, name=path, url=_url(receiver, path), events=[EVENT])
+        create_webhook(
+            actor=actor, webhook=NewWebhook(name=path, url=_url(receiver, path), events=[EVENT])
+        )
     _recorded(count, actor)
     with servers.worker():
         _wait(receiver, lambda seen: all(seen["paths"].get(path, 0) >= count for path in good))

@@ -34,9 +34,10 @@ from media.models import Asset
 from media.services.store import store_image
 from seo.models import Redirect
 from seo.services.redirects import create_redirect
-from webhooks.delivering import lane_of
+from webhooks.dispatch import channel_of
 from webhooks.models import Delivery, Webhook
-from webhooks.services.testing import sample
+from webhooks.models.webhook import NewWebhook
+from webhooks.services.test_calls import sample_payload
 from webhooks.services.webhooks import create_webhook
 
 PASSWORD = "correct-horse-battery"
@@ -217,12 +218,12 @@ def submission(slug: str = "contact", *, locale: str = "en", **values: Json) -> 
 def webhook(name: str = "Search", **values: Any) -> Webhook:
     """A webhook of an address that nothing listens at."""
     values = {"url": "https://search.example/hook", "events": ["post.published"], **values}
-    return create_webhook(actor=actor("admin"), name=name, **values)
+    return create_webhook(actor=actor("admin"), webhook=NewWebhook(name=name, **values))
 
 
 def event(name: str = "post.published", **payload: Json) -> Event:
     """An event, as its kind is told; of no post that there is."""
-    told = sample(name, Webhook(events=[name]))
+    told = sample_payload(name, Webhook(events=[name]))
     return events.record(name, actor=actor("editor"), payload={**told, **payload})
 
 
@@ -230,7 +231,7 @@ def delivery(of: Event, to: Webhook, *, status: str = "failed", code: int | None
     """A delivery with one call, which nobody made."""
     is_over = status not in ("pending", "sending")
     row = Delivery.objects.create(
-        lane=lane_of(to),
+        lane=channel_of(to),
         webhook=to,
         event=of,
         event_name=of.name,

@@ -11,17 +11,20 @@ class WebhooksConfig(AppConfig):
 
     def ready(self) -> None:
         from core import redaction
-        from webhooks import lanes, subscribers, tools  # noqa: F401  # the last registers itself
-        from webhooks.automation import checks, starting  # noqa: F401  # one registers itself
-        from webhooks.automation.lane import WorkflowLane
-        from webhooks.chat import notices
-        from webhooks.redaction import kept_secrets
-        from webhooks.webhook_lane import WebhookLane
+        from webhooks import (
+            chat,
+            delivery_channels,
+            dispatch,
+            tools,  # noqa: F401  # registers itself
+        )
+        from webhooks.automation.delivery_channel import WorkflowChannel
+        from webhooks.automation.dispatch import subscribe_workflows
+        from webhooks.redaction import stored_secrets
 
-        redaction.register(kept_secrets)
-        lanes.register("webhook", WebhookLane())
-        lanes.register("workflow", WorkflowLane())
-        lanes.register(notices.LANE, notices.ChatLane())
-        subscribers.connect()
-        starting.connect()
-        notices.connect()
+        redaction.register(stored_secrets)
+        delivery_channels.register_channel("webhook", delivery_channels.WebhookChannel())
+        delivery_channels.register_channel("workflow", WorkflowChannel())
+        delivery_channels.register_channel(chat.CHANNEL, chat.ChatChannel())
+        dispatch.subscribe_webhooks()
+        subscribe_workflows()
+        chat.subscribe_chat()

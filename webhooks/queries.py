@@ -1,10 +1,11 @@
-"""What is read of webhooks and their deliveries."""
+"""Reads of webhooks and their deliveries."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
@@ -14,7 +15,9 @@ from django.utils.translation import gettext_noop
 from core import events
 from core.actor import Actor
 from core.errors import NotFound
+from webhooks.delivery_channels import NothingToSend, build_request
 from webhooks.models import Attempt, Delivery, Webhook
+from webhooks.redaction import Redactor
 
 RECEIVERS: Final = {
     "webhook": gettext_noop("Webhook"),
@@ -23,11 +26,11 @@ RECEIVERS: Final = {
     "reaction": gettext_noop("Reaction"),
 }
 """Kinds of receivers, by the beginning of their lanes."""
-STRIP: Final = 30
+MAX_CALLS_SHOWN: Final = 30
 
 
 def webhooks() -> QuerySet[Webhook]:
-    """In order of name, each with its latest delivery as `last_delivery_id` and `last_status`."""
+    """Return webhooks by name, each with its latest delivery as `last_delivery_id` and `last_status`."""
     return with_last_delivery(Webhook.objects.order_by("name", "id"))
 
 
@@ -39,11 +42,14 @@ def with_last_delivery(rows: QuerySet[Webhook]) -> QuerySet[Webhook]:
     )
 
 
-def last_deliveries(rows: Iterable[Webhook]) -> dict[UUID, Delivery]:
-    """The latest delivery of each of these rows of `webhooks()`, by the id of the webhook. One query."""
-    ids = [id_ for row in rows if (id_ := getattr(row, "last_delivery_id", None)) is not None]
-    found = Delivery.objects.filter(pk__in=ids) if ids else ()
-    return {row.webhook_id: row for row in found if row.webhook_id is not None}
+def load_last_deliveries(rows: Iterable[Webhook]) -> list[Webhook]:
+    """Return these rows of `webhooks()` with `last_delivery` set. One query."""
+    found = list(rows)
+    ids = [id_ for row in found if (id_ := getattr(row, "last_delivery_id", None)) is not None]
+    last = {row.webhook_id: row for row in Delivery.objects.filter(pk__in=ids)} if ids else {}
+    for row in found:
+        row.last_delivery = last.get(row.pk)
+    return found
 
 
 def deliveries(
@@ -55,7 +61,7 @@ def deliveries(
     event: str | None = None,
     post_id: UUID | str | None = None,
 ) -> QuerySet[Delivery]:
-    """Deliveries that fit, latest first, each with its event and webhook."""
+    """Return deliveries that fit, latest first, each with its event and webhook."""
     wanted = {
         "webhook_id": webhook_id,
         "lane": f"workflow:{workflow_id}" if workflow_id else None,  # which has an index
@@ -73,62 +79,79 @@ def of_receiver(rows: QuerySet[Delivery], receiver: str) -> QuerySet[Delivery]:
     return rows.filter(Q(lane=receiver) | Q(lane__startswith=f"{receiver}:"))
 
 
-def receiver_of(delivery: Delivery) -> str:
-    """The kind of receiver: one of `RECEIVERS`."""
-    return delivery.lane.partition(":")[0]
+def find_delivery(delivery_id: UUID | str, rows: QuerySet[Delivery] | None = None) -> Delivery:
+    """Return the delivery with that id, with its event and webhook. Raises `NotFound`.
 
-
-def find_delivery(delivery_id: UUID | str) -> Delivery:
-    """The delivery of that id, with its event and webhook. Raises `NotFound`."""
+    One whose webhook is gone is soon deleted, and counts as gone. `rows`, if given, load event and webhook too.
+    """
+    rows = deliveries() if rows is None else rows
     try:
-        row = deliveries().filter(pk=UUID(str(delivery_id))).first()
+        row = rows.filter(pk=UUID(str(delivery_id))).first()
     except ValueError:
         row = None
-    if row is None or is_left_over(row):
+    if row is None or (row.webhook_id is not None and row.webhook is None):
         raise NotFound(
             _("No delivery has the id %(delivery_id)s.") % {"delivery_id": str(delivery_id)[:80]}
         )
     return row
 
 
-def is_left_over(delivery: Delivery) -> bool:
-    """Whether its webhook is gone, and it goes soon. Its webhook is loaded."""
-    return delivery.webhook_id is not None and delivery.webhook is None
+@dataclass(frozen=True, slots=True)
+class VisibleRequest:
+    """What people see of the request of a delivery. `withheld` says why there is no body to show."""
+
+    host: str
+    body: str | None
+    withheld: str | None
 
 
-def permission_missing(delivery: Delivery, actor: Actor) -> str | None:
-    """The permission without which the actor may not learn what the event says; None where there is none."""
+def visible_request(delivery: Delivery, actor: Actor) -> VisibleRequest:
+    """Return the request as its channel makes it, without secrets and without what is not for the actor."""
+    try:
+        request = build_request(delivery)
+    except NothingToSend as nothing:
+        return VisibleRequest("", None, nothing.reason)
+    host = urlsplit(request.url).hostname or ""
     kind = events.find_kind(delivery.event_name)
-    return None if kind is None or actor.can(kind.permission) else kind.permission
+    if kind is not None and not actor.can(kind.permission):
+        withheld = f"What this event says is for accounts with {kind.permission}."
+        return VisibleRequest(host, None, withheld)
+    return VisibleRequest(
+        host, Redactor(request).text(request.body.decode("utf-8", "replace")), None
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallBar:
     """One attempt, as the picture of a webhook shows it: `left` is where its bar stands."""
 
     is_ok: bool
     left: int
 
 
-def recent_calls(webhook: Webhook) -> list[Call]:
-    """The latest attempts of its latest deliveries, oldest first."""
-    latest = Delivery.objects.filter(webhook=webhook).order_by("-created_at").values("pk")[:STRIP]
+def recent_calls(webhook: Webhook) -> list[CallBar]:
+    """Return the latest attempts of its latest deliveries, oldest first."""
+    latest = (
+        Delivery.objects.filter(webhook=webhook)
+        .order_by("-created_at")
+        .values("pk")[:MAX_CALLS_SHOWN]
+    )
     ids = [row["pk"] for row in latest]
     codes = (
         Attempt.objects.filter(delivery__in=ids)
         .order_by("-at", "-id")
-        .values_list("status_code", flat=True)[:STRIP]
+        .values_list("status_code", flat=True)[:MAX_CALLS_SHOWN]
     )
     found = [code is not None and 200 <= code < 300 for code in codes]
-    return [Call(is_ok, place * 10) for place, is_ok in enumerate(reversed(found))]
+    return [CallBar(is_ok, place * 10) for place, is_ok in enumerate(reversed(found))]
 
 
 def failed_since(moment: object) -> QuerySet[Delivery]:
-    """Deliveries that were given up after that moment, latest first."""
+    """Return deliveries that were given up after that moment, latest first."""
     rows = Delivery.objects.filter(status="failed", finished_at__gte=moment)
     return rows.select_related("webhook").order_by(F("created_at").desc())
 
 
 def switched_off() -> QuerySet[Webhook]:
-    """Webhooks that were switched off because their address failed."""
+    """Return webhooks that were switched off because their address failed."""
     return Webhook.objects.filter(is_active=False, disabled_at__isnull=False)

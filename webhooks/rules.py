@@ -1,16 +1,16 @@
-"""What a webhook may be. Each of these answers the value as it is kept, or raises `RuleViolation` on its field."""
+"""Rules of a webhook's fields. Each returns the value as it is kept, or raises `RuleViolation` on its field."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
 from core import events
-from core.errors import RuleViolation, invalid
+from core.errors import invalid
 from core.hostile import refuse_unstorable
 from core.outgoing import check_url
 from core.post_kinds import post_type_labels
@@ -24,10 +24,10 @@ HEADER_VALUE_MAX: Final = 1000
 MASK: Final = "•••"
 """Stands where the value of a header is; given back, it keeps the value."""
 
-_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_VISIBLE: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+HEADER_VALUE: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 # What the message itself says, what belongs to one connection, and what signs.
-_OURS: Final = frozenset(
+OWN_HEADERS: Final = frozenset(
     {
         "accept-encoding",
         "connection",
@@ -44,15 +44,15 @@ _OURS: Final = frozenset(
         "user-agent",
     }
 )
-_OUR_BEGINNINGS: Final = ("x-hub-", "x-webhook-", "x-agent-run", "proxy-")
+OWN_HEADER_PREFIXES: Final = ("x-hub-", "x-webhook-", "x-agent-run", "proxy-")
 
 
 def webhook_events() -> dict[str, str]:
-    """The events that may be chosen, with their labels."""
+    """Return the events that may be chosen, with their labels."""
     return {kind.name: kind.label for kind in events.all_kinds() if kind.is_webhook}
 
 
-def name_of(given: str) -> str:
+def clean_name(given: str) -> str:
     refuse_unstorable(given, "name")
     name = " ".join(given.split())
     if not 1 <= len(name) <= NAME_MAX or not name.isprintable():
@@ -64,7 +64,7 @@ def name_of(given: str) -> str:
     return name
 
 
-def url_of(given: str) -> str:
+def clean_url(given: str) -> str:
     refuse_unstorable(given, "url")
     url = given.strip()
     if not 1 <= len(url) <= URL_MAX:
@@ -75,27 +75,27 @@ def url_of(given: str) -> str:
     return url
 
 
-def events_of(given: Sequence[str]) -> list[str]:
+def clean_events(given: Sequence[str]) -> list[str]:
     if not given:
         raise invalid(
             "events",
             _("Choose at least one event: %(webhook_events)s.")
             % {"webhook_events": ", ".join(webhook_events())},
         )
-    return _chosen("events", given, list(webhook_events()))
+    return check_choices("events", given, list(webhook_events()))
 
 
-def types_of(given: Sequence[str]) -> list[str]:
+def clean_types(given: Sequence[str]) -> list[str]:
     """None means all."""
-    return _chosen("types", given, list(post_type_labels()))
+    return check_choices("types", given, list(post_type_labels()))
 
 
-def locales_of(given: Sequence[str]) -> list[str]:
+def clean_locales(given: Sequence[str]) -> list[str]:
     """None means all."""
-    return _chosen("locales", given, list(settings.CMS_ENV.locales))
+    return check_choices("locales", given, list(settings.CMS_ENV.locales))
 
 
-def secret_of(given: str) -> str:
+def clean_secret(given: str) -> str:
     """Empty: AGENT_SECRET signs."""
     if len(given) > SECRET_MAX or not given.isprintable():
         raise invalid(
@@ -106,8 +106,8 @@ def secret_of(given: str) -> str:
     return given
 
 
-def headers_of(given: Mapping[str, str], kept: Mapping[str, str]) -> dict[str, str]:
-    """With the values of `kept` where the mask stands in their place."""
+def clean_headers(given: Mapping[str, str], kept: Mapping[str, str]) -> dict[str, str]:
+    """Put the values of `kept` where the mask stands in their place."""
     if len(given) > HEADERS_MAX:
         raise invalid(
             "headers",
@@ -116,10 +116,20 @@ def headers_of(given: Mapping[str, str], kept: Mapping[str, str]) -> dict[str, s
     stored = {name.lower(): value for name, value in kept.items()}
     found: dict[str, str] = {}
     for name, value in given.items():
-        _check_header_name(name, found)
+        check_header_name(name, found)
+        if value == MASK and name.lower() not in stored:
+            raise invalid(
+                "headers",
+                _(
+                    "Give the value of %(name)s anew: none is kept for it, or the address is of another "
+                    "host now."
+                )
+                % {"name": name},
+                code="header_value_needed",
+            )
         if value == MASK:
-            value = _kept(name, stored)
-        if len(value) > HEADER_VALUE_MAX or not _VISIBLE.fullmatch(value):
+            value = stored[name.lower()]
+        if len(value) > HEADER_VALUE_MAX or not HEADER_VALUE.fullmatch(value):
             raise invalid(
                 "headers",
                 _(
@@ -132,26 +142,12 @@ def headers_of(given: Mapping[str, str], kept: Mapping[str, str]) -> dict[str, s
     return found
 
 
-def _kept(name: str, stored: Mapping[str, str]) -> str:
-    if name.lower() not in stored:
-        raise invalid(
-            "headers",
-            _(
-                "Give the value of %(name)s anew: none is kept for it, or the address is of another "
-                "host now."
-            )
-            % {"name": name},
-            code="header_value_needed",
-        )
-    return stored[name.lower()]
-
-
-def _check_header_name(name: str, before: Iterable[str]) -> None:
+def check_header_name(name: str, before: Iterable[str]) -> None:
     low = name.lower()
-    if len(name) > HEADER_NAME_MAX or not _TOKEN.fullmatch(name):
+    if len(name) > HEADER_NAME_MAX or not HEADER_NAME.fullmatch(name):
         shown = name[:80].encode("ascii", "backslashreplace").decode()
         raise invalid("headers", _("%(shown)r is no name of a header.") % {"shown": shown})
-    if low in _OURS or low.startswith(_OUR_BEGINNINGS):
+    if low in OWN_HEADERS or low.startswith(OWN_HEADER_PREFIXES):
         raise invalid(
             "headers", _("%(name)s is set by the sender and cannot be given.") % {"name": name}
         )
@@ -159,18 +155,25 @@ def _check_header_name(name: str, before: Iterable[str]) -> None:
         raise invalid("headers", _("%(name)s is given twice.") % {"name": name})
 
 
-def _chosen(field: str, given: Sequence[str], known: list[str]) -> list[str]:
-    """In the order of what is known, each once."""
+def check_choices(field: str, given: Sequence[str], known: list[str]) -> list[str]:
+    """Return the chosen values in the order of what is known, each once."""
     for value in given:
         if value not in known:
-            raise _unknown(field, value, known)
+            shown = str(value)[:60].encode("utf-8", "replace").decode()
+            raise invalid(
+                field,
+                _("%(shown)r is not known in %(field)s; known: %(known)s.")
+                % {"shown": shown, "field": field, "known": ", ".join(known)},
+            )
     return [name for name in known if name in given]
 
 
-def _unknown(field: str, value: object, known: Iterable[str]) -> RuleViolation:
-    shown = str(value)[:60].encode("utf-8", "replace").decode()
-    return invalid(
-        field,
-        _("%(shown)r is not known in %(field)s; known: %(known)s.")
-        % {"shown": shown, "field": field, "known": ", ".join(known)},
-    )
+CLEANED_BY: Final[Mapping[str, Callable[[Any], object]]] = {
+    "name": clean_name,
+    "url": clean_url,
+    "events": clean_events,
+    "types": clean_types,
+    "locales": clean_locales,
+    "secret": clean_secret,
+}
+"""By field of the input class; headers need those that are stored as well."""

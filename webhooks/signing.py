@@ -1,4 +1,4 @@
-"""Signatures: a receiver that knows the secret can tell that the body comes from here."""
+"""Signatures, by which a receiver that knows the secret can tell that the body comes from here."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Keys:
 
 
 def shared_keys() -> Keys:
-    """Of the whole service: AGENT_SECRET."""
+    """Return the keys of the whole service: AGENT_SECRET."""
     env = settings.CMS_ENV
     return Keys(env.agent_secret or "", env.agent_secret_previous or "")
 
 
 def keys_of(webhook: Webhook) -> Keys:
-    """Its own secret, else the shared one. Its own previous secret signs along until its time is over."""
+    """Return its own secret, else the shared one. Its own previous secret signs along until its time is over."""
     shared = shared_keys()
     until = webhook.previous_secret_until
     own_previous = webhook.previous_secret if until and until > timezone.now() else ""
@@ -44,6 +44,6 @@ def signature(secret: str, body: bytes) -> str:
 
 
 def signed_headers(keys: Keys, body: bytes) -> dict[str, str]:
-    """Nothing where there is no secret: such a call goes out unsigned."""
+    """Return the signatures; none if there is no secret: such a call goes out unsigned."""
     pairs = ((SIGNATURE, keys.current), (PREVIOUS_SIGNATURE, keys.previous))
     return {name: signature(secret, body) for name, secret in pairs if secret}

@@ -1,4 +1,4 @@
-"""Trying out webhooks, for AI clients that look for a fault."""
+"""Tools for AI clients that look for a fault: simulate an event of webhooks."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 from pydantic import Field
 
 from core.actor import Actor
-from core.json import JsonObject
+from core.json import Json, JsonObject
 from core.tools import Arguments, tool
-from webhooks.services.simulating import Told, simulate_event
+from webhooks.services.test_calls import simulate_event
 from webhooks.services.webhooks import host_of
 from webhooks.signing import keys_of
 
@@ -33,21 +33,21 @@ def simulate_webhook_event(actor: Actor, arguments: SimulateWebhookEvent) -> Jso
     simulation = simulate_event(
         actor=actor, event=arguments.event, payload=arguments.payload, send=arguments.send
     )
-    return {"body": simulation.body, "receivers": [_receiver(told) for told in simulation.told]}
-
-
-def _receiver(told: Told) -> JsonObject:
-    """Names of headers only: their values may be credentials."""
-    keys = keys_of(told.webhook)
-    own = "its own secret" if told.webhook.secret else "AGENT_SECRET"
-    receiver: JsonObject = {
-        "webhookId": str(told.webhook.pk),
-        "name": told.webhook.name,
-        "host": host_of(told.webhook.url),
-        "test": told.webhook.is_test,
-        "signedWith": own if keys.current else None,
-        "alsoSignedWithSecretBefore": bool(keys.previous),
-        "headers": list(told.header_names),
-        "deliveryId": None if told.delivery is None else str(told.delivery.pk),
-    }
-    return {name: value for name, value in receiver.items() if value not in (None, False)}
+    receivers: list[Json] = []
+    for call in simulation.calls:
+        keys = keys_of(call.webhook)
+        own = "its own secret" if call.webhook.secret else "AGENT_SECRET"
+        receiver: JsonObject = {
+            "webhookId": str(call.webhook.pk),
+            "name": call.webhook.name,
+            "host": host_of(call.webhook.url),
+            "test": call.webhook.is_test,
+            "signedWith": own if keys.current else None,
+            "alsoSignedWithSecretBefore": bool(keys.previous),
+            "headers": list(call.header_names),  # only names: values may be credentials
+            "deliveryId": None if call.delivery is None else str(call.delivery.pk),
+        }
+        receivers.append(
+            {name: value for name, value in receiver.items() if value not in (None, False)}
+        )
+    return {"body": simulation.body, "receivers": receivers}

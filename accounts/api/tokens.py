@@ -1,20 +1,20 @@
-"""`/api/tokens`: what programs call the API with."""
+"""`/api/tokens`: tokens that programs call the API with, and what every kind of token answers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 from uuid import UUID
 
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import extend_schema
 from pydantic import AliasPath, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts import queries
-from accounts.api.account_schema import TOKEN_PARAMETERS
 from accounts.models import ApiToken
 from accounts.roles import PERMISSIONS
 from accounts.services.tokens import create_token, revoke_token
@@ -23,20 +23,16 @@ from core.api.body import Body, Moment, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
 from core.api.query import WholeNumber, YesOrNo, is_yes, read_query
+from core.api.schema import PAGES, choice, query
 from core.api.views import ApiViewSet
 from core.errors import RuleViolation
 
-_ON_THE_WIRE = {"expires_at": "expiresAt", "user_id": "userId"}
-
-
-@contextmanager
-def named_on_the_wire() -> Iterator[None]:
-    """A refusal's details by the names that the body has."""
-    try:
-        yield
-    except RuleViolation as error:
-        details = {_ON_THE_WIRE.get(name, name): texts for name, texts in error.details.items()}
-        raise RuleViolation(error.message, code=error.code, details=details) from None
+WIRE_NAMES: Final = {"expires_at": "expiresAt", "user_id": "userId"}
+TOKEN_PARAMETERS: Final = [
+    query("userId", "Tokens of this account.", {"type": "integer", "minimum": 0, "maximum": 2**53}),
+    query("active", "Tokens that open something, or no longer do.", choice("true", "false")),
+    *PAGES,
+]
 
 
 class TokenMakerAnswer(Answer):
@@ -51,7 +47,7 @@ class AccountTokenAnswer(Answer):
 
     id: UUID
     name: str = Field(max_length=100)
-    hint: str = Field(min_length=4, max_length=4)
+    hint: str = Field(json_schema_extra={"minLength": 4, "maxLength": 4})
     state: Literal["active", "expired", "revoked"]
     user_id: int = Field(ge=1)
     username: str = Field(validation_alias=AliasPath("user", "username"))
@@ -65,13 +61,37 @@ class AccountTokenAnswer(Answer):
 class TokenAnswer(AccountTokenAnswer):
     """A token, by the last four characters of its secret."""
 
-    permissions: list[str] = Field(min_length=1, max_length=len(PERMISSIONS))
+    permissions: list[str] = Field(json_schema_extra={"minItems": 1, "maxItems": len(PERMISSIONS)})
 
 
 class MadeTokenAnswer(TokenAnswer):
     """A token with its secret, which is answered this once."""
 
     token: str
+
+
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself
+    """How `TokenAuthentication` reads in the document."""
+
+    target_class = "accounts.tokens.TokenAuthentication"
+    name = "token"
+
+    def get_security_definition(self, auto_schema: object) -> dict[str, Any]:
+        return {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "An API token. It needs no CSRF token, and may do no more than its permissions say.",
+        }
+
+
+@contextmanager
+def named_on_the_wire() -> Iterator[None]:
+    """Name a refusal's details as the body does."""
+    try:
+        yield
+    except RuleViolation as error:
+        details = {WIRE_NAMES.get(name, name): texts for name, texts in error.details.items()}
+        raise RuleViolation(error.message, code=error.code, details=details) from None
 
 
 class NewToken(Body):
@@ -118,8 +138,10 @@ class TokenViewSet(ApiViewSet):
         body = read_body(request, NewToken)
         with named_on_the_wire():
             token, secret = create_token(**body.model_dump(), actor=self.actor)
-        shown = TokenAnswer.model_validate(token).model_dump()
-        return Response(MadeTokenAnswer(**shown, token=secret), status=201)
+        return Response(
+            MadeTokenAnswer(**TokenAnswer.model_validate(token).model_dump(), token=secret),
+            status=201,
+        )
 
     @extend_schema(responses=TokenAnswer)
     def destroy(self, request: Request, token_id: str) -> Response:

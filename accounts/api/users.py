@@ -1,7 +1,8 @@
-"""`/api/users`, `/api/roles`: the accounts of people, and what roles may do."""
+"""`/api/users`, `/api/roles`: accounts, and what roles may do."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, ClassVar, Final, Literal
 
 from django.contrib.auth import update_session_auth_hash
@@ -10,23 +11,58 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts import presenters, queries
-from accounts.api import account_schema as schema
+from accounts import queries
 from accounts.models import User
-from accounts.roles import Role
+from accounts.roles import Role, RoleName, permissions_of
 from accounts.services import change_user, create_user
 from accounts.services.users import LONGEST_PASSWORD
-from core.api.body import Body, Words, body_object, check, read_body
+from core.api.answer import Answer, MetaAnswer, TextOrNull, list_of
+from core.api.body import Body, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
 from core.api.query import YesOrNo, is_yes, read_query
+from core.api.schema import PAGES, choice, query
 from core.api.views import ApiViewSet
 from core.errors import RuleViolation
 
 Email = Annotated[Words, Field(max_length=254)]
 Username = Annotated[Words, Field(min_length=1, max_length=150)]
 Password = Annotated[Words, Field(max_length=LONGEST_PASSWORD)]
-_READ_ONLY: Final = frozenset({"id", "agentId", "createdAt", "lastLoginAt"})
+USER_ID: Final = {"user_id": {"type": "integer", "minimum": 1}}
+USER_PARAMETERS: Final = [
+    query("role", "Accounts with this role.", choice(*Role)),
+    query("active", "Accounts that are on, or off.", choice("true", "false")),
+    query("search", "A part of name or email.", {"type": "string", "maxLength": 200}),
+    *PAGES,
+]
+
+
+class AccountAnswer(Answer):
+    """An account."""
+
+    id: int = Field(ge=1)
+    email: str = Field(max_length=254, json_schema_extra={"format": "email"})
+    username: str = Field(max_length=150)
+    role: RoleName
+    active: bool = Field(validation_alias="is_active")
+    agent_id: TextOrNull
+    created_at: datetime
+    last_login_at: datetime | None = Field(validation_alias="last_login")
+
+
+class GrantsAnswer(Answer):
+    """A role with what it may do."""
+
+    role: RoleName
+    permissions: list[str]
+    can_log_in: bool
+
+
+class RoleListAnswer(Answer):
+    """Roles."""
+
+    data: list[GrantsAnswer]
+    meta: MetaAnswer
 
 
 class NewUser(Body):
@@ -36,16 +72,16 @@ class NewUser(Body):
     password: Password
 
 
-class UserChange(Body):
+class UserChange(Body, answered_by=AccountAnswer):
     email: Email | None = None
     username: Username | None = None
-    role: Literal["admin", "editor", "translator", "ai_agent"] | None = None
+    role: RoleName | None = None
     active: bool | None = None
     password: Password | None = None
 
 
 class UserQuery(Body):
-    role: Literal["admin", "editor", "translator", "ai_agent"] | None = None
+    role: RoleName | None = None
     active: YesOrNo | None = None
     search: Annotated[Words, Field(max_length=200)] = ""
 
@@ -53,7 +89,7 @@ class UserQuery(Body):
 class UserViewSet(ApiViewSet):
     """Accounts."""
 
-    path_schemas = schema.PATHS
+    path_schemas = USER_ID
     permissions: ClassVar[dict[str, Declared]] = {
         "list": "users.manage",
         "create": "users.manage",
@@ -63,59 +99,70 @@ class UserViewSet(ApiViewSet):
         "roles": ("users.manage", "tokens.manage"),
     }
 
-    @extend_schema(parameters=schema.USER_PARAMETERS, responses=schema.AccountListSchema)
+    @extend_schema(
+        parameters=USER_PARAMETERS, responses=list_of(AccountAnswer, "Accounts by name.")
+    )
     def list(self, request: Request) -> Response:
         """Accounts of people and of agents, by name."""
         page, asked = page_of(request), read_query(request, UserQuery)
         found = queries.users(role=asked.role, is_active=is_yes(asked.active), search=asked.search)
-        rows = [presenters.user(user) for user in found[page.slice]]
+        rows = [AccountAnswer.model_validate(user) for user in found[page.slice]]
         return Response(page.envelope(rows, found.count()))
 
-    @extend_schema(request=NewUser, responses={201: schema.AccountSchema})
+    @extend_schema(request=NewUser, responses={201: AccountAnswer})
     def create(self, request: Request) -> Response:
         """Add the account of a person. Needs a session."""
         body = read_body(request, NewUser)
         user = create_user(**body.model_dump(), actor=self.actor)
         return Response(
-            presenters.user(user), status=201, headers={"Location": f"/api/users/{user.pk}"}
+            AccountAnswer.model_validate(user),
+            status=201,
+            headers={"Location": f"/api/users/{user.pk}"},
         )
 
-    @extend_schema(responses=schema.AccountSchema)
+    @extend_schema(responses=AccountAnswer)
     def retrieve(self, request: Request, user_id: str) -> Response:
         """One account."""
-        return Response(presenters.user(queries.find_user(user_id)))
+        return Response(AccountAnswer.model_validate(queries.find_user(user_id)))
 
-    @extend_schema(request=UserChange, responses=schema.AccountSchema)
+    @extend_schema(request=UserChange, responses=AccountAnswer)
     def update(self, request: Request, user_id: str) -> Response:
         """Change an account; what is absent or null stays. Needs a session.
 
         Another role, or switching it off, ends its sessions and revokes its tokens; another password ends its
         sessions, the caller's own excepted.
         """
-        given = {
-            name: value for name, value in body_object(request).items() if name not in _READ_ONLY
-        }
-        body = check(given, UserChange)
+        body = read_body(request, UserChange)
         values = body.model_dump(exclude={"active"})
-        user = self._change(user_id, is_active=body.active, **values)
+        user = self.change(user_id, is_active=body.active, **values)
         if user == request.user and body.password is not None:
             # Whoever changes their own stays where they are; their other sessions end.
             update_session_auth_hash(request._request, user)
-        return Response(presenters.user(user))
+        return Response(AccountAnswer.model_validate(user))
 
-    @extend_schema(responses=schema.AccountSchema)
+    @extend_schema(responses=AccountAnswer)
     def destroy(self, request: Request, user_id: str) -> Response:
         """Switch the account off. What it wrote stays, and it can be switched on again. Needs a session."""
-        return Response(presenters.user(self._change(user_id, is_active=False)))
+        return Response(AccountAnswer.model_validate(self.change(user_id, is_active=False)))
 
-    @extend_schema(parameters=schema.ROLE_PARAMETERS, responses=schema.RoleListSchema)
+    @extend_schema(parameters=PAGES, responses=RoleListAnswer)
     def roles(self, request: Request) -> Response:
         """Roles with their permissions."""
         page = page_of(request)
-        rows = [presenters.role(role) for role in Role]
+        rows = [
+            GrantsAnswer.model_validate(
+                {
+                    "role": role.value,
+                    "permissions": sorted(permissions_of(role)),
+                    "can_log_in": role != Role.AI_AGENT,
+                }
+            )
+            for role in Role
+        ]
         return Response(page.envelope(rows[page.slice], len(rows)))
 
-    def _change(self, user_id: str, *, is_active: bool | None, **values: str | None) -> User:
+    def change(self, user_id: str, *, is_active: bool | None, **values: str | None) -> User:
+        """Change the account; what is refused is named as on the wire."""
         try:
             return change_user(
                 user_id=queries.find_user(user_id).pk,
@@ -124,11 +171,8 @@ class UserViewSet(ApiViewSet):
                 **values,
             )
         except RuleViolation as error:
-            raise _on_the_wire(error) from None
-
-
-def _on_the_wire(error: RuleViolation) -> RuleViolation:
-    details = {
-        "active" if name == "is_active" else name: texts for name, texts in error.details.items()
-    }
-    return RuleViolation(error.message, code=error.code, details=details)
+            details = {
+                "active" if name == "is_active" else name: texts
+                for name, texts in error.details.items()
+            }
+            raise RuleViolation(error.message, code=error.code, details=details) from None

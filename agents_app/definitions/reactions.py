@@ -10,7 +10,7 @@ from agents_app.reactions.templates import ROOTS, body_fault
 from core.conditions import Condition
 from core.definition_files import DefinitionPart
 from core.hostile import refuse_unstorable
-from webhooks.automation.calls import refused_as_value_error, sound_headers, sound_url
+from webhooks.automation.request_rules import check_headers, check_url, refusals_as_value_errors
 from webhooks.automation.templates import fault_of
 
 
@@ -23,12 +23,12 @@ class WebhookConfig(DefinitionPart):
     @field_validator("url")
     @classmethod
     def _url_is_allowed(cls, url: str) -> str:
-        return sound_url(url)
+        return check_url(url)
 
     @field_validator("headers")
     @classmethod
     def _headers_are_sound(cls, headers: dict[str, str]) -> dict[str, str]:
-        return sound_headers(headers)
+        return check_headers(headers)
 
     @field_validator("body_template")
     @classmethod
@@ -57,7 +57,7 @@ class ChatConfig(DefinitionPart):
     def _url_is_allowed(cls, url: str | None) -> str | None:
         if url is None:
             return None
-        return sound_url(url)
+        return check_url(url)
 
     @field_validator("template")
     @classmethod
@@ -73,7 +73,7 @@ class ToolConfig(DefinitionPart):
     @field_validator("tool_params")
     @classmethod
     def _params_are_sound(cls, params: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        refused_as_value_error(lambda: refuse_unstorable(params, "toolParams"))
+        refusals_as_value_errors(lambda: refuse_unstorable(params, "toolParams"))
         _require_sound(params, ROOTS)
         return params
 

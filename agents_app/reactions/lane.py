@@ -22,10 +22,10 @@ from agents_app.models import AgentRun
 from agents_app.reactions.templates import JSON_TYPE, filled_body, filled_words
 from agents_app.reactions.values import is_forgotten, run_of, values_of
 from core.json import Json, JsonObject
-from webhooks import bodies
+from webhooks import delivery_channels
 from webhooks.automation.templates import filled
-from webhooks.chat.plain import plain
-from webhooks.lanes import GivenUp, Outgoing
+from webhooks.chat import plain
+from webhooks.delivery_channels import NothingToSend, OutgoingRequest
 from webhooks.models import Delivery, DeliveryStatus
 from webhooks.signing import shared_keys
 
@@ -48,46 +48,52 @@ def reaction_at(agent: AgentDefinition, number: int) -> Reaction | None:
 
 
 class ReactionLane:
-    def request_of(self, delivery: Delivery) -> Outgoing:
-        """The request as the file of now makes it of the run. Raises `GivenUp`."""
+    def build_request(self, delivery: Delivery) -> OutgoingRequest:
+        """The request as the file of now makes it of the run. Raises `NothingToSend`."""
         run = run_of(delivery.event)
         if run is None:
-            raise GivenUp("The run was deleted.")
+            raise NothingToSend("The run was deleted.")
         if is_forgotten(delivery.event, run):
-            raise GivenUp("The words of this event were deleted.")
+            raise NothingToSend("The words of this event were deleted.")
         _, agent_id, number = delivery.lane.split(":")
         agent = get_agent(agent_id)
         reaction = reaction_at(agent, int(number)) if agent is not None else None
         if agent is None or reaction is None:
-            raise GivenUp(GONE)
+            raise NothingToSend(GONE)
         # What was sent stays to be read.
         is_to_be_sent = delivery.status in (DeliveryStatus.PENDING, DeliveryStatus.SENDING)
         if is_to_be_sent and not only_enabled([agent]):
-            raise GivenUp(OFF)
+            raise NothingToSend(OFF)
         call = _call(reaction, values_of(run, agent), delivery, run)
         if len(call.body) > _BODY_MAX:
-            raise GivenUp(f"What the reaction makes of this run has over {_BODY_MAX:,} bytes.")
+            raise NothingToSend(
+                f"What the reaction makes of this run has over {_BODY_MAX:,} bytes."
+            )
         return call
 
 
-def _call(reaction: Reaction, values: JsonObject, delivery: Delivery, run: AgentRun) -> Outgoing:
+def _call(
+    reaction: Reaction, values: JsonObject, delivery: Delivery, run: AgentRun
+) -> OutgoingRequest:
     if isinstance(reaction, WebhookReaction):
         return _webhook(reaction.config, values, delivery, run)
     if isinstance(reaction, ChatReaction):
         return _chat(reaction.config, values)
-    raise GivenUp(GONE)
+    raise NothingToSend(GONE)
 
 
 def _webhook(
     config: WebhookConfig, values: JsonObject, delivery: Delivery, run: AgentRun
-) -> Outgoing:
+) -> OutgoingRequest:
     body, content_type = b"", JSON_TYPE
     if config.body_template is not None:
         body, content_type = filled_body(config.body_template, values)
     elif config.method not in ("GET", "DELETE"):
-        body = bodies.encoded({**bodies.envelope(delivery.event), "data": {**values}})
+        body = delivery_channels.encode_body(
+            {**delivery_channels.event_body(delivery.event), "data": {**values}}
+        )
     secrets: JsonObject = {"secret": dict(settings.CMS_ENV.workflow_secrets)}
-    return Outgoing(
+    return OutgoingRequest(
         url=config.url,
         method=config.method,
         headers={name: str(filled(value, secrets) or "") for name, value in config.headers.items()},
@@ -95,14 +101,14 @@ def _webhook(
         content_type=content_type,
         secrets=tuple(settings.CMS_ENV.workflow_secrets.values()),
         keys=shared_keys(),
-        told={"X-Agent-Run": str(run.pk)},
+        extra_headers={"X-Agent-Run": str(run.pk)},
     )
 
 
-def _chat(config: ChatConfig, values: JsonObject) -> Outgoing:
+def _chat(config: ChatConfig, values: JsonObject) -> OutgoingRequest:
     url = config.webhook_url or settings.CMS_ENV.chat_webhook_url
     if not url:
-        raise GivenUp("The reaction has no webhookUrl, and CHAT_WEBHOOK_URL is not set.")
+        raise NothingToSend("The reaction has no webhookUrl, and CHAT_WEBHOOK_URL is not set.")
     text = filled_words(config.template, values, _plain)
     body: dict[str, Json] = {"text": text}
     if config.channel:
@@ -110,7 +116,9 @@ def _chat(config: ChatConfig, values: JsonObject) -> Outgoing:
     path = urlsplit(url).path
     # Whoever knows the address of a chat can write there.
     secrets = (url, path, *path.split("/"))
-    return Outgoing(url=url, headers={}, body=orjson.dumps(body), secrets=secrets, is_named=False)
+    return OutgoingRequest(
+        url=url, headers={}, body=orjson.dumps(body), secrets=secrets, is_named=False
+    )
 
 
 def _plain(path: str, words: str) -> str:

@@ -22,8 +22,8 @@ from core import events
 from core.json import JsonObject
 from core.models import Event
 from core.waking import after_commit
-from webhooks import lanes
-from webhooks.delivering import new_delivery, queue_all
+from webhooks import delivery_channels
+from webhooks.dispatch import new_delivery, queue_all
 from webhooks.models import Delivery
 
 logger = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ _ENDS: Final = (RunStatus.SUCCEEDED, *_ERRORS)
 def connect() -> None:
     """Subscribe to the ends of runs, and know the lane. Called once, at start."""
     events.subscribe([FINISHED], react)
-    lanes.register(PREFIX, ReactionLane())
+    delivery_channels.register_channel(PREFIX, ReactionLane())
 
 
 def react(event: Event) -> None:

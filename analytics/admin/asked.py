@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from analytics.figures.periods import Period, read_period
+from analytics.rollups.periods import Period, read_period
 from content.models import Post
 from core.errors import RuleViolation
 

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from django.utils.translation import get_language_info
 from django.utils.translation import gettext as _
 
-from analytics.figures.shapes import Moment, Referrer, Share, Summary, TopPost, Totals
+from analytics.rollups.shapes import Moment, Referrer, Share, Summary, TopPost, Totals
 from core.admin.charts import Upright, line, part, rounded, upright
 
 _DAYS_DRAWN: Final = 92

@@ -12,8 +12,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from analytics.figures.periods import Period, read_period
 from analytics.models import EventType
+from analytics.rollups.periods import Period, read_period
 from content.admin.revisions import find_revision
 from content.models import Post, Revision
 from core.errors import RuleViolation

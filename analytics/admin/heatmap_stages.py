@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from analytics.admin.heatmap_filter import HeatFilter
-from analytics.figures import heat
-from analytics.figures.adding import catch_up
-from analytics.figures.periods import Period
-from analytics.figures.shapes import Heat, HeatAsked, ModuleClicks, Spot
+from analytics.rollups import heat
+from analytics.rollups.adding import catch_up
+from analytics.rollups.periods import Period
+from analytics.rollups.shapes import Heat, HeatAsked, ModuleClicks, Spot
 from content.document import PostDocument
 from content.models import Post, Revision
 from content.review.labels import module_names

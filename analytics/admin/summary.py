@@ -14,9 +14,9 @@ from django.utils.translation import gettext as _
 
 from analytics.admin import charts
 from analytics.admin.asked import SPANS, Asked, read_asked
-from analytics.figures import reports, summaries
-from analytics.figures.shapes import Summary
 from analytics.models import SiteCount
+from analytics.rollups import reports, summaries
+from analytics.rollups.shapes import Summary
 from core.admin.charts import HEIGHT
 from core.admin.forms import form_page
 from core.admin.rights import PermittedAdmin, require

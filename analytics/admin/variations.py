@@ -13,11 +13,10 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from analytics.models import GOAL_MAX
-from analytics.trials.confidence import Range
-from analytics.trials.judging import GOAL_PATTERN, Arm, Trial, trial
-from analytics.trials.verdicts import USUAL_EFFECT, Verdict
-from analytics.trials.words import (
+from analytics.experiments.confidence import Range
+from analytics.experiments.judging import GOAL_PATTERN, Arm, Trial, trial
+from analytics.experiments.verdicts import USUAL_EFFECT, Verdict
+from analytics.experiments.words import (
     doubt_sentence,
     goal_label,
     percent,
@@ -25,6 +24,7 @@ from analytics.trials.words import (
     roughly,
     verdict_sentence,
 )
+from analytics.models import GOAL_MAX
 from content.admin.pages import post_page, post_url, read
 from content.admin.panels import Tab, register_test_links
 from content.models import Post

@@ -1,35 +1,193 @@
-"""`/api/analytics/summary` and `/api/analytics/heatmap`: what visitors did, in figures."""
+"""`/api/analytics/summary` and `/api/analytics/heatmap`: views and clicks in figures.
+
+Heatmaps have thousands of spots: they are answered as dicts.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Sequence
+from dataclasses import fields
+from datetime import date, datetime
+from typing import Annotated, ClassVar, Final, Literal
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
-from analytics import presenters
-from analytics.api import figures_schema as schema
 from analytics.api.ids import Id
-from analytics.figures import reports
-from analytics.figures.periods import read_period
-from analytics.figures.shapes import HeatAsked
-from analytics.figures.stages import Side, versions_beside
+from analytics.models import EventType
+from analytics.rollups import reports
+from analytics.rollups.periods import read_period
+from analytics.rollups.shapes import HeatAsked, Spot
+from analytics.rollups.stages import Side, versions_beside
 from content.models import Post
 from content.revision_queries import find_revision
+from core.api.answer import Answer, described
 from core.api.body import Body
 from core.api.permissions import Declared
 from core.api.query import read_query
+from core.api.schema import UUID_TEXT, choice, query
 from core.api.views import ApiViewSet
 from core.errors import NotFound, invalid
 
+DAY: Final = {"type": "string", "description": "Like 2030-01-31; of a time, its day in UTC."}
+PERIOD: Final = [
+    query("from", "The first day; without it, 30 days up to the last.", DAY),
+    query("to", "The last day, in UTC; without it today.", DAY),
+]
+SUMMARY_PARAMETERS: Final = [*PERIOD, query("postId", "Of one post or variation only.", UUID_TEXT)]
+HEATMAP_PARAMETERS: Final = [
+    query("postId", "A post or a variation.", UUID_TEXT, required=True),
+    query("eventType", "Clicks, unless it says view.", choice(*EventType.values)),
+    query(
+        "viewport",
+        "Mobile is below 768 pixels, tablet below 1,100.",
+        choice("all", "mobile", "tablet", "desktop"),
+    ),
+    *PERIOD,
+    query("revisionId", "Only what was hit before or after this revision.", UUID_TEXT),
+    query(
+        "side",
+        "Up to the revision before or after it; without it after.",
+        choice("before", "after"),
+    ),
+]
 
-class SummaryAsked(Body):
+Day = date  # a field of that name hides the class
+
+
+class TotalsAnswer(Answer):
+    """Views, clicks, and goals that were reached."""
+
+    views: int = Field(ge=0)
+    clicks: int = Field(ge=0)
+    conversions: int = Field(ge=0)
+
+
+class PeriodBeforeAnswer(Answer):
+    """As many days, just before."""
+
+    first: date = Field(serialization_alias="from")
+    last: date = Field(serialization_alias="to")
+    totals: TotalsAnswer
+
+
+class MomentAnswer(TotalsAnswer):
+    """A day, or the month that `date` begins."""
+
+    date: Day
+
+
+class TopPostAnswer(TotalsAnswer):
+    """A post that is there; variations are counted with their original."""
+
+    post_id: UUID
+    title: str
+
+
+class ReferrerAnswer(Answer):
+    """Where views came from. An empty host is none, `~other` stands for many rare ones."""
+
+    host: str
+    views: int = Field(ge=0)
+
+
+class LocaleShareAnswer(Answer):
+    """By the language of the page; empty on pages of none."""
+
+    locale: str = Field(validation_alias="value")
+    views: int = Field(ge=0)
+    clicks: int = Field(ge=0)
+
+
+class DeviceShareAnswer(Answer):
+    """By the width of the viewport."""
+
+    device: Literal["mobile", "tablet", "desktop", "unknown"] = Field(validation_alias="value")
+    views: int = Field(ge=0)
+    clicks: int = Field(ge=0)
+
+
+class SummaryMetaAnswer(Answer):
+    """How to read it: periods of more than 400 days are shown by months."""
+
+    grain: Literal["day", "month"]
+    counted_at: datetime | None = Field(description="Up to when everything is counted.")
+
+
+class SummaryAnswer(Answer):
+    """What happened on the site, or on one post."""
+
+    first: date = Field(serialization_alias="from")
+    last: date = Field(serialization_alias="to")
+    totals: TotalsAnswer
+    previous: PeriodBeforeAnswer
+    over_time: list[MomentAnswer]
+    top_posts: list[TopPostAnswer] = Field(
+        description="Ten at most; none in the summary of one post."
+    )
+    referrers: list[ReferrerAnswer] = Field(description="Twenty at most.")
+    locales: list[LocaleShareAnswer]
+    devices: list[DeviceShareAnswer]
+    meta: SummaryMetaAnswer
+
+
+class SpotAnswer(TypedDict):
+    """`x` is a part of the width; `y` pixels of a page 1,000 wide or, in a module, a part of its height."""
+
+    x: Annotated[float, Field(ge=0, le=1)]
+    y: Annotated[float, Field(ge=0)]
+    count: Annotated[int, Field(ge=1)]
+
+
+class HeatMetaAnswer(TypedDict):
+    """`grid` is the side of a cell in pixels of that page, `max` the most hits of one, `total` those of all."""
+
+    grid: Annotated[int, Field(ge=1)]
+    max: Annotated[int, Field(ge=0)]
+    total: Annotated[int, Field(ge=0)]
+
+
+class HeatmapAnswer(TypedDict):
+    """The 5,000 spots that were hit most at most, each the mean place of a cell."""
+
+    data: list[SpotAnswer]
+    meta: HeatMetaAnswer
+
+
+class ModuleHitsAnswer(TypedDict):
+    """A module; `count` holds hits whose place is not known too."""
+
+    postModuleId: Annotated[str, Field(json_schema_extra={"format": "uuid"})]
+    label: str
+    type: Annotated[str | None, Field(description="Null where the module is gone.")]
+    isGone: bool
+    count: Annotated[int, Field(ge=0)]
+    spots: list[SpotAnswer]
+
+
+class ModuleHeatMetaAnswer(TypedDict):
+    """Of the modules in the list."""
+
+    max: Annotated[int, Field(ge=0)]
+    total: Annotated[int, Field(ge=0)]
+
+
+class ModuleHeatmapAnswer(TypedDict):
+    """Modules of a page by how often they were hit."""
+
+    data: list[ModuleHitsAnswer]
+    meta: ModuleHeatMetaAnswer
+
+
+class SummaryQuery(Body):
     post_id: Id | None = None
 
 
-class HeatmapAsked(Body):
+class HeatmapQuery(Body):
     post_id: Id
     event_type: Literal["view", "click"] = "click"
     viewport: Literal["all", "mobile", "tablet", "desktop"] = "all"
@@ -42,17 +200,30 @@ class SummaryViewSet(ApiViewSet):
 
     permissions: ClassVar[dict[str, Declared]] = {"summary": "analytics.view"}
 
-    @extend_schema(parameters=schema.SUMMARY, responses=schema.SummarySchema)
+    @extend_schema(parameters=SUMMARY_PARAMETERS, responses=SummaryAnswer)
     def summary(self, request: Request) -> Response:
         """Totals, over time, by post, referrer, language and device, beside the period before.
 
         Days are those of UTC. What came in the last moments may be missing on a busy site: `meta.countedAt`.
         """
-        asked = read_query(request, SummaryAsked)
+        asked = read_query(request, SummaryQuery)
         period = read_period(request.query_params)
         if asked.post_id is not None:
-            _post(asked.post_id)
-        return Response(presenters.summary(reports.summary(period, asked.post_id)))
+            find_post(asked.post_id)
+        found = reports.summary(period, asked.post_id)
+        before = period.before()
+        previous = {"first": before.first, "last": before.last, "totals": found.previous}
+        grain = "month" if found.is_monthly else "day"
+        answer = SummaryAnswer.model_validate(
+            {
+                **{part.name: getattr(found, part.name) for part in fields(found)},
+                "first": period.first,
+                "last": period.last,
+                "previous": previous,
+                "meta": {"grain": grain, "countedAt": found.counted_at},
+            }
+        )
+        return Response(answer)
 
 
 class HeatmapViewSet(ApiViewSet):
@@ -63,23 +234,51 @@ class HeatmapViewSet(ApiViewSet):
         "modules": "analytics.view",
     }
 
-    @extend_schema(parameters=schema.HEATMAP, responses=schema.HeatmapSchema)
+    @extend_schema(parameters=HEATMAP_PARAMETERS, responses=described(HeatmapAnswer))
     def heatmap(self, request: Request) -> Response:
         """The spots of a post's page, in cells of 10 pixels of a page 1,000 pixels wide."""
-        return Response(presenters.heat(reports.heatmap(_asked(request))))
+        found = reports.heatmap(read_heatmap_query(request))
+        answer: HeatmapAnswer = {
+            "data": answer_spots(found.spots),
+            "meta": {"grid": found.grid, "max": found.max, "total": found.total},
+        }
+        return Response(answer)
 
-    @extend_schema(parameters=schema.HEATMAP, responses=schema.ModuleHeatmapSchema)
+    @extend_schema(parameters=HEATMAP_PARAMETERS, responses=described(ModuleHeatmapAnswer))
     def modules(self, request: Request) -> Response:
         """The modules of a post by how often they were hit, with the spots inside them."""
-        return Response(presenters.modules(reports.module_clicks(_asked(request))))
+        found = reports.module_clicks(read_heatmap_query(request))
+        answer: ModuleHeatmapAnswer = {
+            "data": [
+                {
+                    "postModuleId": one.post_module_id,
+                    "label": one.label,
+                    "type": one.type or None,
+                    "isGone": one.is_gone,
+                    "count": one.clicks,
+                    "spots": answer_spots(one.spots),
+                }
+                for one in found
+            ],
+            "meta": {
+                "max": max((one.clicks for one in found), default=0),
+                "total": sum(one.clicks for one in found),
+            },
+        }
+        return Response(answer)
 
 
-def _asked(request: Request) -> HeatAsked:
-    asked = read_query(request, HeatmapAsked)
+def answer_spots(spots: Sequence[Spot]) -> list[SpotAnswer]:
+    return [{"x": one.x, "y": one.y, "count": one.count} for one in spots]
+
+
+def read_heatmap_query(request: Request) -> HeatAsked:
+    """Read what a heatmap is to show. Raises `NotFound` and `RuleViolation`."""
+    asked = read_query(request, HeatmapQuery)
     period = read_period(request.query_params)
     if asked.side is not None and asked.revision_id is None:
         raise invalid("side", "side needs revisionId: the revision that it is a side of.")
-    post = _post(asked.post_id)
+    post = find_post(asked.post_id)
     versions: tuple[int | None, int | None] = (None, None)
     if asked.revision_id is not None:
         versions = versions_beside(find_revision(post, asked.revision_id), asked.side or "after")
@@ -87,8 +286,8 @@ def _asked(request: Request) -> HeatAsked:
     return HeatAsked(post.pk, period, asked.event_type, device, versions)
 
 
-def _post(post_id: UUID) -> Post:
-    """A post or a variation that is not in the trash."""
+def find_post(post_id: UUID) -> Post:
+    """Return a post or a variation that is not in the trash. Raises `NotFound`."""
     found = Post.objects.kept().filter(pk=post_id).first()
     if found is None:
         raise NotFound(f"There is no post {post_id}.")

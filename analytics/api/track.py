@@ -12,10 +12,10 @@ from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analytics.api import schema
 from analytics.api.ids import Id
-from analytics.intake.visitors import counts
+from analytics.ingest.visitors import counts
 from analytics.services.track import Seen, track
+from core.api.answer import Answer
 from core.api.body import Body, body_length, check
 from core.api.negotiation import OneAnswer
 from core.api.parsers import StrictJsonParser
@@ -28,6 +28,52 @@ from core.hostile import is_deeper
 MOST_BYTES: Final = 256 * 1024
 _METADATA_BYTES: Final = 4_000
 _METADATA_LEVELS: Final = 4
+
+
+MAX_EVENTS: Final = 100
+"""Views and clicks of one call."""
+EVENT_SHAPE: Final[dict[str, Any]] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["eventType"],
+    "properties": {
+        "eventType": {"type": "string", "enum": ["view", "click"]},
+        "postId": {
+            "type": ["string", "null"],
+            "format": "uuid",
+            "description": "The post whose page it is; null elsewhere.",
+        },
+        "x": {
+            "type": ["number", "null"],
+            "minimum": 0,
+            "maximum": 1_000_000,
+            "description": "Of a click: pixels from the left of the document.",
+        },
+        "y": {
+            "type": ["number", "null"],
+            "minimum": 0,
+            "maximum": 1_000_000,
+            "description": "And from its top.",
+        },
+        "viewportWidth": {"type": ["number", "null"], "minimum": 1, "maximum": 100_000},
+        "metadata": {
+            "type": "object",
+            "maxProperties": 20,
+            "description": "Like the path of the page and the selector of what was clicked; 4,000 bytes at most.",
+        },
+    },
+}
+TRACK_SHAPE: Final[dict[str, Any]] = {
+    "oneOf": [EVENT_SHAPE, {"type": "array", "maxItems": MAX_EVENTS, "items": EVENT_SHAPE}]
+}
+TRACK_REQUEST: Final[dict[str, Any]] = {"application/json": TRACK_SHAPE}
+# A text is taken as well, as `sendBeacon` names it; generators of clients know no JSON of that name.
+
+
+class TrackedAnswer(Answer):
+    """How many were kept. Visits of programs, of staff and of whoever asks not to be tracked are not."""
+
+    accepted: int = Field(ge=0, le=MAX_EVENTS)
 
 
 class PlainJsonParser(StrictJsonParser):
@@ -69,7 +115,7 @@ class TrackViewSet(ApiViewSet):
     throttle_scope = "public"
     permissions: ClassVar[dict[str, Declared]] = {"track": PUBLIC}
 
-    @extend_schema(request=schema.TRACKED, responses={200: schema.TrackedSchema})
+    @extend_schema(request=TRACK_REQUEST, responses={200: TrackedAnswer})
     def track(self, request: Request) -> Response:
         """Report a view or a click, or up to 100 of them. One that does not fit is 422, and nothing is kept.
 
@@ -101,8 +147,8 @@ def _read(data: object) -> list[Seen]:
         return [_seen(check(data, TrackedEvent))]
     if not isinstance(data, list):
         raise invalid("body", "The body must be a JSON object, or a list of them.")
-    if len(data) > schema.MOST:
-        raise invalid("body", f"The list may have at most {schema.MOST} entries.")
+    if len(data) > MAX_EVENTS:
+        raise invalid("body", f"The list may have at most {MAX_EVENTS} entries.")
     return [_seen(_entry(place, item)) for place, item in enumerate(data)]
 
 

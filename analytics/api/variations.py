@@ -1,38 +1,159 @@
-"""`/api/analytics/variations`: what a test of variations shows."""
+"""`/api/analytics/variations`: the figures and verdicts of a test of variations."""
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from datetime import date, datetime
+from typing import Annotated, ClassVar, Final, Literal
+from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
-from pydantic import BeforeValidator, Field
+from pydantic import AliasPath, BeforeValidator, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analytics.api import variations_schema as schema
 from analytics.api.ids import Id
+from analytics.experiments.confidence import ALPHA, Tally
+from analytics.experiments.judging import GOAL_PATTERN, Doubt, trial
+from analytics.experiments.verdicts import USUAL_EFFECT
+from analytics.experiments.words import doubt_sentence
 from analytics.models import GOAL_MAX
-from analytics.trials import presenter as trial_presenter
-from analytics.trials.judging import GOAL_PATTERN, trial
-from analytics.trials.verdicts import USUAL_EFFECT
+from core.api.answer import Answer
 from core.api.body import Body
 from core.api.permissions import Declared
 from core.api.query import read_query
+from core.api.schema import UUID_TEXT, query, whole
 from core.api.views import ApiViewSet
 
+EFFECTS: Final = range(1, 101)
+DAY: Final = {"type": "string", "description": "Like 2030-01-31; of a time, its day in UTC."}
+TRIAL_PARAMETERS: Final = [
+    query("postId", "The original, or one of its variations.", UUID_TEXT, required=True),
+    query(
+        "goal",
+        "What counts as success; without it the goal that was reached most.",
+        {"type": "string", "maxLength": GOAL_MAX, "pattern": GOAL_PATTERN},
+    ),
+    query("from", "The first day; without any days, those of the last test.", DAY),
+    query("to", "The last day, in UTC.", DAY),
+    query(
+        "effect",
+        "The smallest difference of interest, in percent of the rate of A: for `viewsNeeded`.",
+        whole(EFFECTS[0], EFFECTS[-1], USUAL_EFFECT),
+    ),
+]
+DIGITS: Final = 6
 
-def _percent(text: object) -> object:
+
+def round_rate(rate: float) -> float:
+    return round(rate, DIGITS)
+
+
+def rate_of(tally: Tally) -> float | None:
+    """Return the rate as it is answered; None without a view."""
+    return round_rate(tally.rate) if tally.views else None
+
+
+def explain_doubts(doubts: list[Doubt]) -> list[dict[str, str]]:
+    """Return each doubt with its sentence."""
+    return [{"code": doubt, "message": doubt_sentence(doubt)} for doubt in doubts]
+
+
+Bound = Annotated[
+    float,
+    BeforeValidator(round_rate),
+    Field(json_schema_extra={"minimum": -1, "maximum": 1}),
+]
+
+
+class RangeAnswer(Answer):
+    """Where a rate or a difference of rates lies."""
+
+    low: Bound
+    high: Bound
+
+
+class TrialGoalAnswer(Answer):
+    """A goal that visitors of the arms reached."""
+
+    goal: str = Field(validation_alias="name")
+    conversions: int = Field(ge=0)
+
+
+class TrialArmAnswer(Answer):
+    """The original, called A, or a variation. Counted by page views, not by people."""
+
+    post_id: UUID
+    variation: str = Field(validation_alias="name")
+    title: str
+    running: bool = Field(validation_alias="is_running")
+    weight: int = Field(ge=0, le=100, description="Percent of the visitors.")
+    views: int = Field(ge=0, validation_alias=AliasPath("judged", "tally", "views"))
+    clicks: int = Field(ge=0)
+    conversions: int = Field(ge=0)
+    rate: Annotated[float | None, BeforeValidator(rate_of)] = Field(
+        validation_alias=AliasPath("judged", "tally"),
+        description="Null without a view.",
+        json_schema_extra={"minimum": 0, "maximum": 1},
+    )
+    interval: RangeAnswer = Field(
+        validation_alias=AliasPath("judged", "range"),
+        description="Of the rate, 95 %, for one look (Wilson).",
+    )
+    difference: RangeAnswer | None = Field(
+        validation_alias=AliasPath("judged", "difference"),
+        description="To A: holds at every look and for all arms together, 95 %. Null for A.",
+    )
+    verdict: Literal["better", "worse", "no-difference", "too-early"] | None = Field(
+        validation_alias=AliasPath("judged", "verdict"), description="Beside A; null for A."
+    )
+    views_needed: int | None = Field(
+        validation_alias=AliasPath("judged", "views_needed"),
+        description="Of the whole test, until `effect` would most likely show: a plain estimate.",
+        json_schema_extra={"minimum": 0},
+    )
+
+
+class TrialWarningAnswer(Answer):
+    """Why the figures may mislead."""
+
+    code: Doubt
+    message: str
+
+
+class TrialAnswer(Answer):
+    """A test of variations."""
+
+    post_id: UUID = Field(validation_alias=AliasPath("original", "pk"), description="The original.")
+    title: str = Field(validation_alias=AliasPath("original", "title"))
+    running: bool = Field(validation_alias="is_running")
+    started_at: datetime | None = Field(validation_alias=AliasPath("course", "began"))
+    ended_at: datetime | None = Field(validation_alias=AliasPath("course", "ended"))
+    first: date = Field(validation_alias=AliasPath("period", "first"), serialization_alias="from")
+    last: date = Field(validation_alias=AliasPath("period", "last"), serialization_alias="to")
+    goal: str | None = Field(description="Null where none was reached yet.")
+    goals: list[TrialGoalAnswer]
+    effect: int = Field(ge=EFFECTS[0], le=EFFECTS[-1])
+    confidence: Annotated[float, BeforeValidator(lambda _: 1 - ALPHA)] = Field(
+        ge=0, le=1, validation_alias="effect"
+    )
+    arms: list[TrialArmAnswer]
+    warnings: Annotated[list[TrialWarningAnswer], BeforeValidator(explain_doubts)] = Field(
+        validation_alias="doubts"
+    )
+
+
+def read_percent(text: object) -> object:
     if isinstance(text, str) and text.isascii() and text.isdigit() and len(text) <= 3:
         return int(text)
     raise ValueError("must be a whole number from 1 to 100")
 
 
-class TrialAsked(Body):
+class TrialQuery(Body):
     post_id: Id
     goal: Annotated[str, Field(max_length=GOAL_MAX, pattern=GOAL_PATTERN)] | None = None
-    effect: Annotated[
-        int, Field(ge=schema.EFFECTS[0], le=schema.EFFECTS[-1]), BeforeValidator(_percent)
-    ] = USUAL_EFFECT
+    effect: Annotated[int, Field(ge=EFFECTS[0], le=EFFECTS[-1]), BeforeValidator(read_percent)] = (
+        USUAL_EFFECT
+    )
 
 
 class TrialViewSet(ApiViewSet):
@@ -40,17 +161,17 @@ class TrialViewSet(ApiViewSet):
 
     permissions: ClassVar[dict[str, Declared]] = {"retrieve": "posts.edit"}
 
-    @extend_schema(parameters=schema.ASKED, responses=schema.TrialSchema)
+    @extend_schema(parameters=TRIAL_PARAMETERS, responses=TrialAnswer)
     def retrieve(self, request: Request) -> Response:
         """Views, goals and verdicts of the arms of a test. Without days, those since it began.
 
         Differences hold however often somebody looks. Rates count page views, not people.
         """
-        asked = read_query(request, TrialAsked)
+        asked = read_query(request, TrialQuery)
         found = trial(
             post_id=asked.post_id,
             params=request.query_params,
             goal=asked.goal,
             effect=asked.effect,
         )
-        return Response(trial_presenter.trial(found))
+        return Response(TrialAnswer.model_validate(found))

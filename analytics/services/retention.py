@@ -9,8 +9,7 @@ from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, Q
 from django.utils import timezone
 
-from analytics.figures.adding import locked_state
-from analytics.intake.partitions import drop_before
+from analytics.ingest.partitions import drop_before
 from analytics.models import (
     AnalyticsEvent,
     Grain,
@@ -20,6 +19,7 @@ from analytics.models import (
     RollUp,
     SiteCount,
 )
+from analytics.rollups.adding import locked_state
 
 _BATCH: Final = 5_000
 

@@ -14,8 +14,8 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
-from analytics.intake.shown import Shown, shown_posts
-from analytics.intake.writing import write_events
+from analytics.ingest.shown import Shown, shown_posts
+from analytics.ingest.writing import write_events
 from analytics.models import EventType
 from core.json import Json, JsonObject
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from analytics.admin.charts import Chart, Stretch, chart
-from analytics.figures.periods import read_period
-from analytics.figures.shapes import Totals
-from analytics.figures.summaries import over_time
+from analytics.rollups.periods import read_period
+from analytics.rollups.shapes import Totals
+from analytics.rollups.summaries import over_time
 
 
 @dataclass(frozen=True, slots=True)

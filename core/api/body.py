@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from datetime import UTC, datetime
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, Optional, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -54,7 +54,8 @@ class Body(BaseModel):
                 of: Any = field.annotation
                 # Null is not asked for what the annotation asks of values.
                 given = Annotated[(of, *field.metadata)] if field.metadata else of
-                field.annotation, field.metadata = given | None, []
+                nullable: Any = Optional[given]  # noqa: UP045  # of a type made at run time
+                field.annotation, field.metadata = nullable, []
                 field.default, field.default_factory = None, None
             cls.model_rebuild(force=True)
         if answered_by is not None:

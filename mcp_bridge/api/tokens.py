@@ -9,8 +9,12 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.account_schema import TOKEN_PARAMETERS
-from accounts.api.tokens import AccountTokenAnswer, TokenQuery, named_on_the_wire
+from accounts.api.tokens import (
+    TOKEN_PARAMETERS,
+    AccountTokenAnswer,
+    TokenQuery,
+    named_on_the_wire,
+)
 from accounts.queries import token_id as read_id
 from accounts.queries import tokens
 from core.api.answer import list_of
@@ -27,7 +31,7 @@ from mcp_bridge.models import McpToken
 class McpTokenAnswer(AccountTokenAnswer):
     """A token of an AI client, by the last four characters of its secret."""
 
-    tools: list[str] = Field(max_length=200)
+    tools: list[str] = Field(json_schema_extra={"maxItems": 200})
     diagnostics: bool
 
 
@@ -78,8 +82,10 @@ class McpTokenViewSet(ApiViewSet):
         body = read_body(request, NewMcpToken)
         with named_on_the_wire():
             token, secret = create_token(**body.model_dump(), actor=self.actor)
-        shown = McpTokenAnswer.model_validate(token).model_dump()
-        return Response(MadeMcpTokenAnswer(**shown, token=secret), status=201)
+        return Response(
+            MadeMcpTokenAnswer(**McpTokenAnswer.model_validate(token).model_dump(), token=secret),
+            status=201,
+        )
 
     @extend_schema(responses=McpTokenAnswer)
     def retrieve(self, request: Request, token_id: str) -> Response:
@@ -92,5 +98,8 @@ class McpTokenViewSet(ApiViewSet):
     @extend_schema(responses=McpTokenAnswer)
     def destroy(self, request: Request, token_id: str) -> Response:
         """Revoke a token; what is open with it ends within seconds. Needs a session."""
-        token = revoke_token(token_id=read_id(token_id), actor=self.actor)
-        return Response(McpTokenAnswer.model_validate(token))
+        return Response(
+            McpTokenAnswer.model_validate(
+                revoke_token(token_id=read_id(token_id), actor=self.actor)
+            )
+        )

@@ -22,7 +22,7 @@ from tests.agents.reactions import chat, ended, outcomes, tool, webhook, write_r
 from tests.api_client import ApiClient
 from tests.conftest import RunOnCommit
 from tests.receiver import Receiver, Reply
-from webhooks import sender
+from webhooks.delivery import send_due
 from webhooks.models import Attempt, Delivery
 from webhooks.services.replay import replay_delivery
 
@@ -155,7 +155,7 @@ def test_what_is_gone_before_a_call_is_not_sent(
         write_reacting(agents_dir, tool("list_agents"))
     definitions.reload()
 
-    sender.send_due()
+    send_due()
 
     delivery.refresh_from_db()
     assert receiver.requests == []

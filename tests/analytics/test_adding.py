@@ -11,11 +11,11 @@ from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from analytics.figures.adding import add_up
-from analytics.figures.counts import site_counts
-from analytics.figures.dialects import dialect
-from analytics.figures.months import close_months
 from analytics.models import AnalyticsEvent, HeatCell, HeatSheet, PostCount, RollUp, SiteCount
+from analytics.rollups.adding import add_up
+from analytics.rollups.counts import site_counts
+from analytics.rollups.dialects import dialect
+from analytics.rollups.months import close_months
 from tests.analytics import naive
 
 pytestmark = pytest.mark.django_db

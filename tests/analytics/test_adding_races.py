@@ -11,11 +11,11 @@ from uuid import UUID
 import pytest
 from django.db import connection, transaction
 
-from analytics.figures import writing
-from analytics.figures.adding import add_all, add_up, is_waiting, locked_state
-from analytics.intake.order import last_settled
-from analytics.intake.writing import write_events
+from analytics.ingest.order import last_settled
+from analytics.ingest.writing import write_events
 from analytics.models import AnalyticsEvent, HeatCell, PostCount, RollUp, SiteCount
+from analytics.rollups import writing
+from analytics.rollups.adding import add_all, add_up, is_waiting, locked_state
 from tests.analytics import naive
 
 AT = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from analytics.trials.confidence import (
+from analytics.experiments.confidence import (
     Tally,
     chance_of_split,
     chi_square_tail,
@@ -16,7 +16,7 @@ from analytics.trials.confidence import (
     views_needed,
     wilson,
 )
-from analytics.trials.verdicts import Judged, Verdict, is_enough, is_odd_split, judge
+from analytics.experiments.verdicts import Judged, Verdict, is_enough, is_odd_split, judge
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from analytics.figures.adding import add_all
 from analytics.models import AnalyticsEvent, RollUp
+from analytics.rollups.adding import add_all
 from core.doctor import Finding, examine
 
 pytestmark = pytest.mark.django_db

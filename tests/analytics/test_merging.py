@@ -7,10 +7,10 @@ from uuid import UUID
 
 import pytest
 
-from analytics.figures import arm_counts
-from analytics.figures.merging import OTHER, merge_rare_values
-from analytics.figures.periods import Period
 from analytics.models import HeatCell, HeatSheet, PostCount, SiteCount
+from analytics.rollups import arm_counts
+from analytics.rollups.merging import OTHER, merge_rare_values
+from analytics.rollups.periods import Period
 
 pytestmark = pytest.mark.django_db
 

@@ -9,11 +9,11 @@ from uuid import UUID
 
 import pytest
 
-from analytics.figures import months, reports
-from analytics.figures.adding import add_all
-from analytics.figures.months import close_months, months_to
-from analytics.figures.periods import Period
 from analytics.models import AnalyticsEvent, PostCount, RollUp, SiteCount
+from analytics.rollups import months, reports
+from analytics.rollups.adding import add_all
+from analytics.rollups.months import close_months, months_to
+from analytics.rollups.periods import Period
 from analytics.tasks import add_up_events
 from tests.analytics import naive
 

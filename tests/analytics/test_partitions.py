@@ -12,8 +12,8 @@ from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
-from analytics.intake import partitions
-from analytics.intake.partitions import AHEAD, drop_before, keep_ahead, months
+from analytics.ingest import partitions
+from analytics.ingest.partitions import AHEAD, drop_before, keep_ahead, months
 from analytics.models import GOAL_MAX, AnalyticsEvent, RollUp
 from analytics.services.retention import forget_old_events
 from analytics.services.track import Seen, track

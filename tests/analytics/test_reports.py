@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from analytics.figures import summaries
-from analytics.figures.adding import add_all
-from analytics.figures.periods import Period
 from analytics.models import AnalyticsEvent, PostCount, SiteCount
+from analytics.rollups import summaries
+from analytics.rollups.adding import add_all
+from analytics.rollups.periods import Period
 from content.models import Post
 from content.services.trash import delete_post
 from content.services.vary import create_variation
@@ -156,8 +156,8 @@ def test_hostile_what_pages_say_is_counted_as_nothing(said: dict[str, Any]) -> N
 def test_reports_take_as_many_statements_for_much_as_for_little(
     number: int, django_assert_num_queries: Any
 ) -> None:
-    from analytics.figures import reports
-    from analytics.figures.shapes import HeatAsked
+    from analytics.rollups import reports
+    from analytics.rollups.shapes import HeatAsked
 
     first = make.post()
     for at in range(number):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from analytics import sample
-from analytics.figures import reports
-from analytics.figures.periods import read_period
+from analytics.experiments.judging import trial
 from analytics.models import AnalyticsEvent
-from analytics.trials.judging import trial
+from analytics.rollups import reports
+from analytics.rollups.periods import read_period
 from content.models import Post
 from tests import make
 from tests.api_client import ApiClient

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 from django.db.models import F
 
-from analytics.intake.order import BEING_WRITTEN, last_settled
+from analytics.ingest.order import BEING_WRITTEN, last_settled
 from analytics.models import AnalyticsEvent
 from analytics.services.track import Seen, track
 from content.models import Post

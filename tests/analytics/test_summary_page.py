@@ -15,9 +15,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from analytics.admin.charts import chart, step_of, stretches, totals
-from analytics.figures.periods import Period
-from analytics.figures.shapes import Moment, Summary, Totals
 from analytics.models import Dimension
+from analytics.rollups.periods import Period
+from analytics.rollups.shapes import Moment, Summary, Totals
 from core.admin.charts import line, rounded, upright
 from tests import make
 from tests.analytics.counted import ago, count, today

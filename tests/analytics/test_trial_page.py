@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from analytics.admin.variations import lines_of
-from analytics.trials.judging import trial
-from analytics.trials.words import roughly
+from analytics.experiments.judging import trial
+from analytics.experiments.words import roughly
 from content.services.running import change_variation
 from tests import make
 from tests.analytics.begun import begun

@@ -9,7 +9,7 @@ import pytest
 from django.core.cache import cache
 from django.test import RequestFactory
 
-from analytics.intake.visitors import counts
+from analytics.ingest.visitors import counts
 from analytics.models import AnalyticsEvent
 from core.programs import is_program
 from tests.api_client import ApiClient

@@ -14,10 +14,10 @@ class FaultsConfig(AppConfig):
 
     def ready(self) -> None:
         from tests.faults import dying
-        from webhooks import claims, lease, sender
+        from webhooks import delivery, delivery_queue, leader_lock
 
-        claims.CLAIM = timedelta(seconds=4)  # type: ignore[misc]
-        lease.SECONDS = 4  # type: ignore[misc]
-        sender._REFRESH_SECONDS = 1.0  # type: ignore[misc]
+        delivery_queue.CLAIM_DURATION = timedelta(seconds=4)  # type: ignore[misc]
+        leader_lock.LOCK_SECONDS = 4  # type: ignore[misc]
+        delivery.RENEW_SECONDS = 1.0  # type: ignore[misc]
         if os.environ.get("RUNS_DIE"):
             dying.connect()

@@ -36,10 +36,13 @@ from django.core.management import call_command
 call_command("migrate", verbosity=0)
 from accounts.services.tokens import create_token
 from tests import make
+from webhooks.models.webhook import NewWebhook
 from webhooks.services.webhooks import create_webhook
 admin = make.actor("admin", via="admin")
 make.form()
-create_webhook(actor=admin, name="All", url=os.environ["RECEIVER"], events={kinds})
+create_webhook(
+    actor=admin, webhook=NewWebhook(name="All", url=os.environ["RECEIVER"], events={kinds})
+)
 rights = ["posts.view", "posts.create", "posts.edit", "posts.publish", "posts.delete"]
 print(json.dumps(create_token(name="Client", permissions=rights, actor=admin)[1]))
 """

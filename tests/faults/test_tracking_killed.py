@@ -18,8 +18,8 @@ import orjson
 import pytest
 from django.db import connection
 
-from analytics.figures.adding import add_all
 from analytics.models import AnalyticsEvent, PostCount, SiteCount
+from analytics.rollups.adding import add_all
 from tests import make
 from tests.faults.processes import Site
 

@@ -31,9 +31,9 @@ def env(settings: Any) -> Any:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls that get no answer end soon."""
-    from webhooks import wire
+    from webhooks import http_calls
 
-    monkeypatch.setattr(wire, "SECONDS", 1.0)
+    monkeypatch.setattr(http_calls, "CALL_SECONDS", 1.0)
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from core import events
 from core.models import Event
 from tests import make
 from tests.receiver import Receiver
-from webhooks import sender
+from webhooks import delivery
+from webhooks.dispatch import queue_for_webhooks
 from webhooks.models import Attempt, Delivery, Webhook
-from webhooks.subscribers import queue_for_webhooks
 
 SECRET = "own-secret-of-this-webhook"
 EVENTS = ["post.created", "post.updated", "post.published", "post.deleted", "form.submitted"]
@@ -46,7 +46,7 @@ def submitted(**payload: Any) -> Event:
 
 
 def send() -> int:
-    made, is_more = sender.send_due()
+    made, is_more = delivery.send_due()
     assert not is_more
     return made
 

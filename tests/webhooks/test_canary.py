@@ -17,6 +17,7 @@ from tests.contract.test_admin_walk import ADDRESSES
 from tests.receiver import Receiver, Reply, Trick
 from tests.webhooks import sending
 from webhooks.models import Attempt, Delivery, Webhook
+from webhooks.models.webhook import WebhookChanges
 from webhooks.services.webhooks import update_webhook
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +31,9 @@ def told(receiver: Receiver, env: Any) -> Webhook:
     env(agent_secret=SECRETS[2])
     receiver.say("/hook", Reply(500, trick=Trick.ECHO))
     row = sending.webhook(receiver, headers={"X-Api-Key": VALUE}, secret=SECRETS[0])
-    update_webhook(webhook_id=row.pk, actor=make.actor("admin"), secret=SECRETS[1])
+    update_webhook(
+        webhook_id=row.pk, actor=make.actor("admin"), changes=WebhookChanges(secret=SECRETS[1])
+    )
     sending.happened("post.updated")
     assert sending.send() == 1
     return row

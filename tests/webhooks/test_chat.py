@@ -19,11 +19,9 @@ from tests.api_client import ApiClient
 from tests.conftest import RunOnCommit
 from tests.receiver import Receiver, Reply
 from tests.webhooks import sending
-from webhooks.chat.notices import problem_of, tell_chat
-from webhooks.chat.plain import plain
-from webhooks.chat.sentences import sentence_of
+from webhooks.chat import find_problem, plain, queue_notice, sentence_of
 from webhooks.models import Attempt, Delivery
-from webhooks.services.chat import test_chat as try_chat
+from webhooks.services.test_calls import test_chat as try_chat
 
 pytestmark = pytest.mark.django_db
 PATH = "/services/T00/B00/canary-of-the-chat"
@@ -79,7 +77,7 @@ def test_only_what_the_chat_wants_is_queued(chat: Receiver, env: Any) -> None:
     env(chat_webhook_url=chat.url(PATH), chat_events=("post.deleted",))
 
     for name in ("post.published", "post.deleted"):
-        tell_chat(happened(name))
+        queue_notice(happened(name))
 
     assert [row.event_name for row in Delivery.objects.all()] == ["post.deleted"]
 
@@ -91,7 +89,7 @@ def test_told_twice_it_is_queued_once_and_what_was_forgotten_is_not(chat: Receiv
     gone.refresh_from_db()
 
     for told in (event, event, gone):
-        tell_chat(told)
+        queue_notice(told)
 
     assert [row.event for row in Delivery.objects.all()] == [event]
 
@@ -100,7 +98,7 @@ def test_a_chat_that_fails_is_told_again_and_its_address_is_nowhere(chat: Receiv
     token = PATH.rpartition("/")[2]
     chat.say(PATH, Reply(500, body=f"no hook at {PATH}, none is {token}".encode()), Reply(200))
     event = happened("post.published", title="Tea")
-    tell_chat(event)
+    queue_notice(event)
 
     sending.send()
     first = sending.state_of(event)
@@ -245,7 +243,7 @@ def test_a_test_needs_a_chat_and_somebody_who_may(env: Any) -> None:
 
 def test_a_chat_that_is_set_no_more_is_told_nothing_of_what_waits(chat: Receiver, env: Any) -> None:
     event = happened("post.published")
-    tell_chat(event)
+    queue_notice(event)
     env(chat_webhook_url=None)
 
     assert sending.send() == 0
@@ -272,5 +270,5 @@ def test_a_wrong_name_in_chat_events_stops_the_start_with_a_sentence() -> None:
 
 
 def test_what_may_be_in_chat_events() -> None:
-    assert problem_of(("post.published", "webhook.disabled", "user.created")) == ""
-    assert problem_of(("search.stale",)).startswith("CHAT_EVENTS names 'search.stale'; known: ")
+    assert find_problem(("post.published", "webhook.disabled", "user.created")) == ""
+    assert find_problem(("search.stale",)).startswith("CHAT_EVENTS names 'search.stale'; known: ")

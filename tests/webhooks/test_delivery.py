@@ -16,8 +16,8 @@ from tests import make
 from tests.conftest import RunOnCommit
 from tests.receiver import Receiver
 from tests.webhooks import sending
+from webhooks.dispatch import queue_for_webhooks
 from webhooks.models import Attempt, Delivery, DeliveryStatus
-from webhooks.subscribers import queue_for_webhooks
 from webhooks.tasks import send_deliveries, sweep_deliveries
 
 pytestmark = pytest.mark.django_db
@@ -169,51 +169,51 @@ def test_the_sweep_sends_what_a_lost_message_left(
 def test_a_second_sender_leaves_at_once(receiver: Receiver) -> None:
     from uuid import uuid4
 
-    from webhooks import lease
+    from webhooks import leader_lock
 
     sending.webhook(receiver)
     event = sending.happened()
     other = uuid4()
-    assert lease.take(other)
+    assert leader_lock.acquire_lock(other)
 
     assert send_deliveries() == 0
     assert sweep_deliveries() == 0
     assert sending.delivery_of(event).status == DeliveryStatus.PENDING
 
-    lease.let_go(other)
+    leader_lock.release_lock(other)
     assert send_deliveries() == 1
 
 
 def test_a_lease_from_before_the_clock_was_set_back_holds_up_nobody(receiver: Receiver) -> None:
     from uuid import uuid4
 
-    from webhooks import lease
+    from webhooks import leader_lock
     from webhooks.models import SenderLease
 
     sending.webhook(receiver)
     sending.happened()
-    assert lease.take(uuid4())
+    assert leader_lock.acquire_lock(uuid4())
     SenderLease.objects.update(until=timezone.now() + timedelta(hours=1))
 
-    assert not lease.is_held()
+    assert not leader_lock.is_locked()
     assert send_deliveries() == 1
 
 
 def test_a_lease_that_ran_out_is_taken(receiver: Receiver) -> None:
     from uuid import uuid4
 
-    from webhooks import lease
+    from webhooks import leader_lock
     from webhooks.models import SenderLease
 
     sending.webhook(receiver)
     sending.happened()
     gone = uuid4()
-    assert lease.take(gone)
+    assert leader_lock.acquire_lock(gone)
     SenderLease.objects.update(until=timezone.now() - timedelta(seconds=1))
 
     assert send_deliveries() == 1
-    assert not lease.refresh(gone)
-    assert not lease.is_held()
+    assert not leader_lock.renew_lock(gone)
+    assert not leader_lock.is_locked()
 
 
 def test_old_deliveries_are_pruned_with_their_attempts(receiver: Receiver) -> None:
@@ -238,14 +238,14 @@ def test_old_deliveries_are_pruned_with_their_attempts(receiver: Receiver) -> No
 def test_after_a_minute_the_work_goes_to_a_new_message(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from webhooks import lease, sender
+    from webhooks import delivery, leader_lock
 
     sending.webhook(receiver)
     sending.happened()
 
     with monkeypatch.context() as patch:
-        patch.setattr(sender, "_WORK_SECONDS", 0.0)
-        assert sender.send_due() == (0, True)
+        patch.setattr(delivery, "WORK_SECONDS", 0.0)
+        assert delivery.send_due() == (0, True)
 
-    assert not lease.is_held()
+    assert not leader_lock.is_locked()
     assert sending.send() == 1

@@ -16,6 +16,7 @@ from django.conf import settings as django_settings
 from tests import make
 from tests.receiver import Receiver, Seen
 from tests.webhooks import sending
+from webhooks.models.webhook import WebhookChanges
 from webhooks.rules import webhook_events
 from webhooks.services.webhooks import update_webhook
 
@@ -61,7 +62,7 @@ HAS_NODE = pytest.mark.skipif(shutil.which("node") is None, reason="Node is not 
 def rotated(receiver: Receiver) -> Seen:
     """A call after the secret was changed."""
     row = sending.webhook(receiver)
-    update_webhook(webhook_id=row.pk, actor=make.actor("admin"), secret=NEW)
+    update_webhook(webhook_id=row.pk, actor=make.actor("admin"), changes=WebhookChanges(secret=NEW))
     sending.happened("post.updated", title="Öl – 世界")
     assert sending.send() == 1
     [seen] = receiver.at("/hook")

@@ -11,14 +11,14 @@ from forms.services.submissions import delete_submission
 from tests import make
 from tests.receiver import Receiver, Reply, Trick
 from tests.webhooks import sending
-from webhooks import claims, replaying, results
-from webhooks.delivering import lane_of
-from webhooks.forgetting import SENTENCE
-from webhooks.lanes import GivenUp, request_of
+from webhooks import delivery_queue, outcomes
+from webhooks.delivery_channels import NothingToSend, build_request
+from webhooks.dispatch import channel_of, queue_for_webhooks
+from webhooks.http_calls import Call, CallThread
 from webhooks.models import Attempt, Delivery
+from webhooks.retention import FORGOTTEN
+from webhooks.services import replay
 from webhooks.services.replay import replay_delivery, replay_since
-from webhooks.subscribers import queue_for_webhooks
-from webhooks.wire import Call, Wire
 
 pytestmark = pytest.mark.django_db
 WORDS = "canary@example.com"
@@ -38,7 +38,7 @@ def test_a_deleted_submission_is_not_sent(receiver: Receiver) -> None:
     assert sending.send() == 0
     assert receiver.requests == []
     [delivery] = Delivery.objects.all()
-    assert (delivery.status, delivery.last_error) == ("cancelled", SENTENCE)
+    assert (delivery.status, delivery.last_error) == ("cancelled", FORGOTTEN)
     assert delivery.next_attempt_at is None
 
 
@@ -59,32 +59,32 @@ def test_what_receivers_said_of_it_is_emptied(receiver: Receiver) -> None:
 
 
 def test_forgotten_while_it_is_called_keeps_nothing_of_the_answer(receiver: Receiver) -> None:
-    lane = lane_of(sending.webhook(receiver))
+    lane = channel_of(sending.webhook(receiver))
     receiver.say("/hook", Reply(trick=Trick.ECHO))
     event = sending.submitted(email=WORDS)
-    [row] = claims.claim({lane: 8})[lane]
-    with Wire() as wire:
-        wire.send([Call(row, request_of(row))])
+    [row] = delivery_queue.claim_deliveries({lane: 8})[lane]
+    with CallThread() as wire:
+        wire.send([Call(row, build_request(row))])
         ended = wire.ended(10)
 
     events.forget([event.pk])
-    results.write(ended)
+    outcomes.store_outcomes(ended)
 
     assert len(ended) == 1
-    assert sending.state_of(event) == ("cancelled", 1, None, SENTENCE)
+    assert sending.state_of(event) == ("cancelled", 1, None, FORGOTTEN)
     assert Attempt.objects.count() == 0
 
 
 def test_a_sender_that_took_it_before_does_not_send_it(receiver: Receiver) -> None:
-    lane = lane_of(sending.webhook(receiver))
+    lane = channel_of(sending.webhook(receiver))
     event = sending.submitted(email=WORDS)
     events.forget([event.pk])
     Delivery.objects.update(status="pending", next_attempt_at=event.created_at)
 
-    [row] = claims.claim({lane: 8})[lane]
+    [row] = delivery_queue.claim_deliveries({lane: 8})[lane]
 
-    with pytest.raises(GivenUp):
-        request_of(row)
+    with pytest.raises(NothingToSend):
+        build_request(row)
 
 
 def test_it_is_neither_replayed_nor_queued_anew(receiver: Receiver) -> None:
@@ -99,7 +99,7 @@ def test_it_is_neither_replayed_nor_queued_anew(receiver: Receiver) -> None:
         replay_delivery(delivery_id=sending.delivery_of(event).pk, actor=make.actor("admin"))
     assert refused.value.code == "event_forgotten"
     replay_since(webhook_id=webhook.pk, since=event.created_at, actor=make.actor("admin"))
-    assert replaying.go_on() == 0
+    assert replay.queue_replays() == 0
 
     Delivery.objects.all().delete()
     queue_for_webhooks(event)

@@ -28,8 +28,8 @@ from uuid import uuid4
 from core import events
 from core.actor import Actor, Visitor
 from webhooks.models import Webhook
-from webhooks.sender import send_due
-from webhooks.subscribers import queue_for_webhooks
+from webhooks.delivery import send_due
+from webhooks.dispatch import queue_for_webhooks
 Webhook.objects.create(name="It", url=sys.argv[1], events=["post.updated"])
 actor, post = Actor(user=Visitor(), via="system"), uuid4()
 for place in range(3):
@@ -45,12 +45,12 @@ from datetime import timedelta
 from django.db.models import F
 from core.models import Event
 from webhooks.models import Attempt, Delivery, SenderLease
-from webhooks.sender import is_needed, send_due
-told = {"held": send_due(), "needed": is_needed()}
+from webhooks.delivery import needs_sender, send_due
+told = {"held": send_due(), "needed": needs_sender()}
 SenderLease.objects.update(until=F("until") - timedelta(seconds=20))
 told["claimed"] = send_due()
 Delivery.objects.filter(status="sending").update(next_attempt_at=F("next_attempt_at") - timedelta(seconds=90))
-told["needed_now"] = is_needed()
+told["needed_now"] = needs_sender()
 told["sent"] = send_due()
 rows = Delivery.objects.order_by("event_id")
 told["rows"] = list(rows.values_list("status", "attempts", "last_status_code"))

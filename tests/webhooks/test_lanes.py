@@ -13,12 +13,13 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from core.models import Event
 from tests.content.at_once import at_once
 from tests.receiver import Receiver, Reply, Trick
 from tests.webhooks import sending
-from webhooks import claims, lanes, sender, wire
-from webhooks.bodies import encoded, envelope
-from webhooks.delivering import lane_of, queue
+from webhooks import delivery, delivery_channels, delivery_queue, http_calls
+from webhooks.delivery_channels import encode_body, event_body
+from webhooks.dispatch import channel_of, new_delivery, queue_all
 from webhooks.models import Delivery, DeliveryStatus
 
 
@@ -43,10 +44,17 @@ def beside(work: Callable[[], Any]) -> Iterator[list[Any]]:
         thread.join()
 
 
+def queue(event: Event, channel: str, **of: Any) -> Delivery | None:
+    """Queue a delivery; None where the channel has one of this event."""
+    made = new_delivery(event, channel, **of)
+    queue_all([made])
+    return Delivery.objects.filter(pk=made.pk).first()
+
+
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """A call that is to hang until the test lets it go must not end because the machine is busy."""
-    monkeypatch.setattr(wire, "SECONDS", 120.0)
+    monkeypatch.setattr(http_calls, "CALL_SECONDS", 120.0)
 
 
 @pytest.mark.django_db
@@ -75,7 +83,7 @@ def test_a_receiver_that_hangs_holds_up_nobody_else(receiver: Receiver) -> None:
 @pytest.fixture
 def nobody_wakes(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where the broker is down. In a test without a transaction, waking sends at once."""
-    monkeypatch.setattr("webhooks.delivering._send", lambda: None)
+    monkeypatch.setattr("webhooks.dispatch.start_sender", lambda: None)
 
 
 @pytest.mark.services
@@ -87,7 +95,7 @@ def test_who_comes_late_does_not_wait_for_one_that_hangs(receiver: Receiver) -> 
     for _ in range(10):
         sending.happened()
 
-    with beside(sender.send_due) as answers:
+    with beside(delivery.send_due) as answers:
         try:
             receiver.wait(8, "/hangs")
             sending.webhook(receiver, "/quick")
@@ -111,7 +119,7 @@ def test_two_senders_at_once_send_nothing_twice(receiver: Receiver) -> None:
     for _ in range(40):
         sending.happened()
 
-    answers = at_once(sender.send_due, sender.send_due)
+    answers = at_once(delivery.send_due, delivery.send_due)
 
     assert set(answers) == {(0, False), (40, False)}
     assert len(receiver.at("/hook")) == 40
@@ -122,14 +130,14 @@ def test_two_senders_at_once_send_nothing_twice(receiver: Receiver) -> None:
 @pytest.mark.usefixtures("nobody_wakes")
 def test_claims_made_at_once_never_meet(receiver: Receiver) -> None:
     """Also where a sender was thought dead and both are at work."""
-    lane = lane_of(sending.webhook(receiver))
+    lane = channel_of(sending.webhook(receiver))
     for _ in range(40):
         sending.happened()
 
     def take() -> list[UUID]:
         found = []
         for _ in range(5):
-            found += [row.pk for row in claims.claim({lane: 8}).get(lane, [])]
+            found += [row.pk for row in delivery_queue.claim_deliveries({lane: 8}).get(lane, [])]
         return found
 
     parts: list[Any] = at_once(take, take, take)
@@ -144,7 +152,7 @@ def test_claims_made_at_once_never_meet(receiver: Receiver) -> None:
 def test_more_lanes_than_can_be_served_at_once_are_all_served(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sender, "_LANES", 3)
+    monkeypatch.setattr(delivery, "MAX_CHANNELS", 3)
     for place in range(10):
         sending.webhook(receiver, f"/{place}")
     for _ in range(3):
@@ -159,15 +167,15 @@ class _Other:
     def __init__(self, receiver: Receiver) -> None:
         self.receiver = receiver
 
-    def request_of(self, delivery: Delivery) -> lanes.Outgoing:
+    def build_request(self, delivery: Delivery) -> delivery_channels.OutgoingRequest:
         if delivery.workflow_id == "gone":
-            raise lanes.GivenUp("The workflow was deleted.")
+            raise delivery_channels.NothingToSend("The workflow was deleted.")
         if delivery.workflow_id == "broken":
             raise KeyError("template")
-        return lanes.Outgoing(
+        return delivery_channels.OutgoingRequest(
             url=self.receiver.url("/flow"),
             headers={"X-Key": "key-of-the-workflow"},
-            body=encoded(envelope(delivery.event)),
+            body=encode_body(event_body(delivery.event)),
             secrets=("another-secret",),
             method="PUT",
             is_named=False,
@@ -176,18 +184,18 @@ class _Other:
 
 @pytest.fixture
 def other(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(lanes._lanes, "other", _Other(receiver))
+    monkeypatch.setitem(delivery_channels._channels, "other", _Other(receiver))
 
 
 @pytest.mark.django_db
 def test_lanes_that_wait_for_a_retry_do_not_crowd_out_others(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claims, "_LONGEST_LIST", 2)
-    hooks = sorted((sending.webhook(receiver, f"/{place}") for place in range(3)), key=lane_of)
+    monkeypatch.setattr(delivery_queue, "MAX_CHANNELS", 2)
+    hooks = sorted((sending.webhook(receiver, f"/{place}") for place in range(3)), key=channel_of)
     post = uuid4()
     earlier, later = (sending.happened(post=post) for _ in range(2))
-    last = lane_of(hooks[-1])
+    last = channel_of(hooks[-1])
     waiting = Delivery.objects.exclude(lane=last)
     waiting.filter(event=earlier).update(next_attempt_at=timezone.now() + timedelta(hours=1))
 

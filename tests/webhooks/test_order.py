@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from tests.receiver import Receiver, Reply
 from tests.webhooks import sending
-from webhooks import claims
+from webhooks import delivery_queue
 from webhooks.models import Delivery
 
 pytestmark = pytest.mark.django_db
@@ -92,20 +92,20 @@ def test_a_claim_takes_of_each_post_the_first_and_of_a_lane_so_many(receiver: Re
             sending.happened(post=post)
     lane = f"webhook:{webhook.pk}"
 
-    first = claims.claim({lane: 8})[lane]
-    second = claims.claim({lane: 8})[lane]
+    first = delivery_queue.claim_deliveries({lane: 8})[lane]
+    second = delivery_queue.claim_deliveries({lane: 8})[lane]
 
     assert [row.post_id for row in (*first, *second)] == posts
-    assert claims.claim({lane: 8}) == {}
-    assert claims.lanes_due() == [lane]
-    assert not claims.claimable().exists()
+    assert delivery_queue.claim_deliveries({lane: 8}) == {}
+    assert delivery_queue.find_due_channels() == [lane]
+    assert not delivery_queue.claimable_deliveries().exists()
 
 
 def test_a_claim_that_ran_out_is_due_again(receiver: Receiver) -> None:
     webhook = sending.webhook(receiver)
     event = sending.happened()
     lane = f"webhook:{webhook.pk}"
-    claims.claim({lane: 8})
+    delivery_queue.claim_deliveries({lane: 8})
     assert sending.send() == 0
 
     Delivery.objects.update(next_attempt_at=timezone.now() - timedelta(seconds=1))
@@ -113,7 +113,7 @@ def test_a_claim_that_ran_out_is_due_again(receiver: Receiver) -> None:
     assert sending.send() == 1
     assert sending.state_of(event) == ("succeeded", 2, 200, "")
     assert [(row.number, row.error) for row in sending.attempts_of(event)] == [
-        (1, claims.CUT_OFF),
+        (1, delivery_queue.UNKNOWN_OUTCOME),
         (2, ""),
     ]
 
@@ -123,10 +123,10 @@ def test_what_ends_the_sender_every_time_is_given_up(receiver: Receiver) -> None
     event = sending.happened()
     lane = f"webhook:{webhook.pk}"
     for _ in range(8):
-        assert claims.claim({lane: 8})
+        assert delivery_queue.claim_deliveries({lane: 8})
         sending.make_due()
 
     assert sending.send() == 0
 
-    assert sending.state_of(event) == ("failed", 9, None, claims.CUT_OFF)
+    assert sending.state_of(event) == ("failed", 9, None, delivery_queue.UNKNOWN_OUTCOME)
     assert receiver.requests == []

@@ -13,9 +13,9 @@ from core.models import Event
 from tests import make
 from tests.receiver import Receiver, Reply
 from tests.webhooks import sending
-from webhooks import replaying
 from webhooks.models import Delivery, Webhook
-from webhooks.services.replay import cancel_replay, replay_delivery, replay_left, replay_since
+from webhooks.services import replay
+from webhooks.services.replay import cancel_replay, replay_delivery, replay_since
 from webhooks.tasks import sweep_deliveries
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +30,7 @@ def _since(webhook: Webhook, **ago: float) -> Webhook:
 
 
 def _go_on() -> int:
-    queued = replaying.go_on()
+    queued = replay.queue_replays()
     sending.send()
     return queued
 
@@ -161,19 +161,19 @@ def test_all_since_a_time_with_what_happened_while_it_was_off(receiver: Receiver
 def test_a_long_replay_goes_on_in_batches(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replaying, "BATCH", 10)
-    monkeypatch.setattr(replaying, "_BATCHES_AT_ONCE", 1)
+    monkeypatch.setattr(replay, "BATCH_SIZE", 10)
+    monkeypatch.setattr(replay, "MAX_BATCHES", 1)
     webhook = sending.webhook(receiver)
     post = uuid4()
     for place in range(25):
         sending.happened(post=post, told=False, place=place)
 
     row = _since(webhook)
-    lefts = [replay_left(row)]
+    lefts = [row.replay_left]
     while row.replay_until is not None:
         _go_on()
         row.refresh_from_db()
-        lefts.append(replay_left(row))
+        lefts.append(row.replay_left)
 
     assert lefts == [25, 15, 5, 0]
     assert [seen.json()["data"]["place"] for seen in receiver.at("/hook")] == list(range(25))
@@ -198,7 +198,7 @@ def test_deliveries_under_way_keep_their_attempts(receiver: Receiver) -> None:
 
     _since(webhook)
 
-    assert replaying.go_on() == 0
+    assert replay.queue_replays() == 0
     assert sending.state_of(event)[:2] == ("pending", 1)
 
 
@@ -223,4 +223,4 @@ def test_a_time_without_events_replays_nothing(receiver: Receiver) -> None:
 
     row = _since(webhook)
 
-    assert (row.replay_until, replaying.go_on()) == (None, 0)
+    assert (row.replay_until, replay.queue_replays()) == (None, 0)

@@ -14,7 +14,7 @@ from tests import make
 from tests.conftest import RunOnCommit
 from tests.receiver import Receiver
 from webhooks.models import Delivery
-from webhooks.services.simulating import LARGEST, simulate_event
+from webhooks.services.test_calls import PAYLOAD_MAX_BYTES, simulate_event
 
 pytestmark = pytest.mark.django_db
 SECRET = "canary-secret-of-the-webhook"
@@ -108,7 +108,7 @@ def test_the_service_asks_for_the_right_itself() -> None:
     [
         ({"event": "post.eaten"}, "event"),
         ({"event": "webhook.test"}, "event"),
-        ({"event": "post.published", "payload": {"title": "x" * LARGEST}}, "payload"),
+        ({"event": "post.published", "payload": {"title": "x" * PAYLOAD_MAX_BYTES}}, "payload"),
         ({"event": "post.published", "payload": {"title": "nul\x00"}}, "payload.title"),
         ({"event": "post.published", "payload": {"title": "\ud800"}}, "payload.title"),
         ({"event": "post.published", "payload": {"n": 2**60}}, "payload.n"),

@@ -13,8 +13,9 @@ from core.errors import Conflict, NotAllowed, NotFound, RuleViolation
 from core.models import Event
 from tests import make
 from tests.conftest import RunOnCommit
-from webhooks import claims, pruning
+from webhooks import delivery_queue, retention
 from webhooks.models import Attempt, Delivery, Webhook
+from webhooks.models.webhook import NewWebhook, WebhookChanges
 from webhooks.queries import find_delivery
 from webhooks.rules import MASK
 from webhooks.services.replay import replay_delivery
@@ -28,7 +29,8 @@ SECOND = "second-secret-of-this-webhook"
 
 
 def change(row: Webhook, **values: Any) -> Webhook:
-    return update_webhook(webhook_id=row.pk, actor=make.actor("admin"), **values)
+    changes = WebhookChanges.model_construct(**values)  # the service judges by itself
+    return update_webhook(webhook_id=row.pk, actor=make.actor("admin"), changes=changes)
 
 
 def recorded(name: str) -> list[dict[str, Any]]:
@@ -117,7 +119,7 @@ def test_what_does_not_fit_is_refused_on_its_field(field: str, value: Any) -> No
     values = {"name": "New", "url": URL, "events": ["post.updated"], field: value}
 
     with pytest.raises(RuleViolation) as made:
-        create_webhook(actor=make.actor("admin"), **values)
+        create_webhook(actor=make.actor("admin"), webhook=NewWebhook.model_construct(**values))
     with pytest.raises(RuleViolation) as changed:
         change(row, **{field: value})
 
@@ -162,18 +164,22 @@ def test_ai_clients_change_none_whoever_their_user_is() -> None:
 
 def _acts(row: Webhook) -> list[Callable[[Any], object]]:
     return [
-        lambda actor: create_webhook(actor=actor, name="x", url=URL, events=["post.updated"]),
-        lambda actor: update_webhook(actor=actor, webhook_id=row.pk, name="x"),
+        lambda actor: create_webhook(
+            actor=actor, webhook=NewWebhook(name="x", url=URL, events=["post.updated"])
+        ),
+        lambda actor: update_webhook(
+            actor=actor, webhook_id=row.pk, changes=WebhookChanges(name="x")
+        ),
         lambda actor: delete_webhook(actor=actor, webhook_id=row.pk),
     ]
 
 
 def test_a_stale_version_changes_nothing() -> None:
     row = make.webhook()
-    change(row, name="First", expected_version=1)
+    change(row, name="First", version=1)
 
     with pytest.raises(Conflict) as refused:
-        change(row, name="Second", expected_version=1)
+        change(row, name="Second", version=1)
 
     assert (refused.value.code, refused.value.current) == ("stale_version", 2)
     assert Webhook.objects.get().name == "First"
@@ -220,7 +226,7 @@ def test_deleting_takes_its_deliveries_along() -> None:
 def test_what_a_deleted_webhook_has_many_of_goes_in_the_background(
     monkeypatch: pytest.MonkeyPatch, run_on_commit: RunOnCommit
 ) -> None:
-    monkeypatch.setattr(pruning, "BATCH", 2)
+    monkeypatch.setattr(retention, "BATCH_SIZE", 2)
     row, other = make.webhook(), make.webhook("Other")
     many = [make.delivery(make.event(), row, status="pending") for _ in range(5)]
     kept = make.delivery(make.event(), other)
@@ -228,7 +234,7 @@ def test_what_a_deleted_webhook_has_many_of_goes_in_the_background(
     with run_on_commit():
         delete_webhook(webhook_id=row.pk, actor=make.actor("admin"))
         left = Delivery.objects.filter(pk__in=[one.pk for one in many])
-        number, is_sent, one = left.count(), claims.due().exists(), left[0].pk
+        number, is_sent, one = left.count(), delivery_queue.due_deliveries().exists(), left[0].pk
         with pytest.raises(NotFound):
             find_delivery(one)
         with pytest.raises(NotFound):

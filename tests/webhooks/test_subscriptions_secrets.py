@@ -12,6 +12,7 @@ from core.errors import RuleViolation
 from core.models import Event
 from tests import make
 from webhooks.models import Webhook
+from webhooks.models.webhook import WebhookChanges
 from webhooks.rules import MASK
 from webhooks.services.webhooks import update_webhook
 from webhooks.signing import Keys, keys_of
@@ -24,7 +25,8 @@ SECOND = "second-secret-of-this-webhook"
 
 
 def change(row: Webhook, **values: Any) -> Webhook:
-    return update_webhook(webhook_id=row.pk, actor=make.actor("admin"), **values)
+    changes = WebhookChanges.model_construct(**values)  # the service judges by itself
+    return update_webhook(webhook_id=row.pk, actor=make.actor("admin"), changes=changes)
 
 
 def test_a_change_says_what_changed_and_nothing_secret() -> None:

@@ -12,7 +12,8 @@ from tests import make
 from tests.receiver import Receiver, Reply
 from tests.webhooks import sending
 from webhooks.models import Delivery, Webhook
-from webhooks.services import testing
+from webhooks.models.webhook import WebhookChanges
+from webhooks.services import test_calls
 from webhooks.services.webhooks import update_webhook
 
 pytestmark = pytest.mark.django_db
@@ -101,7 +102,9 @@ def test_what_waited_is_held_and_goes_out_when_it_is_on_again(receiver: Receiver
     assert not Delivery.objects.filter(event=missed).exists()
     assert sending.state_of(event)[:2] == ("pending", 1)
 
-    update_webhook(webhook_id=webhook.pk, actor=make.actor("admin"), active=True)
+    update_webhook(
+        webhook_id=webhook.pk, actor=make.actor("admin"), changes=WebhookChanges(active=True)
+    )
 
     assert sending.send() == 1
     assert sending.state_of(event) == ("succeeded", 2, 200, "")
@@ -113,7 +116,9 @@ def test_an_address_switched_on_again_has_another_day(receiver: Receiver) -> Non
     receiver.say("/hook", Reply(500))
     sending.happened()
     sending.send()
-    update_webhook(webhook_id=webhook.pk, actor=make.actor("admin"), active=True)
+    update_webhook(
+        webhook_id=webhook.pk, actor=make.actor("admin"), changes=WebhookChanges(active=True)
+    )
     sending.make_due()
 
     assert sending.send() == 1
@@ -130,7 +135,7 @@ def test_a_test_reaches_one_that_is_off_and_no_other(receiver: Receiver) -> None
     Webhook.objects.filter(pk=webhook.pk).update(is_active=False)
     Delivery.objects.exclude(webhook=webhook).delete()
 
-    delivery = testing.test_webhook(webhook_id=webhook.pk, actor=make.actor("admin"))
+    delivery = test_calls.test_webhook(webhook_id=webhook.pk, actor=make.actor("admin"))
     assert sending.send() == 1
 
     [seen] = receiver.requests
@@ -158,7 +163,7 @@ def test_a_test_reaches_one_that_is_off_and_no_other(receiver: Receiver) -> None
 def test_a_test_of_forms_looks_like_a_submission(receiver: Receiver) -> None:
     webhook = sending.webhook(receiver, events=["form.submitted"])
 
-    testing.test_webhook(webhook_id=webhook.pk, actor=make.actor("admin"))
+    test_calls.test_webhook(webhook_id=webhook.pk, actor=make.actor("admin"))
     sending.send()
 
     [seen] = receiver.requests
@@ -172,21 +177,21 @@ def test_a_test_of_forms_looks_like_a_submission(receiver: Receiver) -> None:
 
 
 def test_one_deleted_while_it_is_called_leaves_nothing(receiver: Receiver) -> None:
-    from webhooks import claims, results
-    from webhooks.delivering import lane_of
-    from webhooks.lanes import request_of
+    from webhooks import delivery_queue, outcomes
+    from webhooks.delivery_channels import build_request
+    from webhooks.dispatch import channel_of
+    from webhooks.http_calls import Call, CallThread
     from webhooks.services.webhooks import delete_webhook
-    from webhooks.wire import Call, Wire
 
     webhook = sending.webhook(receiver)
     sending.happened()
-    [row] = claims.claim({lane_of(webhook): 8})[lane_of(webhook)]
-    with Wire() as wire:
-        wire.send([Call(row, request_of(row))])
+    [row] = delivery_queue.claim_deliveries({channel_of(webhook): 8})[channel_of(webhook)]
+    with CallThread() as wire:
+        wire.send([Call(row, build_request(row))])
         ended = wire.ended(10)
     delete_webhook(webhook_id=webhook.pk, actor=make.actor("admin"))
 
-    results.write(ended)
+    outcomes.store_outcomes(ended)
 
     assert len(ended) == 1
     assert Delivery.objects.count() == 0

@@ -19,7 +19,7 @@ from tests.receiver import Receiver, Reply
 from tests.webhooks import sending
 from tests.webhooks.workflows import write
 from webhooks.automation import definitions
-from webhooks.automation.starting import start_workflows
+from webhooks.automation.dispatch import start_workflows
 from webhooks.models import Delivery
 
 pytestmark = pytest.mark.django_db

@@ -21,7 +21,7 @@ from tests.receiver import Receiver
 from tests.webhooks import sending
 from tests.webhooks.workflows import write
 from webhooks.automation import definitions
-from webhooks.automation.starting import start_workflows
+from webhooks.automation.dispatch import start_workflows
 from webhooks.models import Delivery, WorkflowSwitch
 from webhooks.services.workflows import switch_workflow
 from webhooks.services.workflows import test_workflow as try_out

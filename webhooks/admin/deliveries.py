@@ -1,8 +1,9 @@
-"""Deliveries in the admin: all receivers in one list, a page for each with its calls."""
+"""The admin of deliveries: all receivers in one list, a page for each with its calls."""
 
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -28,17 +29,16 @@ from core.admin.rights import (
 )
 from core.words import in_words
 from webhooks import queries
-from webhooks.claims import waits_for
+from webhooks.delivery_queue import find_blocking_delivery
 from webhooks.models import Delivery, DeliveryStatus
-from webhooks.services.replay import replay_delivery, waits_for_a_try
-from webhooks.showing import shown_to
+from webhooks.services.replay import replay_delivery
 
-_LOOKS = {"pending": "queued", "sending": "running", "cancelled": "archived"}
+BADGES = {"pending": "queued", "sending": "running", "cancelled": "archived"}
 
 
 def badge_of(status: str) -> SafeString:
-    """A status in words and colour."""
-    look, label = _LOOKS.get(status, status), in_words(str(DeliveryStatus(status).label))
+    """Render a status as words and a colour."""
+    look, label = BADGES.get(status, status), in_words(str(DeliveryStatus(status).label))
     return format_html('<span class="badge badge-{}">{}</span>', look, label)
 
 
@@ -128,7 +128,7 @@ class DeliveryAdmin(PermittedAdmin[Delivery]):
 
 
 def receiver_name(row: Delivery) -> str:
-    """Who is told, in words."""
+    """Return the name of the receiver, for people."""
     if row.webhook is not None:
         return row.webhook.name
     if row.workflow_id:
@@ -149,19 +149,22 @@ def show(request: HttpRequest, delivery_id: UUID) -> TemplateResponse:
     """One delivery: where it stands, what is sent, and every call."""
     require(request, "webhooks.manage")
     row = queries.find_delivery(delivery_id)
-    shown = shown_to(row, actor_of(request))
+    shown = queries.visible_request(row, actor_of(request))
+    body = shown.body
+    with suppress(TypeError, ValueError):  # none, or no JSON
+        body = json.dumps(json.loads(body or ""), indent=2, ensure_ascii=False)
     context = {
         "row": row,
         "to": receiver_name(row),
         "label": kind_label(row.event_name),
         "state": badge_of(row.status),
         "shown": shown,
-        "body": _pretty(shown.body) if shown.body is not None else None,
+        "body": body,
         "tries": list(row.tries.order_by("-number")),
         "is_finished": row.next_attempt_at is None,
-        "waits_for_a_try": waits_for_a_try(row) and not row.is_held,
+        "waits_for_a_try": row.waits_for_retry and not row.is_held,
         "is_held": row.is_held,
-        "waits_for": waits_for(row),
+        "waits_for": find_blocking_delivery(row),
     }
     title = f"{kind_label(row.event_name)}: {row.get_status_display().lower()}"
     return form_page(request, "admin/webhooks/delivery.html", Delivery, context, title=title)
@@ -176,11 +179,3 @@ def replay(request: HttpRequest, delivery_id: UUID) -> HttpResponse:
         replay_delivery(delivery_id=delivery_id, actor=actor_of(request))
         messages.success(request, gettext("It is sent again."))
     return HttpResponseRedirect(reverse("admin:webhooks_delivery_change", args=[delivery_id]))
-
-
-def _pretty(body: str) -> str:
-    """Indented, where it is JSON."""
-    try:
-        return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
-    except ValueError:
-        return body

@@ -1,7 +1,8 @@
-"""Webhooks in the admin: listed, made, changed, tried out, sent again."""
+"""The admin of webhooks: list, forms, tests and replays."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from typing import Any
 
@@ -20,18 +21,116 @@ from django.views.decorators.http import require_POST
 from core.admin.edits import EditAdmin
 from core.admin.forms import form_page, saved
 from core.admin.rights import actor_of, answers_refusals, refusals_as_messages, require
-from webhooks import queries
+from core.form_fields import InputForm
+from webhooks import queries, rules
 from webhooks.admin.deliveries import badge_of
-from webhooks.admin.forms import ChangeWebhookForm, ReplayForm, WebhookForm
 from webhooks.models import Delivery, Webhook
-from webhooks.presenters import rotates_until
+from webhooks.models.webhook import COLUMNS, NewWebhook, WebhookChanges
 from webhooks.rules import webhook_events
-from webhooks.services.replay import cancel_replay, replay_left, replay_since
-from webhooks.services.testing import test_webhook
+from webhooks.services.replay import cancel_replay, replay_since
+from webhooks.services.test_calls import test_webhook
 from webhooks.services.webhooks import create_webhook, delete_webhook, host_of, update_webhook
 from webhooks.signing import keys_of
 
-_CHANGE = "admin:webhooks_webhook_change"
+CHANGE_PAGE = "admin:webhooks_webhook_change"
+
+
+class WebhookForm(InputForm):
+    """The form of a new webhook. Its fields are named as on the wire, as the refusals of the service are."""
+
+    input_class = NewWebhook
+    field_order = (
+        "name",
+        "url",
+        "events",
+        "types",
+        "locales",
+        "headers",
+        "secret",
+        "generate",
+        "shared",
+        "endRotation",
+    )
+    generate = forms.BooleanField(
+        label=gettext_lazy("Make a secret"),
+        required=False,
+        help_text=gettext_lazy("It is shown once, after saving."),
+    )
+
+    def clean_headers(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for number, line in enumerate(self.cleaned_data["headers"].splitlines(), start=1):
+            name, colon, value = (part.strip() for part in line.partition(":"))
+            if not name and not colon:
+                continue
+            if not colon:
+                raise forms.ValidationError(
+                    _("Line %(number)s has no colon between name and value.") % {"number": number}
+                )
+            if name in found:
+                raise forms.ValidationError(
+                    _("Line %(number)s gives %(name)s a second time.")
+                    % {"number": number, "name": name[:100]}
+                )
+            found[name] = value
+        return found
+
+    made: str = ""
+    """The secret that was made, to be shown once."""
+
+    def clean(self) -> dict[str, Any]:
+        """Make the secret that was asked for, once."""
+        if self.cleaned_data.pop("generate", False):
+            self.cleaned_data["secret"] = self.made = secrets.token_urlsafe(32)
+        return self.cleaned_data
+
+
+class ChangeWebhookForm(WebhookForm):
+    """The form of a webhook that is there."""
+
+    shared = forms.BooleanField(
+        label=gettext_lazy("Sign with AGENT_SECRET"),
+        required=False,
+        help_text=gettext_lazy("Its own secret is deleted."),
+    )
+    endRotation = forms.BooleanField(
+        label=gettext_lazy("The secret before signs no longer"),
+        required=False,
+        help_text=gettext_lazy("Once the receiver knows the new one."),
+    )
+    version = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, row: Webhook, **kwargs: Any) -> None:
+        initial = {name: getattr(row, COLUMNS.get(name, name)) for name in NewWebhook.model_fields}
+        initial["headers"] = "\n".join(f"{name}: {rules.MASK}" for name in row.headers)
+        super().__init__(*args, initial=initial | {"secret": "", "version": row.version}, **kwargs)
+        self.fields["secret"].help_text = gettext_lazy(
+            "Empty keeps it as it is. A new one signs at once; the one before signs along for a "
+            "day, while the receiver learns the new one."
+        )
+        if not row.secret:
+            del self.fields["shared"]
+        if row.secret_rotates_until is None:
+            del self.fields["endRotation"]
+
+    def changes(self) -> WebhookChanges:
+        """Return what to hand to the service: an empty secret keeps the present one."""
+        values = dict(self.cleaned_data)
+        shared = values.pop("shared", False)
+        if not values["secret"]:
+            values["secret"] = "" if shared else None
+        return WebhookChanges(**values)
+
+
+class ReplayForm(forms.Form):
+    since = forms.DateTimeField(
+        label=gettext_lazy("Send again what happened since"),
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+        help_text=gettext_lazy(
+            "In UTC. Also what happened while the webhook was off. Receivers drop doubles by the "
+            "id."
+        ),
+    )
 
 
 @admin.register(Webhook)
@@ -94,14 +193,14 @@ class WebhookAdmin(EditAdmin[Webhook]):
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         assert isinstance(form, WebhookForm)  # noqa: S101  # `add_form` above
-        row = create_webhook(actor=actor_of(request), **form.values())
+        row = create_webhook(actor=actor_of(request), webhook=NewWebhook(**form.cleaned_data))
         if form.made:
-            return _page(request, row, ChangeWebhookForm(row=row), secret=form.made)
+            return webhook_page(request, row, ChangeWebhookForm(row=row), secret=form.made)
         messages.success(
             request,
             _("%(name)s is there. Send it a test to see whether it listens.") % {"name": row.name},
         )
-        return HttpResponseRedirect(reverse(_CHANGE, args=[row.pk]))
+        return HttpResponseRedirect(reverse(CHANGE_PAGE, args=[row.pk]))
 
     def change_view(
         self,
@@ -115,14 +214,14 @@ class WebhookAdmin(EditAdmin[Webhook]):
         form = ChangeWebhookForm(request.POST if request.method == "POST" else None, row=row)
 
         def save() -> None:
-            update_webhook(webhook_id=row.pk, actor=actor_of(request), **form.values())
+            update_webhook(webhook_id=row.pk, actor=actor_of(request), changes=form.changes())
 
         if not (form.is_bound and saved(form, save)):
-            return _page(request, row, form)
+            return webhook_page(request, row, form)
         if form.made:
             row = self._find(object_id)
             # No redirect: the secret stands in this answer and nowhere else, not even in a session.
-            return _page(request, row, ChangeWebhookForm(row=row), secret=form.made)
+            return webhook_page(request, row, ChangeWebhookForm(row=row), secret=form.made)
         messages.success(request, _("Saved."))
         return HttpResponseRedirect(request.path)
 
@@ -139,7 +238,7 @@ def state_of(row: Webhook) -> SafeString:
     return format_html('<span class="badge badge-{}">{}</span>', look, text)
 
 
-def _page(
+def webhook_page(
     request: HttpRequest, row: Webhook, form: forms.Form, secret: str = ""
 ) -> TemplateResponse:
     calls = queries.recent_calls(row)
@@ -150,10 +249,10 @@ def _page(
         "secret": secret,
         "host": host_of(row.url),
         "signed_by": "own" if row.secret else "shared" if keys.current else "",
-        "rotates_until": rotates_until(row),
+        "rotates_until": row.secret_rotates_until,
         "calls": calls,
         "went_well": sum(call.is_ok for call in calls),
-        "left": replay_left(row) if row.replay_until is not None else None,
+        "left": row.replay_left if row.replaying else None,
         "replay_form": ReplayForm(),
         "deliveries": [
             (one, badge_of(one.status)) for one in row.deliveries.order_by("-created_at")[:5]
@@ -190,7 +289,7 @@ def replay(request: HttpRequest, webhook_id: object) -> HttpResponse:
                 actor=actor_of(request),
             )
             messages.success(request, _("It is sent again, oldest first."))
-    return HttpResponseRedirect(reverse(_CHANGE, args=[webhook_id]))
+    return HttpResponseRedirect(reverse(CHANGE_PAGE, args=[webhook_id]))
 
 
 @require_POST
@@ -200,4 +299,4 @@ def cancel(request: HttpRequest, webhook_id: object) -> HttpResponse:
     require(request, "webhooks.manage")
     cancel_replay(webhook_id=str(webhook_id), actor=actor_of(request))
     messages.success(request, _("Nothing more is sent again; what is queued already is sent."))
-    return HttpResponseRedirect(reverse(_CHANGE, args=[webhook_id]))
+    return HttpResponseRedirect(reverse(CHANGE_PAGE, args=[webhook_id]))

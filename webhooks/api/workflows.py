@@ -1,28 +1,73 @@
-"""`/api/workflows`: which there are, on or off, and trying one out."""
+"""`/api/workflows`: workflows, switching them on and off, and tests of them."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, Any, ClassVar, Final
 
 from drf_spectacular.utils import extend_schema
+from pydantic import AliasPath, BeforeValidator, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core.api.body import Body, body_object, check
+from core.api.answer import Answer, list_of
+from core.api.body import Body, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
 from core.api.schema import PAGES
 from core.api.views import ApiViewSet
-from webhooks import presenters, queries
-from webhooks.api import schema, workflows_schema
-from webhooks.automation import presenter
-from webhooks.automation.definitions import all_workflows
-from webhooks.automation.reading import workflows
-from webhooks.automation.schema import WorkflowDefinition
+from core.conditions import Operator
+from core.definition_files import ID_MAX, ID_PATTERN
+from webhooks import queries
+from webhooks.api.deliveries import DeliveryAnswer
+from webhooks.automation.definitions import WorkflowDefinition, all_workflows
+from webhooks.automation.queries import load_workflows
+from webhooks.models.webhook import LastDeliveryAnswer, mask_headers
 from webhooks.services.workflows import find_workflow, switch_workflow, test_workflow
 
+WORKFLOW_ID: Final = {
+    "workflow_id": {"type": "string", "pattern": ID_PATTERN, "maxLength": ID_MAX},
+}
 
-class WorkflowSwitched(Body):
+
+class ConditionAnswer(Answer):
+    """Whether the value at a dotted path is as it should be."""
+
+    field: str
+    operator: Operator
+    value: Any
+
+
+class WorkflowFiltersAnswer(Answer):
+    """Which events count; an empty list lets all through."""
+
+    types: list[str]
+    locales: list[str]
+    form_slugs: list[str]
+    conditions: list[ConditionAnswer]
+
+
+class WorkflowAnswer(Answer):
+    """A workflow: a file, and whether it is on. Values of headers are never answered."""
+
+    id: str = Field(validation_alias=AliasPath("definition", "id"))
+    name: str = Field(validation_alias=AliasPath("definition", "name"))
+    description: str = Field(validation_alias=AliasPath("definition", "description"))
+    enabled: bool = Field(validation_alias="is_enabled")
+    triggers: list[str] = Field(validation_alias=AliasPath("definition", "triggers"))
+    order: int = Field(validation_alias=AliasPath("definition", "order"))
+    filters: WorkflowFiltersAnswer = Field(validation_alias=AliasPath("definition", "filters"))
+    url: str = Field(validation_alias=AliasPath("definition", "url"))
+    headers: Annotated[dict[str, str], BeforeValidator(mask_headers)] = Field(
+        validation_alias=AliasPath("definition", "headers")
+    )
+    payload: dict[str, Any] | None = Field(
+        validation_alias=AliasPath("definition", "payload"),
+        description="What is sent, with placeholders; null: the whole event.",
+    )
+    last_run: LastDeliveryAnswer | None = Field(validation_alias="last")
+
+
+class WorkflowSwitched(Body, answered_by=WorkflowAnswer):
     """What to change of a workflow. Other keys that a GET answers are ignored: they stand in its file."""
 
     enabled: bool
@@ -31,46 +76,43 @@ class WorkflowSwitched(Body):
 class WorkflowViewSet(ApiViewSet):
     """Workflows: list, read, switch on and off, test."""
 
-    path_schemas = workflows_schema.WORKFLOW_ID
+    path_schemas = WORKFLOW_ID
     permissions: ClassVar[dict[str, Declared]] = dict.fromkeys(
         ("list", "retrieve", "partial_update", "test"), "webhooks.manage"
     )
     conditional: ClassVar[frozenset[str]] = frozenset({"retrieve"})
 
-    @extend_schema(parameters=PAGES, responses=workflows_schema.WorkflowListSchema)
+    @extend_schema(
+        parameters=PAGES, responses=list_of(WorkflowAnswer, "Workflows, in ascending order.")
+    )
     def list(self, request: Request) -> Response:
         """Workflows in ascending order, switched off or on."""
         page = page_of(request)
         found = all_workflows()
-        rows = [presenter.workflow(item) for item in workflows(found[page.slice])]
+        rows = [WorkflowAnswer.model_validate(item) for item in load_workflows(found[page.slice])]
         return Response(page.envelope(rows, len(found)))
 
-    @extend_schema(responses=workflows_schema.WorkflowSchema)
+    @extend_schema(responses=WorkflowAnswer)
     def retrieve(self, request: Request, workflow_id: str) -> Response:
         """One workflow."""
-        return _answer(find_workflow(workflow_id))
+        return answer_workflow(find_workflow(workflow_id))
 
-    @extend_schema(request=WorkflowSwitched, responses=workflows_schema.WorkflowSchema)
+    @extend_schema(request=WorkflowSwitched, responses=WorkflowAnswer)
     def partial_update(self, request: Request, workflow_id: str) -> Response:
         """Switch a workflow on or off, whatever its file says. Off, it sends nothing of what still waits."""
         find_workflow(workflow_id)
-        body = check(_written(request), WorkflowSwitched)
+        body = read_body(request, WorkflowSwitched)
         found = switch_workflow(workflow_id=workflow_id, enabled=body.enabled, actor=self.actor)
-        return _answer(found)
+        return answer_workflow(found)
 
-    @extend_schema(request=None, responses={200: schema.DeliverySchema})
+    @extend_schema(request=None, responses={200: DeliveryAnswer})
     def test(self, request: Request, workflow_id: str) -> Response:
         """Send a sample of its first event to this workflow only, on or off."""
         row = test_workflow(workflow_id=workflow_id, actor=self.actor)
-        return Response(presenters.delivery(queries.find_delivery(row.pk)))
+        return Response(DeliveryAnswer.model_validate(queries.find_delivery(row.pk)))
 
 
-def _answer(definition: WorkflowDefinition) -> Response:
-    (found,) = workflows([definition])
-    return Response(presenter.workflow(found))
-
-
-def _written(request: Request) -> dict[str, object]:
-    """Without what a GET answers and only the file says."""
-    read_only = set(workflows_schema.WorkflowSchema().fields) - {"enabled"}
-    return {name: value for name, value in body_object(request).items() if name not in read_only}
+def answer_workflow(definition: WorkflowDefinition) -> Response:
+    """Answer a workflow with its switch and its last run."""
+    (found,) = load_workflows([definition])
+    return Response(WorkflowAnswer.model_validate(found))

@@ -1,8 +1,12 @@
-"""Sending again: one delivery, or all that a webhook was, or would have been, told of since a time."""
+"""Replays: one delivery again, or all events of a webhook since a time, in batches.
+
+A replay's cursor moves with what was queued, so that one that is killed goes on where it was.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from django.db import transaction
@@ -12,16 +16,19 @@ from django.utils.translation import gettext as _
 
 from core import events
 from core.actor import Actor
-from core.errors import Conflict, NotFound, invalid
+from core.errors import Conflict, invalid
 from core.json import Json
 from core.models import Event
 from core.waking import after_commit
-from webhooks.delivering import wake_sender
+from webhooks.dispatch import channel_of, new_delivery, queue_all, wake_sender, wants
 from webhooks.models import Delivery, DeliveryStatus, Webhook
-from webhooks.queries import is_left_over
-from webhooks.services.webhooks import allow, find_webhook
+from webhooks.queries import find_delivery
+from webhooks.services.webhooks import find_webhook, require_webhook_manager
 
-REPLAYED = "webhook.replayed"
+REPLAYED: Final = "webhook.replayed"
+BATCH_SIZE: Final = 500
+MAX_BATCHES: Final = 100
+"""Batches of one task."""
 
 
 @transaction.atomic
@@ -30,9 +37,10 @@ def replay_delivery(*, delivery_id: UUID | str, actor: Actor) -> Delivery:
 
     Raises `NotFound`, and `Conflict` where it may not be.
     """
-    allow(actor)
-    row = _locked(delivery_id)
-    if row.next_attempt_at is not None and not waits_for_a_try(row):
+    require_webhook_manager(actor)
+    rows = Delivery.objects.select_for_update(of=("self",)).select_related("event", "webhook")
+    row = find_delivery(delivery_id, rows)
+    if row.next_attempt_at is not None and not row.waits_for_retry:
         raise Conflict(_("This delivery is not finished yet."), code="delivery_unfinished")
     if row.event.forgotten_at is not None:
         raise Conflict(
@@ -54,16 +62,6 @@ def replay_delivery(*, delivery_id: UUID | str, actor: Actor) -> Delivery:
     return row
 
 
-def waits_for_a_try(row: Delivery) -> bool:
-    """Whether a call failed and the next one is some time ahead."""
-    return (
-        row.status == DeliveryStatus.PENDING
-        and row.attempts > 0
-        and row.next_attempt_at is not None
-        and row.next_attempt_at > timezone.now()
-    )
-
-
 @transaction.atomic
 def replay_since(*, webhook_id: UUID | str, since: datetime, actor: Actor) -> Webhook:
     """Have the webhook told again of everything that it chose and that happened since, in the background.
@@ -71,7 +69,9 @@ def replay_since(*, webhook_id: UUID | str, since: datetime, actor: Actor) -> We
     That holds for what happened while it was off, too. Raises `NotFound`, `RuleViolation` on `since`, and
     `Conflict` while an earlier one goes on.
     """
-    allow(actor)
+    from webhooks.tasks import replay_deliveries
+
+    require_webhook_manager(actor)
     row = find_webhook(webhook_id, locked=True)
     if since.tzinfo is None or since > timezone.now():
         raise invalid("since", _("since must be a time in the past, with its zone."))
@@ -83,7 +83,7 @@ def replay_since(*, webhook_id: UUID | str, since: datetime, actor: Actor) -> We
     if found["first"] is not None:
         row.replay_after, row.replay_until = found["first"] - 1, found["last"]
         row.save(update_fields=["replay_after", "replay_until"])
-        after_commit(_go_on, f"the replay of webhook {row.pk}")
+        after_commit(replay_deliveries.delay, f"the replay of webhook {row.pk}")
     payload: dict[str, Json] = {"webhookId": str(row.pk), "since": since.isoformat()}
     events.record(REPLAYED, actor=actor, payload=payload)
     return row
@@ -92,7 +92,7 @@ def replay_since(*, webhook_id: UUID | str, since: datetime, actor: Actor) -> We
 @transaction.atomic
 def cancel_replay(*, webhook_id: UUID | str, actor: Actor) -> Webhook:
     """Queue no more of it; what is queued already is sent. Raises `NotFound`."""
-    allow(actor)
+    require_webhook_manager(actor)
     row = find_webhook(webhook_id, locked=True)
     if row.replay_until is not None:
         row.replay_after = row.replay_until = None
@@ -102,29 +102,53 @@ def cancel_replay(*, webhook_id: UUID | str, actor: Actor) -> Webhook:
     return row
 
 
-def replay_left(webhook: Webhook) -> int:
-    """How many events a replay still has to queue."""
-    if webhook.replay_until is None:
-        return 0
-    return Event.objects.filter(
-        id__gt=webhook.replay_after or 0, id__lte=webhook.replay_until, name__in=webhook.events
-    ).count()
+def queue_replays() -> int:
+    """Queue the next batches of every replay. Returns how many deliveries."""
+    total = 0
+    for _batch in range(MAX_BATCHES):
+        queued = queue_next_batch()
+        if queued is None:
+            break
+        total += queued
+    return total
 
 
-def _locked(delivery_id: UUID | str) -> Delivery:
-    rows = Delivery.objects.select_for_update(of=("self",)).select_related("event", "webhook")
-    try:
-        row = rows.filter(pk=UUID(str(delivery_id))).first()
-    except ValueError:
-        row = None
-    if row is None or is_left_over(row):
-        raise NotFound(
-            _("No delivery has the id %(delivery_id)s.") % {"delivery_id": str(delivery_id)[:80]}
-        )
-    return row
-
-
-def _go_on() -> None:
-    from webhooks.tasks import replay_deliveries
-
-    replay_deliveries.delay()
+@transaction.atomic
+def queue_next_batch() -> int | None:
+    """Queue one batch of the replay that waits first. Returns None if there is none that no other process is at."""
+    webhook = (
+        Webhook.objects.select_for_update(skip_locked=True, no_key=True)
+        .filter(replay_until__isnull=False)
+        .order_by("replay_after", "pk")
+        .first()
+    )
+    if webhook is None:
+        return None
+    found = list(
+        Event.objects.filter(
+            id__gt=webhook.replay_after or 0, id__lte=webhook.replay_until, name__in=webhook.events
+        ).order_by("id")[:BATCH_SIZE]
+    )
+    is_over = len(found) < BATCH_SIZE
+    webhook.replay_after = None if is_over else found[-1].pk
+    webhook.replay_until = None if is_over else webhook.replay_until
+    webhook.save(update_fields=["replay_after", "replay_until"])
+    chosen = [event for event in found if event.forgotten_at is None and wants(webhook, event)]
+    # What was finished begins again, under its old id; what is under way is left alone.
+    channel = channel_of(webhook)
+    queued = Delivery.objects.filter(lane=channel, event__in=[event.pk for event in chosen])
+    restarted = queued.filter(next_attempt_at__isnull=True).update(
+        status=DeliveryStatus.PENDING,
+        attempts=0,
+        next_attempt_at=timezone.now(),
+        claimed_until=None,
+        finished_at=None,
+    )
+    known = set(queued.values_list("event_id", flat=True))
+    fresh = [
+        new_delivery(event, channel, webhook=webhook) for event in chosen if event.pk not in known
+    ]
+    queue_all(fresh)
+    if restarted and not fresh:
+        wake_sender()
+    return restarted + len(fresh)

@@ -1,4 +1,4 @@
-"""Workflows, switched on and off and tried out by people. Their definitions are files."""
+"""Writes of workflows: switch on and off, and test calls. Their definitions are files."""
 
 from __future__ import annotations
 
@@ -10,18 +10,16 @@ from core import events
 from core.actor import Actor
 from core.errors import NotFound
 from core.json import JsonObject
-from webhooks.automation.definitions import get_workflow
-from webhooks.automation.lane import OFF, TEST
-from webhooks.automation.schema import WorkflowDefinition
-from webhooks.automation.starting import lane_of
-from webhooks.delivering import new_delivery, queue_all
+from webhooks.automation.definitions import WorkflowDefinition, channel_of, get_workflow
+from webhooks.automation.delivery_channel import SWITCHED_OFF, TEST_EVENT
+from webhooks.dispatch import new_delivery, queue_all
 from webhooks.models import Delivery, DeliveryStatus, WorkflowSwitch
-from webhooks.services.testing import sample
-from webhooks.services.webhooks import allow
+from webhooks.services.test_calls import sample_payload
+from webhooks.services.webhooks import require_webhook_manager
 
 
 def find_workflow(workflow_id: str) -> WorkflowDefinition:
-    """Raises `NotFound`."""
+    """Return the workflow with that id. Raises `NotFound`."""
     found = get_workflow(workflow_id)
     if found is None:
         raise NotFound(
@@ -34,7 +32,7 @@ def find_workflow(workflow_id: str) -> WorkflowDefinition:
 @transaction.atomic
 def switch_workflow(*, workflow_id: str, enabled: bool, actor: Actor) -> WorkflowDefinition:
     """Switch a workflow on or off, whatever its file says. Off, it sends nothing of what still waits."""
-    allow(actor)
+    require_webhook_manager(actor)
     workflow = find_workflow(workflow_id)
     WorkflowSwitch.objects.get_or_create(
         workflow_id=workflow_id, defaults={"is_enabled": workflow.enabled}
@@ -45,7 +43,7 @@ def switch_workflow(*, workflow_id: str, enabled: bool, actor: Actor) -> Workflo
     switch.is_enabled, switch.updated_by_id = enabled, actor.user.pk
     switch.save()
     if not enabled:
-        _cancel_waiting(workflow_id)
+        cancel_waiting(workflow_id)
     payload: JsonObject = {"workflowId": workflow_id, "enabled": enabled}
     events.record("workflow.switched", actor=actor, payload=payload)
     return workflow
@@ -54,29 +52,29 @@ def switch_workflow(*, workflow_id: str, enabled: bool, actor: Actor) -> Workflo
 @transaction.atomic
 def test_workflow(*, workflow_id: str, actor: Actor) -> Delivery:
     """Send a sample of the first of its events to this one only, on or off. Raises `NotFound`."""
-    allow(actor)
+    require_webhook_manager(actor)
     workflow = find_workflow(workflow_id)
     kind = workflow.triggers[0]
     payload: JsonObject = {
-        **sample(kind, workflow.filters),
+        **sample_payload(kind, workflow.filters),
         "workflowId": workflow.id,
         "sampleOf": kind,
     }
-    event = events.record(TEST, actor=actor, payload=payload)
-    delivery = new_delivery(event, lane_of(workflow.id), workflow_id=workflow.id)
+    event = events.record(TEST_EVENT, actor=actor, payload=payload)
+    delivery = new_delivery(event, channel_of(workflow.id), workflow_id=workflow.id)
     queue_all([delivery])
     return delivery
 
 
-def _cancel_waiting(workflow_id: str) -> None:
-    """What is under way ends as it may; the lane gives up what would be tried again."""
-    waiting = Delivery.objects.filter(lane=lane_of(workflow_id), status=DeliveryStatus.PENDING)
+def cancel_waiting(workflow_id: str) -> None:
+    """Cancel what waits. What is under way ends as it may; the channel gives up what would be tried again."""
+    waiting = Delivery.objects.filter(lane=channel_of(workflow_id), status=DeliveryStatus.PENDING)
     # In one order, as the sender does, so that the two never wait for each other.
     ids = list(waiting.select_for_update().order_by("pk").values_list("pk", flat=True))
-    Delivery.objects.filter(pk__in=ids).exclude(event_name=TEST).update(
+    Delivery.objects.filter(pk__in=ids).exclude(event_name=TEST_EVENT).update(
         status=DeliveryStatus.CANCELLED,
         next_attempt_at=None,
         claimed_until=None,
         finished_at=timezone.now(),
-        last_error=OFF,
+        last_error=SWITCHED_OFF,
     )

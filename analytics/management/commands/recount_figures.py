@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management import BaseCommand
 
-from analytics.figures.adding import add_up
-from analytics.figures.merging import merge_rare_values
-from analytics.figures.recounting import recount
+from analytics.rollups.adding import add_up
+from analytics.rollups.merging import merge_rare_values
+from analytics.rollups.recounting import recount
 
 
 class Command(BaseCommand):

@@ -1,0 +1,123 @@
+"""What may be said of the arms of a test, from their figures. Pure sums, without a database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from analytics.experiments.confidence import (
+    ALPHA,
+    Range,
+    Tally,
+    chance_of_split,
+    difference,
+    views_needed,
+    wilson,
+)
+
+LEAST_VIEWS: Final = 100
+LEAST_HITS: Final = 10
+USUAL_EFFECT: Final = 20
+"""The smallest effect that somebody would act on, in percent of the rate of A."""
+_ODD_SPLIT: Final = 0.001
+"""Below this chance a split is no accident: the usual bound of checks that are made every day."""
+_EXPECTED: Final = 5
+
+
+class Verdict(StrEnum):
+    """Of an arm beside A."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    NO_DIFFERENCE = "no-difference"
+    TOO_EARLY = "too-early"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An arm. `difference` to A, `verdict` and `views_needed` are None for A; the latter also if none would do.
+
+    `views_needed` are the views of the whole test yet to come until the smallest effect would most likely show.
+    """
+
+    tally: Tally
+    range: Range
+    difference: Range | None = None
+    verdict: Verdict | None = None
+    views_needed: int | None = None
+
+
+def judge(
+    tallies: Sequence[Tally], weights: Sequence[int], effect: int = USUAL_EFFECT
+) -> list[Judged]:
+    """The arms beside the first of them, which is A.
+
+    `weights` are percent. Each arm is compared with A at its part of the allowed error (Bonferroni).
+    """
+    base, *others = tallies
+    alpha = ALPHA / max(1, len(others))
+    judged = [Judged(base, wilson(base))]
+    for place, other in enumerate(others, start=1):
+        found = difference(base, other, alpha) if base.views and other.views else None
+        judged.append(
+            Judged(
+                other,
+                wilson(other),
+                found,
+                _verdict(base, other, found),
+                _still_needed(base, other, (weights[0], weights[place]), effect, alpha),
+            )
+        )
+    return judged
+
+
+def _verdict(base: Tally, other: Tally, found: Range | None) -> Verdict:
+    if found is None or not is_enough(base, other):
+        return Verdict.TOO_EARLY
+    if found.low > 0:
+        return Verdict.BETTER
+    return Verdict.WORSE if found.high < 0 else Verdict.NO_DIFFERENCE
+
+
+def is_enough(base: Tally, other: Tally) -> bool:
+    """Whether sums of so few are near enough to a normal distribution for the range to mean what it says.
+
+    100 views of each, and if both had the same rate, 10 hits and 10 misses of each: the usual rule for rates, asked
+    of what is expected and not of what was found, so that an arm that nobody likes can be seen to be worse.
+    """
+    least = min(base.views, other.views)
+    rate = _pooled(base, other)
+    return least >= LEAST_VIEWS and least * min(rate, 1 - rate) >= LEAST_HITS
+
+
+def _pooled(base: Tally, other: Tally) -> float:
+    views = base.views + other.views
+    return (base.hits + other.hits) / views if views else 0.0
+
+
+def _still_needed(
+    base: Tally, other: Tally, weights: tuple[int, int], effect: int, alpha: float
+) -> int | None:
+    rate, both = _pooled(base, other), sum(weights)
+    if not both:
+        return None
+    shares = (weights[0] / both, weights[1] / both)
+    needed = views_needed(rate, shares, rate * effect / 100, alpha)
+    if needed is None:
+        return None
+    left = max(0, needed - base.views - other.views)
+    return round(left * 100 / both)  # the other arms are given views meanwhile
+
+
+def is_odd_split(tallies: Sequence[Tally], weights: Sequence[int]) -> bool:
+    """Whether the views were not divided as the weights say: some were lost, or drawn otherwise.
+
+    Not asked where an arm can expect fewer than five views: the chance is none for so few.
+    """
+    views = [tally.views for tally in tallies]
+    least = min((weight for weight in weights if weight > 0), default=0)
+    if not least or sum(views) * least < _EXPECTED * sum(weights):
+        return False
+    return chance_of_split(views, weights) < _ODD_SPLIT

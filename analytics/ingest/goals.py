@@ -1,0 +1,17 @@
+"""Goals that the server sees reached by itself, such as a form that was taken."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import HttpRequest
+
+from analytics.ingest.visitors import counts
+from analytics.models import EventType
+from analytics.services.track import Seen, track
+
+
+def goal_reached(request: HttpRequest, post_id: UUID | None, goal: str) -> None:
+    """Count it by the rules of views and clicks. It has no place on the page, and is no click."""
+    if counts(request):
+        track(seen=[Seen(EventType.CLICK, post_id, goal=goal)])

@@ -1,0 +1,37 @@
+"""Form fields that an input class declares, so that the admin's form and the API's body are one declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django import forms
+from pydantic import BaseModel
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """Annotates a field of an input class with the form field that asks people for it.
+
+    `make` is called for each form, so that choices are those of the moment.
+    """
+
+    make: Callable[[], forms.Field]
+
+
+class InputForm(forms.Form):
+    """A form that asks for the fields of `input_class`, then for those that it declares itself."""
+
+    input_class: ClassVar[type[BaseModel]]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        derived = {
+            name: part.make()
+            for name, info in self.input_class.model_fields.items()
+            for part in info.metadata
+            if isinstance(part, FormField) and name not in self.fields
+        }
+        self.fields = derived | self.fields
+        self.order_fields(self.field_order)

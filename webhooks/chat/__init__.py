@@ -1,1 +1,0 @@
-"""Notices for a chat: one sentence for each event that the team wants to hear of."""
