@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from agents_app.api.agents import RejectedPostAnswer
 from agents_app.batches.cancelling import cancel_batch
 from agents_app.batches.finding import (
-    Progress,
+    BatchProgress,
     batches,
     find_batch,
     progress_of,
@@ -124,7 +124,7 @@ class BatchListAnswer(Answer):
     meta: MetaAnswer
 
 
-def batch_in_list(batch: AgentBatch, progress: Progress) -> BatchInListAnswer:
+def batch_in_list(batch: AgentBatch, progress: BatchProgress) -> BatchInListAnswer:
     """Return a batch as lists have it."""
     counts = {name: progress.by_status.get(key, 0) for key, name in STATUS_FIELDS.items()}
     revert = None

@@ -48,7 +48,7 @@ class PostResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class BatchProgress:
     """How far a batch is, by the latest try at each post. Tokens and cost are those of all tries."""
 
     results: Sequence[PostResult] = ()
@@ -88,12 +88,12 @@ def find_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
     return batch
 
 
-def progress_of(batch: AgentBatch) -> Progress:
+def progress_of(batch: AgentBatch) -> BatchProgress:
     """How far it is. One query."""
     return progress_of_all([batch])[batch.pk]
 
 
-def progress_of_all(found: Iterable[AgentBatch]) -> dict[UUID, Progress]:
+def progress_of_all(found: Iterable[AgentBatch]) -> dict[UUID, BatchProgress]:
     """How far each is. One query."""
     tries: dict[UUID, list[AgentRun]] = {batch.pk: [] for batch in found}
     rows = AgentRun.objects.filter(batch_id__in=tries).select_related("post")
@@ -104,13 +104,13 @@ def progress_of_all(found: Iterable[AgentBatch]) -> dict[UUID, Progress]:
     return {batch_id: _progress(runs) for batch_id, runs in tries.items()}
 
 
-def _progress(runs: Sequence[AgentRun]) -> Progress:
+def _progress(runs: Sequence[AgentRun]) -> BatchProgress:
     by_post: dict[UUID | None, list[AgentRun]] = {}
     for run in runs:
         by_post.setdefault(run.post_id, []).append(run)
     results = [_result(tries[-1], len(tries)) for tries in by_post.values()]
     costs = [run.cost for run in runs if run.cost is not None]
-    return Progress(
+    return BatchProgress(
         results=results,
         by_status=Counter(result.status for result in results),
         input_tokens=sum(run.input_tokens for run in runs),

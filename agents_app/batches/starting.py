@@ -23,7 +23,7 @@ MOST: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
+class RejectedPost:
     """A post that got no run, by the id that was sent."""
 
     id: str
@@ -34,7 +34,7 @@ class Rejected:
 class BulkRuns:
     batch: AgentBatch
     runs: Sequence[AgentRun]
-    rejected: Sequence[Rejected]
+    rejected: Sequence[RejectedPost]
 
 
 @transaction.atomic
@@ -56,7 +56,7 @@ def create_bulk_runs(
     ids = dict.fromkeys(_plain(id_) for id_ in post_ids)
     made = [_begin(id_, batch, actor) for id_ in ids]
     runs = [one for one in made if isinstance(one, AgentRun)]
-    rejected = [one for one in made if isinstance(one, Rejected)]
+    rejected = [one for one in made if isinstance(one, RejectedPost)]
     batch.rejected = [{"id": one.id, "error": one.error} for one in rejected]
     batch.estimate = expected_of(agent, runs, open_ended_context or "")
     batch.save(update_fields=["rejected", "estimate"])
@@ -78,7 +78,7 @@ def agent_for(
     return agent
 
 
-def _begin(post_id: str, batch: AgentBatch, actor: Actor) -> AgentRun | Rejected:
+def _begin(post_id: str, batch: AgentBatch, actor: Actor) -> AgentRun | RejectedPost:
     try:
         return create_run(
             agent_id=batch.agent_id,
@@ -89,7 +89,7 @@ def _begin(post_id: str, batch: AgentBatch, actor: Actor) -> AgentRun | Rejected
             batch=batch,
         )
     except CmsError as error:
-        return Rejected(post_id, error.message)
+        return RejectedPost(post_id, error.message)
 
 
 def _plain(id_: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from agents_app.batches.starting import Rejected, agent_for
+from agents_app.batches.starting import RejectedPost, agent_for
 from agents_app.budgets.estimating import Estimate, estimate
 from agents_app.definitions.schema import AgentDefinition
 from content.models import Post
@@ -17,7 +17,7 @@ from core.actor import Actor
 class BulkEstimate:
     agent: AgentDefinition
     estimate: Estimate
-    rejected: Sequence[Rejected]
+    rejected: Sequence[RejectedPost]
 
 
 def estimate_bulk(
@@ -31,7 +31,7 @@ def estimate_bulk(
     return BulkEstimate(
         agent,
         estimate(agent, list(posts.values()), open_ended_context or ""),
-        [Rejected(id_, f"No post has the id {id_}.") for id_ in missing],
+        [RejectedPost(id_, f"No post has the id {id_}.") for id_ in missing],
     )
 
 

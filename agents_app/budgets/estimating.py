@@ -26,7 +26,7 @@ from agents_app.budgets.limits import (
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun, RunStatus
 from agents_app.providers.choices import resolve
-from agents_app.providers.port import DEMO, MAX_TOKENS, Choice, ProviderError
+from agents_app.providers.port import DEMO, MAX_TOKENS, ProviderChoice, ProviderError
 from agents_app.providers.prices import cost_of
 from agents_app.runs.execution import MAX_RETRIES
 from agents_app.runs.prompt import system_prompt
@@ -44,7 +44,7 @@ _RUNS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class RemainingBudget:
     """What is left of a limit, less what is reserved now."""
 
     limit: Limit
@@ -68,14 +68,14 @@ class Estimate:
     most_tokens: int = 0
     most_cost: Decimal | None = None
     is_from_history: bool = False
-    left: Sequence[Left] = field(default_factory=tuple)
+    left: Sequence[RemainingBudget] = field(default_factory=tuple)
     problem: str = ""
 
     @property
     def is_demo(self) -> bool:
         return self.provider == DEMO
 
-    def beyond(self, *, at_most: bool = False) -> list[Left]:
+    def beyond(self, *, at_most: bool = False) -> list[RemainingBudget]:
         """The limits that do not last for what is expected, or for the most that there can be."""
         expected = Amount(self.input_tokens + self.output_tokens, self.cost or Decimal(0))
         most = Amount(self.most_tokens, self.most_cost or Decimal(0))
@@ -122,7 +122,7 @@ def estimate(agent: AgentDefinition, posts: Sequence[Post], words: str = "") -> 
     )
 
 
-def what_is_left(agent_id: str) -> list[Left]:
+def what_is_left(agent_id: str) -> list[RemainingBudget]:
     """Of each limit that holds for the agent. At most three queries."""
     limits = limits_of(agent_id)
     if not limits:
@@ -130,7 +130,7 @@ def what_is_left(agent_id: str) -> list[Left]:
     day = today()
     done, under_way = spent(agent_id, day), reserved(agent_id, day)
     return [
-        Left(
+        RemainingBudget(
             limit,
             max(limit.most - used_of(limit, done) - used_of(limit, under_way), Decimal(0)),
             renewal_of(limit.period, day),
@@ -139,7 +139,7 @@ def what_is_left(agent_id: str) -> list[Left]:
     ]
 
 
-def _cost(choice: Choice, size: int, requests: int, output_tokens: int) -> Decimal | None:
+def _cost(choice: ProviderChoice, size: int, requests: int, output_tokens: int) -> Decimal | None:
     """Long questions may have prices of their own, so that each is counted by itself."""
     one = cost_of(choice, size, -(-output_tokens // requests))
     return None if one is None else one * requests

@@ -12,7 +12,7 @@ from typing import Final
 from django.db.models import Sum
 
 from agents_app.budgets.limits import ALL, DEFAULT, Amount, begin_of, end_of
-from agents_app.budgets.setting import Limits, limits_in
+from agents_app.budgets.setting import BudgetLimits, limits_in
 from agents_app.definitions.files import all_agents
 from agents_app.models import Budget, Reservation, Spending
 
@@ -29,8 +29,8 @@ class BudgetView:
     """
 
     agent_id: str
-    limits: Limits
-    holding: Limits
+    limits: BudgetLimits
+    holding: BudgetLimits
     today: Amount
     month: Amount
 
@@ -38,7 +38,7 @@ class BudgetView:
 def budget(key: str, day: date) -> BudgetView:
     """That of an agent, or of many. Three queries."""
     found = next((item for item in budgets(day) if item.agent_id == key), None)
-    return found or BudgetView(key, Limits(), Limits(), Amount(), Amount())
+    return found or BudgetView(key, BudgetLimits(), BudgetLimits(), Amount(), Amount())
 
 
 def budgets(day: date) -> list[BudgetView]:
@@ -91,7 +91,7 @@ class DayOfAgent:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class BudgetUsage:
     """What was used in a range of days, both included."""
 
     first: date
@@ -113,8 +113,8 @@ class Usage:
         return found
 
 
-def usage(first: date, last: date) -> Usage:
+def usage(first: date, last: date) -> BudgetUsage:
     """What was settled, by day and agent. One query."""
     rows = Spending.objects.filter(day__gte=first, day__lte=last).order_by("day", "agent_id")
     days = [DayOfAgent(row.agent_id, row.day, Amount(row.tokens, row.cost)) for row in rows]
-    return Usage(first, last, days, sum((item.amount for item in days), Amount()))
+    return BudgetUsage(first, last, days, sum((item.amount for item in days), Amount()))

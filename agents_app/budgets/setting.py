@@ -28,7 +28,7 @@ _MICRO: Final = Decimal("0.000001")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class BudgetLimits:
     """The most of a day and of a month; None is no limit."""
 
     tokens_per_day: int | None = None
@@ -38,11 +38,11 @@ class Limits:
 
     @property
     def is_empty(self) -> bool:
-        return self == Limits()
+        return self == BudgetLimits()
 
-    def over(self, default: Limits) -> Limits:
+    def over(self, default: BudgetLimits) -> BudgetLimits:
         """These, and of the default what these leave open."""
-        return Limits(
+        return BudgetLimits(
             **{
                 name: getattr(default, name) if getattr(self, name) is None else getattr(self, name)
                 for name in _FIELDS
@@ -67,11 +67,13 @@ _FIELDS: Final[dict[str, str]] = {
 }
 
 
-def limits_in(row: Budget | None) -> Limits:
+def limits_in(row: Budget | None) -> BudgetLimits:
     """What a row says; nothing where there is none."""
     if row is None:
-        return Limits()
-    return Limits(row.tokens_per_day, row.tokens_per_month, row.cost_per_day, row.cost_per_month)
+        return BudgetLimits()
+    return BudgetLimits(
+        row.tokens_per_day, row.tokens_per_month, row.cost_per_day, row.cost_per_month
+    )
 
 
 @transaction.atomic
@@ -123,7 +125,7 @@ def set_budgets(*, changes: Mapping[str, LimitChanges], actor: Actor) -> int:
     return len(changes)
 
 
-def wire_of(limits: Limits) -> JsonObject:
+def wire_of(limits: BudgetLimits) -> JsonObject:
     """Limits as JSON."""
     return {
         "tokensPerDay": limits.tokens_per_day,
@@ -133,7 +135,7 @@ def wire_of(limits: Limits) -> JsonObject:
     }
 
 
-def _check(limits: Limits) -> None:
+def _check(limits: BudgetLimits) -> None:
     for field, wire in _FIELDS.items():
         value: int | Decimal | None = getattr(limits, field)
         if value is None:

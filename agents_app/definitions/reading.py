@@ -19,8 +19,8 @@ from agents_app.definitions.names import UnknownName, unknown_forms, unknown_nam
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.definitions.switches import switched, unknown_agent
 from agents_app.models import AgentRun
-from agents_app.providers.choices import Defaults, ai_defaults, resolve, resolve_media
-from agents_app.providers.port import DEMO, Choice, ProviderError
+from agents_app.providers.choices import AiDefaults, ai_defaults, resolve, resolve_media
+from agents_app.providers.port import DEMO, ProviderChoice, ProviderError
 from agents_app.runs.tool_policy import listed_tools
 from core.actor import Actor
 from forms.models import FormDefinition
@@ -44,7 +44,7 @@ class Answering:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class AgentAccount:
     """What an agent writes under: an account of its `own`, the `shared` one of the system, one that is `off`, or one
     that is still `missing` and is made when it is needed."""
 
@@ -62,7 +62,7 @@ class Agent:
     text: Answering
     media: Answering | None
     tools: tuple[str, ...]
-    account: Account
+    account: AgentAccount
     doubts: tuple[UnknownName, ...]
     last: AgentRun | None
 
@@ -112,7 +112,7 @@ def place_of(file: Path) -> str:
     return f"CMS_AGENTS_DIR/{file.name}"
 
 
-def _answering(agent: AgentDefinition, defaults: Defaults) -> Answering:
+def _answering(agent: AgentDefinition, defaults: AiDefaults) -> Answering:
     try:
         return _shown(resolve(agent, defaults))
     except ProviderError as error:
@@ -121,7 +121,7 @@ def _answering(agent: AgentDefinition, defaults: Defaults) -> Answering:
         return Answering(named, "", str(error))
 
 
-def _media(agent: AgentDefinition, defaults: Defaults) -> Answering | None:
+def _media(agent: AgentDefinition, defaults: AiDefaults) -> Answering | None:
     if MAKES_IMAGES not in {tool.name for tool in listed_tools(agent)}:
         return None
     try:
@@ -131,7 +131,7 @@ def _media(agent: AgentDefinition, defaults: Defaults) -> Answering | None:
         return Answering(named, "", str(error))
 
 
-def _shown(choice: Choice) -> Answering:
+def _shown(choice: ProviderChoice) -> Answering:
     return Answering(choice.provider, choice.model)
 
 
@@ -141,14 +141,18 @@ def _tools(agent: AgentDefinition) -> tuple[str, ...]:
     return tuple(tool.name for tool in listed_tools(agent) if tool.permission in rights)
 
 
-def _account(agent: AgentDefinition, users: dict[str, User], system: User | None) -> Account:
+def _account(agent: AgentDefinition, users: dict[str, User], system: User | None) -> AgentAccount:
     if not agent.user_account.enabled:
-        return Account("shared", system.username, system.pk) if system else Account("off", "", None)
+        return (
+            AgentAccount("shared", system.username, system.pk)
+            if system
+            else AgentAccount("off", "", None)
+        )
     user = users.get(agent.id)
     if user is None:
-        return Account("missing", agent.user_account.username or f"agent:{agent.id}", None)
+        return AgentAccount("missing", agent.user_account.username or f"agent:{agent.id}", None)
     is_usable = user.is_active and user.role == Role.AI_AGENT
-    return Account("own" if is_usable else "off", user.username, user.pk)
+    return AgentAccount("own" if is_usable else "off", user.username, user.pk)
 
 
 def _last_runs(agent_ids: Iterable[str]) -> dict[str, AgentRun]:

@@ -15,12 +15,12 @@ from django.utils.text import slugify
 
 from agents_app.budgets.reserving import reserve, settle
 from agents_app.definitions.files import get_agent
-from agents_app.images.places import Place, find_place
+from agents_app.images.places import PictureField, find_place
 from agents_app.models import AgentRun, Reservation
 from agents_app.providers.choices import resolve_media
 from agents_app.providers.port import (
     DEMO,
-    Choice,
+    ProviderChoice,
     ProviderError,
     ProviderStopped,
 )
@@ -52,7 +52,7 @@ _DESCRIPTION_MAX: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Generated:
+class GeneratedImage:
     """The picture, and what was staged where a place was named."""
 
     asset: Asset
@@ -67,7 +67,7 @@ def generate_image(
     size: Size = "1024x1024",
     post_id: UUID | None = None,
     path: str | None = None,
-) -> Generated:
+) -> GeneratedImage:
     """Have a picture made and keep it; with a post and a path, propose it there in AI Review.
 
     Whatever can be refused is, before money is spent. Call it outside of any transaction: the provider takes its
@@ -92,7 +92,7 @@ def generate_image(
         categories=[CATEGORY],
         actor=actor,
     )
-    return Generated(asset, _propose(asset, place, actor) if place else None)
+    return GeneratedImage(asset, _propose(asset, place, actor) if place else None)
 
 
 def _run_of(actor: Actor) -> AgentRun | None:
@@ -116,7 +116,7 @@ def _checked(prompt: str, alt_text: str) -> tuple[str, str]:
     return prompt, clean_alt_text(alt_text)
 
 
-def _place(post_id: UUID | None, path: str | None, actor: Actor) -> Place | None:
+def _place(post_id: UUID | None, path: str | None, actor: Actor) -> PictureField | None:
     if post_id is None and path is None:
         return None
     if post_id is None or not path:
@@ -126,7 +126,9 @@ def _place(post_id: UUID | None, path: str | None, actor: Actor) -> Place | None
     return find_place(post_id=post_id, path=path, actor=actor)
 
 
-def _made(prompt: str, size: Size, actor: Actor, run: AgentRun | None) -> tuple[MadeImage, Choice]:
+def _made(
+    prompt: str, size: Size, actor: Actor, run: AgentRun | None
+) -> tuple[MadeImage, ProviderChoice]:
     """The picture, reserved before and settled after. Raises `ProviderError`."""
     # The libraries of the providers are loaded where a picture is made, not where a tool is listed.
     from agents_app.providers.media import make_image
@@ -182,13 +184,13 @@ def _suffix(data: bytes) -> str:
     return ".webp" if data[8:12] == b"WEBP" else ".png"
 
 
-def _description(prompt: str, choice: Choice) -> str:
+def _description(prompt: str, choice: ProviderChoice) -> str:
     """Where the picture comes from, for whoever looks at the file."""
     who = "the demo (no AI)" if choice.provider == DEMO else f"{choice.provider} {choice.model}"
     return f"Made by {who} from the words: {' '.join(prompt.split())}"[:_DESCRIPTION_MAX]
 
 
-def _propose(asset: Asset, place: Place, actor: Actor) -> Staged:
+def _propose(asset: Asset, place: PictureField, actor: Actor) -> Staged:
     """The picture in its place. Where that was refused meanwhile, the picture is kept, and the refusal names it."""
     try:
         return stage(

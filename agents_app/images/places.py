@@ -17,7 +17,7 @@ _WHERE = "post.featuredMediaId, or modules.<postModuleId>.props.<name> with a pr
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PictureField:
     """A picture field of a post, as AI Review has it."""
 
     post_id: UUID
@@ -28,7 +28,7 @@ class Place:
         return self.field.edit(media_id)
 
 
-def find_place(*, post_id: UUID, path: str, actor: Actor) -> Place:
+def find_place(*, post_id: UUID, path: str, actor: Actor) -> PictureField:
     """The picture field that a path names. Raises `NotFound`, `NotAllowed`, or `RuleViolation` on `path`."""
     post = reachable_posts().filter(pk=post_id).first()
     if post is None:
@@ -38,7 +38,7 @@ def find_place(*, post_id: UUID, path: str, actor: Actor) -> Place:
     field = _field(document, path)
     if field.field_type != "media":
         raise invalid("path", f"{path} takes no picture; a path is {_WHERE}.")
-    return Place(post_id, field)
+    return PictureField(post_id, field)
 
 
 def _field(document: PostDocument, path: str) -> FieldTarget:

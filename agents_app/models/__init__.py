@@ -1,7 +1,7 @@
 """Runs of agents, what they did and used, what people set. Definitions are files, not rows."""
 
 from agents_app.models.batch import AgentBatch
-from agents_app.models.check import Outcome, ProviderCheck
+from agents_app.models.check import CheckOutcome, ProviderCheck
 from agents_app.models.prompt import PromptVersion
 from agents_app.models.reaction import ReactionStatus, RunReaction, StoppedChain
 from agents_app.models.run import UNFINISHED, AgentRun, RunPost, RunStatus
@@ -23,7 +23,7 @@ __all__ = [
     "AiSettings",
     "Budget",
     "BudgetNotice",
-    "Outcome",
+    "CheckOutcome",
     "PromptVersion",
     "ProviderCheck",
     "ReactionStatus",

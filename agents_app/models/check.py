@@ -7,7 +7,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 
-class Outcome(models.TextChoices):
+class CheckOutcome(models.TextChoices):
     """What a provider's list of models, or its absence, says of its key and its address."""
 
     WORKS = "works", _("It works")
@@ -30,7 +30,7 @@ class ProviderCheck(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
     checked_at = models.DateTimeField(null=True)
-    outcome = models.CharField(max_length=12, choices=Outcome.choices, blank=True, default="")
+    outcome = models.CharField(max_length=12, choices=CheckOutcome.choices, blank=True, default="")
     status = models.PositiveSmallIntegerField(null=True, help_text="Of its answer over HTTP.")
     models_listed = models.PositiveIntegerField(default=0)
     lacks = models.JSONField(default=list, help_text="Models in use that its list does not name.")

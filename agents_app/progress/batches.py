@@ -31,7 +31,7 @@ class BatchPage(OpenPage):
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class BatchState:
     """How a batch stands: `mark` differs as soon as its page would."""
 
     mark: Mark
@@ -40,7 +40,7 @@ class State:
     is_busy: bool
 
 
-def states_of(ids: Collection[UUID]) -> dict[UUID, State]:
+def states_of(ids: Collection[UUID]) -> dict[UUID, BatchState]:
     """How these stand. Two queries, however many."""
     runs: dict[UUID | None, list[tuple[object, ...]]] = defaultdict(list)
     rows = AgentRun.objects.filter(batch_id__in=ids).order_by("pk")
@@ -50,14 +50,14 @@ def states_of(ids: Collection[UUID]) -> dict[UUID, State]:
     return {pk: _state(tuple(row), runs[pk]) for pk, *row in batches}
 
 
-def _state(batch: Mark, runs: Sequence[tuple[object, ...]]) -> State:
+def _state(batch: Mark, runs: Sequence[tuple[object, ...]]) -> BatchState:
     _, asked_at, done_at, undone = batch
     unfinished = sum(row[1] in UNFINISHED for row in runs)
     is_reverting = asked_at is not None and done_at is None
     # Of what was taken back only how much: all of it is as long as the batch wrote.
     length = len(undone) if isinstance(undone, dict) else 0
     mark = (*batch[:3], length, *runs)
-    return State(mark, len(runs), len(runs) - unfinished, bool(unfinished) or is_reverting)
+    return BatchState(mark, len(runs), len(runs) - unfinished, bool(unfinished) or is_reverting)
 
 
 class BatchHub(FollowingHub[BatchPage]):
@@ -84,7 +84,7 @@ class BatchHub(FollowingHub[BatchPage]):
         return told
 
 
-def _tell(page: BatchPage, state: State) -> None:
+def _tell(page: BatchPage, state: BatchState) -> None:
     page.mark = state.mark
     page.say({"runs": state.runs, "finished": state.finished})
     if not state.is_busy:

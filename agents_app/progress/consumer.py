@@ -10,20 +10,20 @@ from django.utils.translation import get_supported_language_variant
 
 from agents_app.progress import batches
 from agents_app.progress.batches import BatchPage
-from agents_app.progress.hub import Watcher, hubs
+from agents_app.progress.hub import RunPage, hubs
 from core.live.holders import Ticket
 from core.live.sockets import PageConsumer
 
 
-class RunConsumer(PageConsumer[Watcher]):
+class RunConsumer(PageConsumer[RunPage]):
     """`/ws/runs/<id>/?lang=`: how far the run is, each time that it goes on; closed when it ends."""
 
     permission: ClassVar[str] = "agents.view"
     hubs = hubs
 
-    def page_of(self, ticket: Ticket) -> Watcher:
+    def page_of(self, ticket: Ticket) -> RunPage:
         run_id = self.scope["url_route"]["kwargs"]["run_id"]
-        return Watcher(ticket, run_id, _language(self.scope["query_string"]))
+        return RunPage(ticket, run_id, _language(self.scope["query_string"]))
 
 
 class BatchConsumer(PageConsumer[BatchPage]):

@@ -21,7 +21,7 @@ NOT_THERE: Final = 4404
 ENDED: Final = 1000
 
 
-class Watcher(OpenPage):
+class RunPage(OpenPage):
     """An open page that shows a run."""
 
     most_waiting: ClassVar[int] = 50
@@ -39,8 +39,8 @@ class _Look:
 
     runs: dict[UUID, AgentRun]
     steps: dict[UUID, list[RunStep]]
-    changed: Sequence[Watcher]
-    refused: Sequence[Watcher]
+    changed: Sequence[RunPage]
+    refused: Sequence[RunPage]
 
 
 class FollowingHub(PageHub[Page]):
@@ -65,10 +65,10 @@ class FollowingHub(PageHub[Page]):
         told()
 
 
-class RunHub(FollowingHub[Watcher]):
+class RunHub(FollowingHub[RunPage]):
     """The pages of this process that follow runs."""
 
-    def looked(self, pages: Sequence[Watcher], is_due: bool) -> Callable[[], None]:
+    def looked(self, pages: Sequence[RunPage], is_due: bool) -> Callable[[], None]:
         found = look(pages, is_due)
         return lambda: tell(pages, found)
 
@@ -85,7 +85,7 @@ def heard_by(
     return [page for page in changed if page not in refused], refused
 
 
-def look(watchers: Sequence[Watcher], is_due: bool) -> _Look:
+def look(watchers: Sequence[RunPage], is_due: bool) -> _Look:
     """One query; where there is something to tell, three more for all."""
     runs = runs_at_work({watcher.run_id for watcher in watchers})
     changed = [
@@ -98,7 +98,7 @@ def look(watchers: Sequence[Watcher], is_due: bool) -> _Look:
     return _Look(runs, steps, heard, refused)
 
 
-def tell(watchers: Sequence[Watcher], found: _Look) -> None:
+def tell(watchers: Sequence[RunPage], found: _Look) -> None:
     """Pass on what was found, to each in its own language, and let go of what is over."""
     for watcher in found.refused:
         watcher.end(NOT_LET_IN)
@@ -114,4 +114,4 @@ def tell(watchers: Sequence[Watcher], found: _Look) -> None:
             watcher.end(NOT_THERE)
 
 
-hubs: Final[Hubs[Watcher]] = Hubs(RunHub)
+hubs: Final[Hubs[RunPage]] = Hubs(RunHub)

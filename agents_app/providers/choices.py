@@ -9,7 +9,7 @@ from django.conf import settings
 
 from agents_app.definitions.schema import AgentDefinition, LlmConfig
 from agents_app.models import AiSettings
-from agents_app.providers.port import DEMO, Choice, ProviderError
+from agents_app.providers.port import DEMO, ProviderChoice, ProviderError
 
 Vendor = Literal["openai", "anthropic", "google", "ollama"]
 MediaVendor = Literal["openai", "google"]
@@ -29,7 +29,7 @@ _NOTHING_CHOSEN: Final = LlmConfig.model_validate({"systemPrompt": "None."})
 
 
 @dataclass(frozen=True, slots=True)
-class Defaults:
+class AiDefaults:
     """The global AI settings; empty where nobody chose."""
 
     text_provider: str = ""
@@ -38,14 +38,14 @@ class Defaults:
     media_model: str = ""
 
 
-def ai_defaults() -> Defaults:
+def ai_defaults() -> AiDefaults:
     """The AI settings as they stand. One query; whoever resolves many agents asks once."""
     names = ("text_provider", "text_model", "media_provider", "media_model")
     row = AiSettings.objects.filter(pk=1).values_list(*names).first()
-    return Defaults(*row) if row else Defaults()
+    return AiDefaults(*row) if row else AiDefaults()
 
 
-def resolve(agent: AgentDefinition, defaults: Defaults | None = None) -> Choice:
+def resolve(agent: AgentDefinition, defaults: AiDefaults | None = None) -> ProviderChoice:
     """Who answers for an agent. Without any key or address in the environment the built-in demo does.
 
     Raises `ProviderError` where the agent or the settings name a provider that has none although another one has:
@@ -56,7 +56,7 @@ def resolve(agent: AgentDefinition, defaults: Defaults | None = None) -> Choice:
     first = default_provider()
     provider = config.provider_text or defaults.text_provider or first or config.provider
     if provider is None or provider == DEMO:
-        return Choice(DEMO, DEMO)
+        return ProviderChoice(DEMO, DEMO)
     models = (
         config.model_text if provider == config.provider_text else None,
         defaults.text_model if provider == defaults.text_provider else None,
@@ -68,7 +68,9 @@ def resolve(agent: AgentDefinition, defaults: Defaults | None = None) -> Choice:
     return _reachable(agent, provider, model) or _demo_or_say_why(agent, provider, first)
 
 
-def resolve_media(agent: AgentDefinition | None, defaults: Defaults | None = None) -> Choice:
+def resolve_media(
+    agent: AgentDefinition | None, defaults: AiDefaults | None = None
+) -> ProviderChoice:
     """Who makes images for an agent, or for a person where there is none.
 
     Raises `ProviderError` where nobody is chosen although a provider of text is: a demo image would pass for one.
@@ -79,7 +81,7 @@ def resolve_media(agent: AgentDefinition | None, defaults: Defaults | None = Non
     fallback = config.provider if config.provider in DEFAULT_MEDIA_MODELS else None
     provider = config.provider_media or defaults.media_provider or first or fallback
     if provider == DEMO or (provider is None and default_provider() is None):
-        return Choice(DEMO, DEMO)
+        return ProviderChoice(DEMO, DEMO)
     if provider is None:
         names = " or ".join(map(_key_name, DEFAULT_MEDIA_MODELS))
         raise ProviderError(f"No provider that makes images has a key. Set {names}.")
@@ -107,11 +109,13 @@ def _is_set_up(provider: Vendor) -> bool:
     return bool(env.api_key(provider) or env.base_url(provider))
 
 
-def _reachable(agent: AgentDefinition | None, provider: Vendor, model: str) -> Choice | None:
+def _reachable(
+    agent: AgentDefinition | None, provider: Vendor, model: str
+) -> ProviderChoice | None:
     env = settings.CMS_ENV
     key = _own_key(agent, provider) or env.api_key(provider)
     base_url = env.base_url(provider)
-    return Choice(provider, model, key, base_url) if key or base_url else None
+    return ProviderChoice(provider, model, key, base_url) if key or base_url else None
 
 
 def _own_key(agent: AgentDefinition | None, provider: Vendor) -> str | None:
@@ -123,9 +127,11 @@ def _own_key(agent: AgentDefinition | None, provider: Vendor) -> str | None:
     return config.api_key.get_secret_value() if provider == owner else None
 
 
-def _demo_or_say_why(agent: AgentDefinition | None, provider: Vendor, first: str | None) -> Choice:
+def _demo_or_say_why(
+    agent: AgentDefinition | None, provider: Vendor, first: str | None
+) -> ProviderChoice:
     if first is None:
-        return Choice(DEMO, DEMO)
+        return ProviderChoice(DEMO, DEMO)
     who = f"The agent {agent.id} uses" if agent else "The AI settings name"
     raise ProviderError(
         f"{who} {provider}, which has no key. "

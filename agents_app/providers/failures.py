@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 import httpx2
 from pydantic_ai import exceptions
 
-from agents_app.providers.port import Choice, ProviderError, ProviderTimeout
+from agents_app.providers.port import ProviderChoice, ProviderError, ProviderTimeout
 
 logger = logging.getLogger(__name__)
 _E = TypeVar("_E", bound=BaseException)
@@ -17,7 +17,7 @@ _AGAIN: Final = frozenset({408, 409, 425, 429})
 
 
 @dataclass(eq=False, slots=True)
-class Failed(Exception):
+class RequestFailure(Exception):
     """A request that failed. The library's own words may quote the provider, key included, and go no further.
 
     `again` says that the same request may well pass later on, `after` how many seconds the provider asked to wait.
@@ -33,10 +33,10 @@ class Failed(Exception):
         self.error.worked = self.worked
 
 
-def failed(error: Exception, choice: Choice) -> Failed:
+def failed(error: Exception, choice: ProviderChoice) -> RequestFailure:
     """What a request's error means."""
     name = choice.provider
-    known = _cause(error, Failed)
+    known = _cause(error, RequestFailure)
     if known is not None:
         return known
     if isinstance(error, exceptions.ModelHTTPError):
@@ -45,9 +45,9 @@ def failed(error: Exception, choice: Choice) -> Failed:
     lost = _cause(error, httpx2.TransportError)
     if isinstance(lost, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.PoolTimeout):
         sentence = f"{name} could not be reached. Check its address and this server's way out."
-        return Failed(ProviderError(sentence), again=True)
+        return RequestFailure(ProviderError(sentence), again=True)
     if isinstance(lost, httpx2.TimeoutException):
-        return Failed(ProviderTimeout(f"{name} did not answer in time."), worked=True)
+        return RequestFailure(ProviderTimeout(f"{name} did not answer in time."), worked=True)
     if lost is not None or isinstance(error, exceptions.ModelConnectionError):
         return broken_off(choice)
     if isinstance(error, exceptions.ContentFilterError):
@@ -57,38 +57,40 @@ def failed(error: Exception, choice: Choice) -> Failed:
     if isinstance(error, exceptions.UnexpectedModelBehavior):
         return broken_off(choice)
     if isinstance(error, exceptions.UserError):
-        return Failed(ProviderError(f"{name} cannot be used with the model {choice.model}."))
+        return RequestFailure(
+            ProviderError(f"{name} cannot be used with the model {choice.model}.")
+        )
     logger.warning("An answer of %s could not be read: %s", name, type(error).__name__)
     return unreadable(choice)
 
 
-def broken_off(choice: Choice) -> Failed:
+def broken_off(choice: ProviderChoice) -> RequestFailure:
     """The answer has no end, so none of it counts."""
     sentence = f"The answer of {choice.provider} broke off before its end. Nothing of it was used."
-    return Failed(ProviderError(sentence), again=True, worked=True)
+    return RequestFailure(ProviderError(sentence), again=True, worked=True)
 
 
-def unreadable(choice: Choice) -> Failed:
+def unreadable(choice: ProviderChoice) -> RequestFailure:
     """No answer of the form that this provider answers in."""
     sentence = f"{choice.provider} answered with something that cannot be read."
-    return Failed(ProviderError(sentence), worked=True)
+    return RequestFailure(ProviderError(sentence), worked=True)
 
 
-def refused(choice: Choice) -> Failed:
+def refused(choice: ProviderChoice) -> RequestFailure:
     """The model, or what guards it, will not answer."""
     sentence = f"{choice.provider} refused to answer because of its safety rules or content filter."
-    return Failed(ProviderError(sentence), worked=True)
+    return RequestFailure(ProviderError(sentence), worked=True)
 
 
-def cut_off(choice: Choice) -> Failed:
+def cut_off(choice: ProviderChoice) -> RequestFailure:
     """The answer reached the most tokens that it may have."""
     sentence = (
         f"The answer of {choice.provider} was cut off; raise maxTokens in the agent's options."
     )
-    return Failed(ProviderError(sentence), worked=True)
+    return RequestFailure(ProviderError(sentence), worked=True)
 
 
-def waits_too_long(seconds: float, choice: Choice) -> ProviderError:
+def waits_too_long(seconds: float, choice: ProviderChoice) -> ProviderError:
     """The provider asked for more patience than the run has."""
     wait = f"{seconds:.0f} seconds" if seconds < 86_400 else "more than a day"
     return ProviderError(
@@ -97,15 +99,15 @@ def waits_too_long(seconds: float, choice: Choice) -> ProviderError:
     )
 
 
-def _failed_with_status(error: exceptions.ModelHTTPError, choice: Choice) -> Failed:
+def _failed_with_status(error: exceptions.ModelHTTPError, choice: ProviderChoice) -> RequestFailure:
     status = error.status_code
     if isinstance(error, exceptions.ModelContextWindowExceededError):
         sentence = f"This is more text than {choice.model} can read at once ({status})."
-        return Failed(ProviderError(sentence))
+        return RequestFailure(ProviderError(sentence))
     if isinstance(error, exceptions.ModelQuotaExceededError):
         sentence = f"The quota or credit at {choice.provider} is used up ({status})."
-        return Failed(ProviderError(sentence))
-    return Failed(
+        return RequestFailure(ProviderError(sentence))
+    return RequestFailure(
         ProviderError(_sentence_for(status, choice)),
         again=status in _AGAIN or status >= 500,
         after=error.retry_after,
@@ -113,7 +115,7 @@ def _failed_with_status(error: exceptions.ModelHTTPError, choice: Choice) -> Fai
     )
 
 
-def _sentence_for(status: int, choice: Choice) -> str:
+def _sentence_for(status: int, choice: ProviderChoice) -> str:
     name = choice.provider
     if status in (401, 403):
         return f"{name} refused the API key ({status}). Check AI_PROVIDER_{name.upper()}_API_KEY."

@@ -16,7 +16,7 @@ from typing import Final, Self, TypeVar
 
 import httpx2
 
-from agents_app.providers.failures import Failed
+from agents_app.providers.failures import RequestFailure
 from agents_app.providers.port import ProviderError, ProviderStopped, ProviderTimeout
 from core.outgoing.connecting import trusted
 
@@ -40,7 +40,7 @@ class _Bounded(httpx2.AsyncByteStream):
         async for part in self._stream:
             heard += len(part)
             if heard > ANSWER_BYTES:
-                raise Failed(ProviderError("The answer is too long."), worked=True)
+                raise RequestFailure(ProviderError("The answer is too long."), worked=True)
             yield part
 
     async def aclose(self) -> None:
@@ -52,7 +52,7 @@ async def _bound(response: httpx2.Response) -> None:
         response.stream = _Bounded(response.stream)
 
 
-class Line:
+class ProviderConnection:
     """Open while it is a context. `client` makes the connections; `seconds` later nobody waits any more."""
 
     def __init__(self, provider: str, seconds: float, stopped: Event) -> None:

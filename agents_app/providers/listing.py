@@ -10,9 +10,9 @@ from typing import Final
 
 import httpx2
 
-from agents_app.models.check import Outcome
-from agents_app.providers.line import Line
-from agents_app.providers.port import Choice, ProviderError, ProviderTimeout
+from agents_app.models.check import CheckOutcome
+from agents_app.providers.line import ProviderConnection
+from agents_app.providers.port import ProviderChoice, ProviderError, ProviderTimeout
 from agents_app.providers.vendors import address_of
 from core.json import Json
 
@@ -21,61 +21,61 @@ _BYTES: Final = 4 * 1024 * 1024
 _MOST: Final = 10_000
 _NO_SUCH_KEY: Final = b"API_KEY_INVALID"
 """Google's word for it, in an answer that is otherwise that to any wrong request."""
-_BY_STATUS: Final[Mapping[int, Outcome]] = {
-    401: Outcome.KEY_REFUSED,
-    403: Outcome.KEY_REFUSED,
-    402: Outcome.QUOTA,
-    429: Outcome.QUOTA,
-    404: Outcome.NO_LIST,
-    405: Outcome.NO_LIST,
-    501: Outcome.NO_LIST,
+_BY_STATUS: Final[Mapping[int, CheckOutcome]] = {
+    401: CheckOutcome.KEY_REFUSED,
+    403: CheckOutcome.KEY_REFUSED,
+    402: CheckOutcome.QUOTA,
+    429: CheckOutcome.QUOTA,
+    404: CheckOutcome.NO_LIST,
+    405: CheckOutcome.NO_LIST,
+    501: CheckOutcome.NO_LIST,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ModelListing:
     """What came back. `is_whole` says that `models` are all that it has."""
 
-    outcome: Outcome
+    outcome: CheckOutcome
     status: int | None = None
     models: Sequence[str] = ()
     is_whole: bool = False
 
 
-class _TooLong(Exception):
+class _ListTooLong(Exception):
     """No list of models has so many bytes."""
 
 
-def list_models(choice: Choice, *, seconds: float = SECONDS) -> Listed:
+def list_models(choice: ProviderChoice, *, seconds: float = SECONDS) -> ModelListing:
     """Ask for the list, once. Answers in any case, after so many seconds at most."""
     try:
-        with Line(choice.provider, seconds, Event()) as line:
+        with ProviderConnection(choice.provider, seconds, Event()) as line:
             status, body = line.wait(_get(line.client, choice))
     except (ProviderTimeout, httpx2.ReadTimeout, httpx2.WriteTimeout):
-        return Listed(Outcome.SILENT)
+        return ModelListing(CheckOutcome.SILENT)
     except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol, httpx2.InvalidURL, ValueError):
-        return Listed(Outcome.UNUSABLE)
+        return ModelListing(CheckOutcome.UNUSABLE)
     except ExceptionGroup:  # what the system says to a port that is none
-        return Listed(Outcome.UNUSABLE)
+        return ModelListing(CheckOutcome.UNUSABLE)
     except httpx2.TransportError:
-        return Listed(Outcome.UNREACHABLE)
-    except (ProviderError, httpx2.DecodingError, _TooLong):
-        return Listed(Outcome.UNREADABLE)
+        return ModelListing(CheckOutcome.UNREACHABLE)
+    except (ProviderError, httpx2.DecodingError, _ListTooLong):
+        return ModelListing(CheckOutcome.UNREADABLE)
     return _read(choice, status, body)
 
 
-async def _get(client: httpx2.AsyncClient, choice: Choice) -> tuple[int, bytes]:
+async def _get(client: httpx2.AsyncClient, choice: ProviderChoice) -> tuple[int, bytes]:
     url, headers = _asked(choice)
     body = bytearray()
     async with client.stream("GET", url, headers=headers) as response:
         async for part in response.aiter_bytes():
             body += part
             if len(body) > _BYTES:
-                raise _TooLong
+                raise _ListTooLong
     return response.status_code, bytes(body)
 
 
-def _asked(choice: Choice) -> tuple[str, dict[str, str]]:
+def _asked(choice: ProviderChoice) -> tuple[str, dict[str, str]]:
     """The address and the headers, as each vendor has them."""
     address = address_of(choice).rstrip("/")
     key = choice.key or "none"
@@ -87,26 +87,28 @@ def _asked(choice: Choice) -> tuple[str, dict[str, str]]:
     return f"{address}/models", {"authorization": f"Bearer {key}"}
 
 
-def _read(choice: Choice, status: int, body: bytes) -> Listed:
+def _read(choice: ProviderChoice, status: int, body: bytes) -> ModelListing:
     if status != 200:
-        return Listed(_refusal(choice, status, body), status)
+        return ModelListing(_refusal(choice, status, body), status)
     try:
         found = json.loads(body)
         names = _names(found)
     except (ValueError, RecursionError):
-        return Listed(Outcome.UNREADABLE, status)
+        return ModelListing(CheckOutcome.UNREADABLE, status)
     if names is None or not isinstance(found, dict):
-        return Listed(Outcome.UNREADABLE, status)
+        return ModelListing(CheckOutcome.UNREADABLE, status)
     goes_on = bool(found.get("has_more") or found.get("nextPageToken"))
-    return Listed(Outcome.WORKS, status, names[:_MOST], not goes_on and len(names) <= _MOST)
+    return ModelListing(
+        CheckOutcome.WORKS, status, names[:_MOST], not goes_on and len(names) <= _MOST
+    )
 
 
-def _refusal(choice: Choice, status: int, body: bytes) -> Outcome:
+def _refusal(choice: ProviderChoice, status: int, body: bytes) -> CheckOutcome:
     if status == 400 and choice.provider == "google" and _NO_SUCH_KEY in body:
-        return Outcome.KEY_REFUSED
+        return CheckOutcome.KEY_REFUSED
     if status in _BY_STATUS:
         return _BY_STATUS[status]
-    return Outcome.FAILED if status >= 500 else Outcome.UNREADABLE
+    return CheckOutcome.FAILED if status >= 500 else CheckOutcome.UNREADABLE
 
 
 def _names(found: Json) -> list[str] | None:

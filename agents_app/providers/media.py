@@ -14,11 +14,17 @@ from pydantic_ai.images.base import ImageGenerationModel
 from pydantic_ai.images.result import ImageGenerationResult
 from pydantic_ai.images.settings import ImageGenerationSettings
 
-from agents_app.providers.failures import Failed, failed, refused
-from agents_app.providers.line import Line
-from agents_app.providers.port import DEMO, MOST_TOKENS, Choice, ProviderError, ProviderTimeout
+from agents_app.providers.failures import RequestFailure, failed, refused
+from agents_app.providers.line import ProviderConnection
+from agents_app.providers.model_requests import PAUSES, wait_for_next_try
+from agents_app.providers.port import (
+    DEMO,
+    MOST_TOKENS,
+    ProviderChoice,
+    ProviderError,
+    ProviderTimeout,
+)
 from agents_app.providers.prices import image_cost
-from agents_app.providers.tries import PAUSES, wait_for_next_try
 from agents_app.providers.vendors import image_model_of
 
 SQUARE: Final = "1024x1024"
@@ -41,7 +47,9 @@ class MadeImage:
     output_tokens: int = 0
 
 
-def make_image(choice: Choice, *, prompt: str, size: str = SQUARE, seconds: float) -> MadeImage:
+def make_image(
+    choice: ProviderChoice, *, prompt: str, size: str = SQUARE, seconds: float
+) -> MadeImage:
     """One picture of what the prompt says. Raises `ProviderError`."""
     if size not in _SHAPES:
         raise ProviderError(f"There is no size {size!r}; the sizes are {', '.join(SIZES)}.")
@@ -50,35 +58,39 @@ def make_image(choice: Choice, *, prompt: str, size: str = SQUARE, seconds: floa
 
         return MadeImage(demo_media.make_image(prompt, size), Decimal(0))
     if seconds <= 0:
-        raise Failed(ProviderTimeout("The time of the run is over.")).error
-    with Line(choice.provider, seconds, Event()) as line:
+        raise RequestFailure(ProviderTimeout("The time of the run is over.")).error
+    with ProviderConnection(choice.provider, seconds, Event()) as line:
         model = image_model_of(choice, line.client)
         result = _asked(line, model, choice, prompt, size)
     return _made(result, choice, size)
 
 
 def _asked(
-    line: Line, model: ImageGenerationModel, choice: Choice, prompt: str, size: str
+    line: ProviderConnection,
+    model: ImageGenerationModel,
+    choice: ProviderChoice,
+    prompt: str,
+    size: str,
 ) -> ImageGenerationResult:
     """The provider's answer. It is asked again only where it surely made nothing: each picture costs."""
     shape = _settings(choice, size)
     for pause in PAUSES:
         try:
             return _try(line, model, choice, prompt, shape)
-        except Failed as error:
+        except RequestFailure as error:
             if error.worked:
                 raise error.error from None
             wait_for_next_try(error, pause, line, choice)
     try:
         return _try(line, model, choice, prompt, shape)
-    except Failed as error:
+    except RequestFailure as error:
         raise error.error from None
 
 
 def _try(
-    line: Line,
+    line: ProviderConnection,
     model: ImageGenerationModel,
-    choice: Choice,
+    choice: ProviderChoice,
     prompt: str,
     shape: ImageGenerationSettings,
 ) -> ImageGenerationResult:
@@ -89,12 +101,14 @@ def _try(
     except ContentFilterError:
         raise refused(choice) from None
     except UnexpectedModelBehavior:
-        raise Failed(ProviderError(f"{choice.provider} made no picture."), worked=True) from None
+        raise RequestFailure(
+            ProviderError(f"{choice.provider} made no picture."), worked=True
+        ) from None
     except Exception as error:
         raise failed(error, choice) from None
 
 
-def _settings(choice: Choice, size: str) -> ImageGenerationSettings:
+def _settings(choice: ProviderChoice, size: str) -> ImageGenerationSettings:
     if choice.provider == "openai":
         from pydantic_ai.images.openai import OpenAIImageGenerationSettings
 
@@ -102,12 +116,12 @@ def _settings(choice: Choice, size: str) -> ImageGenerationSettings:
     return _SHAPES[size]
 
 
-def _made(result: ImageGenerationResult, choice: Choice, size: str) -> MadeImage:
+def _made(result: ImageGenerationResult, choice: ProviderChoice, size: str) -> MadeImage:
     data = result.image.data
     most = settings.CMS_ENV.media_max_bytes
     if len(data) > most:
         sentence = f"The image of {choice.provider} is larger than {most / 1024 / 1024:g} MB."
-        raise Failed(ProviderError(f"{sentence} (MEDIA_MAX_BYTES)"), worked=True).error
+        raise RequestFailure(ProviderError(f"{sentence} (MEDIA_MAX_BYTES)"), worked=True).error
     sent = min(result.usage.input_tokens, MOST_TOKENS)
     got = min(result.usage.output_tokens, MOST_TOKENS)
     cost = image_cost(choice, size, input_tokens=sent, output_tokens=got)

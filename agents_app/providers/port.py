@@ -24,7 +24,7 @@ MAX_TOKENS: Final = 8000
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ProviderChoice:
     """Who answers. `key` never leaves this value but for the wire."""
 
     provider: str
@@ -34,7 +34,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StepRecord:
     """One question to the model or one call of a tool. `summary` holds neither content nor secrets.
 
     `cost` is that of the question in US dollars, with what its cache saved; None where no price is known.
@@ -49,17 +49,17 @@ class Step:
 
 
 @dataclass(slots=True)
-class Usage:
+class ConversationUsage:
     """What a conversation used so far. `cost` is in US dollars; None where no price is known."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     cost: Decimal | None = None
-    steps: list[Step] = field(default_factory=list)
+    steps: list[StepRecord] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelAnswer:
     """A well-formed answer, and how many times the model had to be asked again for its form."""
 
     output: BaseModel
@@ -102,78 +102,53 @@ class ToolAnswer:
     ok: bool
 
 
-class Toolbox(Protocol):
-    """The tools that a run may use. Calls come one after the other, in the thread that asks."""
+class Toolbox:
+    """The tools that a run may use; none here. Calls come one after the other, in the thread that asks."""
 
     def specs(self) -> Sequence[ToolSpec]:
-        """What the model is shown. May grow shorter while the run goes on."""
-
-    def call(self, name: str, arguments: JsonObject) -> ToolAnswer:
-        """Call a tool; a refusal is an answer, too. Raises `ProviderStopped` where the run is no longer its own."""
-
-
-class NoTools:
-    """For agents that use none."""
-
-    def specs(self) -> Sequence[ToolSpec]:
+        """Return what the model is shown. May grow shorter while the run goes on."""
         return ()
 
     def call(self, name: str, arguments: JsonObject) -> ToolAnswer:
+        """Call a tool; a refusal is an answer, too. Raises `ProviderStopped` where the run is no longer its own."""
         return ToolAnswer(f"Unknown tool: {name}. There are no tools here.", ok=False)
 
 
-class Watcher(Protocol):
-    """Told of everything in a conversation, in the thread that asks. Its refusals end the conversation.
+class ConversationWatcher:
+    """Told of everything in a conversation, in the thread that asks; lets everything pass here.
 
-    Each `before_request` that lets a request pass is followed by one `after_request`, whatever becomes of it.
+    A refusal ends the conversation. Each `before_request` that lets a request pass is followed by one
+    `after_request`, whatever becomes of it.
     """
 
     def before_request(self, *, input_tokens: int, output_tokens: int) -> None:
-        """A request is about to go out: about so many tokens in, at most so many out. Raises `ProviderError`."""
+        """Called with about so many tokens in, and at most so many out. Raises `ProviderError`."""
 
-    def after_request(self, step: Step, *, input_tokens: int, output_tokens: int) -> None:
-        """It came back, or failed (`step.ok` False). Tokens are those that were used.
+    def after_request(self, step: StepRecord, *, input_tokens: int, output_tokens: int) -> None:
+        """Called when it came back or failed (`step.ok` False), with the tokens that were used.
 
         Where the provider did not say, they are reckoned from what was sent and heard: it may have worked for us.
         """
 
     def heard(self, characters: int) -> None:
-        """So much of the answer to this request has come so far. Called a few times a second at most."""
+        """Called a few times a second at most, with the length of the answer to this request so far."""
 
     def said(
         self, role: Literal["system", "user", "assistant", "tool"], name: str, text: str
     ) -> None:
-        """Something was said, word by word: `name` is the tool's where one was called or answered."""
-
-
-class Unwatched:
-    """A watcher that lets everything pass."""
-
-    def before_request(self, *, input_tokens: int, output_tokens: int) -> None:
-        pass
-
-    def after_request(self, step: Step, *, input_tokens: int, output_tokens: int) -> None:
-        pass
-
-    def heard(self, characters: int) -> None:
-        pass
-
-    def said(
-        self, role: Literal["system", "user", "assistant", "tool"], name: str, text: str
-    ) -> None:
-        pass
+        """Called with every message, word by word: `name` is the tool's where one was called or answered."""
 
 
 class Conversation(Protocol):
     """A run's talk with whoever answers. Used from one thread, but for `stop`."""
 
-    choice: Choice
+    choice: ProviderChoice
 
     @property
-    def usage(self) -> Usage:
+    def usage(self) -> ConversationUsage:
         """What the talk used so far."""
 
-    def ask(self, text: str, *, retries: int, seconds: float) -> Answer:
+    def ask(self, text: str, *, retries: int, seconds: float) -> ModelAnswer:
         """The answer to the payload, or, later on, to what was wrong with the answer before.
 
         An answer of the wrong form is sent back up to `retries` times. Raises `ProviderError`.
@@ -185,13 +160,13 @@ class Conversation(Protocol):
 
 def open_conversation(
     agent: AgentDefinition,
-    choice: Choice,
+    choice: ProviderChoice,
     *,
     system_prompt: str,
     payload: JsonObject,
     output_type: type[BaseModel],
     toolbox: Toolbox | None = None,
-    watcher: Watcher | None = None,
+    watcher: ConversationWatcher | None = None,
 ) -> Conversation:
     """A talk with the chosen provider. Without a toolbox there are no tools, without a watcher nobody is told."""
     if choice.provider == DEMO:
@@ -212,6 +187,6 @@ def open_conversation(
         choice,
         system_prompt,
         output_type,
-        toolbox=toolbox or NoTools(),
-        watcher=watcher or Unwatched(),
+        toolbox=toolbox or Toolbox(),
+        watcher=watcher or ConversationWatcher(),
     )

@@ -12,7 +12,7 @@ from typing import Annotated, Final, TypeVar
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from agents_app.providers.port import DEMO, Choice
+from agents_app.providers.port import DEMO, ProviderChoice
 
 _FREE: Final = (DEMO, "ollama")
 _PLACES: Final = Decimal("0.000001")
@@ -21,11 +21,11 @@ Dollars = Annotated[Decimal, BeforeValidator(str), Field(ge=0)]
 _Price = TypeVar("_Price")
 
 
-class _Strict(BaseModel):
+class _StrictPrices(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class _Rates(_Strict):
+class _Rates(_StrictPrices):
     """Dollars per million tokens."""
 
     in_: Dollars = Field(alias="in")
@@ -57,7 +57,7 @@ class TextPrice(_Rates):
         return self
 
 
-class ImagePrice(_Strict):
+class ImagePrice(_StrictPrices):
     """What pictures cost: by tokens, and each one of a size."""
 
     in_: Dollars = Field(alias="in")
@@ -65,7 +65,7 @@ class ImagePrice(_Strict):
     sizes: dict[str, Dollars]
 
 
-class PriceList(_Strict):
+class PriceList(_StrictPrices):
     """The whole file."""
 
     date: date
@@ -82,7 +82,7 @@ def price_list() -> PriceList:
 
 
 def cost_of(
-    choice: Choice,
+    choice: ProviderChoice,
     input_tokens: int,
     output_tokens: int,
     *,
@@ -110,7 +110,7 @@ def cost_of(
 
 
 def image_cost(
-    choice: Choice, size: str, *, input_tokens: int = 0, output_tokens: int = 0
+    choice: ProviderChoice, size: str, *, input_tokens: int = 0, output_tokens: int = 0
 ) -> Decimal | None:
     """The cost of one image, by the tokens that it took where they are known; None where its price is not."""
     if choice.provider in _FREE:

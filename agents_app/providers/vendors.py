@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypedDict
 import httpx2
 from pydantic_ai import ModelSettings
 
-from agents_app.providers.port import Choice, ProviderError
+from agents_app.providers.port import ProviderChoice, ProviderError
 
 if TYPE_CHECKING:
     from pydantic_ai.images.base import ImageGenerationModel
@@ -27,7 +27,7 @@ class _Reached(TypedDict):
     http_client: httpx2.AsyncClient
 
 
-def model_of(choice: Choice, client: httpx2.AsyncClient) -> Model:
+def model_of(choice: ProviderChoice, client: httpx2.AsyncClient) -> Model:
     """The model that answers with words."""
     reached = _reached(choice, client)
     if choice.provider == "openai":
@@ -53,7 +53,7 @@ def model_of(choice: Choice, client: httpx2.AsyncClient) -> Model:
     raise ProviderError(f"There is no text provider {choice.provider!r}.")
 
 
-def image_model_of(choice: Choice, client: httpx2.AsyncClient) -> ImageGenerationModel:
+def image_model_of(choice: ProviderChoice, client: httpx2.AsyncClient) -> ImageGenerationModel:
     """The model that answers with a picture."""
     reached = _reached(choice, client)
     if choice.provider == "openai":
@@ -71,7 +71,9 @@ def image_model_of(choice: Choice, client: httpx2.AsyncClient) -> ImageGeneratio
     raise ProviderError(f"There is no media provider {choice.provider!r}.")
 
 
-def settings_for(choice: Choice, *, max_tokens: int, temperature: float | None) -> ModelSettings:
+def settings_for(
+    choice: ProviderChoice, *, max_tokens: int, temperature: float | None
+) -> ModelSettings:
     """What every request says. The vendors' packages try nothing again: one place here decides that."""
     chosen = ModelSettings(max_tokens=max_tokens, max_retries=0)
     if temperature is not None:
@@ -82,7 +84,7 @@ def settings_for(choice: Choice, *, max_tokens: int, temperature: float | None) 
     return chosen
 
 
-def address_of(choice: Choice) -> str:
+def address_of(choice: ProviderChoice) -> str:
     """Where it is asked. Raises `ProviderError`."""
     address = choice.base_url or _ADDRESSES.get(choice.provider)
     if address is None:
@@ -91,7 +93,7 @@ def address_of(choice: Choice) -> str:
     return address
 
 
-def _reached(choice: Choice, client: httpx2.AsyncClient) -> _Reached:
+def _reached(choice: ProviderChoice, client: httpx2.AsyncClient) -> _Reached:
     address = address_of(choice)
     # Servers without keys still need the header to hold something.
     return {"api_key": choice.key or "none", "base_url": address, "http_client": client}

@@ -47,7 +47,7 @@ _OUTSIDE: Final = frozenset({"generate_image"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class _ReactionCall:
     tool_name: str
     params: JsonObject
     actor: Actor
@@ -65,7 +65,7 @@ def call(reaction_id: int) -> None:
         else:
             with transaction.atomic():
                 _end(row, _made(row.run, prepared))
-    except _Lost:
+    except _LostReaction:
         logger.info("reaction %s was taken from this worker", row.pk)
     except Conflict as error:
         _fail(row, error.message, may_retry=True)
@@ -81,7 +81,7 @@ def call(reaction_id: int) -> None:
         _fail(row, f"Something went wrong here; it was logged as {reference}.", may_retry=True)
 
 
-class _Lost(Exception):
+class _LostReaction(Exception):
     """Another worker has the call by now."""
 
 
@@ -104,7 +104,7 @@ def _claim(reaction_id: int) -> RunReaction | None:
     return row
 
 
-def _prepare(row: RunReaction) -> _Call:
+def _prepare(row: RunReaction) -> _ReactionCall:
     """The call as the file of now has it. Raises `CmsError` where it may not be made, or not any more."""
     run = row.run
     agent = get_agent(run.agent_id)
@@ -125,7 +125,7 @@ def _prepare(row: RunReaction) -> _Call:
     lent = usable_tools(agent, replace(actor, has_read_untrusted=False))
     # What the run may use is the most that runs it starts may use.
     tools = frozenset({name, *(item.name for item in lent)})
-    return _Call(name, params, replace(actor, tools=tools))
+    return _ReactionCall(name, params, replace(actor, tools=tools))
 
 
 def _naming(agent: AgentDefinition, tool_name: str) -> AgentDefinition:
@@ -136,7 +136,7 @@ def _naming(agent: AgentDefinition, tool_name: str) -> AgentDefinition:
     return agent.model_copy(update={"llm_config": own})
 
 
-def _made(run: AgentRun, prepared: _Call) -> str:
+def _made(run: AgentRun, prepared: _ReactionCall) -> str:
     """The call, and its outcome in a few words."""
     tool = calling.find_tool(prepared.tool_name)
     with undo_recording(run):
@@ -156,7 +156,7 @@ def _fail(row: RunReaction, error: str, *, may_retry: bool) -> None:
             _write(row, ReactionStatus.PENDING, at, error=error)
         else:
             _end(row, "", error=error)
-    except _Lost:
+    except _LostReaction:
         logger.info("reaction %s was taken from this worker", row.pk)
 
 
@@ -168,7 +168,7 @@ def _write(
     error: str = "",
     summary: str = "",
 ) -> None:
-    """What became of it, while the claim is this worker's. Raises `_Lost`."""
+    """What became of it, while the claim is this worker's. Raises `_LostReaction`."""
     kept = RunReaction.objects.filter(pk=row.pk, claimed_until=row.claimed_until).update(
         status=status,
         next_attempt_at=next_at,
@@ -178,7 +178,7 @@ def _write(
         finished_at=None if next_at is not None else timezone.now(),
     )
     if not kept:
-        raise _Lost
+        raise _LostReaction
 
 
 def sweep() -> int:

@@ -15,7 +15,7 @@ STATUSES: Final = (*ReactionStatus.values, DeliveryStatus.CANCELLED.value)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ReactionOutcome:
     """Where a reaction stands. `error` is a sentence for people, empty where nothing went wrong."""
 
     status: str
@@ -30,12 +30,14 @@ def reactions_of(run: AgentRun) -> QuerySet[RunReaction]:
     return RunReaction.objects.filter(run=run).select_related("delivery").order_by("number")
 
 
-def outcome_of(row: RunReaction) -> Outcome:
+def outcome_of(row: RunReaction) -> ReactionOutcome:
     """A call to another system stands where its delivery stands; without one, where it stood last."""
     sent = row.delivery
     if sent is None:
-        return Outcome(row.status, row.attempts, row.error, row.next_attempt_at, row.finished_at)
-    return Outcome(
+        return ReactionOutcome(
+            row.status, row.attempts, row.error, row.next_attempt_at, row.finished_at
+        )
+    return ReactionOutcome(
         status_of(sent), sent.attempts, sent.last_error, sent.next_attempt_at, sent.finished_at
     )
 

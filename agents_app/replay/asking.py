@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Literal
 
 from django.conf import settings
 
@@ -16,7 +15,7 @@ from agents_app.definitions.switches import account_of
 from agents_app.models import AgentRun, Reservation
 from agents_app.providers import port
 from agents_app.providers.choices import DEFAULT_MODELS, resolve
-from agents_app.replay.inputs import Given
+from agents_app.replay.inputs import ReplayInput
 from agents_app.runs.prompt import fence_payload, system_prompt
 from agents_app.runs.suggestion import FieldSuggestion, Suggestion, output_type
 from agents_app.runs.tool_policy import usable_tool, usable_tools
@@ -30,7 +29,7 @@ _RETRIES = 2
 
 
 @dataclass(slots=True)
-class Spent:
+class ReplaySpending:
     """What asking again used."""
 
     input_tokens: int = 0
@@ -39,7 +38,7 @@ class Spent:
     seconds: float = 0.0
 
 
-def chosen(agent: AgentDefinition, model: str) -> port.Choice:
+def chosen(agent: AgentDefinition, model: str) -> port.ProviderChoice:
     """Who answers: the agent's own choice, or `provider:model`. Raises `ProviderError`."""
     if not model:
         return resolve(agent)
@@ -53,10 +52,14 @@ def chosen(agent: AgentDefinition, model: str) -> port.Choice:
 
 
 def ask(
-    agent: AgentDefinition, choice: port.Choice, run: AgentRun, given: Given, spent: Spent
+    agent: AgentDefinition,
+    choice: port.ProviderChoice,
+    run: AgentRun,
+    given: ReplayInput,
+    spent: ReplaySpending,
 ) -> Suggestion | FieldSuggestion:
     """The present answer. Raises `ProviderError`; what it used is in `spent` either way."""
-    toolbox = _ReadingTools(agent, run) if agent.llm_config.use_mcp else port.NoTools()
+    toolbox = _ReadingTools(agent, run) if agent.llm_config.use_mcp else port.Toolbox()
     talk = port.open_conversation(
         agent,
         choice,
@@ -79,10 +82,10 @@ def ask(
     return answer
 
 
-class _Payer:
+class _Payer(port.ConversationWatcher):
     """A watcher that reserves before each request and settles after it."""
 
-    def __init__(self, agent_id: str, spent: Spent) -> None:
+    def __init__(self, agent_id: str, spent: ReplaySpending) -> None:
         self._agent_id = agent_id
         self._spent = spent
         self._reservation: Reservation | None = None
@@ -96,7 +99,9 @@ class _Payer:
             input_tokens=input_tokens,
         )
 
-    def after_request(self, step: port.Step, *, input_tokens: int, output_tokens: int) -> None:
+    def after_request(
+        self, step: port.StepRecord, *, input_tokens: int, output_tokens: int
+    ) -> None:
         reservation, self._reservation = self._reservation, None
         self._spent.input_tokens += input_tokens
         self._spent.output_tokens += output_tokens
@@ -104,16 +109,8 @@ class _Payer:
         if reservation is not None:
             settle(reservation, tokens=input_tokens + output_tokens, cost=step.cost)
 
-    def heard(self, characters: int) -> None:
-        """Nobody looks on."""
 
-    def said(
-        self, role: Literal["system", "user", "assistant", "tool"], name: str, text: str
-    ) -> None:
-        """A replay keeps no transcript."""
-
-
-class _ReadingTools:
+class _ReadingTools(port.Toolbox):
     """The agent's tools that only read: what a run staged on the way must not be staged again."""
 
     def __init__(self, agent: AgentDefinition, run: AgentRun) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final, Literal
 
-from agents_app.replay.decisions import Decided
+from agents_app.replay.decisions import DecidedRun
 from content.richtext.text import to_text
 from core.json import Json
 
@@ -20,7 +20,7 @@ _AGREES: Final = frozenset({"same", "similar", "avoided"})
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class PathComparison:
     """One path. Approved ones come out the same, similar, different or missing; rejected ones again or avoided."""
 
     path: str
@@ -33,16 +33,16 @@ class Compared:
 
 
 def compare(
-    decided: Decided, earlier: Mapping[str, Json], answer: Mapping[str, Json]
-) -> list[Compared]:
+    decided: DecidedRun, earlier: Mapping[str, Json], answer: Mapping[str, Json]
+) -> list[PathComparison]:
     """Every path that people decided on. `earlier` is what the run had proposed, `answer` what is proposed now."""
     found = [
-        Compared(path, "approved", _of_approved(wanted, path, answer))
+        PathComparison(path, "approved", _of_approved(wanted, path, answer))
         for path, wanted in decided.approved.items()
     ]
     for path in decided.rejected:
         if path not in decided.approved:
-            found.append(Compared(path, "rejected", _of_rejected(path, earlier, answer)))
+            found.append(PathComparison(path, "rejected", _of_rejected(path, earlier, answer)))
     return found
 
 

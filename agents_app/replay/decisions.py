@@ -21,7 +21,7 @@ _LOOKED_AT: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class DecidedRun:
     """A run with what was approved of it, as it went live, and the paths that were rejected."""
 
     run: AgentRun
@@ -29,7 +29,7 @@ class Decided:
     rejected: tuple[str, ...] = field(default=())
 
 
-def decided_runs(agent_id: str, last: int) -> list[Decided]:
+def decided_runs(agent_id: str, last: int) -> list[DecidedRun]:
     """The latest runs of an agent that people decided on, newest first. Three queries."""
     runs = AgentRun.objects.filter(
         agent_id=agent_id, status=RunStatus.SUCCEEDED, post__isnull=False
@@ -37,7 +37,7 @@ def decided_runs(agent_id: str, last: int) -> list[Decided]:
     rows = list(runs.order_by("-created_at", "pk")[: last * _LOOKED_AT])
     approved, rejected = _approved(rows), _rejected(rows)
     found = [
-        Decided(run, approved[str(run.pk)], tuple(sorted(rejected[str(run.pk)])))
+        DecidedRun(run, approved[str(run.pk)], tuple(sorted(rejected[str(run.pk)])))
         for run in rows
         if approved[str(run.pk)] or rejected[str(run.pk)]
     ]

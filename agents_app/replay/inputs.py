@@ -22,12 +22,12 @@ _FENCED: Final = re.compile(r"\ABEGIN (\w+)\n(.*?)\nEND \1", re.S)
 _Values = Mapping[str, Json]
 
 
-class Unusable(Exception):
+class UnusableRun(Exception):
     """Why a run cannot be asked again, in words that go on after "left out:"."""
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ReplayInput:
     """The payload of a run, the document in it, the field that was asked about, and what was proposed by path."""
 
     payload: JsonObject
@@ -36,23 +36,23 @@ class Given:
     proposed: Mapping[str, Json]
 
 
-def given_to(run: AgentRun, messages: Sequence[RunMessage]) -> Given:
-    """Raises `Unusable` where the transcript is gone, or was cut."""
+def given_to(run: AgentRun, messages: Sequence[RunMessage]) -> ReplayInput:
+    """Raises `UnusableRun` where the transcript is gone, or was cut."""
     if not messages:
-        raise Unusable("its transcript is gone (AGENT_TRANSCRIPT_DAYS)")
+        raise UnusableRun("its transcript is gone (AGENT_TRANSCRIPT_DAYS)")
     # A second attempt says everything once more: the last one is what was answered.
     first = next((row for row in reversed(messages) if row.role == "user" and _payload(row)), None)
     payload = _payload(first) if first is not None else None
     if payload is None:
-        raise Unusable("its transcript was cut, or holds no payload")
+        raise UnusableRun("its transcript was cut, or holds no payload")
     try:
         document = _document(payload)
         target = None
         if run.scope == "field":
             target = find_field(document, run.field_key, run.post_module_id or None)
-        return Given(payload, document, target, _answered(run, messages, document, target))
+        return ReplayInput(payload, document, target, _answered(run, messages, document, target))
     except (CmsError, KeyError, TypeError, ValueError):
-        raise Unusable("its payload does not fit the definitions of today") from None
+        raise UnusableRun("its payload does not fit the definitions of today") from None
 
 
 def proposals(

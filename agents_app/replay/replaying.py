@@ -10,25 +10,25 @@ from pydantic import ValidationError
 
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun, RunMessage
-from agents_app.providers.port import Choice, ProviderError
-from agents_app.replay.asking import Spent, ask
-from agents_app.replay.comparing import Compared, compare
-from agents_app.replay.decisions import Decided
-from agents_app.replay.inputs import Given, Unusable, given_to, proposals
+from agents_app.providers.port import ProviderChoice, ProviderError
+from agents_app.replay.asking import ReplaySpending, ask
+from agents_app.replay.comparing import PathComparison, compare
+from agents_app.replay.decisions import DecidedRun
+from agents_app.replay.inputs import ReplayInput, UnusableRun, given_to, proposals
 from agents_app.runs.suggestion import FieldSuggestion, Suggestion, output_type
 from core.errors import CmsError
 from core.json import JsonObject
 
-Answering = Callable[[AgentRun, Given, Spent], Suggestion | FieldSuggestion]
+Answering = Callable[[AgentRun, ReplayInput, ReplaySpending], Suggestion | FieldSuggestion]
 
 
 @dataclass(slots=True)
-class Replayed:
+class ReplayedRun:
     """One run asked again. `left_out` says why it was not asked, `error` why there is no answer."""
 
     run: AgentRun
-    paths: list[Compared] = field(default_factory=list)
-    spent: Spent = field(default_factory=Spent)
+    paths: list[PathComparison] = field(default_factory=list)
+    spent: ReplaySpending = field(default_factory=ReplaySpending)
     left_out: str = ""
     error: str = ""
     answer: JsonObject | None = None
@@ -38,7 +38,7 @@ class Replayed:
         return sum(item.agrees for item in self.paths)
 
 
-def replay(decided: Sequence[Decided], answering: Answering) -> Iterator[Replayed]:
+def replay(decided: Sequence[DecidedRun], answering: Answering) -> Iterator[ReplayedRun]:
     """Ask again, one after the other. Stages nothing."""
     rows = RunMessage.objects.filter(run_id__in=[item.run.pk for item in decided])
     messages: dict[object, list[RunMessage]] = defaultdict(list)
@@ -48,15 +48,15 @@ def replay(decided: Sequence[Decided], answering: Answering) -> Iterator[Replaye
         yield _one(item, messages[item.run.pk], answering)
 
 
-def _one(decided: Decided, messages: Sequence[RunMessage], answering: Answering) -> Replayed:
-    done = Replayed(decided.run)
+def _one(decided: DecidedRun, messages: Sequence[RunMessage], answering: Answering) -> ReplayedRun:
+    done = ReplayedRun(decided.run)
     try:
         given = given_to(decided.run, messages)
         answer = answering(decided.run, given, done.spent)
         done.answer = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
         now = proposals(answer, given.document, given.target)
         done.paths = compare(decided, given.proposed, now)
-    except Unusable as error:
+    except UnusableRun as error:
         done.left_out = str(error)
     except ProviderError as error:
         done.error = str(error)
@@ -65,7 +65,7 @@ def _one(decided: Decided, messages: Sequence[RunMessage], answering: Answering)
     return done
 
 
-def by_asking(agent: AgentDefinition, choice: Choice) -> Answering:
+def by_asking(agent: AgentDefinition, choice: ProviderChoice) -> Answering:
     """Answers of the present prompt and model."""
     return lambda run, given, spent: ask(agent, choice, run, given, spent)
 
@@ -73,12 +73,14 @@ def by_asking(agent: AgentDefinition, choice: Choice) -> Answering:
 def from_recorded(answers: Mapping[str, JsonObject]) -> Answering:
     """Answers that an earlier replay kept, by the id of the run."""
 
-    def answering(run: AgentRun, given: Given, spent: Spent) -> Suggestion | FieldSuggestion:
+    def answering(
+        run: AgentRun, given: ReplayInput, spent: ReplaySpending
+    ) -> Suggestion | FieldSuggestion:
         if str(run.pk) not in answers:
-            raise Unusable("the record holds no answer for it")
+            raise UnusableRun("the record holds no answer for it")
         try:
             return output_type(run.scope).model_validate(answers[str(run.pk)])
         except ValidationError:
-            raise Unusable("its recorded answer has another form") from None
+            raise UnusableRun("its recorded answer has another form") from None
 
     return answering

@@ -26,7 +26,7 @@ from agents_app.definitions.switches import account_of, enabled_agent
 from agents_app.models import AgentRun, RunStatus
 from agents_app.providers import port
 from agents_app.providers.choices import resolve
-from agents_app.providers.port import ProviderError, Step, ToolAnswer, ToolSpec
+from agents_app.providers.port import ProviderError, StepRecord, ToolAnswer, ToolSpec
 from agents_app.runs.fields import FieldTarget, find_field
 from agents_app.runs.lifecycle import end_run, held_back, lock_posts, record_run_end, wake_next
 from agents_app.runs.links import refuse_new_links
@@ -116,8 +116,8 @@ def prepare_attempt(run: AgentRun) -> RunAttempt:
     return RunAttempt(run, agent, actor, post, layers, target)
 
 
-class RunToolbox:
-    """A `Toolbox` for one attempt at a run. Every call is a step of the run."""
+class RunToolbox(port.Toolbox):
+    """The tools of one attempt at a run, called as its agent. Every call is a step of the run."""
 
     def __init__(self, attempt: RunAttempt, activity: ActivityText | None = None) -> None:
         self._run = attempt.run
@@ -144,7 +144,7 @@ class RunToolbox:
         took = int((time.monotonic() - started) * 1000)
         # A model may call a tool by any words, those of visitors too; a step holds none.
         shown = name if get_tool(name) else UNKNOWN_TOOL
-        add_step(self._run, Step("tool", shown, answer.ok, took, summary))
+        add_step(self._run, StepRecord("tool", shown, answer.ok, took, summary))
         return answer
 
     def _answer(self, name: str, arguments: JsonObject) -> tuple[ToolAnswer, str]:

@@ -31,7 +31,7 @@ MAX_CANDIDATES: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class FieldCandidate:
     """One try. Only one that succeeded has a value; `note` is what a person said before it."""
 
     run_id: UUID
@@ -46,7 +46,7 @@ class Candidate:
         return self.status == RunStatus.SUCCEEDED
 
 
-def run_candidates(run: AgentRun) -> Sequence[Candidate]:
+def run_candidates(run: AgentRun) -> Sequence[FieldCandidate]:
     """All tries of a field, oldest first. None where the run was about no field."""
     if run.scope != "field":
         return ()
@@ -54,7 +54,7 @@ def run_candidates(run: AgentRun) -> Sequence[Candidate]:
     tries = AgentRun.objects.filter(Q(pk=first) | Q(first_try_id=first))
     rows = tries.only("value", "note", "created_at", "status", "staged").order_by("-created_at")
     return [
-        Candidate(
+        FieldCandidate(
             run_id=row.pk,
             value=row.value,
             note=row.note,

@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce
 
 from agents_app.budgets.reserving import reserve, settle
 from agents_app.models import AgentRun, Reservation, RunMessage, RunStep
-from agents_app.providers.port import Choice, Step
+from agents_app.providers.port import ConversationWatcher, ProviderChoice, StepRecord
 from agents_app.providers.prices import cost_of
 from agents_app.runs.lifecycle import record_step
 from agents_app.runs.ownership import owned_rows, require_ownership
@@ -23,7 +23,7 @@ MAX_NAME_CHARACTERS: Final = 120
 
 
 @transaction.atomic
-def add_step(run: AgentRun, step: Step) -> bool:
+def add_step(run: AgentRun, step: StepRecord) -> bool:
     """Write down one more step, of a run that was cancelled meanwhile too.
 
     Answers False, and writes nothing, where another worker has the run.
@@ -155,10 +155,10 @@ class Transcript:
             RunMessage.objects.bulk_create(waiting)
 
 
-class RunWatcher:
+class RunWatcher(ConversationWatcher):
     """A `Watcher` for one attempt at a run."""
 
-    def __init__(self, run: AgentRun, choice: Choice, transcript: Transcript) -> None:
+    def __init__(self, run: AgentRun, choice: ProviderChoice, transcript: Transcript) -> None:
         self._run = run
         self._choice = choice
         self._transcript = transcript
@@ -178,7 +178,7 @@ class RunWatcher:
             input_tokens=input_tokens,
         )
 
-    def after_request(self, step: Step, *, input_tokens: int, output_tokens: int) -> None:
+    def after_request(self, step: StepRecord, *, input_tokens: int, output_tokens: int) -> None:
         """The run and its budget count the same, be the run over or not: it was spent all the same."""
         reservation, self._reservation = self._reservation, None
         with transaction.atomic():

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from agents_app.models import AiSettings, ProviderCheck
 from agents_app.providers.choices import DEFAULT_MEDIA_MODELS, DEFAULT_MODELS
-from agents_app.providers.port import Choice
+from agents_app.providers.port import ProviderChoice
 from agents_app.settings.defaults import ai_settings
 from agents_app.settings.providers import Provider, providers
 from core import events
@@ -60,7 +60,7 @@ def check_provider(provider: str) -> None:
     if row is None or vendor is None:
         return
     env = settings.CMS_ENV
-    choice = Choice(vendor, "", env.api_key(vendor), env.base_url(vendor))
+    choice = ProviderChoice(vendor, "", env.api_key(vendor), env.base_url(vendor))
     found = list_models(choice)
     wanted = _models_in_use(provider, ai_settings()) if found.is_whole else []
     lacks = [name for name in wanted if not any(_is_that(name, one) for one in found.models)]

@@ -12,11 +12,13 @@ from pydantic import BaseModel, ConfigDict
 
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.providers.port import (
-    Choice,
     Conversation,
+    ConversationWatcher,
+    ProviderChoice,
     ProviderError,
-    Step,
+    StepRecord,
     ToolAnswer,
+    Toolbox,
     ToolSpec,
     open_conversation,
 )
@@ -41,7 +43,7 @@ class Said(BaseModel):
 
 
 @dataclass
-class Shelf:
+class Shelf(Toolbox):
     """A toolbox whose tools answer with their names. `names` may change while a conversation goes on."""
 
     names: list[str] = field(default_factory=lambda: ["look", "search"])
@@ -59,19 +61,19 @@ class Shelf:
 
 
 @dataclass
-class Notes:
+class Notes(ConversationWatcher):
     """A watcher that writes everything down."""
 
     before: list[tuple[int, int]] = field(default_factory=list)
     after: list[tuple[bool, int, int]] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[StepRecord] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
     words: list[tuple[str, str, str]] = field(default_factory=list)
 
     def before_request(self, *, input_tokens: int, output_tokens: int) -> None:
         self.before.append((input_tokens, output_tokens))
 
-    def after_request(self, step: Step, *, input_tokens: int, output_tokens: int) -> None:
+    def after_request(self, step: StepRecord, *, input_tokens: int, output_tokens: int) -> None:
         self.after.append((step.ok, input_tokens, output_tokens))
         self.steps.append(step)
 
@@ -93,9 +95,9 @@ def agent(**options: Any) -> AgentDefinition:
     )
 
 
-def choice_of(provider: str, fake: FakeProvider, model: str | None = None) -> Choice:
+def choice_of(provider: str, fake: FakeProvider, model: str | None = None) -> ProviderChoice:
     address = fake.openai_url if provider in ("openai", "ollama") else fake.address
-    return Choice(provider, model or MODELS[provider], KEY, address)
+    return ProviderChoice(provider, model or MODELS[provider], KEY, address)
 
 
 @contextmanager

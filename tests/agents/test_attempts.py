@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from agents_app.models import AgentRun
-from agents_app.providers.port import Step
+from agents_app.providers.port import StepRecord
 from agents_app.runs.run_log import add_step, add_usage
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +20,7 @@ def _attempt(run: AgentRun) -> AgentRun:
 
 
 def _step(run: AgentRun, name: str) -> bool:
-    return add_step(run, Step(kind="tool", name=name, ok=True, milliseconds=1))
+    return add_step(run, StepRecord(kind="tool", name=name, ok=True, milliseconds=1))
 
 
 def test_steps_are_numbered_on_and_usage_is_added_up() -> None:

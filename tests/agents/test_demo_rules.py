@@ -9,7 +9,7 @@ import pytest
 
 from agents_app.models import AgentRun
 from agents_app.providers.demo import answer
-from agents_app.providers.port import ToolAnswer, ToolSpec
+from agents_app.providers.port import ToolAnswer, Toolbox, ToolSpec
 from agents_app.runs import execution
 from agents_app.runs.creation import create_run
 from content.definitions import modules
@@ -171,7 +171,7 @@ def test_rich_text_keeps_its_links_and_code() -> None:
     assert value["content"][1] == code
 
 
-class Tools:
+class Tools(Toolbox):
     """A toolbox of two tools, which keeps what it was asked."""
 
     def __init__(

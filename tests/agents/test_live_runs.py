@@ -8,7 +8,7 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from agents_app.models import AgentRun
-from agents_app.providers.port import Step
+from agents_app.providers.port import StepRecord
 from agents_app.runs.run_log import add_step
 from core.activity.reading import entries
 from core.models import Event
@@ -28,7 +28,9 @@ def steps_of_a_run(post_id: Any) -> AgentRun:
     run = AgentRun.objects.create(
         agent_id="seo-specialist", scope="dropdown", by_name="x", via="api", post_id=post_id
     )
-    add_step(run, Step(kind="model", name="a", ok=True, milliseconds=1, summary="of a secret"))
+    add_step(
+        run, StepRecord(kind="model", name="a", ok=True, milliseconds=1, summary="of a secret")
+    )
     return run
 
 
@@ -61,7 +63,7 @@ def test_the_log_does_not_fill_with_steps() -> None:
     run = AgentRun.objects.create(
         agent_id="seo-specialist", scope="dropdown", by_name="x", via="api"
     )
-    add_step(run, Step(kind="model", name="a", ok=True, milliseconds=1))
+    add_step(run, StepRecord(kind="model", name="a", ok=True, milliseconds=1))
 
     assert Event.objects.filter(name="run.step").count() == 1
     assert not entries().filter(name="run.step").exists()

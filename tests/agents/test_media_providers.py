@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from agents_app.providers.media import SIZES, make_image
-from agents_app.providers.port import MOST_TOKENS, Choice, ProviderError, ProviderTimeout
+from agents_app.providers.port import MOST_TOKENS, ProviderChoice, ProviderError, ProviderTimeout
 from tests.agents.asking import KEY
 from tests.agents.environment import set_env
 from tests.agents.talking import choice_of
@@ -136,5 +136,5 @@ def test_an_unknown_size_asks_nobody() -> None:
 
 
 def test_the_demo_draws_for_nothing() -> None:
-    made = make_image(Choice("demo", "demo"), prompt="Tea", size="1024x1536", seconds=20)
+    made = make_image(ProviderChoice("demo", "demo"), prompt="Tea", size="1024x1536", seconds=20)
     assert (Image.open(io.BytesIO(made.data)).size, made.cost) == ((1024, 1536), Decimal(0))

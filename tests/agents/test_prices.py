@@ -10,10 +10,10 @@ import pytest
 
 from agents_app.providers import prices
 from agents_app.providers.choices import DEFAULT_MEDIA_MODELS, DEFAULT_MODELS
-from agents_app.providers.port import Choice
+from agents_app.providers.port import ProviderChoice
 from agents_app.providers.prices import cost_of, image_cost, price_list
 
-TERRA = Choice("openai", "gpt-6.1-terra")
+TERRA = ProviderChoice("openai", "gpt-6.1-terra")
 MILLION = 1_000_000
 
 
@@ -21,12 +21,12 @@ def test_every_default_model_has_a_price() -> None:
     assert [
         provider
         for provider, model in DEFAULT_MODELS.items()
-        if cost_of(Choice(provider, model), 1000, 1000) is None
+        if cost_of(ProviderChoice(provider, model), 1000, 1000) is None
     ] == []
     assert [
         provider
         for provider, model in DEFAULT_MEDIA_MODELS.items()
-        if image_cost(Choice(provider, model), "1024x1024") is None
+        if image_cost(ProviderChoice(provider, model), "1024x1024") is None
     ] == []
 
 
@@ -56,17 +56,19 @@ def test_a_request_costs_its_tokens(
 
 @pytest.mark.parametrize("suffix", ["-2026-10-01", "-20261001", "-latest"])
 def test_a_dated_name_is_the_model_of_that_name(suffix: str) -> None:
-    assert cost_of(Choice("openai", f"gpt-6.1-terra{suffix}"), 1000, 100) == Decimal("0.0015")
+    assert cost_of(ProviderChoice("openai", f"gpt-6.1-terra{suffix}"), 1000, 100) == Decimal(
+        "0.0015"
+    )
 
 
 @pytest.mark.parametrize("model", ["gpt-6.1-terra-pro", "gpt-99", ""])
 def test_nobody_knows_the_price_of_an_unknown_model(model: str) -> None:
-    assert cost_of(Choice("openai", model), 1000, 100) is None
-    assert image_cost(Choice("openai", model), "1024x1024") is None
+    assert cost_of(ProviderChoice("openai", model), 1000, 100) is None
+    assert image_cost(ProviderChoice("openai", model), "1024x1024") is None
 
 
 def test_a_price_that_is_known_to_change_changes_on_its_day(monkeypatch: Any) -> None:
-    flash = Choice("google", "gemini-3.8-flash")
+    flash = ProviderChoice("google", "gemini-3.8-flash")
     costs = []
     for day in (date(2026, 12, 31), date(2027, 1, 1)):
         monkeypatch.setattr(prices, "today", lambda day=day: day)
@@ -75,13 +77,13 @@ def test_a_price_that_is_known_to_change_changes_on_its_day(monkeypatch: Any) ->
 
 
 def test_the_demo_and_ollama_cost_nothing() -> None:
-    assert cost_of(Choice("demo", "demo"), 1000, 100) == 0
-    assert cost_of(Choice("ollama", "anything"), 1000, 100) == 0
-    assert image_cost(Choice("demo", "demo"), "1024x1024") == 0
+    assert cost_of(ProviderChoice("demo", "demo"), 1000, 100) == 0
+    assert cost_of(ProviderChoice("ollama", "anything"), 1000, 100) == 0
+    assert image_cost(ProviderChoice("demo", "demo"), "1024x1024") == 0
 
 
 def test_an_image_costs_its_tokens_or_else_its_size() -> None:
-    choice = Choice("openai", "gpt-image-2")
+    choice = ProviderChoice("openai", "gpt-image-2")
     assert image_cost(choice, "1536x1024") == Decimal("0.041")
     assert image_cost(choice, "9x9") == Decimal("0.053"), "the dearest, where the size is unknown"
     tokens = {"input_tokens": 1000, "output_tokens": 100}

@@ -171,7 +171,7 @@ def test_nobody_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_answer_without_an_end_in_sight_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agents_app.providers.exchange._ANSWER_MAX", 100)
+    monkeypatch.setattr("agents_app.providers.model_requests._ANSWER_MAX", 100)
     error, _, count = failure_of("openai", Reply(text="word " * 100))
     assert (str(error), count) == ("The answer is too long.", 1)
 

@@ -7,7 +7,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from agents_app.providers.line import Line
+from agents_app.providers.line import ProviderConnection
 from tests.agents.talking import PROVIDERS, Said, failure_of, talking
 from tests.fake_provider import Reply
 
@@ -21,7 +21,7 @@ def test_the_wait_that_a_provider_asks_for_is_kept(
     provider: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits: list[float] = []
-    monkeypatch.setattr(Line, "pause", lambda line, seconds: waits.append(seconds))
+    monkeypatch.setattr(ProviderConnection, "pause", lambda line, seconds: waits.append(seconds))
     busy = [Reply(status=429, retry_after="7"), Reply(status=503, retry_after="3")]
     with talking(provider, *busy, ANSWER) as (talk, _):
         answer = talk.ask("A question", retries=0, seconds=20)
@@ -33,7 +33,7 @@ def test_the_wait_that_a_provider_asks_for_is_kept(
 @each_provider
 def test_a_wait_may_be_a_date(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
-    monkeypatch.setattr(Line, "pause", lambda line, seconds: waits.append(seconds))
+    monkeypatch.setattr(ProviderConnection, "pause", lambda line, seconds: waits.append(seconds))
     later = format_datetime(datetime.now(UTC) + timedelta(seconds=900), usegmt=True)
     with talking(provider, Reply(status=429, retry_after=later), ANSWER) as (talk, _):
         talk.ask("A question", retries=0, seconds=2000)

@@ -19,7 +19,7 @@ from django.utils import timezone
 from agents_app.models import AgentBatch, AgentRun
 from agents_app.progress import hub
 from agents_app.progress.reading import progress
-from agents_app.providers.port import Step
+from agents_app.providers.port import StepRecord
 from agents_app.runs.run_log import add_step
 from core.live.holders import Ticket
 from core.models import Event
@@ -72,7 +72,7 @@ async def test_a_page_is_told_of_words_steps_tokens_and_the_end() -> None:
         assert await sync_to_async(Event.objects.count)() == events, "no event for words"
 
         await sync_to_async(add_step)(
-            own, Step("tool", "get_post_context", True, 1310, "41 characters")
+            own, StepRecord("tool", "get_post_context", True, 1310, "41 characters")
         )
         await change(own, input_tokens=4210, cost=Decimal("0.0134"), doing="Waiting for the model")
         told = await page.hears()
@@ -174,7 +174,7 @@ def test_however_many_pages_follow_one_look_takes_four_queries() -> None:
         post = make.post(slug=f"post-{number}")
         runs = [run(post, "running") for _ in range(number)]
         ticket = Ticket(make.user("editor").pk, "none", "", "agents.view")
-        watchers = [hub.Watcher(ticket, one.pk, "en") for one in runs]
+        watchers = [hub.RunPage(ticket, one.pk, "en") for one in runs]
         with CaptureQueriesContext(connection) as queries:
             found = hub.look(watchers, is_due=False)
         hub.tell(watchers, found)

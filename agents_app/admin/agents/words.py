@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from agents_app.admin.runs.filters import SCOPES
 from agents_app.admin.wording import money, state_badge, tokens
 from agents_app.definitions.reactions import Reaction
-from agents_app.definitions.reading import Account, Agent, Answering
+from agents_app.definitions.reading import Agent, AgentAccount, Answering
 from agents_app.definitions.schema import AgentDefinition, OpenEndedContext, ScopeEntry
 from agents_app.runs.outcomes import AcceptanceRate
 from agents_app.settings.providers import NAMES
@@ -80,7 +80,7 @@ def _state(found: Agent) -> SafeString:
     return _badge("succeeded", _("On")) if found.is_enabled else _badge("archived", _("Off"))
 
 
-def username_of(account: Account) -> str:
+def username_of(account: AgentAccount) -> str:
     return account.username if account.user_id is not None else ""
 
 

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_POST
 from agents_app.admin.runs.actions import sentence_of_numbers
 from agents_app.admin.wording import agent_name, money, tokens
 from agents_app.batches.cancelling import cancel_batch
-from agents_app.batches.finding import PostResult, Progress, find_batch, progress_of
+from agents_app.batches.finding import BatchProgress, PostResult, find_batch, progress_of
 from agents_app.batches.reverting import revert_batch
 from agents_app.models import UNFINISHED, AgentBatch, RunStatus
 from agents_app.progress.words import doing_said
@@ -158,7 +158,7 @@ def show(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     )
 
 
-def _is_busy(batch: AgentBatch, progress: Progress) -> bool:
+def _is_busy(batch: AgentBatch, progress: BatchProgress) -> bool:
     is_reverting = batch.revert_asked_at is not None and batch.reverted_at is None
     return not progress.is_finished or is_reverting
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 
 from agents_app.admin.wording import agent_name
 from agents_app.budgets.exceeded import short_text
-from agents_app.budgets.figures import BudgetView, Usage
+from agents_app.budgets.figures import BudgetUsage, BudgetView
 from agents_app.budgets.limits import ALL, Amount, Unit
 from core.admin.charts import Upright, part, upright
 
@@ -40,7 +40,7 @@ class Columns:
     days: Sequence[tuple[date, Amount]]
 
 
-def columns(found: Usage, unit: Unit, today: date) -> Columns:
+def columns(found: BudgetUsage, unit: Unit, today: date) -> Columns:
     """A column for each day of the range, the highest as high as there is room."""
     by_day = found.by_day()
     count = (found.last - found.first).days + 1
@@ -79,7 +79,9 @@ class Bar:
     look: str
 
 
-def bars(found: Usage, unit: Unit, budgets: Sequence[BudgetView], *, is_now: bool) -> list[Bar]:
+def bars(
+    found: BudgetUsage, unit: Unit, budgets: Sequence[BudgetView], *, is_now: bool
+) -> list[Bar]:
     """The agents of the month, those that used most first."""
     views = {view.agent_id: view for view in budgets if view.agent_id != ALL} if is_now else {}
     other: Unit = "tokens" if unit == "cost" else "cost"

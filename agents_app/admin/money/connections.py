@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from agents_app.models import Outcome, ProviderCheck
+from agents_app.models import CheckOutcome, ProviderCheck
 from agents_app.settings.checking import ask_check, is_lost
 from agents_app.settings.providers import Provider
 from core.admin.rights import actor_of, answers_refusals, refusals_as_messages, require
@@ -70,7 +70,7 @@ def _tested(row: ProviderCheck, item: Provider) -> Tested:
         return Tested(said, "problem", row.asked_at)
     if row.checked_at is None:
         return Tested(_("Being tested…"), "waiting", row.asked_at, is_waiting=True)
-    if row.outcome == Outcome.WORKS:
+    if row.outcome == CheckOutcome.WORKS:
         return Tested(_works(row), "careful" if row.lacks else "works", row.checked_at)
     say = _SAID.get(row.outcome)
     return Tested(say(row, item) if say else row.outcome, "problem", row.checked_at)
@@ -131,12 +131,12 @@ def _unusable(row: ProviderCheck, item: Provider) -> str:
 
 
 _SAID: Final[Mapping[str, Callable[[ProviderCheck, Provider], str]]] = {
-    Outcome.KEY_REFUSED: _key_refused,
-    Outcome.QUOTA: _quota,
-    Outcome.UNREACHABLE: _unreachable,
-    Outcome.SILENT: _silent,
-    Outcome.NO_LIST: _no_list,
-    Outcome.FAILED: _failed,
-    Outcome.UNREADABLE: _unreadable,
-    Outcome.UNUSABLE: _unusable,
+    CheckOutcome.KEY_REFUSED: _key_refused,
+    CheckOutcome.QUOTA: _quota,
+    CheckOutcome.UNREACHABLE: _unreachable,
+    CheckOutcome.SILENT: _silent,
+    CheckOutcome.NO_LIST: _no_list,
+    CheckOutcome.FAILED: _failed,
+    CheckOutcome.UNREADABLE: _unreadable,
+    CheckOutcome.UNUSABLE: _unusable,
 }

@@ -16,7 +16,7 @@ from agents_app.admin.money.charts import bars, columns
 from agents_app.admin.money.connections import connections, test
 from agents_app.admin.money.forms import BudgetForm, DefaultsForm, show_refusal
 from agents_app.budgets import figures
-from agents_app.budgets.figures import BudgetView, Usage
+from agents_app.budgets.figures import BudgetUsage, BudgetView
 from agents_app.budgets.limits import UNITS, Unit, begin_of, end_of, today
 from agents_app.budgets.setting import set_budgets
 from agents_app.models import AiSettings
@@ -155,7 +155,7 @@ def _month(text: str, now: date) -> date:
     return begin_of("month", min(found, now)) if found.year >= 2000 else begin_of("month", now)
 
 
-def _unit(text: str, found: Usage) -> Unit:
+def _unit(text: str, found: BudgetUsage) -> Unit:
     """Money where it was spent, unless somebody asks for tokens."""
     if text in UNITS:
         return text

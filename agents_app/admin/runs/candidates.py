@@ -13,7 +13,7 @@ from agents_app.admin.runs.values import FieldView, Shown, field_view
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs.fields import FieldTarget, find_field
-from agents_app.runs.retry import Candidate, run_candidates
+from agents_app.runs.retry import FieldCandidate, run_candidates
 from content.changes import same
 from content.document import PostDocument
 from content.layers import Layers
@@ -76,7 +76,7 @@ class _Standing:
 
 
 def _answer(
-    run: AgentRun, number: int, one: Candidate, view: FieldView, standing: _Standing
+    run: AgentRun, number: int, one: FieldCandidate, view: FieldView, standing: _Standing
 ) -> Answer:
     return Answer(
         number=number,

@@ -17,7 +17,7 @@ from agents_app.definitions.schema import AgentDefinition
 from agents_app.providers.port import ProviderError
 from agents_app.replay.asking import chosen
 from agents_app.replay.decisions import decided_runs
-from agents_app.replay.replaying import Answering, Replayed, by_asking, from_recorded, replay
+from agents_app.replay.replaying import Answering, ReplayedRun, by_asking, from_recorded, replay
 from core.json import JsonObject
 
 _LAST_MOST = 500
@@ -56,9 +56,9 @@ class Command(BaseCommand):
         else:
             self.stdout.write("\n".join(_table(figures, done)))
 
-    def _replay(self, agent: AgentDefinition, last: int, answering: Answering) -> list[Replayed]:
+    def _replay(self, agent: AgentDefinition, last: int, answering: Answering) -> list[ReplayedRun]:
         decided = decided_runs(agent.id, last)
-        done: list[Replayed] = []
+        done: list[ReplayedRun] = []
         try:
             for item in replay(decided, answering):
                 done.append(item)
@@ -87,7 +87,7 @@ def _read(path: Path) -> dict[str, JsonObject]:
         raise CommandError(f"{path} is no record of answers: {error}") from None
 
 
-def _keep(path: Path, done: Sequence[Replayed]) -> None:
+def _keep(path: Path, done: Sequence[ReplayedRun]) -> None:
     rows = [
         json.dumps({"runId": str(item.run.pk), "answer": item.answer}, ensure_ascii=False)
         for item in done
@@ -99,7 +99,7 @@ def _keep(path: Path, done: Sequence[Replayed]) -> None:
         raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
 
 
-def _line(item: Replayed) -> str:
+def _line(item: ReplayedRun) -> str:
     if item.left_out:
         return f"run {item.run.pk} left out: {item.left_out}"
     if item.error:
@@ -107,7 +107,7 @@ def _line(item: Replayed) -> str:
     return f"run {item.run.pk} agrees in {item.agreed} of {len(item.paths)}"
 
 
-def _figures(done: Sequence[Replayed]) -> dict[str, Any]:
+def _figures(done: Sequence[ReplayedRun]) -> dict[str, Any]:
     compared = [path for item in done for path in item.paths]
     agreed = sum(path.agrees for path in compared)
     paths: dict[str, Counter[str]] = {}
@@ -136,7 +136,7 @@ def _place(path: str) -> str:
     return path if kind == "post" else f"module.{rest.partition('.')[2]}"
 
 
-def _table(figures: dict[str, Any], done: Sequence[Replayed]) -> list[str]:
+def _table(figures: dict[str, Any], done: Sequence[ReplayedRun]) -> list[str]:
     if not done:
         return [f"People decided on no run of {figures['agent']} yet."]
     lines = [f"{figures['agent']}, answered by {figures['answeredBy']}", ""]

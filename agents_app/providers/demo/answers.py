@@ -11,13 +11,13 @@ from agents_app.providers.demo import (
     translating,
 )
 from agents_app.providers.demo.texts import modules_of, section
-from agents_app.providers.port import NoTools, Toolbox
+from agents_app.providers.port import Toolbox
 from core.json import JsonObject
 
 
 def answer(agent_id: str, payload: JsonObject, tools: Toolbox | None = None) -> JsonObject:
     """The answer of the rules to a payload, for the agent of that id."""
-    tools = tools or NoTools()
+    tools = tools or Toolbox()
     context = section(payload, "context")
     if payload.get("scope") == "field":
         return fields.proposed(payload, tools)

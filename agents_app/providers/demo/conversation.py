@@ -1,4 +1,8 @@
-"""A talk with the rules."""
+"""A conversation with the rules of the demo.
+
+No `Model` of pydantic-ai: its import takes 1.3 s of CPU, which a site without a key does not pay now, and each call
+of a tool would add a request to the steps of a run that asks no model.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +14,15 @@ from agents_app.providers.demo.answers import answer
 from agents_app.providers.demo.texts import LABEL
 from agents_app.providers.port import (
     DEMO,
-    Answer,
-    Choice,
-    NoTools,
+    ConversationUsage,
+    ConversationWatcher,
+    ModelAnswer,
+    ProviderChoice,
     ProviderError,
-    Step,
+    StepRecord,
     ToolAnswer,
     Toolbox,
     ToolSpec,
-    Unwatched,
-    Usage,
-    Watcher,
 )
 from core.json import JsonObject
 
@@ -36,32 +38,32 @@ class DemoConversation:
         *,
         system_prompt: str = "",
         toolbox: Toolbox | None = None,
-        watcher: Watcher | None = None,
+        watcher: ConversationWatcher | None = None,
     ) -> None:
-        self.choice = Choice(DEMO, DEMO)
-        self.usage = Usage()
+        self.choice = ProviderChoice(DEMO, DEMO)
+        self.usage = ConversationUsage()
         self._agent_id = agent_id
         self._payload = payload
         self._output_type = output_type
         self._system_prompt = system_prompt
-        self._watcher = watcher or Unwatched()
-        self._toolbox = _Heard(toolbox or NoTools(), self._watcher)
+        self._watcher = watcher or ConversationWatcher()
+        self._toolbox = _ReportedToolbox(toolbox or Toolbox(), self._watcher)
         self._asked = False
 
-    def ask(self, text: str, *, retries: int, seconds: float) -> Answer:
+    def ask(self, text: str, *, retries: int, seconds: float) -> ModelAnswer:
         if self._asked:
             raise ProviderError(f"{LABEL} has no other answer. {text}")
         self._asked = True
         self._watcher.said("system", "", self._system_prompt)
         self._watcher.said("user", "", text)
         self._watcher.before_request(input_tokens=0, output_tokens=0)
-        step = Step("model", LABEL, True, 0, "rules only")
+        step = StepRecord("model", LABEL, True, 0, "rules only")
         self.usage.steps.append(step)
         self._watcher.after_request(step, input_tokens=0, output_tokens=0)
         said = answer(self._agent_id, self._payload, self._toolbox)
         self._watcher.said("assistant", "", json.dumps(said, ensure_ascii=False))
         try:
-            return Answer(self._output_type.model_validate(said))
+            return ModelAnswer(self._output_type.model_validate(said))
         except ValidationError:
             raise ProviderError(f"{LABEL} has no rule for this.") from None
 
@@ -69,10 +71,10 @@ class DemoConversation:
         """There is nothing to wait for."""
 
 
-class _Heard:
+class _ReportedToolbox(Toolbox):
     """A toolbox whose calls the watcher is told of, as those of a model are."""
 
-    def __init__(self, toolbox: Toolbox, watcher: Watcher) -> None:
+    def __init__(self, toolbox: Toolbox, watcher: ConversationWatcher) -> None:
         self._toolbox = toolbox
         self._watcher = watcher
 

@@ -10,12 +10,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from agents_app.budgets.bulk import estimate_bulk
-from agents_app.budgets.estimating import SHARE_OF_MOST, Estimate, Left, estimate
+from agents_app.budgets.estimating import SHARE_OF_MOST, Estimate, RemainingBudget, estimate
 from agents_app.budgets.limits import Limit, renewal_of, today
 from agents_app.definitions.files import get_agent
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun, Budget, Reservation, RunStatus, RunStep, Spending
-from agents_app.providers.port import Choice
+from agents_app.providers.port import ProviderChoice
 from agents_app.providers.prices import cost_of
 from agents_app.runs.execution import MAX_RETRIES
 from agents_app.settings.defaults import update_ai_settings
@@ -27,7 +27,7 @@ from tests.contract.endpoint import NOBODY
 
 pytestmark = pytest.mark.django_db
 
-OPENAI = Choice("openai", "gpt-6.1-terra")
+OPENAI = ProviderChoice("openai", "gpt-6.1-terra")
 
 
 @pytest.fixture
@@ -168,7 +168,7 @@ def test_a_budget_lasts_or_does_not(tokens: int, beyond: int, at_most: int) -> N
         input_tokens=30,
         output_tokens=10,
         most_tokens=100,
-        left=[Left(limit, Decimal(tokens), renewal_of("day", today()))],
+        left=[RemainingBudget(limit, Decimal(tokens), renewal_of("day", today()))],
     )
     assert (len(found.beyond()), len(found.beyond(at_most=True))) == (beyond, at_most)
 

@@ -1,0 +1,271 @@
+"""Requests to a model: announced, sent, heard as they come, told of after, tried again where that may help, capped.
+
+An answer without its end is never used.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from django.conf import settings
+from pydantic_ai import ModelSettings
+from pydantic_ai.direct import model_request_stream
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    ModelResponseStreamEvent,
+    PartDeltaEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+    ThinkingPart,
+    ThinkingPartDelta,
+    ToolCallPart,
+    ToolCallPartDelta,
+)
+from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
+from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.usage import RequestUsage
+
+from agents_app.providers.failures import (
+    RequestFailure,
+    broken_off,
+    cut_off,
+    failed,
+    refused,
+    waits_too_long,
+)
+from agents_app.providers.line import ProviderConnection
+from agents_app.providers.port import (
+    MOST_TOKENS,
+    ConversationUsage,
+    ConversationWatcher,
+    ProviderChoice,
+    ProviderError,
+    StepRecord,
+)
+from agents_app.providers.prices import cost_of
+
+_ANSWER_MAX: Final = 2_000_000
+"""Characters after which nobody listens on: no answer that anybody needs is so long."""
+_CHARACTERS_PER_TOKEN: Final = 4
+
+
+@dataclass(slots=True)
+class StreamProgress:
+    """What came so far, and what the provider said that it used."""
+
+    characters: int = 0
+    ended: bool = False
+    usage: RequestUsage = field(default_factory=RequestUsage)
+
+    def tokens(self, sent: int, *, worked: bool) -> tuple[int, int]:
+        """Tokens in and out; reckoned where the provider worked and did not say."""
+        if not worked and not self.characters:
+            return 0, 0
+        reckoned = self.characters // _CHARACTERS_PER_TOKEN
+        got = max(self.usage.output_tokens, reckoned if not self.ended else 0)
+        return min(self.usage.input_tokens or sent, MOST_TOKENS), min(got, MOST_TOKENS)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelQuestion:
+    """What one request says."""
+
+    history: Sequence[ModelMessage]
+    parameters: ModelRequestParameters
+    settings: ModelSettings
+
+    @property
+    def max_tokens(self) -> int:
+        return self.settings["max_tokens"]
+
+    def tokens(self) -> int:
+        """About how many tokens it has, before anybody counted them."""
+        tools = [*self.parameters.function_tools, *self.parameters.output_tools]
+        written = sum(map(_length_of_message, self.history)) + sum(map(_length_of_tool, tools))
+        return written // _CHARACTERS_PER_TOKEN + 1
+
+
+def exchange(
+    line: ProviderConnection,
+    model: Model,
+    choice: ProviderChoice,
+    question: ModelQuestion,
+    heard: StreamProgress,
+    tick: Callable[[], None],
+) -> ModelResponse:
+    """The whole answer. Raises `RequestFailure`, or what `tick` and the line raise."""
+    response = line.wait(_listen(model, choice, question, heard), tick)
+    if response.finish_reason == "content_filter":
+        raise refused(choice)
+    if response.finish_reason == "length":
+        raise cut_off(choice)
+    if not (response.provider_details or {}).get("finish_reason"):
+        raise broken_off(choice)
+    return response
+
+
+async def _listen(
+    model: Model, choice: ProviderChoice, question: ModelQuestion, heard: StreamProgress
+) -> ModelResponse:
+    try:
+        async with model_request_stream(
+            model,
+            question.history,
+            model_settings=question.settings,
+            model_request_parameters=question.parameters,
+        ) as stream:
+            await _hear(stream, heard)
+    except RequestFailure:
+        raise
+    except Exception as error:
+        # The packages below stumble over some answers in ways of their own.
+        raise failed(error, choice) from None
+    heard.ended = bool(stream.usage.output_tokens)
+    return stream.get()
+
+
+async def _hear(stream: StreamedResponse, heard: StreamProgress) -> None:
+    try:
+        async for event in stream:
+            heard.characters += _length_of_event(event)
+            if heard.characters > _ANSWER_MAX:
+                raise RequestFailure(ProviderError("The answer is too long."), worked=True)
+    finally:
+        heard.usage = stream.usage
+
+
+def _length_of_event(event: ModelResponseStreamEvent) -> int:
+    if isinstance(event, PartStartEvent):
+        part = event.part
+        if isinstance(part, TextPart | ThinkingPart):
+            return len(part.content)
+        return len(part.args_as_json_str()) if isinstance(part, ToolCallPart) and part.args else 0
+    if isinstance(event, PartDeltaEvent):
+        delta = event.delta
+        if isinstance(delta, TextPartDelta | ThinkingPartDelta):
+            return len(delta.content_delta or "")
+        if isinstance(delta, ToolCallPartDelta) and isinstance(delta.args_delta, str):
+            return len(delta.args_delta)
+    return 0
+
+
+def _length_of_message(message: ModelMessage) -> int:
+    if isinstance(message, ModelRequest):
+        return sum(len(str(getattr(part, "content", ""))) for part in message.parts)
+    return sum(
+        len(part.args_as_json_str()) if isinstance(part, ToolCallPart) else len(part.content or "")
+        for part in message.parts
+        if isinstance(part, TextPart | ThinkingPart | ToolCallPart)
+    )
+
+
+def _length_of_tool(tool: ToolDefinition) -> int:
+    return (
+        len(tool.name) + len(tool.description or "") + len(json.dumps(tool.parameters_json_schema))
+    )
+
+
+PAUSES: Final = [0.5, 2.0]
+"""Seconds before the second and the third try, where the provider names none."""
+
+
+@dataclass(slots=True)
+class RequestTries:
+    """What a conversation asked so far, and what that used. `steps` counts calls of tools, too."""
+
+    choice: ProviderChoice
+    watcher: ConversationWatcher
+    usage: ConversationUsage = field(default_factory=ConversationUsage)
+    steps: int = 0
+
+    def count_step(self) -> None:
+        """One more request or call of a tool. Raises `ProviderError` where there were enough."""
+        cap = settings.CMS_ENV.agent_step_cap
+        if self.steps >= cap:
+            raise ProviderError(f"The run needed more than {cap} steps (AGENT_STEP_CAP).")
+        self.steps += 1
+
+    def answer(
+        self, line: ProviderConnection, model: Model, question: ModelQuestion
+    ) -> ModelResponse:
+        """The model's answer. Raises `ProviderError`."""
+        for pause in PAUSES:
+            try:
+                return self._try(line, model, question)
+            except RequestFailure as error:
+                wait_for_next_try(error, pause, line, self.choice)
+        try:
+            return self._try(line, model, question)
+        except RequestFailure as error:
+            raise error.error from None
+
+    def _try(
+        self, line: ProviderConnection, model: Model, question: ModelQuestion
+    ) -> ModelResponse:
+        self.count_step()
+        sent, told = question.tokens(), 0
+        self.watcher.before_request(input_tokens=sent, output_tokens=question.max_tokens)
+        heard, started = StreamProgress(), time.monotonic()
+
+        def tick() -> None:
+            nonlocal told
+            if heard.characters > told:
+                told = heard.characters
+                self.watcher.heard(told)
+
+        try:
+            response = exchange(line, model, self.choice, question, heard, tick)
+        except RequestFailure as error:
+            self._settle(heard.tokens(sent, worked=error.worked), heard, started, str(error.error))
+            raise
+        except BaseException as error:
+            why = str(error) if isinstance(error, ProviderError) else type(error).__name__
+            self._settle(heard.tokens(sent, worked=True), heard, started, why)
+            raise
+        self._settle(heard.tokens(sent, worked=True), heard, started, "")
+        return response
+
+    def _settle(
+        self, tokens: tuple[int, int], heard: StreamProgress, started: float, error: str
+    ) -> None:
+        """Write down what a request used, and tell the watcher."""
+        sent, got = tokens
+        cost = cost_of(
+            self.choice,
+            sent,
+            got,
+            cached_tokens=heard.usage.cache_read_tokens,
+            written_tokens=heard.usage.cache_write_tokens,
+        )
+        self.usage.input_tokens += sent
+        self.usage.output_tokens += got
+        if cost is not None:
+            self.usage.cost = (self.usage.cost or 0) + cost
+        took = int((time.monotonic() - started) * 1000)
+        summary = error or f"{sent} tokens in, {got} out"
+        step = StepRecord("model", self.choice.model, not error, took, summary, cost)
+        self.usage.steps.append(step)
+        self.watcher.after_request(step, input_tokens=sent, output_tokens=got)
+
+
+def wait_for_next_try(
+    error: RequestFailure, pause: float, line: ProviderConnection, choice: ProviderChoice
+) -> None:
+    """Wait as long as the provider asks, else for about the pause. Raises the error where there is no next try."""
+    if not error.again:
+        raise error.error from None
+    if error.after is None:
+        # Spread, so that the runs of a batch do not come back all at once.
+        line.pause(pause * random.uniform(0.75, 1.25))  # noqa: S311
+    elif error.after < line.seconds_left():
+        line.pause(error.after)
+    else:
+        raise waits_too_long(error.after, choice) from None
