@@ -83,7 +83,7 @@ SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
         "TextProvider": "agents_app.settings.defaults.TEXT_PROVIDERS",
         "MediaProvider": "agents_app.settings.defaults.MEDIA_PROVIDERS",
         "AgentScope": "agents_app.presenters.SCOPES",
-        "AgentAccountState": "agents_app.definitions.reading.ACCOUNT_STATES",
+        "AgentAccountState": "agents_app.definitions.status.ACCOUNT_STATES",
         "TokenState": ["active", "expired", "revoked"],
         "FormFieldType": "forms.fields.FIELD_TYPES",
         "FeedbackStatus": "content.models.FeedbackStatus.choices",

@@ -13,10 +13,10 @@ from rest_framework.response import Response
 
 from accounts.models import User
 from agents_app import presenters
-from agents_app.batches.starting import MOST, create_bulk_runs
+from agents_app.batches.creation import MOST, create_bulk_runs
 from agents_app.definitions.files import agents_for
-from agents_app.definitions.reading import AccountState, find_agent
 from agents_app.definitions.schema import Scope
+from agents_app.definitions.status import AccountState, find_agent
 from agents_app.definitions.switches import only_enabled, switch_agent
 from agents_app.models import AgentRun
 from agents_app.presenters import AgentAnswer, OpenEndedAnswer, RunAnswer, ScopeEntryAnswer

@@ -12,15 +12,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agents_app.api.agents import RejectedPostAnswer
-from agents_app.batches.cancelling import cancel_batch
-from agents_app.batches.finding import (
+from agents_app.batches.lifecycle import cancel_batch, revert_batch
+from agents_app.batches.queries import (
     BatchProgress,
     batches,
     find_batch,
     progress_of,
     progress_of_all,
 )
-from agents_app.batches.reverting import revert_batch
 from agents_app.models import AgentBatch, RunStatus
 from agents_app.presenters import RunState, UsageAnswer
 from core.api.answer import Answer, MetaAnswer, PersonAnswer, TextOrNull

@@ -12,10 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agents_app.api.agents import AGENT_ID, BulkRun, RejectedPostAnswer
-from agents_app.budgets import figures
-from agents_app.budgets.bulk import estimate_bulk
+from agents_app.budgets import usage
+from agents_app.budgets.bulk_estimates import estimate_bulk
+from agents_app.budgets.changes import COST_MOST, NAMES, TOKENS_MOST, LimitChanges, set_budget
 from agents_app.budgets.limits import ALL, begin_of, number, today
-from agents_app.budgets.setting import COST_MOST, NAMES, TOKENS_MOST, LimitChanges, set_budget
 from agents_app.presenters import UsageAnswer
 from core.api.answer import Answer, MetaAnswer, TextOrNull, list_of
 from core.api.body import Body, read_body
@@ -118,7 +118,7 @@ class BudgetChanges(Body, answered_by=BudgetAnswer):
     cost_per_month: Dollars | None = None
 
 
-def budget_answer(view: figures.BudgetView) -> BudgetAnswer:
+def budget_answer(view: usage.BudgetView) -> BudgetAnswer:
     """Return a budget: its own limits, those that hold, and what is used of them or reserved."""
     return BudgetAnswer(
         **dict(LimitsAnswer.model_validate(view.limits)),
@@ -157,7 +157,7 @@ class BudgetViewSet(ApiViewSet):
     def list(self, request: Request) -> Response:
         """Budgets of all agents together (`all`), of every agent (`default`), and of each agent."""
         page = page_of(request)
-        found = figures.budgets(today())
+        found = usage.budgets(today())
         rows = [budget_answer(item) for item in found[page.slice]]
         return Response(page.envelope(rows, len(found)))
 
@@ -173,7 +173,7 @@ class BudgetViewSet(ApiViewSet):
             for name, value in body.model_dump(exclude_unset=True).items()
         }
         key = set_budget(name=agent_id, changes=cast("LimitChanges", changes), actor=self.actor)
-        return Response(budget_answer(figures.budget(key, today())))
+        return Response(budget_answer(usage.budget(key, today())))
 
 
 class UsageViewSet(ApiViewSet):
@@ -187,9 +187,9 @@ class UsageViewSet(ApiViewSet):
         page = page_of(request)
         last = read_day(request, "to") or today()
         first = read_day(request, "from") or begin_of("month", last)
-        if not 0 <= (last - first).days < figures.DAYS_MOST:
-            raise invalid("from", f"from and to span 1 to {figures.DAYS_MOST} days, in order.")
-        found = figures.usage(first, last)
+        if not 0 <= (last - first).days < usage.DAYS_MOST:
+            raise invalid("from", f"from and to span 1 to {usage.DAYS_MOST} days, in order.")
+        found = usage.usage(first, last)
         rows = [
             DayOfAgentAnswer(
                 agent_id=item.agent_id,

@@ -17,7 +17,7 @@ from agents_app.api.agents import MADE_WAITING, RUN_RESPONSES, WAIT, answer, wai
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunReaction, RunStatus
 from agents_app.presenters import AgentScope, RunAnswer, RunState
-from agents_app.reactions.reading import STATUSES, outcome_of, reactions_of
+from agents_app.reactions.outcomes import STATUSES, outcome_of, reactions_of
 from agents_app.runs.chain import ChainLink, chain_of
 from agents_app.runs.lifecycle import cancel_run, find_run
 from agents_app.runs.retention import run_messages

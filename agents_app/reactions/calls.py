@@ -22,10 +22,10 @@ from agents_app.definitions.schema import AgentDefinition
 from agents_app.definitions.switches import account_of, only_enabled
 from agents_app.models import AgentRun, ReactionStatus, RunReaction
 from agents_app.providers.port import ProviderError
-from agents_app.reactions.lane import GONE, OFF, reaction_at
-from agents_app.reactions.starting import wake
+from agents_app.reactions.delivery_channel import GONE, OFF, reaction_at
+from agents_app.reactions.dispatch import wake
+from agents_app.reactions.template_values import values_of
 from agents_app.reactions.templates import filled_params
-from agents_app.reactions.values import values_of
 from agents_app.runs.chain import TooManyHops, record_stopped_chain
 from agents_app.runs.scope import run_actor
 from agents_app.runs.tool_policy import usable_tool, usable_tools

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 from django.core.files.storage import default_storage
 
-from agents_app.images.generating import generate_image
+from agents_app.images.generation import generate_image
 from agents_app.models import Budget, Reservation, Spending
 from agents_app.providers.port import ProviderStopped
 from agents_app.runs import execution

@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from agents_app.admin.agents.words import tokens_of_answer
-from agents_app.admin.wording import agent_name
+from agents_app.admin.agents.labels import tokens_of_answer
+from agents_app.admin.labels import agent_name
 from agents_app.definitions.files import get_agent
 from agents_app.models import AgentRun, PromptVersion
 from agents_app.progress.words import tool_label

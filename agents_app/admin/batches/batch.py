@@ -16,11 +16,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
+from agents_app.admin.labels import agent_name, money, tokens
 from agents_app.admin.runs.actions import sentence_of_numbers
-from agents_app.admin.wording import agent_name, money, tokens
-from agents_app.batches.cancelling import cancel_batch
-from agents_app.batches.finding import BatchProgress, PostResult, find_batch, progress_of
-from agents_app.batches.reverting import revert_batch
+from agents_app.batches.lifecycle import cancel_batch, revert_batch
+from agents_app.batches.queries import BatchProgress, PostResult, find_batch, progress_of
 from agents_app.models import UNFINISHED, AgentBatch, RunStatus
 from agents_app.progress.words import doing_said
 from agents_app.runs.retry import retry_run

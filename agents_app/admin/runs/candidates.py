@@ -8,8 +8,8 @@ from typing import Any
 
 from django.urls import reverse
 
-from agents_app.admin.asking.proposal_effect import ProposalEffect, proposal_effects
-from agents_app.admin.runs.values import FieldView, Shown, field_view
+from agents_app.admin.run_dialog.retry import ProposalEffect, proposal_effects
+from agents_app.admin.runs.field_values import FieldView, Shown, field_view
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs.fields import FieldTarget, find_field

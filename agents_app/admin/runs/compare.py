@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from agents_app.admin.agents.prompts import changed_prompt
-from agents_app.admin.runs.values import Shown, field_view
-from agents_app.admin.wording import agent_name, duration, model_label, money, tokens
+from agents_app.admin.labels import agent_name, duration, model_label, money, tokens
+from agents_app.admin.runs.field_values import Shown, field_view
 from agents_app.models import AgentRun
 from agents_app.runs.fields import find_field
 from agents_app.runs.lifecycle import find_run

@@ -11,14 +11,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from agents_app.admin.agents.prompts import run_prompt_context
-from agents_app.admin.asking.dialog import for_dialog
+from agents_app.admin.labels import agent_name, duration, is_demo, model_label, money, tokens
+from agents_app.admin.run_dialog.form import for_dialog
 from agents_app.admin.runs.candidates import candidates_context
+from agents_app.admin.runs.causes import story_context
 from agents_app.admin.runs.compare import others_context
+from agents_app.admin.runs.dry_run import rehearsed_context
 from agents_app.admin.runs.outcome import hint_context, proposed_context
-from agents_app.admin.runs.rehearsed import rehearsed_context
-from agents_app.admin.runs.story import story_context
 from agents_app.admin.runs.waterfall import waterfall
-from agents_app.admin.wording import agent_name, duration, is_demo, model_label, money, tokens
 from agents_app.models import AgentRun
 from agents_app.progress.reading import lines, progress
 from agents_app.progress.words import doing_of
