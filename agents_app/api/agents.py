@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from accounts.models import User
 from agents_app import presenters
-from agents_app.batches.creation import MOST, create_bulk_runs
+from agents_app.batches.creation import MAX_POSTS, create_bulk_runs
 from agents_app.definitions.files import agents_for
 from agents_app.definitions.schema import Scope
 from agents_app.definitions.status import AccountState, find_agent
@@ -123,7 +123,7 @@ class GlobalRun(Body):
 
 
 class BulkRun(Body):
-    ids: Annotated[list[Words], Field(min_length=1, max_length=MOST)]
+    ids: Annotated[list[Words], Field(min_length=1, max_length=MAX_POSTS)]
     open_ended_context: Words | None = None
 
 

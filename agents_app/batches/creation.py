@@ -23,6 +23,8 @@ from core.actor import Actor
 from core.errors import CmsError, invalid
 from core.json import JsonObject
 
+MAX_POSTS: Final = 100
+
 
 def expected_of(agent: AgentDefinition, runs: Sequence[AgentRun], words: str) -> JsonObject:
     """Tokens and money, about and at most; empty where nothing runs, or nothing would answer."""
@@ -38,9 +40,6 @@ def expected_of(agent: AgentDefinition, runs: Sequence[AgentRun], words: str) ->
         "cost": float(found.cost) if found.cost is not None else None,
         "mostCost": float(found.most_cost) if found.most_cost is not None else None,
     }
-
-
-MOST: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +73,21 @@ def create_bulk_runs(
         by_id=actor.user.pk,
         by_name=actor.user.username,
     )
-    ids = dict.fromkeys(_plain(id_) for id_ in post_ids)
-    made = [_begin(id_, batch, actor) for id_ in ids]
-    runs = [one for one in made if isinstance(one, AgentRun)]
-    rejected = [one for one in made if isinstance(one, RejectedPost)]
+    runs: list[AgentRun] = []
+    rejected: list[RejectedPost] = []
+    for post_id in dict.fromkeys(canonical_id(id_) for id_ in post_ids):
+        try:
+            run = create_run(
+                agent_id=batch.agent_id,
+                scope=Scope.BULK,
+                actor=actor,
+                post_id=post_id,
+                open_ended_context=batch.open_ended_context or None,
+                batch=batch,
+            )
+            runs.append(run)
+        except CmsError as error:
+            rejected.append(RejectedPost(post_id, error.message))
     batch.rejected = [{"id": one.id, "error": one.error} for one in rejected]
     batch.estimate = expected_of(agent, runs, open_ended_context or "")
     batch.save(update_fields=["rejected", "estimate"])
@@ -94,27 +104,13 @@ def agent_for(
     agent = enabled_agent(agent_id)
     check_scope(agent, Scope.BULK)
     check_context(agent, None, open_ended_context)
-    if not 1 <= len(post_ids) <= MOST:
-        raise invalid("ids", _("ids names from 1 to %(most)s posts.") % {"most": MOST})
+    if not 1 <= len(post_ids) <= MAX_POSTS:
+        raise invalid("ids", _("ids names from 1 to %(most)s posts.") % {"most": MAX_POSTS})
     return agent
 
 
-def _begin(post_id: str, batch: AgentBatch, actor: Actor) -> AgentRun | RejectedPost:
-    try:
-        return create_run(
-            agent_id=batch.agent_id,
-            scope=Scope.BULK,
-            actor=actor,
-            post_id=post_id,
-            open_ended_context=batch.open_ended_context or None,
-            batch=batch,
-        )
-    except CmsError as error:
-        return RejectedPost(post_id, error.message)
-
-
-def _plain(id_: str) -> str:
-    """One id in one form, so that two forms of it are one post."""
+def canonical_id(id_: str) -> str:
+    """Return an id in one form, so that two forms of it are one post."""
     try:
         return str(UUID(id_))
     except ValueError:

@@ -21,6 +21,8 @@ from core.errors import CmsError, Conflict
 from core.json import JsonObject
 from core.waking import after_commit
 
+RESEND_AFTER: Final = timedelta(seconds=60)
+
 
 def record_batch(what: str, batch: AgentBatch, actor: Actor, **numbers: int) -> None:
     """Record, in the caller's transaction, what became of a batch and by whom."""
@@ -54,9 +56,6 @@ def cancel_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
     return batch
 
 
-_SLOW: Final = timedelta(seconds=60)
-
-
 @transaction.atomic
 def revert_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
     """Have everything of a batch taken back; what came of each run can be read on the batch.
@@ -81,11 +80,11 @@ def revert_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
         update_fields=["revert_asked_at", "reverted_at", "revert_by", "revert_via", "reverted"]
     )
     record_batch("reverted", batch, actor, runs=batch.runs.count())
-    after_commit(lambda: _send(batch.pk), f"batch {batch.pk}")
+    after_commit(lambda: send_revert(batch.pk), f"batch {batch.pk}")
     return batch
 
 
-def _send(batch_id: UUID) -> None:
+def send_revert(batch_id: UUID) -> None:
     from agents_app.tasks import revert_batch as task
 
     task.delay(str(batch_id))
@@ -96,28 +95,23 @@ def take_back_batch(batch_id: UUID) -> None:
     runs = AgentRun.objects.filter(batch_id=batch_id)
     # The latest first, as if each had been taken back by hand.
     for run_id in runs.order_by("-created_at").values_list("pk", flat=True):
-        if not _take_back(batch_id, run_id):
-            return
+        with transaction.atomic():
+            waiting = AgentBatch.objects.filter(
+                revert_asked_at__isnull=False, reverted_at__isnull=True
+            )
+            # Locked, so that of two workers each run has one.
+            batch = waiting.select_for_update(no_key=True).filter(pk=batch_id).first()
+            if batch is None:
+                return
+            if str(run_id) not in batch.reverted:
+                batch.reverted[str(run_id)] = revert_run(batch, run_id)
+                batch.save(update_fields=["reverted"])
     AgentBatch.objects.filter(
         pk=batch_id, revert_asked_at__isnull=False, reverted_at__isnull=True
     ).update(reverted_at=timezone.now())
 
 
-@transaction.atomic
-def _take_back(batch_id: UUID, run_id: UUID) -> bool:
-    """One run, with the note of what came of it. Answers False where nothing is asked for any more."""
-    waiting = AgentBatch.objects.filter(revert_asked_at__isnull=False, reverted_at__isnull=True)
-    # Locked, so that of two workers each run has one.
-    batch = waiting.select_for_update(no_key=True).filter(pk=batch_id).first()
-    if batch is None:
-        return False
-    if str(run_id) not in batch.reverted:
-        batch.reverted[str(run_id)] = _result(batch, run_id)
-        batch.save(update_fields=["reverted"])
-    return True
-
-
-def _result(batch: AgentBatch, run_id: UUID) -> JsonObject:
+def revert_run(batch: AgentBatch, run_id: UUID) -> JsonObject:
     found: JsonObject = {"reverted": [], "kept": [], "unstaged": [], "error": ""}
     via: Via = "admin" if batch.revert_via == "admin" else "api"
     if batch.revert_by is None:
@@ -126,7 +120,12 @@ def _result(batch: AgentBatch, run_id: UUID) -> JsonObject:
         with transaction.atomic():
             done = undo_run(run_id=run_id, actor=Actor(user=batch.revert_by, via=via))
     except CmsError as error:
-        return found | {"error": _why(run_id, error)}
+        if error.code != "nothing_to_revert":
+            return found | {"error": error.message}
+        in_trash = AgentRun.objects.filter(pk=run_id, post__deleted_at__isnull=False).exists()
+        return found | {
+            "error": _("Its post is in the trash; restore it first.") if in_trash else ""
+        }
     return found | {
         "reverted": list(done.reverted),
         "kept": list(done.kept),
@@ -134,20 +133,12 @@ def _result(batch: AgentBatch, run_id: UUID) -> JsonObject:
     }
 
 
-def _why(run_id: UUID, error: CmsError) -> str:
-    """Nothing where there was nothing to take back."""
-    if error.code != "nothing_to_revert":
-        return error.message
-    is_in_trash = AgentRun.objects.filter(pk=run_id, post__deleted_at__isnull=False).exists()
-    return _("Its post is in the trash; restore it first.") if is_in_trash else ""
-
-
 def wake_waiting() -> int:
     """Begin again what a lost message or a dead worker left. Answers how many batches. For the sweep."""
     late = AgentBatch.objects.filter(
-        revert_asked_at__lt=timezone.now() - _SLOW, reverted_at__isnull=True
+        revert_asked_at__lt=timezone.now() - RESEND_AFTER, reverted_at__isnull=True
     )
     ids = list(late.values_list("pk", flat=True)[:10])
     for batch_id in ids:
-        _send(batch_id)
+        send_revert(batch_id)
     return len(ids)

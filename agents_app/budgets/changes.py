@@ -86,13 +86,15 @@ def set_budget(*, name: str, changes: LimitChanges, actor: Actor) -> str:
     actor.require_person("change budgets")
     actor.require("agents.edit")
     lock_budgets()
-    key = _key_of(name)
+    if name in NAMES or len(name) > ID_MAX or not name.isprintable():
+        raise unknown_agent(name[:ID_MAX])
+    key = {wire: key for key, wire in NAMES.items()}.get(name, name)
     row = Budget.objects.filter(pk=key).first()
     if row is None and key not in NAMES and get_agent(key) is None:
         raise unknown_agent(name)
     before = limits_in(row)
     limits = replace(before, **changes)
-    _check(limits)
+    check_limits(limits)
     row = row or Budget(agent_id=key)
     if before == limits:
         return key
@@ -103,7 +105,10 @@ def set_budget(*, name: str, changes: LimitChanges, actor: Actor) -> str:
         Budget.objects.filter(pk=key).delete()
     else:
         row.save()
-    _forget_notices(key)
+    # People are told anew of a limit that is another one now.
+    notices = BudgetNotice.objects.all()
+    notices = notices.exclude(agent_id=ALL) if key == DEFAULT else notices.filter(agent_id=key)
+    notices.delete()
     payload: JsonObject = {
         "agentId": name,
         "before": wire_of(before),
@@ -135,7 +140,7 @@ def wire_of(limits: BudgetLimits) -> JsonObject:
     }
 
 
-def _check(limits: BudgetLimits) -> None:
+def check_limits(limits: BudgetLimits) -> None:
     for field, wire in _FIELDS.items():
         value: int | Decimal | None = getattr(limits, field)
         if value is None:
@@ -157,17 +162,3 @@ def _check(limits: BudgetLimits) -> None:
                 _("%(wire)s is a whole number from 0 to %(tokens_most)s.")
                 % {"wire": wire, "tokens_most": f"{TOKENS_MOST:,}"},
             )
-
-
-def _key_of(name: str) -> str:
-    """The key of a budget by its name on the wire: an agent's id, `default` or `all`. Raises `NotFound`."""
-    keys = {wire: key for key, wire in NAMES.items()}
-    if name in NAMES or len(name) > ID_MAX or not name.isprintable():
-        raise unknown_agent(name[:ID_MAX])
-    return keys.get(name, name)
-
-
-def _forget_notices(key: str) -> None:
-    """People are told anew of a limit that is another one now."""
-    told = BudgetNotice.objects.all()
-    (told.exclude(agent_id=ALL) if key == DEFAULT else told.filter(agent_id=key)).delete()

@@ -170,23 +170,29 @@ def _sizes(agent: AgentDefinition, posts: Sequence[Post], words: str) -> list[in
     """The tokens of the first question about each post. Four queries."""
     run = AgentRun(agent_id=agent.id, scope=Scope.BULK, open_ended_context=words)
     documents = [layers.ai_review.document for layers in open_layers_of_many(posts)]
-    shared = _shared_props(documents)
+    ids = {
+        module.instance_id
+        for document in documents
+        for module in document.modules
+        if module.scope == "global"
+    }
+    rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
+    shared: dict[str, JsonObject] = {str(pk): props for pk, props in rows}
     tools = sum(
         len(tool.description) + len(json.dumps(lean_schema(tool.arguments)))
         for tool in listed_tools(agent)
     )
     return [
-        _tokens(
-            tools
-            + len(system_prompt(agent, run, document))
-            + len(json.dumps(_payload(document, shared, words), ensure_ascii=False))
+        -(
+            -(
+                tools
+                + len(system_prompt(agent, run, document))
+                + len(json.dumps(_payload(document, shared, words), ensure_ascii=False))
+            )
+            // CHARACTERS_PER_TOKEN
         )
         for document in documents
     ]
-
-
-def _tokens(characters: int) -> int:
-    return -(-characters // CHARACTERS_PER_TOKEN)
 
 
 def _payload(document: PostDocument, shared: dict[str, JsonObject], words: str) -> JsonObject:
@@ -198,14 +204,3 @@ def _payload(document: PostDocument, shared: dict[str, JsonObject], words: str) 
             value["props"] = shared.get(module.instance_id, {})
         modules.append(value)
     return {**document.to_json(), "modules": modules, "context": {"openEndedContext": words}}
-
-
-def _shared_props(documents: Sequence[PostDocument]) -> dict[str, JsonObject]:
-    ids = {
-        module.instance_id
-        for document in documents
-        for module in document.modules
-        if module.scope == "global"
-    }
-    rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
-    return {str(pk): props for pk, props in rows}

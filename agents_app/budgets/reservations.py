@@ -7,7 +7,6 @@ never goes beyond a limit. The lock is for moments: never hold it while a provid
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
@@ -57,7 +56,7 @@ def reserve(
     for what no agent asked for. Raises `BudgetExceeded`, or `ProviderStopped` where the run is another worker's.
     """
     asked = _amount(tokens, cost)
-    answer = _try(agent_id, run, asked, min(max(input_tokens, 0), asked.tokens))
+    answer = reserve_or_refuse(agent_id, run, asked, min(max(input_tokens, 0), asked.tokens))
     if isinstance(answer, BudgetExceeded):
         raise answer
     return answer
@@ -65,14 +64,16 @@ def reserve(
 
 # What was refused is told of all the same, so the refusal is answered, not raised.
 @transaction.atomic(durable=True)
-def _try(
+def reserve_or_refuse(
     agent_id: str, run: AgentRun | None, asked: Amount, input_tokens: int
 ) -> Reservation | BudgetExceeded:
     lock_budgets()
-    if run is not None and run.status == RunStatus.RUNNING and not _is_its_own(run):
-        raise ProviderStopped("The run is no longer this worker's.")
+    if run is not None and run.status == RunStatus.RUNNING:
+        own = AgentRun.objects.filter(pk=run.pk, attempt=run.attempt, status=RunStatus.RUNNING)
+        if not own.exists():
+            raise ProviderStopped("The run is no longer this worker's.")
     day = today()
-    refused = _refusal(agent_id, asked, day)
+    refused = find_exceeded(agent_id, asked, day)
     if refused is not None:
         return refused
     return Reservation.objects.create(
@@ -86,13 +87,7 @@ def _try(
     )
 
 
-def _is_its_own(run: AgentRun) -> bool:
-    return AgentRun.objects.filter(
-        pk=run.pk, attempt=run.attempt, status=RunStatus.RUNNING
-    ).exists()
-
-
-def _refusal(agent_id: str, asked: Amount, day: date) -> BudgetExceeded | None:
+def find_exceeded(agent_id: str, asked: Amount, day: date) -> BudgetExceeded | None:
     """The first limit that the request could go beyond. What uses nothing of a unit is not held to its limits."""
     limits = [limit for limit in limits_of(agent_id) if asked.of(limit.unit) > 0]
     if not limits:
@@ -159,20 +154,17 @@ def _settle_as_used(run_id: UUID | None, reservations: QuerySet[Reservation]) ->
         _spend(agent_id, day, amount)
         tell_of_spending(agent_id, day)
     if run_id is not None:
-        _add_to_run(run_id, rows)
+        input_tokens = sum(row.input_tokens for row in rows)
+        output_tokens = sum(row.tokens for row in rows) - input_tokens
+        run = AgentRun.objects.filter(pk=run_id)
+        run.update(
+            input_tokens=F("input_tokens") + input_tokens,
+            output_tokens=F("output_tokens") + output_tokens,
+        )
+        cost = sum((row.cost for row in rows), Decimal(0))
+        if cost:
+            run.update(cost=Coalesce(F("cost"), Decimal(0)) + cost)
     return len(rows)
-
-
-def _add_to_run(run_id: UUID, rows: Sequence[Reservation]) -> None:
-    going_in = sum(row.input_tokens for row in rows)
-    coming_out = sum(row.tokens for row in rows) - going_in
-    run = AgentRun.objects.filter(pk=run_id)
-    run.update(
-        input_tokens=F("input_tokens") + going_in, output_tokens=F("output_tokens") + coming_out
-    )
-    cost = sum((row.cost for row in rows), Decimal(0))
-    if cost:
-        run.update(cost=Coalesce(F("cost"), Decimal(0)) + cost)
 
 
 def _spend(agent_id: str, day: date, amount: Amount) -> None:

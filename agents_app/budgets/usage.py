@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
@@ -44,12 +44,18 @@ def budget(key: str, day: date) -> BudgetView:
 def budgets(day: date) -> list[BudgetView]:
     """Those of all together, of every agent, then each agent by id. Three queries, however many there are."""
     rows = Budget.objects.in_bulk()
-    used = _used_by_agent(day)
+    used = used_by_agent(day)
     default = limits_in(rows.get(DEFAULT))
     ids = {agent.id for agent in all_agents()} | set(rows) | set(used) - {DEFAULT, ALL}
     together = limits_in(rows.get(ALL))
     found = [
-        BudgetView(ALL, together, together, *_sum(used.values())),
+        BudgetView(
+            ALL,
+            together,
+            together,
+            sum((today for today, _ in used.values()), Amount()),
+            sum((month for _, month in used.values()), Amount()),
+        ),
         BudgetView(DEFAULT, default, default, Amount(), Amount()),
     ]
     for id_ in sorted(ids - {DEFAULT, ALL}):
@@ -58,7 +64,7 @@ def budgets(day: date) -> list[BudgetView]:
     return found
 
 
-def _used_by_agent(day: date) -> dict[str, tuple[Amount, Amount]]:
+def used_by_agent(day: date) -> dict[str, tuple[Amount, Amount]]:
     """Of today and of the month, with what is reserved."""
     found: dict[str, tuple[Amount, Amount]] = defaultdict(lambda: (Amount(), Amount()))
     span = {"day__gte": begin_of("month", day), "day__lt": end_of("month", day)}
@@ -72,13 +78,6 @@ def _used_by_agent(day: date) -> dict[str, tuple[Amount, Amount]]:
             today = today + amount if row["day"] == day else today
             found[row["agent_id"]] = (today, month + amount)
     return found
-
-
-def _sum(amounts: Iterable[tuple[Amount, Amount]]) -> tuple[Amount, Amount]:
-    today = month = Amount()
-    for one, other in amounts:
-        today, month = today + one, month + other
-    return today, month
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from io import BytesIO
@@ -121,34 +122,53 @@ def generate_image(
     budget does not allow it), and `ProviderStopped` where the run was taken from this worker.
     """
     actor.require("media.upload")
-    prompt, alt_text = _checked(prompt, alt_text)
-    place = _place(post_id, path, actor)
-    run = _run_of(actor)
+    prompt, alt_text = check_words(prompt, alt_text)
+    place: PictureField | None = None
+    if post_id is not None and path:
+        require_layer(actor, Layer.AI_REVIEW)
+        place = find_place(post_id=post_id, path=path, actor=actor)
+    elif post_id is not None or path is not None:
+        missing = "postId" if post_id is None else "path"
+        raise invalid(missing, "postId and path go together: they name where the picture belongs.")
+    run: AgentRun | None = None
+    with suppress(ValueError):
+        run = AgentRun.objects.filter(pk=UUID(actor.run_id)).first() if actor.run_id else None
     try:
-        made, choice = _made(prompt, size, actor, run)
+        made, choice = make_within_budget(prompt, size, actor, run)
     except (ProviderStopped, CmsError):
         raise
     except ProviderError as error:
         raise RuleViolation(f"No picture was made. {error}", code="image_failed") from None
+    # Providers answer in the format that they like. What it really is, media finds out.
+    suffix = ".webp" if made.data[8:12] == b"WEBP" else ".png"
+    if made.data.startswith(b"\xff\xd8"):
+        suffix = ".jpg"
+    maker = "the demo (no AI)" if choice.provider == DEMO else f"{choice.provider} {choice.model}"
+    description = f"Made by {maker} from the words: {' '.join(prompt.split())}"
     asset = store_image(
         file=BytesIO(made.data),
-        filename=f"{slugify(alt_text)[:80] or 'picture'}{_suffix(made.data)}",
+        filename=f"{slugify(alt_text)[:80] or 'picture'}{suffix}",
         alt_text=alt_text,
-        description=_description(prompt, choice),
+        description=description[:_DESCRIPTION_MAX],
         categories=[CATEGORY],
         actor=actor,
     )
-    return GeneratedImage(asset, _propose(asset, place, actor) if place else None)
-
-
-def _run_of(actor: Actor) -> AgentRun | None:
+    if place is None:
+        return GeneratedImage(asset, None)
     try:
-        return AgentRun.objects.filter(pk=UUID(actor.run_id)).first() if actor.run_id else None
-    except ValueError:
-        return None
+        staged = stage(
+            post_id=place.post_id,
+            layer=Layer.AI_REVIEW,
+            actor=actor,
+            edit=place.edit(str(asset.pk)),
+        )
+    except RuleViolation as error:
+        kept = f"The picture was made and is {asset.pk}, but it was not staged: {error.message}"
+        raise RuleViolation(kept, code=error.code, details=error.details) from None
+    return GeneratedImage(asset, staged)
 
 
-def _checked(prompt: str, alt_text: str) -> tuple[str, str]:
+def check_words(prompt: str, alt_text: str) -> tuple[str, str]:
     refuse_unstorable(prompt, "prompt")
     refuse_unstorable(alt_text, "altText")
     prompt = prompt.strip()
@@ -162,17 +182,7 @@ def _checked(prompt: str, alt_text: str) -> tuple[str, str]:
     return prompt, clean_alt_text(alt_text)
 
 
-def _place(post_id: UUID | None, path: str | None, actor: Actor) -> PictureField | None:
-    if post_id is None and path is None:
-        return None
-    if post_id is None or not path:
-        missing = "postId" if post_id is None else "path"
-        raise invalid(missing, "postId and path go together: they name where the picture belongs.")
-    require_layer(actor, Layer.AI_REVIEW)
-    return find_place(post_id=post_id, path=path, actor=actor)
-
-
-def _made(
+def make_within_budget(
     prompt: str, size: Size, actor: Actor, run: AgentRun | None
 ) -> tuple[MadeImage, ProviderChoice]:
     """The picture, reserved before and settled after. Raises `ProviderError`."""
@@ -189,8 +199,11 @@ def _made(
         cost=image_cost(choice, size),
         input_tokens=going_in,
     )
+    seconds = _SECONDS
+    if run is not None and run.deadline_at is not None:
+        seconds = min((run.deadline_at - timezone.now()).total_seconds(), _SECONDS)
     try:
-        made = make_image(choice, prompt=prompt, size=size, seconds=_seconds_left(run))
+        made = make_image(choice, prompt=prompt, size=size, seconds=seconds)
     except ProviderError as error:
         if error.worked:
             # It may well have been made, and be paid for.
@@ -215,36 +228,3 @@ def _settle(
         list(AgentRun.objects.select_for_update(no_key=True).filter(pk=run.pk).values_list("pk"))
     if settle(reservation, tokens=input_tokens + output_tokens, cost=cost) and run is not None:
         add_usage(run, input_tokens=input_tokens, output_tokens=output_tokens, cost=cost)
-
-
-def _seconds_left(run: AgentRun | None) -> float:
-    if run is None or run.deadline_at is None:
-        return _SECONDS
-    return min((run.deadline_at - timezone.now()).total_seconds(), _SECONDS)
-
-
-def _suffix(data: bytes) -> str:
-    """By the content: providers answer in the format that they like. What it really is, media finds out."""
-    if data.startswith(b"\xff\xd8"):
-        return ".jpg"
-    return ".webp" if data[8:12] == b"WEBP" else ".png"
-
-
-def _description(prompt: str, choice: ProviderChoice) -> str:
-    """Where the picture comes from, for whoever looks at the file."""
-    who = "the demo (no AI)" if choice.provider == DEMO else f"{choice.provider} {choice.model}"
-    return f"Made by {who} from the words: {' '.join(prompt.split())}"[:_DESCRIPTION_MAX]
-
-
-def _propose(asset: Asset, place: PictureField, actor: Actor) -> Staged:
-    """The picture in its place. Where that was refused meanwhile, the picture is kept, and the refusal names it."""
-    try:
-        return stage(
-            post_id=place.post_id,
-            layer=Layer.AI_REVIEW,
-            actor=actor,
-            edit=place.edit(str(asset.pk)),
-        )
-    except RuleViolation as error:
-        kept = f"The picture was made and is {asset.pk}, but it was not staged: {error.message}"
-        raise RuleViolation(kept, code=error.code, details=error.details) from None

@@ -64,7 +64,12 @@ class ReactionLane:
         is_to_be_sent = delivery.status in (DeliveryStatus.PENDING, DeliveryStatus.SENDING)
         if is_to_be_sent and not only_enabled([agent]):
             raise NothingToSend(OFF)
-        call = _call(reaction, values_of(run, agent), delivery, run)
+        if isinstance(reaction, WebhookReaction):
+            call = webhook_request(reaction.config, values_of(run, agent), delivery, run)
+        elif isinstance(reaction, ChatReaction):
+            call = chat_request(reaction.config, values_of(run, agent))
+        else:
+            raise NothingToSend(GONE)
         if len(call.body) > _BODY_MAX:
             raise NothingToSend(
                 f"What the reaction makes of this run has over {_BODY_MAX:,} bytes."
@@ -72,17 +77,7 @@ class ReactionLane:
         return call
 
 
-def _call(
-    reaction: Reaction, values: JsonObject, delivery: Delivery, run: AgentRun
-) -> OutgoingRequest:
-    if isinstance(reaction, WebhookReaction):
-        return _webhook(reaction.config, values, delivery, run)
-    if isinstance(reaction, ChatReaction):
-        return _chat(reaction.config, values)
-    raise NothingToSend(GONE)
-
-
-def _webhook(
+def webhook_request(
     config: WebhookConfig, values: JsonObject, delivery: Delivery, run: AgentRun
 ) -> OutgoingRequest:
     body, content_type = b"", JSON_TYPE
@@ -105,11 +100,15 @@ def _webhook(
     )
 
 
-def _chat(config: ChatConfig, values: JsonObject) -> OutgoingRequest:
+def chat_request(config: ChatConfig, values: JsonObject) -> OutgoingRequest:
     url = config.webhook_url or settings.CMS_ENV.chat_webhook_url
     if not url:
         raise NothingToSend("The reaction has no webhookUrl, and CHAT_WEBHOOK_URL is not set.")
-    text = filled_words(config.template, values, _plain)
+    text = filled_words(
+        config.template,
+        values,
+        lambda path, words: words if path in _OURS else plain(words, _CHAT_WORDS_MAX),
+    )
     body: dict[str, Json] = {"text": text}
     if config.channel:
         body["channel"] = config.channel
@@ -119,7 +118,3 @@ def _chat(config: ChatConfig, values: JsonObject) -> OutgoingRequest:
     return OutgoingRequest(
         url=url, headers={}, body=orjson.dumps(body), secrets=secrets, is_named=False
     )
-
-
-def _plain(path: str, words: str) -> str:
-    return words if path in _OURS else plain(words, _CHAT_WORDS_MAX)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -12,7 +11,6 @@ from django.utils import timezone
 
 from agents_app.definitions.files import get_agent
 from agents_app.definitions.reactions import Reaction
-from agents_app.definitions.schema import AgentDefinition
 from agents_app.definitions.switches import only_enabled
 from agents_app.models import AgentRun, RunReaction, RunStatus
 from agents_app.reactions.delivery_channel import PREFIX, ReactionLane, lane_of
@@ -53,40 +51,12 @@ def react(event: Event) -> None:
     ):
         return
     begun = set(RunReaction.objects.filter(run=run).values_list("number", flat=True))
-    wanted = [
-        (number, reaction) for number, reaction in _holding(agent, run) if number not in begun
-    ]
-    _begin(event, run, wanted)
-
-
-def _holding(agent: AgentDefinition, run: AgentRun) -> list[tuple[int, Reaction]]:
     values = values_of(run, agent)
-    return [
-        (number, reaction)
-        for number, reaction in enumerate(agent.reactions, 1)
-        if _holds(reaction, run, values)
-    ]
-
-
-def _holds(reaction: Reaction, run: AgentRun, values: JsonObject) -> bool:
-    match reaction.trigger:
-        case "always":
-            return True
-        case "on_success":
-            return run.status == RunStatus.SUCCEEDED
-        case "on_error":
-            return run.status in _ERRORS
-    condition = reaction.condition
-    if condition is None:  # the file's check refuses that
-        return False
-    in_full = path_in_full(condition.field)
-    return condition.model_copy(update={"field": in_full}).holds(values)
-
-
-def _begin(event: Event, run: AgentRun, wanted: Sequence[tuple[int, Reaction]]) -> None:
     deliveries: list[Delivery] = []
     rows: list[RunReaction] = []
-    for number, reaction in wanted:
+    for number, reaction in enumerate(agent.reactions, 1):
+        if number in begun or not trigger_holds(reaction, run, values):
+            continue
         row = RunReaction(
             run=run,
             number=number,
@@ -107,6 +77,21 @@ def _begin(event: Event, run: AgentRun, wanted: Sequence[tuple[int, Reaction]]) 
             wake(row.pk)
 
 
+def trigger_holds(reaction: Reaction, run: AgentRun, values: JsonObject) -> bool:
+    match reaction.trigger:
+        case "always":
+            return True
+        case "on_success":
+            return run.status == RunStatus.SUCCEEDED
+        case "on_error":
+            return run.status in _ERRORS
+    condition = reaction.condition
+    if condition is None:  # the file's check refuses that
+        return False
+    in_full = path_in_full(condition.field)
+    return condition.model_copy(update={"field": in_full}).holds(values)
+
+
 def target_of(reaction: Reaction) -> str:
     """Whom a reaction calls: a host, which is all of an address that anybody may see, or a tool."""
     if reaction.type == "mcp_tool":
@@ -119,10 +104,10 @@ def target_of(reaction: Reaction) -> str:
 
 def wake(reaction_id: int) -> None:
     """Tell a worker, after the commit. A lost message is made good by the sweep."""
-    after_commit(lambda: _send(reaction_id), f"reaction {reaction_id}")
 
+    def send() -> None:
+        from agents_app.tasks import call_reaction
 
-def _send(reaction_id: int) -> None:
-    from agents_app.tasks import call_reaction
+        call_reaction.delay(reaction_id)
 
-    call_reaction.delay(reaction_id)
+    after_commit(send, f"reaction {reaction_id}")

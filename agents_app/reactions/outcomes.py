@@ -49,26 +49,23 @@ def status_of(delivery: Delivery) -> str:
     return ReactionStatus.RUNNING.value if is_sending else delivery.status
 
 
-_BATCH: Final = 500
+_BATCH_SIZE: Final = 500
 
 
 def keep_outcomes() -> int:
     """Write the outcome of every finished delivery into its reaction. Answers how many."""
-    total = 0
-    while kept := _keep_batch():
-        total += kept
-    return total
-
-
-@transaction.atomic
-def _keep_batch() -> int:
-    finished = RunReaction.objects.filter(
+    unkept = RunReaction.objects.filter(
         finished_at=None, delivery__isnull=False, delivery__finished_at__isnull=False
     )
-    rows = list(finished.select_related("delivery").order_by("pk")[:_BATCH])
-    for row in rows:
-        outcome = outcome_of(row)
-        row.status, row.attempts = outcome.status, outcome.attempts
-        row.error, row.finished_at = outcome.error, outcome.finished_at
-    RunReaction.objects.bulk_update(rows, ["status", "attempts", "error", "finished_at"])
-    return len(rows)
+    total = 0
+    while True:
+        with transaction.atomic():
+            rows = list(unkept.select_related("delivery").order_by("pk")[:_BATCH_SIZE])
+            for row in rows:
+                outcome = outcome_of(row)
+                row.status, row.attempts = outcome.status, outcome.attempts
+                row.error, row.finished_at = outcome.error, outcome.finished_at
+            RunReaction.objects.bulk_update(rows, ["status", "attempts", "error", "finished_at"])
+        if not rows:
+            return total
+        total += len(rows)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from contextlib import suppress
 
 from django.conf import settings
 from django.urls import NoReverseMatch, reverse
 
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun
-from content.models import Post
 from content.store import iso
 from core.json import JsonObject
 from core.models import Event
@@ -31,71 +30,54 @@ def is_forgotten(event: Event, run: AgentRun) -> bool:
 
 def values_of(run: AgentRun, agent: AgentDefinition) -> JsonObject:
     """The table is in docs/agents.md. Its event and its post are loaded with the run."""
+    post, event = run.post, run.event
+    form_slug = event.payload.get("formSlug") if event is not None else None
+    site_url = str(settings.SITE_URL)
+    with suppress(NoReverseMatch):  # a site without the admin
+        site_url += reverse("admin:agents_app_agentrun_change", args=[run.pk])
+    seconds: float | None = None
+    if run.started_at is not None and run.finished_at is not None:
+        seconds = round((run.finished_at - run.started_at).total_seconds(), 3)
     return {
         "agent": {"id": agent.id, "name": agent.name},
         "run": {
             "id": str(run.pk),
             "scope": run.scope,
-            "url": _page_of(run),
+            "url": site_url,
             "createdAt": iso(run.created_at),
             "startedAt": iso(run.started_at),
             "finishedAt": iso(run.finished_at),
-            "seconds": _seconds(run.started_at, run.finished_at),
+            "seconds": seconds,
         },
-        "result": _result(run),
+        "result": {
+            "runId": str(run.pk),
+            "status": run.status,
+            "summary": run.summary,
+            "value": run.value,
+            "staged": list(run.staged),
+            "error": run.error or None,
+            "provider": run.provider or None,
+            "model": run.model or None,
+            "usage": {"inputTokens": run.input_tokens, "outputTokens": run.output_tokens},
+            "cost": float(run.cost) if run.cost is not None else None,
+            "slug": post.slug if post is not None else None,
+            "post": None
+            if post is None
+            else {
+                "id": str(post.pk),
+                "type": post.type,
+                "locale": post.locale,
+                "slug": post.slug,
+                "title": post.title,
+                "status": post.status,
+                "url": post.path,
+            },
+        },
         "data": {
             "postId": str(run.post_id) if run.post_id else None,
             "scope": run.scope,
             "fieldKey": run.field_key or None,
-            "event": run.event.name if run.event is not None else None,
-            "formSlug": _form_slug(run),
+            "event": event.name if event is not None else None,
+            "formSlug": form_slug if isinstance(form_slug, str) else None,
         },
     }
-
-
-def _result(run: AgentRun) -> JsonObject:
-    post = run.post
-    return {
-        "runId": str(run.pk),
-        "status": run.status,
-        "summary": run.summary,
-        "value": run.value,
-        "staged": list(run.staged),
-        "error": run.error or None,
-        "provider": run.provider or None,
-        "model": run.model or None,
-        "usage": {"inputTokens": run.input_tokens, "outputTokens": run.output_tokens},
-        "cost": float(run.cost) if run.cost is not None else None,
-        "slug": post.slug if post is not None else None,
-        "post": _post(post) if post is not None else None,
-    }
-
-
-def _post(post: Post) -> JsonObject:
-    return {
-        "id": str(post.pk),
-        "type": post.type,
-        "locale": post.locale,
-        "slug": post.slug,
-        "title": post.title,
-        "status": post.status,
-        "url": post.path,
-    }
-
-
-def _form_slug(run: AgentRun) -> str | None:
-    slug = run.event.payload.get("formSlug") if run.event is not None else None
-    return slug if isinstance(slug, str) else None
-
-
-def _seconds(began: datetime | None, ended: datetime | None) -> float | None:
-    if began is None or ended is None:
-        return None
-    return round((ended - began).total_seconds(), 3)
-
-
-def _page_of(run: AgentRun) -> str:
-    try:
-        return str(settings.SITE_URL) + reverse("admin:agents_app_agentrun_change", args=[run.pk])
-    except NoReverseMatch:  # a site without the admin
-        return str(settings.SITE_URL)

@@ -14,7 +14,7 @@ from agents_app.models import AiSettings, ProviderCheck
 from agents_app.providers.choices import DEFAULT_MEDIA_MODELS, DEFAULT_MODELS
 from agents_app.providers.port import ProviderChoice
 from agents_app.settings.defaults import ai_settings
-from agents_app.settings.providers import Provider, providers
+from agents_app.settings.providers import providers
 from core import events
 from core.actor import Actor
 from core.errors import Conflict, NotFound, invalid
@@ -33,7 +33,20 @@ def ask_check(*, provider: str, actor: Actor) -> ProviderCheck:
     """
     actor.require_person("test the connection to a provider")
     actor.require("agents.edit")
-    found = _require_usable(provider)
+    found = next(
+        (item for item in providers(ai_settings()) if item.id == provider and item.source), None
+    )
+    if found is None:
+        raise NotFound(
+            _("There is no provider %(name)r to test.") % {"name": provider[:40]},
+            code="unknown_provider",
+        )
+    if not found.is_configured:
+        raise invalid(
+            "provider",
+            _("%(name)s cannot be tested yet: set %(variable)s first.")
+            % {"name": found.name, "variable": found.source},
+        )
     ProviderCheck.objects.bulk_create([ProviderCheck(provider=provider)], ignore_conflicts=True)
     row = ProviderCheck.objects.select_for_update(of=("self",)).get(pk=provider)
     now = timezone.now()
@@ -47,7 +60,13 @@ def ask_check(*, provider: str, actor: Actor) -> ProviderCheck:
     row.checked_at, row.outcome, row.status, row.lacks = None, "", None, []
     row.save()
     events.record("ai.provider.tested", actor=actor, payload={"name": provider})
-    after_commit(lambda: _send(provider), f"test of {provider}")
+
+    def send() -> None:
+        from agents_app.tasks import test_provider
+
+        test_provider.delay(provider)
+
+    after_commit(send, f"test of {provider}")
     return row
 
 
@@ -62,8 +81,13 @@ def check_provider(provider: str) -> None:
     env = settings.CMS_ENV
     choice = ProviderChoice(vendor, "", env.api_key(vendor), env.base_url(vendor))
     found = list_models(choice)
-    wanted = _models_in_use(provider, ai_settings()) if found.is_whole else []
-    lacks = [name for name in wanted if not any(_is_that(name, one) for one in found.models)]
+    wanted = models_in_use(provider, ai_settings()) if found.is_whole else []
+    # Lists name models with their dates or tags: `claude-x-20300101`, `llama3.2:latest`.
+    lacks = [
+        name
+        for name in wanted
+        if not any(one == name or one.startswith((f"{name}-", f"{name}:")) for one in found.models)
+    ]
     # Not where somebody asked again meanwhile: that has its own answer.
     ProviderCheck.objects.filter(pk=provider, asked_at=row.asked_at).update(
         checked_at=timezone.now(),
@@ -80,23 +104,7 @@ def is_lost(row: ProviderCheck) -> bool:
     return row.checked_at is None and is_late
 
 
-def _require_usable(provider: str) -> Provider:
-    found = [item for item in providers(ai_settings()) if item.id == provider and item.source]
-    if not found:
-        raise NotFound(
-            _("There is no provider %(name)r to test.") % {"name": provider[:40]},
-            code="unknown_provider",
-        )
-    if not found[0].is_configured:
-        raise invalid(
-            "provider",
-            _("%(name)s cannot be tested yet: set %(variable)s first.")
-            % {"name": found[0].name, "variable": found[0].source},
-        )
-    return found[0]
-
-
-def _models_in_use(provider: str, row: AiSettings) -> list[str]:
+def models_in_use(provider: str, row: AiSettings) -> list[str]:
     """The models that would answer from this provider where an agent names none."""
     pairs = (
         (row.text_provider, row.text_model, dict[str, str](DEFAULT_MODELS.items())),
@@ -107,14 +115,3 @@ def _models_in_use(provider: str, row: AiSettings) -> list[str]:
         for by, chosen, usual in pairs
     )
     return list(dict.fromkeys(name for name in names if name))
-
-
-def _is_that(name: str, listed: str) -> bool:
-    """Lists name models with their dates or tags: `claude-x-20300101`, `llama3.2:latest`."""
-    return listed == name or listed.startswith((f"{name}-", f"{name}:"))
-
-
-def _send(provider: str) -> None:
-    from agents_app.tasks import test_provider
-
-    test_provider.delay(provider)

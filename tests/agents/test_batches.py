@@ -184,7 +184,7 @@ def test_what_a_dead_worker_left_of_taking_back_is_done_once(
     openai(Reply({"post": {"metaTitle": "Better"}}))
     found = posts(3)
     batch = done(found)
-    monkeypatch.setattr(lifecycle, "_send", lambda batch_id: None)
+    monkeypatch.setattr(lifecycle, "send_revert", lambda batch_id: None)
     lifecycle.revert_batch(batch_id=batch.pk, actor=make.actor("admin"))
     real, calls = vars(lifecycle)["undo_run"], []
 

@@ -25,7 +25,7 @@ from agents_app.admin.run_dialog.form import (
     in_dialog,
     refusal_of,
 )
-from agents_app.batches.creation import MOST, create_bulk_runs
+from agents_app.batches.creation import MAX_POSTS, create_bulk_runs
 from agents_app.definitions.files import agents_for
 from agents_app.definitions.schema import Scope
 from agents_app.definitions.switches import only_enabled
@@ -41,15 +41,15 @@ _TITLE: Final = gettext_lazy("Run an agent on several posts")
 def choose(request: HttpRequest, ids: Sequence[str]) -> HttpResponse:
     """The page that asks which agent is to work on these posts."""
     require(request, "agents.edit")
-    if len(ids) > MOST:
+    if len(ids) > MAX_POSTS:
         sentence = ngettext(
             "At most %(n)d post goes into one batch; choose fewer.",
             "At most %(n)d posts go into one batch; choose fewer.",
-            MOST,
+            MAX_POSTS,
         )
         if in_dialog(request):
-            return _page(request, (), Refused(problem=sentence % {"n": MOST}))
-        messages.error(request, sentence % {"n": MOST})
+            return _page(request, (), Refused(problem=sentence % {"n": MAX_POSTS}))
+        messages.error(request, sentence % {"n": MAX_POSTS})
         return HttpResponseRedirect(reverse("admin:content_post_changelist"))
     return _page(request, ids, None)
 
@@ -65,7 +65,7 @@ def bulk(request: HttpRequest) -> HttpResponse:
     Nobody begins what they saw no estimate of: chosen since, another agent is estimated first.
     """
     require(request, "agents.edit")
-    ids = request.POST.getlist("ids")[: MOST + 1]
+    ids = request.POST.getlist("ids")[: MAX_POSTS + 1]
     if request.POST.get("do") != "run":
         return _page(request, ids, None)
     if request.POST.get("estimated", "") != asked_agent(request):
