@@ -11,14 +11,13 @@ from urllib.parse import urlsplit
 
 from django.utils import timezone
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from agents_app.admin.labels import money, state_badge, tokens
 from agents_app.admin.runs.filters import SCOPES
 from agents_app.definitions.reactions import Reaction
-from agents_app.definitions.schema import AgentDefinition, OpenEndedContext, ScopeEntry
+from agents_app.definitions.schema import AgentDefinition, OpenEndedContext
 from agents_app.definitions.status import Agent, AgentAccount, Answering
 from agents_app.runs.outcomes import AcceptanceRate
 from agents_app.settings.providers import NAMES
@@ -43,41 +42,38 @@ class Where:
 
 
 def row_of(found: Agent) -> dict[str, Any]:
+    look, label = ("succeeded", _("On")) if found.is_enabled else ("archived", _("Off"))
+    state = format_html('<span class="badge badge-{}">{}</span>', look, label)
     return {
         "agent": found.definition,
-        "scopes": [_where(entry) for entry in found.definition.scopes],
+        "scopes": [
+            Where(
+                str(SCOPES[entry.scope]),
+                ", ".join((*entry.field_types, *entry.field_keys, *entry.form_slugs)),
+                entry.order,
+                entry.enabled,
+            )
+            for entry in found.definition.scopes
+        ],
         "where": [str(SCOPES[entry.scope]) for entry in found.definition.scopes if entry.enabled],
-        "text": _said(found.text),
-        "media": _said(found.media) if found.media else "",
+        "text": provider_label(found.text),
+        "media": provider_label(found.media) if found.media else "",
         "problem": found.text.problem or (found.media.problem if found.media else ""),
         "doubts": found.doubts,
         "account": str(_ACCOUNTS[found.account.state]),
         "account_is_off": found.account.state == "off",
         "is_enabled": found.is_enabled,
-        "state": _state(found),
+        "state": state,
         "last": found.last,
         "last_badge": state_badge(found.last) if found.last else "",
     }
 
 
-def _where(entry: ScopeEntry) -> Where:
-    limits = ", ".join((*entry.field_types, *entry.field_keys, *entry.form_slugs))
-    return Where(str(SCOPES[entry.scope]), limits, entry.order, entry.enabled)
-
-
-def _said(answering: Answering) -> str:
+def provider_label(answering: Answering) -> str:
     if answering.is_demo:
         return in_words(NAMES[answering.provider])
     name = NAMES.get(answering.provider, answering.provider).partition(",")[0]
     return f"{name} {answering.model}".strip() or _("Nobody")
-
-
-def _badge(look: str, text: str) -> SafeString:
-    return format_html('<span class="badge badge-{}">{}</span>', look, text)
-
-
-def _state(found: Agent) -> SafeString:
-    return _badge("succeeded", _("On")) if found.is_enabled else _badge("archived", _("Off"))
 
 
 def username_of(account: AgentAccount) -> str:
@@ -89,7 +85,7 @@ def options_of(definition: AgentDefinition) -> list[tuple[str, str]]:
     config, words = definition.llm_config, definition.open_ended_context
     options = config.options
     found = [
-        (_("Words of your own"), _words(words)),
+        (_("Words of your own"), open_ended_label(words)),
         (_("Temperature"), "" if options.temperature is None else f"{options.temperature:g}"),
         (_("Longest answer"), tokens_of_answer(options.max_tokens)),
         (_("API key"), _("Its file has one of its own") if config.api_key else ""),
@@ -102,7 +98,7 @@ def tokens_of_answer(most: int | None) -> str:
     return tokens(most) if most else ""
 
 
-def _words(rule: OpenEndedContext) -> str:
+def open_ended_label(rule: OpenEndedContext) -> str:
     if not rule.enabled:
         return ""
     label = in_words(rule.label or "") or _("Yes")

@@ -48,10 +48,10 @@ def choose(request: HttpRequest, ids: Sequence[str]) -> HttpResponse:
             MAX_POSTS,
         )
         if in_dialog(request):
-            return _page(request, (), Refused(problem=sentence % {"n": MAX_POSTS}))
+            return bulk_page(request, (), Refused(problem=sentence % {"n": MAX_POSTS}))
         messages.error(request, sentence % {"n": MAX_POSTS})
         return HttpResponseRedirect(reverse("admin:content_post_changelist"))
-    return _page(request, ids, None)
+    return bulk_page(request, ids, None)
 
 
 register_list_action(ListAction("run_agent", gettext_lazy("Run an agent…"), "agents.edit", choose))
@@ -67,10 +67,10 @@ def bulk(request: HttpRequest) -> HttpResponse:
     require(request, "agents.edit")
     ids = request.POST.getlist("ids")[: MAX_POSTS + 1]
     if request.POST.get("do") != "run":
-        return _page(request, ids, None)
+        return bulk_page(request, ids, None)
     if request.POST.get("estimated", "") != asked_agent(request):
         sentence = _("You chose another agent. Look at what it will cost, then run it.")
-        return _page(request, ids, Refused(problem=sentence))
+        return bulk_page(request, ids, Refused(problem=sentence))
     try:
         made = create_bulk_runs(
             agent_id=asked_agent(request),
@@ -79,13 +79,17 @@ def bulk(request: HttpRequest) -> HttpResponse:
             open_ended_context=asked_words(request),
         )
     except CmsError as error:
-        return _page(request, ids, refusal_of(error))
+        return bulk_page(request, ids, refusal_of(error))
     return HttpResponseRedirect(reverse("admin:agents_app_agentbatch_change", args=[made.batch.pk]))
 
 
-def _page(request: HttpRequest, ids: Sequence[str], refused: Refused | None) -> HttpResponse:
+def bulk_page(request: HttpRequest, ids: Sequence[str], refused: Refused | None) -> HttpResponse:
     agents = only_enabled(agents_for(Scope.BULK))
-    posts = _posts(ids)
+    uuids: list[UUID] = []
+    for id_ in ids:
+        with suppress(ValueError):
+            uuids.append(UUID(id_))
+    posts = list(Post.objects.alive().filter(pk__in=uuids).order_by("title", "pk"))
     context = {
         **choice_context(request, agents, refused),
         **estimate_context(chosen_of(request, agents), posts, asked_words(request) or ""),
@@ -97,16 +101,3 @@ def _page(request: HttpRequest, ids: Sequence[str], refused: Refused | None) -> 
     status = refused.status if refused else 200
     shown = page(request, "admin/agents/bulk.html", context, title=str(_TITLE), status=status)
     return for_dialog(request, shown, "admin/agents/dialog/bulk.html")
-
-
-def _posts(ids: Sequence[str]) -> list[Post]:
-    """The posts that are there, in the order of their titles."""
-    return list(Post.objects.alive().filter(pk__in=_uuids(ids)).order_by("title", "pk"))
-
-
-def _uuids(ids: Sequence[str]) -> list[UUID]:
-    found = []
-    for id_ in ids:
-        with suppress(ValueError):
-            found.append(UUID(id_))
-    return found

@@ -18,7 +18,7 @@ from agents_app.admin.budgets.provider_checks import connections, test
 from agents_app.budgets import usage
 from agents_app.budgets.changes import set_budgets
 from agents_app.budgets.limits import UNITS, Unit, begin_of, end_of, today
-from agents_app.budgets.usage import BudgetUsage, BudgetView
+from agents_app.budgets.usage import BudgetView
 from agents_app.models import AiSettings
 from agents_app.providers.port import DEMO
 from agents_app.providers.prices import price_list
@@ -48,10 +48,13 @@ class AiSettingsAdmin(PermittedAdmin[AiSettings]):
         sent = request.POST if request.method == "POST" else None
         defaults = DefaultsForm(sent if sent and "defaults" in sent else None, row, found)
         budgets = [BudgetForm(sent if sent and "budgets" in sent else None, view) for view in views]
-        if (defaults.is_bound and _changed_defaults(request, defaults)) or (
-            budgets[0].is_bound and _changed_budgets(request, budgets)
+        # The month and the unit that were looked at stay.
+        query = request.GET.urlencode()
+        shown = f"?{query}" if query else ""
+        if (defaults.is_bound and save_defaults(request, defaults)) or (
+            budgets[0].is_bound and save_budgets(request, budgets)
         ):
-            return HttpResponseRedirect(f"{reverse(_PAGE)}{_kept(request)}")
+            return HttpResponseRedirect(f"{reverse(_PAGE)}{shown}")
         tested = connections(found)
         context = {
             "connections": tested,
@@ -61,9 +64,9 @@ class AiSettingsAdmin(PermittedAdmin[AiSettings]):
             "headings": [cell.label for cell in budgets[0].cells],
             "is_demo": all(item.id == DEMO for item in found if item.is_default),
             "prices_date": price_list().date,
-            "known_models": _known_models(found),
+            "known_models": known_models(found),
             "refused": any(item.is_bound and item.errors for item in budgets),
-            **_usage(request, views, now),
+            **usage_context(request, views, now),
         }
         page = form_page(request, "admin/agents/money.html", AiSettings, context, title=_TITLE)
         if context["refused"] or (defaults.is_bound and defaults.errors):
@@ -83,7 +86,7 @@ class AiSettingsAdmin(PermittedAdmin[AiSettings]):
 _TITLE: Final = gettext_lazy("AI settings")
 
 
-def _known_models(found: Sequence[Provider]) -> list[tuple[str, list[str]]]:
+def known_models(found: Sequence[Provider]) -> list[tuple[str, list[str]]]:
     """The models by kind whose prices are known, of providers that can be used here; any other may be typed."""
     prices = price_list()
     usable = {(item.kind, item.id) for item in found if item.is_configured}
@@ -94,7 +97,7 @@ def _known_models(found: Sequence[Provider]) -> list[tuple[str, list[str]]]:
     return [("text", sorted(texts)), ("media", sorted(images))]
 
 
-def _changed_defaults(request: HttpRequest, form: DefaultsForm) -> bool:
+def save_defaults(request: HttpRequest, form: DefaultsForm) -> bool:
     if not form.is_valid():
         return False
     with refusals_at_fields(form):
@@ -105,7 +108,7 @@ def _changed_defaults(request: HttpRequest, form: DefaultsForm) -> bool:
     return True
 
 
-def _changed_budgets(request: HttpRequest, rows: list[BudgetForm]) -> bool:
+def save_budgets(request: HttpRequest, rows: list[BudgetForm]) -> bool:
     """All of them or none."""
     valid = [row.is_valid() for row in rows]
     if not all(valid):
@@ -120,17 +123,19 @@ def _changed_budgets(request: HttpRequest, rows: list[BudgetForm]) -> bool:
     return True
 
 
-def _kept(request: HttpRequest) -> str:
-    """The month and the unit that were looked at."""
-    query = request.GET.urlencode()
-    return f"?{query}" if query else ""
-
-
-def _usage(request: HttpRequest, views: list[BudgetView], now: date) -> dict[str, Any]:
-    month = _month(request.GET.get("month", ""), now)
+def usage_context(request: HttpRequest, views: list[BudgetView], now: date) -> dict[str, Any]:
+    # The first day of the month that is asked for; of this one for anything else.
+    text = request.GET.get("month", "")
+    try:
+        day = date.fromisoformat(f"{text}-01") if len(text) == len("2030-01") else now
+    except ValueError:
+        day = now
+    month = begin_of("month", min(day, now) if day.year >= 2000 else now)
     last = end_of("month", month) - timedelta(days=1)
     found = usage.usage(month, last)
-    unit = _unit(request.GET.get("unit", ""), found)
+    # Money where it was spent, unless somebody asks for tokens.
+    unit: Unit = "cost" if found.total.cost or not found.total.tokens else "tokens"
+    unit = next((name for name in UNITS if name == request.GET.get("unit", "")), unit)
     is_now = month == begin_of("month", now)
     before = begin_of("month", month - timedelta(days=1))
     return {
@@ -144,19 +149,3 @@ def _usage(request: HttpRequest, views: list[BudgetView], now: date) -> dict[str
         "bars": bars(found, unit, views, is_now=is_now),
         "today": views[0].today,
     }
-
-
-def _month(text: str, now: date) -> date:
-    """The first day of the month that is asked for; this one for anything else."""
-    try:
-        found = date.fromisoformat(f"{text}-01") if len(text) == len("2030-01") else now
-    except ValueError:
-        found = now
-    return begin_of("month", min(found, now)) if found.year >= 2000 else begin_of("month", now)
-
-
-def _unit(text: str, found: BudgetUsage) -> Unit:
-    """Money where it was spent, unless somebody asks for tokens."""
-    if text in UNITS:
-        return text
-    return "cost" if found.total.cost or not found.total.tokens else "tokens"

@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from agents_app.models import CheckOutcome, ProviderCheck
 from agents_app.settings.provider_checks import ask_check, is_lost
 from agents_app.settings.providers import Provider
 from core.admin.rights import actor_of, answers_refusals, refusals_as_messages, require
+
+_PROBLEMS: Final[Mapping[str, Promise]] = {
+    CheckOutcome.KEY_REFUSED: gettext_lazy(
+        "It refused the key (%(status)s). Put a valid one into %(variable)s, and start anew."
+    ),
+    CheckOutcome.QUOTA: gettext_lazy(
+        "It takes no requests at present (%(status)s): the quota or credit is used up, or there were "
+        "too many. Look into the account at the provider."
+    ),
+    CheckOutcome.UNREACHABLE: gettext_lazy(
+        "Its address could not be reached. Check the address and this server's way out."
+    ),
+    CheckOutcome.SILENT: gettext_lazy(
+        "It did not answer within ten seconds. Test again, or check its address."
+    ),
+    CheckOutcome.NO_LIST: gettext_lazy(
+        "Something answers at its address, but knows no list of models (%(status)s). Check the address."
+    ),
+    CheckOutcome.FAILED: gettext_lazy("It failed on its side (%(status)s). Test again later."),
+    CheckOutcome.UNREADABLE: gettext_lazy(
+        "It answered with something that is no list of models. Check its address."
+    ),
+    CheckOutcome.UNUSABLE: gettext_lazy(
+        "Its key or its address cannot be sent as it stands. Look for blanks and line ends in %(variable)s."
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +73,7 @@ def connections(found: Sequence[Provider]) -> list[Shown]:
         is_first = item.id not in {one.provider.id for one in shown}
         can_be_tested = is_first and bool(item.source) and item.is_configured
         row = checks.get(item.id) if can_be_tested else None
-        tested = _tested(row, item) if row is not None and row.asked_at is not None else None
+        tested = describe_check(row, item) if row is not None and row.asked_at is not None else None
         shown.append(Shown(item, can_be_tested, tested))
     return shown
 
@@ -61,7 +88,7 @@ def test(request: HttpRequest, provider: str) -> HttpResponse:
     return HttpResponseRedirect(f"{reverse('admin:agents_app_aisettings_changelist')}#providers")
 
 
-def _tested(row: ProviderCheck, item: Provider) -> Tested:
+def describe_check(row: ProviderCheck, item: Provider) -> Tested:
     if is_lost(row):
         said = _(
             "No worker took the test up, or it was ended in the middle. Look whether workers run, "
@@ -71,72 +98,16 @@ def _tested(row: ProviderCheck, item: Provider) -> Tested:
     if row.checked_at is None:
         return Tested(_("Being tested…"), "waiting", row.asked_at, is_waiting=True)
     if row.outcome == CheckOutcome.WORKS:
-        return Tested(_works(row), "careful" if row.lacks else "works", row.checked_at)
-    say = _SAID.get(row.outcome)
-    return Tested(say(row, item) if say else row.outcome, "problem", row.checked_at)
-
-
-def _works(row: ProviderCheck) -> str:
-    said = ngettext(
-        "It works: it answers, and its list names %(n)d model.",
-        "It works: it answers, and its list names %(n)d models.",
-        row.models_listed,
-    ) % {"n": row.models_listed}
-    if not row.lacks:
-        return said
-    names = ", ".join(map(str, row.lacks))
-    lacking = _("Not on the list: %(names)s. Runs with it may fail; choose another model.")
-    return f"{said} {lacking % {'names': names}}"
-
-
-def _key_refused(row: ProviderCheck, item: Provider) -> str:
-    return _(
-        "It refused the key (%(status)s). Put a valid one into %(variable)s, and start anew."
-    ) % {"status": row.status, "variable": item.source}
-
-
-def _quota(row: ProviderCheck, item: Provider) -> str:
-    return _(
-        "It takes no requests at present (%(status)s): the quota or credit is used up, or there were "
-        "too many. Look into the account at the provider."
-    ) % {"status": row.status}
-
-
-def _unreachable(row: ProviderCheck, item: Provider) -> str:
-    return _("Its address could not be reached. Check the address and this server's way out.")
-
-
-def _silent(row: ProviderCheck, item: Provider) -> str:
-    return _("It did not answer within ten seconds. Test again, or check its address.")
-
-
-def _no_list(row: ProviderCheck, item: Provider) -> str:
-    return _(
-        "Something answers at its address, but knows no list of models (%(status)s). Check the address."
-    ) % {"status": row.status}
-
-
-def _failed(row: ProviderCheck, item: Provider) -> str:
-    return _("It failed on its side (%(status)s). Test again later.") % {"status": row.status}
-
-
-def _unreadable(row: ProviderCheck, item: Provider) -> str:
-    return _("It answered with something that is no list of models. Check its address.")
-
-
-def _unusable(row: ProviderCheck, item: Provider) -> str:
-    return _(
-        "Its key or its address cannot be sent as it stands. Look for blanks and line ends in %(variable)s."
-    ) % {"variable": item.source}
-
-
-_SAID: Final[Mapping[str, Callable[[ProviderCheck, Provider], str]]] = {
-    CheckOutcome.KEY_REFUSED: _key_refused,
-    CheckOutcome.QUOTA: _quota,
-    CheckOutcome.UNREACHABLE: _unreachable,
-    CheckOutcome.SILENT: _silent,
-    CheckOutcome.NO_LIST: _no_list,
-    CheckOutcome.FAILED: _failed,
-    CheckOutcome.UNREADABLE: _unreadable,
-    CheckOutcome.UNUSABLE: _unusable,
-}
+        said = ngettext(
+            "It works: it answers, and its list names %(n)d model.",
+            "It works: it answers, and its list names %(n)d models.",
+            row.models_listed,
+        ) % {"n": row.models_listed}
+        if row.lacks:
+            names = ", ".join(map(str, row.lacks))
+            lacking = _("Not on the list: %(names)s. Runs with it may fail; choose another model.")
+            said = f"{said} {lacking % {'names': names}}"
+        return Tested(said, "careful" if row.lacks else "works", row.checked_at)
+    problem = str(_PROBLEMS.get(row.outcome, row.outcome))
+    values = {"status": row.status, "variable": item.source}
+    return Tested(problem % values, "problem", row.checked_at)

@@ -58,7 +58,7 @@ _EARLIER: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class FieldRequest:
     """The field that a page is about; `retry` where a proposal for it is to be tried again."""
 
     post: Post
@@ -75,14 +75,23 @@ def field_actions(request: HttpRequest, post: Post) -> FieldActions:
         agents = enabled_on(request, agents_for(Scope.FIELD))
 
     def of(place: FieldPlace) -> list[FieldAction]:
-        if not _can_be_proposed(place):
+        name = place.key.removeprefix("post.")
+        is_agents_field = name.startswith(CUSTOM_PREFIX) or name in AGENT_FIELD_NAMES
+        if not place.module_id and not is_agents_field:
             return []
-        serving = [agent for agent in agents if _serves(agent, place.kind, place.key)]
+        serving = [
+            agent
+            for agent in agents
+            if any(
+                entry.serves(field_type=place.kind, field_key=place.key, form_slug=None)
+                for entry in agent.entries(Scope.FIELD)
+            )
+        ]
         words = _("Ask %(agent)s again") if place.retried_in else _("Ask %(agent)s")
         return [
             FieldAction(
                 words % {"agent": agent.name},
-                _address(post, place.key, place.module_id, agent.id, place.retried_in),
+                field_url(post, place.key, place.module_id, agent.id, place.retried_in),
                 agent.id,
             )
             for agent in maker_first(serving, place.made_by)
@@ -94,21 +103,9 @@ def field_actions(request: HttpRequest, post: Post) -> FieldActions:
 register_field_actions(field_actions)
 
 
-def _can_be_proposed(place: FieldPlace) -> bool:
-    if place.module_id:
-        return True
-    name = place.key.removeprefix("post.")
-    return name.startswith(CUSTOM_PREFIX) or name in AGENT_FIELD_NAMES
-
-
-def _serves(agent: AgentDefinition, kind: str, key: str) -> bool:
-    return any(
-        entry.serves(field_type=kind, field_key=key, form_slug=None)
-        for entry in agent.entries(Scope.FIELD)
-    )
-
-
-def _address(post: Post, key: str, module_id: str, agent_id: str = "", retried_in: str = "") -> str:
+def field_url(
+    post: Post, key: str, module_id: str, agent_id: str = "", retried_in: str = ""
+) -> str:
     asked = {
         "post": str(post.pk),
         "field": key,
@@ -128,20 +125,20 @@ def ask_field(request: HttpRequest) -> HttpResponse:
     """
     require(request, "agents.field")
     try:
-        asked = _asked(request)
+        asked = read_request(request)
     except RuleViolation as error:
         messages.error(request, error.message)
         return HttpResponseRedirect(post_url("change", request.GET["post"]))
     refused = None
     if begins(request):
-        answer = begin(lambda: _begun(request, asked))
+        answer = begin(lambda: start_run(request, asked))
         if isinstance(answer, HttpResponse):
             return answer
         refused = answer
-    return _page(request, asked, refused)
+    return field_page(request, asked, refused)
 
 
-def _asked(request: HttpRequest) -> _Asked:
+def read_request(request: HttpRequest) -> FieldRequest:
     """Raises `Http404` without a post, `RuleViolation` where the post has no such field."""
     key, module = request.GET.get("field", ""), request.GET.get("module", "")
     try:
@@ -156,10 +153,10 @@ def _asked(request: HttpRequest) -> _Asked:
     retry = retry_of(request, layers, target)
     if retry is not None:
         agents = maker_first(agents, retry.made_by)
-    return _Asked(post, layers, target, agents, retry)
+    return FieldRequest(post, layers, target, agents, retry)
 
 
-def _begun(request: HttpRequest, asked: _Asked) -> AgentRun:
+def start_run(request: HttpRequest, asked: FieldRequest) -> AgentRun:
     agent_id, actor = asked_agent(request), actor_of(request)
 
     def start(run_id: UUID | None) -> AgentRun:
@@ -195,7 +192,7 @@ def _begun(request: HttpRequest, asked: _Asked) -> AgentRun:
     return create_once(request.POST.get("once", ""), actor=actor, wish=wish, start=start)
 
 
-def _page(request: HttpRequest, asked: _Asked, refused: Refused | None) -> HttpResponse:
+def field_page(request: HttpRequest, asked: FieldRequest, refused: Refused | None) -> HttpResponse:
     document = asked.layers.ai_review.document
     value = asked.target.value(document)
     if asked.retry is not None and asked.retry.earlier is not None:
@@ -210,13 +207,13 @@ def _page(request: HttpRequest, asked: _Asked, refused: Refused | None) -> HttpR
         "field": view,
         "is_empty": value in (None, "", [], {}),
         "stretches": view.now(value),
-        "action": _address(
+        "action": field_url(
             asked.post, asked.target.key, asked.target.module_id or "", retried_in=retried_in
         ),
         "back": post_url("change", asked.post),
         "once": request.POST.get("once") or uuid4(),
         **retry_context(request, asked.retry, asked.layers, asked.target, asked.agents),
-        "earlier": _earlier(asked),
+        "earlier": earlier_runs(asked),
     }
     shown = post_page(
         request,
@@ -232,7 +229,7 @@ def _page(request: HttpRequest, asked: _Asked, refused: Refused | None) -> HttpR
     return for_dialog(request, shown, "admin/agents/dialog/field.html")
 
 
-def _earlier(asked: _Asked) -> list[tuple[AgentRun, str]]:
+def earlier_runs(asked: FieldRequest) -> list[tuple[AgentRun, str]]:
     """The latest runs about this field."""
     runs = AgentRun.objects.filter(
         post=asked.post,

@@ -11,7 +11,6 @@ from django.utils.translation import gettext as _
 
 from agents_app.admin.labels import agent_name
 from agents_app.admin.run_dialog.form import (
-    Refused,
     asked_agent,
     asked_words,
     begin,
@@ -40,24 +39,18 @@ def ask(request: HttpRequest) -> HttpResponse:
     require(request, "agents.global")
     refused = None
     if begins(request):
-        answer = begin(lambda: _begun(request))
+        answer = begin(
+            lambda: create_run(
+                agent_id=asked_agent(request),
+                scope=Scope.GLOBAL,
+                actor=actor_of(request),
+                post_id=request.POST.get("post") or None,
+                open_ended_context=asked_words(request),
+            )
+        )
         if isinstance(answer, HttpResponse):
             return answer
         refused = answer
-    return _page(request, refused)
-
-
-def _begun(request: HttpRequest) -> AgentRun:
-    return create_run(
-        agent_id=asked_agent(request),
-        scope=Scope.GLOBAL,
-        actor=actor_of(request),
-        post_id=request.POST.get("post") or None,
-        open_ended_context=asked_words(request),
-    )
-
-
-def _page(request: HttpRequest, refused: Refused | None) -> HttpResponse:
     latest = AgentRun.objects.filter(scope=Scope.GLOBAL).only(
         "agent_id", "status", "created_at", "open_ended_context"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -55,7 +56,10 @@ def agent_tabs(request: HttpRequest, post: Post) -> Iterable[Tab]:
 
 def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunView]:
     """Who the runs were, for a review. One query."""
-    wanted = [id_ for id_ in ids if _is_uuid(id_)]
+    wanted: list[UUID] = []
+    for id_ in ids:
+        with suppress(ValueError):
+            wanted.append(UUID(id_))
     may_open = may(request, "agents.view")
     rows = AgentRun.objects.filter(pk__in=wanted).only(
         *("pk", "agent_id", "provider", "model", "by_name", "cost", "status", "error"),
@@ -69,28 +73,15 @@ def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunV
             by=run.by_name,
             is_demo=is_demo(run),
             cost=money(run.cost),
-            problem=_problem(run),
+            problem=(run.error or str(run.get_status_display()))
+            if run.is_finished and run.status != RunStatus.SUCCEEDED
+            else "",
             has_read_untrusted=run.has_read_untrusted,
             prompt=run.prompt_version,
             prompt_url=prompt_url(request, run.agent_id, run.prompt_version),
         )
         for run in rows
     }
-
-
-def _problem(run: AgentRun) -> str:
-    """Why a run ended before its time, in a sentence; empty for one that did not."""
-    if not run.is_finished or run.status == RunStatus.SUCCEEDED:
-        return ""
-    return run.error or str(run.get_status_display())
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True
 
 
 register_panel(agent_panel)

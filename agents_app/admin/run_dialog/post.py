@@ -9,7 +9,6 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from agents_app.admin.run_dialog.form import (
-    Refused,
     asked_agent,
     asked_words,
     begin,
@@ -22,11 +21,8 @@ from agents_app.admin.run_dialog.form import (
 from agents_app.definitions.files import agents_for
 from agents_app.definitions.schema import Scope
 from agents_app.definitions.switches import only_enabled
-from agents_app.models import AgentRun
 from agents_app.runs.creation import create_run
 from content.admin.pages import post_page, post_url, read
-from content.layers import Layers
-from content.models import Post
 from core.admin.rights import actor_of, answers_refusals, require
 
 
@@ -37,26 +33,18 @@ def start(request: HttpRequest, post_id: UUID) -> HttpResponse:
     post, layers = read(post_id)
     refused = None
     if begins(request):
-        answer = begin(lambda: _begun(request, post))
+        answer = begin(
+            lambda: create_run(
+                agent_id=asked_agent(request),
+                scope=Scope.DROPDOWN,
+                actor=actor_of(request),
+                post_id=post.pk,
+                open_ended_context=asked_words(request),
+            )
+        )
         if isinstance(answer, HttpResponse):
             return answer
         refused = answer
-    return _page(request, post, layers, refused)
-
-
-def _begun(request: HttpRequest, post: Post) -> AgentRun:
-    return create_run(
-        agent_id=asked_agent(request),
-        scope=Scope.DROPDOWN,
-        actor=actor_of(request),
-        post_id=post.pk,
-        open_ended_context=asked_words(request),
-    )
-
-
-def _page(
-    request: HttpRequest, post: Post, layers: Layers, refused: Refused | None
-) -> HttpResponse:
     agents = only_enabled(agents_for(Scope.DROPDOWN))
     context = {
         **choice_context(request, agents, refused),

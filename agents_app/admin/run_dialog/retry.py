@@ -33,16 +33,16 @@ class ProposalEffect:
 def proposal_effects(layers: Layers, target: FieldTarget) -> list[ProposalEffect]:
     """What the new proposal does to what waits for the field in AI Review and in Review."""
     found = [
-        _in_ai_review(pending_marks(layers, target, Layer.AI_REVIEW)),
-        _in_review(pending_marks(layers, target, Layer.REVIEW)),
+        effect_in_ai_review(pending_marks(layers, target, Layer.AI_REVIEW)),
+        effect_in_review(pending_marks(layers, target, Layer.REVIEW)),
     ]
     return [one for one in found if one is not None]
 
 
-def _in_ai_review(hands: Sequence[Mark]) -> ProposalEffect | None:
+def effect_in_ai_review(hands: Sequence[Mark]) -> ProposalEffect | None:
     if not hands:
         return None
-    person = _person(hands)
+    person = last_person(hands)
     if not person:
         return ProposalEffect(
             _("The new proposal takes the place of the one that waits in AI Review.")
@@ -53,10 +53,10 @@ def _in_ai_review(hands: Sequence[Mark]) -> ProposalEffect | None:
     return ProposalEffect(text % {"who": person}, is_careful=True)
 
 
-def _in_review(hands: Sequence[Mark]) -> ProposalEffect | None:
+def effect_in_review(hands: Sequence[Mark]) -> ProposalEffect | None:
     if not hands:
         return None
-    person = _person(hands)
+    person = last_person(hands)
     if not person:
         return ProposalEffect(
             _(
@@ -70,7 +70,7 @@ def _in_review(hands: Sequence[Mark]) -> ProposalEffect | None:
     return ProposalEffect(text % {"who": person}, is_careful=True)
 
 
-def _person(hands: Sequence[Mark]) -> str:
+def last_person(hands: Sequence[Mark]) -> str:
     """The last person whose hand is in it; empty where the words are agents' alone."""
     people = [mark for mark in hands if not mark.is_agents]
     if not people:
@@ -123,8 +123,8 @@ def retry_context(
     return {
         "retry": retry,
         "made_by": retry.made_by,
-        "maker_words": "" if is_offered else _maker_words(retry.earlier),
-        "maker_run_url": "" if is_offered else _run_url(request, retry.earlier),
+        "maker_words": "" if is_offered else why_other_agent(retry.earlier),
+        "maker_run_url": "" if is_offered else whole_run_url(request, retry.earlier),
         "proposal_effects": proposal_effects(layers, target),
         "note": asked_note(request),
         # The note is for every agent, also those that take no words of their own.
@@ -132,7 +132,7 @@ def retry_context(
     }
 
 
-def _maker_words(earlier: EarlierProposal | None) -> str:
+def why_other_agent(earlier: EarlierProposal | None) -> str:
     """Why another agent is asked than the one that made the proposal."""
     if earlier is None:
         return _("The proposal was decided on meanwhile. The agent is told what was rejected here.")
@@ -144,7 +144,7 @@ def _maker_words(earlier: EarlierProposal | None) -> str:
     return words % {"agent": agent_name(earlier.agent_id)}
 
 
-def _run_url(request: HttpRequest, earlier: EarlierProposal | None) -> str:
+def whole_run_url(request: HttpRequest, earlier: EarlierProposal | None) -> str:
     """The run on the whole post that made the proposal, which can be tried again with a note."""
     if earlier is None or not earlier.mark.run_id or not may(request, "agents.view"):
         return ""

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from agents_app.admin.labels import agent_name
-from agents_app.models import AgentRun, RunReaction
+from agents_app.models import AgentRun
 from agents_app.reactions.outcomes import outcome_of, reactions_of
 from agents_app.runs.chain import ChainLink, chain_of
 from agents_app.runs.lifecycle import find_run
@@ -40,7 +40,17 @@ class Station:
 def story_context(request: HttpRequest, run: AgentRun) -> dict[str, Any]:
     """What the page of a run says of its surroundings."""
     chain = chain_of(run)
-    reactions = [(row, outcome_of(row), _sent_url(request, row)) for row in reactions_of(run)]
+    may_see_calls = may(request, "webhooks.manage")
+    reactions = [
+        (
+            row,
+            outcome_of(row),
+            reverse("admin:webhooks_delivery_change", args=[row.delivery_id])
+            if row.delivery_id is not None and may_see_calls
+            else "",
+        )
+        for row in reactions_of(run)
+    ]
     context: dict[str, Any] = {"reactions": reactions}
     if chain.causes or chain.caused:
         own = _station(request, ChainLink(run=run), is_self=True)
@@ -67,13 +77,6 @@ def _station(request: HttpRequest, link: ChainLink, *, is_self: bool = False) ->
     if link.event is None or kind is None or not may(request, kind.permission):
         return Station(_("Something happened"), link.at)
     return Station(in_words(kind.label), link.at, by=link.event.actor_name)
-
-
-def _sent_url(request: HttpRequest, row: RunReaction) -> str:
-    """The page of the call to another system, for who may see those."""
-    if row.delivery_id is None or not may(request, "webhooks.manage"):
-        return ""
-    return reverse("admin:webhooks_delivery_change", args=[row.delivery_id])
 
 
 @require_GET
