@@ -21,7 +21,7 @@ class AgentsConfig(AppConfig):
         from agents_app import tools, triggers  # noqa: F401  # two register themselves
         from agents_app.definitions import checks  # noqa: F401  # two register themselves
         from agents_app.definitions.switches import is_off
-        from agents_app.reactions import starting as reactions
+        from agents_app.reactions import dispatch as reactions
         from agents_app.runs import ownership, retention, undo_log
         from agents_app.runs.redaction import agent_api_keys
         from core import redaction

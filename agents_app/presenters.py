@@ -1,98 +1,159 @@
-"""Agents and runs as the wire has them."""
+"""Agents and runs as the API and the tools answer them."""
 
 from __future__ import annotations
 
-from uuid import UUID
+from typing import Annotated, Final, NotRequired
 
 from django.db.models import QuerySet
+from pydantic import Field, JsonValue, WithJsonSchema
+from typing_extensions import TypedDict
 
-from agents_app.batches.starting import BulkRuns
-from agents_app.definitions.reading import Agent, Answering
-from agents_app.definitions.schema import AgentDefinition, OpenEndedContext, ScopeEntry
-from agents_app.models import AgentRun
-from agents_app.runs.undo import UndoneRun
+from agents_app.definitions.schema import AgentDefinition, Scope
+from agents_app.models import AgentRun, RunStatus
 from content.store import iso
-from core.json import JsonObject
+from core.api.schema import UUID_TEXT, choice
+
+SCOPES: Final = [scope.value for scope in Scope]
+AgentScope = Annotated[str, WithJsonSchema(choice(*SCOPES))]
+RunState = Annotated[str, WithJsonSchema(choice(*RunStatus.values))]
+UuidText = Annotated[str, WithJsonSchema(UUID_TEXT)]
+TimeText = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 
 
-def agent(definition: AgentDefinition) -> JsonObject:
-    """An agent as callers may see it: no prompt, no provider, no key."""
+class ScopeEntryAnswer(TypedDict):
+    """Where an agent runs; a list that is absent does not limit it."""
+
+    scope: AgentScope
+    order: int
+    enabled: bool
+    fieldTypes: NotRequired[list[str]]
+    fieldKeys: NotRequired[list[str]]
+    formSlugs: NotRequired[list[str]]
+
+
+class OpenEndedAnswer(TypedDict):
+    """Whether an agent takes words of the caller, and how they are asked for."""
+
+    enabled: bool
+    label: NotRequired[str]
+    placeholder: NotRequired[str]
+    maxChars: NotRequired[Annotated[int, Field(ge=1)]]
+
+
+class AgentAnswer(TypedDict):
+    """An agent."""
+
+    id: str
+    name: str
+    description: str
+    scopes: list[ScopeEntryAnswer]
+    openEndedContext: OpenEndedAnswer
+
+
+class UsageAnswer(TypedDict):
+    """Tokens of a run."""
+
+    inputTokens: int
+    outputTokens: int
+
+
+class StepAnswer(TypedDict):
+    """One question to the model, or one call of a tool."""
+
+    n: int
+    kind: Annotated[str, WithJsonSchema(choice("model", "tool"))]
+    name: str
+    ok: bool
+    ms: int
+    summary: str
+
+
+class PersonAnswer(TypedDict):
+    """An account, by name, as `core.api.answer.PersonAnswer` describes it."""
+
+    id: int | None
+    username: str | None
+
+
+class RunAnswer(TypedDict):
+    """A run of an agent."""
+
+    id: UuidText
+    agentId: str
+    scope: AgentScope
+    postId: UuidText | None
+    status: RunState
+    createdAt: TimeText
+    startedAt: TimeText | None
+    finishedAt: TimeText | None
+    revertedAt: TimeText | None
+    by: PersonAnswer
+    via: str
+    batchId: UuidText | None
+    retryOf: Annotated[
+        UuidText | None, Field(description="The first of the runs that repeat one another.")
+    ]
+    note: Annotated[str, Field(description="What was said of the try before.")]
+    doing: Annotated[str, Field(description="What it does at present, in words.")]
+    hasReadUntrusted: Annotated[
+        bool,
+        Field(
+            description="Whether it read words of visitors or other sites, and may only read since."
+        ),
+    ]
+    provider: str | None
+    model: str | None
+    usage: UsageAnswer
+    cost: float | None
+    summary: str
+    staged: list[str]
+    error: str | None
+    steps: list[StepAnswer]
+    fieldKey: NotRequired[str]
+    value: NotRequired[Annotated[JsonValue, WithJsonSchema({})]]
+
+
+def agent(definition: AgentDefinition) -> AgentAnswer:
+    """Return an agent as callers may see it: no prompt, no provider, no key."""
+    scopes: list[ScopeEntryAnswer] = []
+    for entry in definition.scopes:
+        scope: ScopeEntryAnswer = {
+            "scope": entry.scope.value,
+            "order": entry.order,
+            "enabled": entry.enabled,
+        }
+        if entry.field_types:
+            scope["fieldTypes"] = list(entry.field_types)
+        if entry.field_keys:
+            scope["fieldKeys"] = list(entry.field_keys)
+        if entry.form_slugs:
+            scope["formSlugs"] = list(entry.form_slugs)
+        scopes.append(scope)
+    rule = definition.open_ended_context
+    open_ended: OpenEndedAnswer = {"enabled": rule.enabled}
+    if rule.enabled and rule.label is not None:
+        open_ended["label"] = rule.label
+    if rule.enabled and rule.placeholder is not None:
+        open_ended["placeholder"] = rule.placeholder
+    if rule.enabled and rule.max_chars is not None:
+        open_ended["maxChars"] = rule.max_chars
     return {
         "id": definition.id,
         "name": definition.name,
         "description": definition.description,
-        "scopes": [_scope(entry) for entry in definition.scopes],
-        "openEndedContext": _open_ended(definition.open_ended_context),
-    }
-
-
-def agent_as_it_stands(found: Agent) -> JsonObject:
-    """An agent with who would answer and what it may use: no prompt, no key."""
-    definition, media = found.definition, found.media
-    return {
-        **agent(definition),
-        "enabled": found.is_enabled,
-        "definedIn": found.defined_in,
-        "text": _answering(found.text),
-        "media": None if media is None else _answering(media),
-        "tools": list(found.tools),
-        "reactions": len(definition.reactions),
-        "account": {"state": found.account.state, "username": found.account.username},
-        "doubts": [f"{doubt.field}: {doubt.sentence}" for doubt in found.doubts],
-    }
-
-
-def _answering(found: Answering) -> JsonObject:
-    return {
-        "provider": found.provider or None,
-        "model": found.model or None,
-        "problem": found.problem or None,
-    }
-
-
-def _scope(entry: ScopeEntry) -> JsonObject:
-    wire: JsonObject = {"scope": entry.scope.value, "order": entry.order, "enabled": entry.enabled}
-    for name, values in (
-        ("fieldTypes", entry.field_types),
-        ("fieldKeys", entry.field_keys),
-        ("formSlugs", entry.form_slugs),
-    ):
-        if values:
-            wire[name] = list(values)
-    return wire
-
-
-def _open_ended(rule: OpenEndedContext) -> JsonObject:
-    wire: JsonObject = {"enabled": rule.enabled}
-    if rule.enabled:
-        given: JsonObject = {
-            "label": rule.label,
-            "placeholder": rule.placeholder,
-            "maxChars": rule.max_chars,
-        }
-        wire |= {name: value for name, value in given.items() if value is not None}
-    return wire
-
-
-def bulk_runs(made: BulkRuns) -> JsonObject:
-    """The runs on several posts, and the posts that got none."""
-    ids = [row.pk for row in made.runs]
-    rows = {row.pk: row for row in with_steps(AgentRun.objects.filter(pk__in=ids))}
-    return {
-        "batchId": str(made.batch.pk),
-        "data": [run(rows[id_]) for id_ in ids],
-        "rejected": [{"id": item.id, "error": item.error} for item in made.rejected],
+        "scopes": scopes,
+        "openEndedContext": open_ended,
     }
 
 
 def with_steps(runs: QuerySet[AgentRun]) -> QuerySet[AgentRun]:
-    """The runs with all that `run` reads. Two queries."""
+    """Prefetch all that `run` reads. Two queries."""
     return runs.prefetch_related("steps")
 
 
-def run(row: AgentRun) -> JsonObject:
-    """A run. `value` is there for runs of a field only."""
-    wire: JsonObject = {
+def run(row: AgentRun) -> RunAnswer:
+    """Return a run. `value` is there for runs of a field only."""
+    answer: RunAnswer = {
         "id": str(row.pk),
         "agentId": row.agent_id,
         "scope": row.scope,
@@ -129,26 +190,6 @@ def run(row: AgentRun) -> JsonObject:
         ],
     }
     if row.scope == "field":
-        wire["fieldKey"] = row.field_key
-        wire["value"] = row.value
-    return wire
-
-
-def reverted(run_id: str, done: UndoneRun) -> JsonObject:
-    """What reverting a run did, by paths."""
-    return {
-        "runId": str(UUID(run_id)),
-        "reverted": list(done.reverted),
-        "kept": list(done.kept),
-        "unstaged": list(done.unstaged),
-        "posts": [
-            {
-                "postId": str(post_id),
-                "reverted": list(one.reverted),
-                "kept": list(one.kept),
-                "unstaged": list(one.unstaged),
-            }
-            for post_id, one in done.posts.items()
-        ],
-        "deletedPosts": [str(post_id) for post_id in done.deleted],
-    }
+        answer["fieldKey"] = row.field_key
+        answer["value"] = row.value
+    return answer

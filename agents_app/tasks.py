@@ -7,10 +7,10 @@ from uuid import UUID
 from celery import shared_task
 from django.conf import settings
 
-from agents_app.batches import reverting
-from agents_app.reactions import calls, keeping
+from agents_app.batches.lifecycle import take_back_batch, wake_waiting
+from agents_app.reactions import calls, outcomes
 from agents_app.runs import execution, lifecycle, retention
-from agents_app.settings import checking
+from agents_app.settings import provider_checks
 
 
 @shared_task(name="agents_app.tasks.run_agent")
@@ -20,17 +20,17 @@ def run_agent(run_id: str) -> None:
 
 @shared_task(name="agents_app.tasks.sweep_runs")
 def sweep_runs() -> int:
-    return lifecycle.sweep_runs() + reverting.wake_waiting()
+    return lifecycle.sweep_runs() + wake_waiting()
 
 
 @shared_task(name="agents_app.tasks.revert_batch")
 def revert_batch(batch_id: str) -> None:
-    reverting.take_back_batch(UUID(batch_id))
+    take_back_batch(UUID(batch_id))
 
 
 @shared_task(name="agents_app.tasks.test_provider")
 def test_provider(provider: str) -> None:
-    checking.check_provider(provider)
+    provider_checks.check_provider(provider)
 
 
 @shared_task(name="agents_app.tasks.prune_transcripts")
@@ -51,4 +51,4 @@ def sweep_reactions() -> int:
 
 @shared_task(name="agents_app.tasks.keep_reactions")
 def keep_reactions() -> int:
-    return keeping.keep_outcomes()
+    return outcomes.keep_outcomes()

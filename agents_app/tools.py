@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, cast
 
 from pydantic import Field
 
@@ -104,7 +104,12 @@ def list_agents(actor: Actor, arguments: ListAgents) -> JsonObject:
         if scope is None
         else agents_for(scope, arguments.field_type, arguments.field_key, arguments.form_slug)
     )
-    return page(arguments, "list_agents", only_enabled(list(found)), presenters.agent)
+    return page(
+        arguments,
+        "list_agents",
+        only_enabled(list(found)),
+        lambda agent: cast("JsonObject", presenters.agent(agent)),
+    )
 
 
 @tool(
@@ -197,10 +202,10 @@ def _answered(run: AgentRun) -> JsonObject:
     """A run as an answer; what it said may be a visitor's words where it read such."""
     if run.has_read_untrusted:
         note_untrusted()
-    wire = presenters.run(run)
+    answer = cast("JsonObject", presenters.run(run))
     return {
         name: value
-        for name, value in wire.items()
+        for name, value in answer.items()
         if name == "value" or (value not in (None, "") and value is not False)
     }
 

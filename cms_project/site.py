@@ -76,9 +76,9 @@ class CmsAdminSite(admin.AdminSite):
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
         # Models are not loaded yet when the site itself is imported.
-        from agents_app.admin.asking.everywhere import ask
-        from agents_app.admin.asking.field import ask_field
-        from agents_app.admin.batches.bulk import bulk
+        from agents_app.admin.batches.bulk_run import bulk
+        from agents_app.admin.run_dialog.field import ask_field
+        from agents_app.admin.run_dialog.global_run import ask
         from analytics.admin.heatmap import heatmap
         from analytics.admin.heatmap_frame import heatmap_frame
         from analytics.admin.variations import variations

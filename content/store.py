@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Final, cast
+from typing import Final, cast, overload
 from uuid import UUID
 
 from django.utils.dateparse import parse_datetime
@@ -43,6 +43,10 @@ _TERMS: Final = Statement(
 )
 
 
+@overload
+def iso(moment: datetime) -> str: ...
+@overload
+def iso(moment: datetime | None) -> str | None: ...
 def iso(moment: datetime | None) -> str | None:
     """ISO 8601 in UTC, ending in Z, to the millisecond."""
     if moment is None:

@@ -21,7 +21,7 @@ SPANS: Final[dict[Span, timedelta]] = {
     "month": timedelta(days=30),
 }
 _CLIENT: Final = "client:"
-_MOST_REFUSED: Final = 8
+_MAX_REFUSALS: Final = 8
 _NAMES: Final = {
     "token": "Environment token",
     "header": "Environment header",
@@ -60,13 +60,22 @@ def principal_of(token: McpToken | UUID) -> str:
     return f"{_CLIENT}{token.pk if isinstance(token, McpToken) else token}"
 
 
-def names_of(principals: Iterable[str]) -> dict[str, str]:
+def caller_names(principals: Iterable[str]) -> dict[str, str]:
     """What each caller is called: a token by its name. One query, whatever the number; none without tokens."""
     principals = set(principals)
     ids = {id_ for principal in principals if (id_ := token_id_of(principal)) is not None}
     tokens = McpToken.objects.filter(pk__in=ids).values_list("pk", "name") if ids else ()
     found = {**_NAMES, **{principal_of(id_): name for id_, name in tokens}}
     return {principal: found.get(principal, principal) for principal in principals}
+
+
+def with_caller_names(found: Iterable[McpCall]) -> list[McpCall]:
+    """Return the calls, each with `caller_name` set. One query for all names."""
+    rows = list(found)
+    names = caller_names(row.principal for row in rows)
+    for row in rows:
+        row.caller_name = names[row.principal]
+    return rows
 
 
 def token_id_of(principal: str) -> UUID | None:
@@ -79,12 +88,12 @@ def token_id_of(principal: str) -> UUID | None:
         return None
 
 
-def span_of(text: str | None) -> Span | None:
+def parse_span(text: str | None) -> Span | None:
     """The span of that name, if it is one."""
     return next((span for span in SPANS if span == text), None)
 
 
-def begin_of(span: Span) -> datetime:
+def span_begin(span: Span) -> datetime:
     """Its first whole hour or day, so that the first column of a picture is whole too."""
     now = timezone.now()
     begin = now - SPANS[span]
@@ -94,7 +103,7 @@ def begin_of(span: Span) -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class CallCount:
     """An hour or a day: its calls, and how many of them failed."""
 
     begin: datetime
@@ -102,9 +111,9 @@ class Stretch:
     failed: int
 
 
-def by_time(rows: QuerySet[McpCall], span: Span) -> list[Stretch]:
+def count_by_time(rows: QuerySet[McpCall], span: Span) -> list[CallCount]:
     """The calls of the span by hour, of a longer one by day, quiet ones included. One query."""
-    begin, step = begin_of(span), timedelta(hours=1) if span == "day" else timedelta(days=1)
+    begin, step = span_begin(span), timedelta(hours=1) if span == "day" else timedelta(days=1)
     place = TruncHour("created_at") if span == "day" else TruncDay("created_at")
     grouped = (
         rows.filter(created_at__gte=begin)
@@ -113,10 +122,10 @@ def by_time(rows: QuerySet[McpCall], span: Span) -> list[Stretch]:
         .values("begin")
         .annotate(total=Count("pk"), failed=Count("pk", filter=Q(ok=False)))
     )
-    found = {row["begin"]: Stretch(**row) for row in grouped}
+    found = {row["begin"]: CallCount(**row) for row in grouped}
     moments = (begin + number * step for number in range(24 if span == "day" else 366))
     now = timezone.now()
-    return [found.get(at, Stretch(at, 0, 0)) for at in moments if at <= now]
+    return [found.get(at, CallCount(at, 0, 0)) for at in moments if at <= now]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +140,10 @@ class Refusals:
 def most_refused(rows: QuerySet[McpCall], span: Span) -> list[Refusals]:
     """What was refused most in the span. One query."""
     grouped = (
-        rows.filter(created_at__gte=begin_of(span), ok=False)
+        rows.filter(created_at__gte=span_begin(span), ok=False)
         .order_by()
         .values("tool", "error_code")
         .annotate(count=Count("pk"))
-        .order_by("-count", "tool", "error_code")[:_MOST_REFUSED]
+        .order_by("-count", "tool", "error_code")[:_MAX_REFUSALS]
     )
     return [Refusals(row["tool"], row["error_code"], row["count"]) for row in grouped]

@@ -16,15 +16,19 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from core.json import Json, JsonObject
-from mcp_bridge.serving.address import is_loopback, manage_command
+from mcp_bridge.transport.address import is_loopback, manage_command
 
 Transport = Literal["streamable-http", "sse", "stdio"]
 TRANSPORTS: Final = cast("tuple[Transport, ...]", get_args(Transport))
-NAME: Final = "cms"
-_SHORT: Final[Mapping[Transport, str]] = {"streamable-http": "http", "sse": "sse", "stdio": "stdio"}
+SERVER_KEY: Final = "cms"
+_TRANSPORT_TYPES: Final[Mapping[Transport, str]] = {
+    "streamable-http": "http",
+    "sse": "sse",
+    "stdio": "stdio",
+}
 _DESKTOP_VARIABLE: Final = "CMS_MCP_CREDENTIAL"
 # Between double quotes these mean themselves in POSIX shells, PowerShell and cmd alike.
-_PLAIN: Final = re.compile(r"[\w@+=:,./~ -]+", re.ASCII)
+_UNQUOTED: Final = re.compile(r"[\w@+=:,./~ -]+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,7 @@ def usual_credential(url: str) -> Credential | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _ConfigRequest:
     url: str
     transport: Transport
     credential: Credential | None
@@ -69,7 +73,7 @@ class _Asked:
 
     def entry(self, placeholder: str, *, typed: bool = True) -> JsonObject:
         """How most clients describe one server."""
-        kind: JsonObject = {"type": _SHORT[self.transport]} if typed else {}
+        kind: JsonObject = {"type": _TRANSPORT_TYPES[self.transport]} if typed else {}
         if self.transport == "stdio":
             return {**kind, **_program()}
         return {**kind, "url": self.url, **self.headers(placeholder)}
@@ -82,7 +86,7 @@ def client_config(
 
     Where the client cannot do `transport`, the nearest that it can. A program started over stdio needs no credential.
     """
-    return _CLIENTS[client](_Asked(url, transport, credential))
+    return _CLIENTS[client](_ConfigRequest(url, transport, credential))
 
 
 def _json(value: JsonObject) -> str:
@@ -94,40 +98,40 @@ def _program() -> JsonObject:
     return {"command": command, "args": list(arguments)}
 
 
-def quoted(text: str) -> str:
+def quote_word(text: str) -> str:
     """The text as one word of a command, in as many shells as can be: a secret or an address must not run."""
-    if text.startswith("-") or not _PLAIN.fullmatch(text):
+    if text.startswith("-") or not _UNQUOTED.fullmatch(text):
         return shlex.quote(text)
     return f'"{text}"' if " " in text or "~" in text else text
 
 
-def _claude_code(asked: _Asked) -> str:
+def _claude_code(asked: _ConfigRequest) -> str:
     words = ["claude", "mcp", "add"]
     if asked.transport == "stdio":
         program = manage_command("run_mcp", "--transport", "stdio")
-        return " ".join([*words, NAME, "--", *(_argument(word) for word in program)])
-    words += ["--transport", _SHORT[asked.transport], NAME, quoted(asked.url)]
+        return " ".join([*words, SERVER_KEY, "--", *(_quote_argument(word) for word in program)])
+    words += ["--transport", _TRANSPORT_TYPES[asked.transport], SERVER_KEY, quote_word(asked.url)]
     if asked.credential is not None:
         # In single quotes: it is Claude Code that reads the variable, each time it connects.
         value = asked.credential.value("${{{}}}")
-        words += ["--header", quoted(f"{asked.credential.header}: {value}")]
+        words += ["--header", quote_word(f"{asked.credential.header}: {value}")]
     return " ".join(words)
 
 
-def _argument(word: str) -> str:
-    return word if word.startswith("--") else quoted(word)
+def _quote_argument(word: str) -> str:
+    return word if word.startswith("--") else quote_word(word)
 
 
-def _claude(asked: _Asked) -> str:
-    return _json({"mcpServers": {NAME: asked.entry("${{{}}}")}})
+def _claude(asked: _ConfigRequest) -> str:
+    return _json({"mcpServers": {SERVER_KEY: asked.entry("${{{}}}")}})
 
 
-def _claude_desktop(asked: _Asked) -> str:
+def _claude_desktop(asked: _ConfigRequest) -> str:
     """Its file starts programs only, so another program has to reach the server."""
     if asked.transport == "stdio":
-        return _json({"mcpServers": {NAME: _program()}})
+        return _json({"mcpServers": {SERVER_KEY: _program()}})
     arguments: list[Json] = ["-y", "mcp-remote", asked.url]
-    arguments += ["--transport", f"{_SHORT[asked.transport]}-only"]
+    arguments += ["--transport", f"{_TRANSPORT_TYPES[asked.transport]}-only"]
     parts = urlsplit(asked.url)
     if parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "localhost"):
         arguments.append("--allow-http")
@@ -136,15 +140,15 @@ def _claude_desktop(asked: _Asked) -> str:
         # No blank in an argument: on Windows it would end there.
         arguments += ["--header", f"{asked.credential.header}:${{{_DESKTOP_VARIABLE}}}"]
         entry["env"] = {_DESKTOP_VARIABLE: asked.credential.value("<value of {}>")}
-    return _json({"mcpServers": {NAME: entry}})
+    return _json({"mcpServers": {SERVER_KEY: entry}})
 
 
-def _cursor(asked: _Asked) -> str:
-    return _json({"mcpServers": {NAME: asked.entry("${{env:{}}}", typed=False)}})
+def _cursor(asked: _ConfigRequest) -> str:
+    return _json({"mcpServers": {SERVER_KEY: asked.entry("${{env:{}}}", typed=False)}})
 
 
-def _vscode(asked: _Asked) -> str:
-    config: JsonObject = {"servers": {NAME: asked.entry("${{input:{}}}")}}
+def _vscode(asked: _ConfigRequest) -> str:
+    config: JsonObject = {"servers": {SERVER_KEY: asked.entry("${{input:{}}}")}}
     if asked.credential is not None and not asked.credential.secret and asked.transport != "stdio":
         name = asked.credential.variable
         prompt: JsonObject = {"type": "promptString", "id": name, "description": name}
@@ -152,7 +156,7 @@ def _vscode(asked: _Asked) -> str:
     return _json(config)
 
 
-def _n8n(asked: _Asked) -> str:
+def _n8n(asked: _ConfigRequest) -> str:
     """A node to paste into a workflow. It starts no programs, and its credentials are kept apart."""
     is_http = asked.transport == "streamable-http"
     parameters: JsonObject = {
@@ -166,7 +170,7 @@ def _n8n(asked: _Asked) -> str:
         "type": "@n8n/n8n-nodes-langchain.mcpClientTool",
         "typeVersion": 1.1,
         "position": [0, 0],
-        "id": NAME,
+        "id": SERVER_KEY,
         "name": "CMS",
     }
     if asked.credential is not None:
@@ -178,7 +182,7 @@ def _n8n(asked: _Asked) -> str:
     return _json({"nodes": [node], "connections": {}})
 
 
-_CLIENTS: Final[Mapping[str, Callable[[_Asked], str]]] = {
+_CLIENTS: Final[Mapping[str, Callable[[_ConfigRequest], str]]] = {
     "claude": _claude,
     "claude-code": _claude_code,
     "claude-desktop": _claude_desktop,

@@ -51,6 +51,9 @@ class McpCall(models.Model):
     response_bytes = models.PositiveIntegerField()
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 
+    caller_name: str
+    """The name of the credential, set by `call_log.with_caller_names`."""
+
     class Meta:
         verbose_name = "MCP call"
         verbose_name_plural = "MCP calls"

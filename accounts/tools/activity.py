@@ -66,7 +66,7 @@ def _items(rows: list[Event], actor: Actor, is_full: bool) -> list[Json]:
             for name in names
             if entry[name] not in (None, "", {})
         }
-        for entry in present(rows, actor)
+        for entry in cast("list[JsonObject]", present(rows, actor))
     ]
 
 

@@ -3,34 +3,106 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
+from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiExample, extend_schema
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import User
 from agents_app import presenters
-from agents_app.api import schema
-from agents_app.batches.starting import MOST, create_bulk_runs
+from agents_app.batches.creation import MAX_POSTS, create_bulk_runs
 from agents_app.definitions.files import agents_for
-from agents_app.definitions.reading import find_agent
 from agents_app.definitions.schema import Scope
+from agents_app.definitions.status import AccountState, find_agent
 from agents_app.definitions.switches import only_enabled, switch_agent
 from agents_app.models import AgentRun
+from agents_app.presenters import AgentAnswer, OpenEndedAnswer, RunAnswer, ScopeEntryAnswer
 from agents_app.runs.creation import create_run
 from agents_app.runs.lifecycle import find_run
 from agents_app.runs.wait import MAX_WAIT_SECONDS, wait_for_run
 from core.actor import Actor
-from core.api.body import Body, Words, body_object, check, read_body
+from core.api.answer import Answer, TextOrNull, described, list_of
+from core.api.body import Body, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
+from core.api.schema import LOCATION, PAGES, choice, query, whole
 from core.api.views import ApiViewSet
+from core.definition_files import ID_MAX, ID_PATTERN
 from core.errors import invalid
 
+AGENT_ID: Final = {
+    "agent_id": {"type": "string", "pattern": ID_PATTERN, "maxLength": ID_MAX},
+}
+WAIT: Final = [query("wait", "Seconds to wait for the result.", whole(0, MAX_WAIT_SECONDS, 0))]
+MADE_WAITING: Final = [*WAIT, LOCATION]
+RUN_RESPONSES: Final = {200: described(RunAnswer), 201: described(RunAnswer)}
+RUN_EXAMPLE: Final = OpenApiExample(
+    "With words of the caller",
+    {"openEndedContext": "Make the title shorter."},
+    request_only=True,
+)
+AGENT_LIST: Final = list_of(described(AgentAnswer), "Agents.")  # type: ignore[arg-type]  # a class can be hashed
+AGENT_PARAMETERS: Final = [
+    query("scope", "Where it runs.", {**choice(*Scope), "default": Scope.DROPDOWN.value}),
+    query("fieldType", "For the scope field: a field type."),
+    query("fieldKey", "For the scope field: a field, such as post.title."),
+    query("formSlug", "For the scope form.submit: a form."),
+    *PAGES,
+]
 
-class AgentSwitched(Body):
+
+class AnsweringAnswer(Answer):
+    """Who would answer at present, or why nobody would."""
+
+    provider: TextOrNull
+    model: TextOrNull
+    problem: TextOrNull
+
+
+class AgentAccountAnswer(Answer):
+    """What an agent writes under: its own account, the system's, one that is off, or one still to be made."""
+
+    state: AccountState
+    username: str
+
+
+class OneAgentAnswer(Answer):
+    """An agent, with who would answer, the tools that it may use, and what its file names that nobody knows."""
+
+    id: str
+    name: str
+    description: str
+    scopes: list[ScopeEntryAnswer]
+    open_ended_context: OpenEndedAnswer
+    enabled: bool
+    defined_in: str
+    text: AnsweringAnswer
+    media: AnsweringAnswer | None
+    tools: list[str]
+    reactions: int
+    account: AgentAccountAnswer
+    doubts: list[str]
+
+
+class RejectedPostAnswer(Answer):
+    """A post that got no run."""
+
+    id: str
+    error: str
+
+
+class BulkRunsAnswer(Answer):
+    """The runs on several posts, and the posts that got none."""
+
+    batch_id: UUID
+    data: list[RunAnswer]
+    rejected: list[RejectedPostAnswer]
+
+
+class AgentSwitched(Body, answered_by=OneAgentAnswer):
     """What to change of an agent. Other keys that a GET answers are ignored: they stand in its file."""
 
     enabled: bool
@@ -51,8 +123,25 @@ class GlobalRun(Body):
 
 
 class BulkRun(Body):
-    ids: Annotated[list[Words], Field(min_length=1, max_length=MOST)]
+    ids: Annotated[list[Words], Field(min_length=1, max_length=MAX_POSTS)]
     open_ended_context: Words | None = None
+
+
+def answer_one_agent(agent_id: str, actor: Actor) -> Response:
+    """Answer an agent with who would answer and what it may use: no prompt, no key."""
+    found = find_agent(agent_id=agent_id, actor=actor)
+    shown = OneAgentAnswer(
+        **presenters.agent(found.definition),
+        enabled=found.is_enabled,
+        defined_in=found.defined_in,
+        text=AnsweringAnswer.model_validate(found.text),
+        media=None if found.media is None else AnsweringAnswer.model_validate(found.media),
+        tools=list(found.tools),
+        reactions=len(found.definition.reactions),
+        account=AgentAccountAnswer.model_validate(found.account),
+        doubts=[f"{doubt.field}: {doubt.sentence}" for doubt in found.doubts],
+    )
+    return Response(shown)
 
 
 def wait_of(request: Request) -> int:
@@ -87,8 +176,7 @@ def answer(run: AgentRun, wait: int, actor: Actor) -> Response:
 class AgentViewSet(ApiViewSet):
     """Agents and their runs, for people."""
 
-    path_schemas = schema.AGENT_ID
-
+    path_schemas = AGENT_ID
     permissions: ClassVar[dict[str, Declared]] = {
         "list": "agents.view",
         "retrieve": "agents.view",
@@ -98,7 +186,7 @@ class AgentViewSet(ApiViewSet):
         "run_in_bulk": "agents.edit",
     }
 
-    @extend_schema(parameters=schema.AGENT_PARAMETERS, responses=schema.AgentListSchema)
+    @extend_schema(parameters=AGENT_PARAMETERS, responses=AGENT_LIST)
     def list(self, request: Request) -> Response:
         """The agents that are on in a scope, in their order."""
         query = request.query_params
@@ -112,30 +200,24 @@ class AgentViewSet(ApiViewSet):
         rows = [presenters.agent(agent) for agent in found[page.slice]]
         return Response(page.envelope(rows, len(found)))
 
-    @extend_schema(responses=schema.OneAgentSchema)
+    @extend_schema(responses=OneAgentAnswer)
     def retrieve(self, request: Request, agent_id: str) -> Response:
         """One agent, on or off: who would answer, the tools that it may use, its account. No prompt and no key."""
-        found = find_agent(agent_id=agent_id, actor=self.actor)
-        return Response(presenters.agent_as_it_stands(found))
+        return answer_one_agent(agent_id, self.actor)
 
-    @extend_schema(request=AgentSwitched, responses=schema.OneAgentSchema)
+    @extend_schema(request=AgentSwitched, responses=OneAgentAnswer)
     def partial_update(self, request: Request, agent_id: str) -> Response:
         """Switch an agent on or off, whatever its file says. Off, it begins no run any more."""
         find_agent(agent_id=agent_id, actor=self.actor)
-        read_only = set(schema.OneAgentSchema().fields) - {"enabled"}
-        given = {
-            name: value for name, value in body_object(request).items() if name not in read_only
-        }
-        body = check(given, AgentSwitched)
+        body = read_body(request, AgentSwitched)
         switch_agent(agent_id=agent_id, enabled=body.enabled, actor=self.actor)
-        found = find_agent(agent_id=agent_id, actor=self.actor)
-        return Response(presenters.agent_as_it_stands(found))
+        return answer_one_agent(agent_id, self.actor)
 
     @extend_schema(
-        parameters=schema.MADE_WAITING,
+        parameters=MADE_WAITING,
         request=PostRun,
-        responses={200: schema.RunSchema, 201: schema.RunSchema},
-        examples=[schema.RUN_EXAMPLE],
+        responses=RUN_RESPONSES,
+        examples=[RUN_EXAMPLE],
     )
     def run_on_post(self, request: Request, post_id: str, agent_id: str) -> Response:
         """Run an agent on a post, or on one field of it. What it proposes goes to AI Review."""
@@ -153,9 +235,9 @@ class AgentViewSet(ApiViewSet):
         return answer(run, wait, self.actor)
 
     @extend_schema(
-        parameters=schema.MADE_WAITING,
+        parameters=MADE_WAITING,
         request=GlobalRun,
-        responses={200: schema.RunSchema, 201: schema.RunSchema},
+        responses=RUN_RESPONSES,
     )
     def run_globally(self, request: Request, agent_id: str) -> Response:
         """Run an agent from anywhere, with or without a post."""
@@ -170,7 +252,7 @@ class AgentViewSet(ApiViewSet):
         )
         return answer(run, wait, self.actor)
 
-    @extend_schema(request=BulkRun, responses={201: schema.BulkRunsSchema})
+    @extend_schema(request=BulkRun, responses={201: BulkRunsAnswer})
     def run_in_bulk(self, request: Request, agent_id: str) -> Response:
         """Run an agent on up to a hundred posts, one run each. Posts that get none are named under `rejected`."""
         body = read_body(request, BulkRun)
@@ -180,4 +262,11 @@ class AgentViewSet(ApiViewSet):
             actor=self.actor,
             open_ended_context=body.open_ended_context,
         )
-        return Response(presenters.bulk_runs(made), status=201)
+        ids = [row.pk for row in made.runs]
+        rows = {row.pk: row for row in presenters.with_steps(AgentRun.objects.filter(pk__in=ids))}
+        shown = {
+            "batchId": made.batch.pk,
+            "data": [presenters.run(rows[id_]) for id_ in ids],
+            "rejected": [{"id": post.id, "error": post.error} for post in made.rejected],
+        }
+        return Response(shown, status=201)

@@ -2,21 +2,170 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from datetime import datetime
+from typing import ClassVar, Final
+from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agents_app.api import batches_schema as schema
-from agents_app.batches.cancelling import cancel_batch
-from agents_app.batches.finding import batches, find_batch, progress_of, progress_of_all
-from agents_app.batches.presenting import batch_in_full, batch_in_short
-from agents_app.batches.reverting import revert_batch
-from agents_app.models import AgentBatch
+from agents_app.api.agents import RejectedPostAnswer
+from agents_app.batches.lifecycle import cancel_batch, revert_batch
+from agents_app.batches.queries import (
+    BatchProgress,
+    batches,
+    find_batch,
+    progress_of,
+    progress_of_all,
+)
+from agents_app.models import AgentBatch, RunStatus
+from agents_app.presenters import RunState, UsageAnswer
+from core.api.answer import Answer, MetaAnswer, PersonAnswer, TextOrNull
 from core.api.pagination import page_of
 from core.api.permissions import Declared
+from core.api.schema import PAGES
 from core.api.views import ApiViewSet
+
+STATUS_FIELDS: Final = {
+    RunStatus.QUEUED: "queued",
+    RunStatus.RUNNING: "running",
+    RunStatus.SUCCEEDED: "succeeded",
+    RunStatus.FAILED: "failed",
+    RunStatus.CANCELLED: "cancelled",
+    RunStatus.TIMED_OUT: "timed_out",
+}
+
+
+class BatchProgressAnswer(Answer):
+    """Posts of a batch, by the status of the latest try at each."""
+
+    total: int
+    finished: int
+    queued: int
+    running: int
+    succeeded: int
+    failed: int
+    cancelled: int
+    timed_out: int
+
+
+class BatchEstimateAnswer(Answer):
+    """What it was expected to use, in tokens and US dollars."""
+
+    input_tokens: int
+    output_tokens: int
+    cost: float | None
+    most_cost: float | None
+
+
+class BatchRevertAnswer(Answer):
+    """How far taking it back is: `runs` are done."""
+
+    asked_at: datetime
+    finished_at: datetime | None
+    runs: int
+
+
+class BatchInListAnswer(Answer):
+    """A batch."""
+
+    id: UUID
+    agent_id: str
+    by: PersonAnswer
+    created_at: datetime
+    cancelled_at: datetime | None
+    is_finished: bool
+    progress: BatchProgressAnswer
+    usage: UsageAnswer
+    cost: float | None
+    estimate: BatchEstimateAnswer | None
+    revert: BatchRevertAnswer | None
+
+
+class BatchResultAnswer(Answer):
+    """What came of one post: its latest try."""
+
+    post_id: UUID | None
+    title: str
+    run_id: UUID
+    status: RunState
+    staged: int = Field(description="Paths that it proposed.")
+    summary: str
+    error: TextOrNull
+    doing: str
+    tries: int
+
+
+class RunTakenBackAnswer(Answer):
+    """What taking back one run did, by paths, or why it could not."""
+
+    run_id: UUID
+    reverted: list[str]
+    kept: list[str]
+    unstaged: list[str]
+    error: TextOrNull
+
+
+class BatchAnswer(BatchInListAnswer):
+    """A batch, with what came of each post."""
+
+    rejected: list[RejectedPostAnswer]
+    results: list[BatchResultAnswer]
+    reverted: list[RunTakenBackAnswer]
+
+
+class BatchListAnswer(Answer):
+    """Batches, latest first."""
+
+    data: list[BatchInListAnswer]
+    meta: MetaAnswer
+
+
+def batch_in_list(batch: AgentBatch, progress: BatchProgress) -> BatchInListAnswer:
+    """Return a batch as lists have it."""
+    counts = {name: progress.by_status.get(key, 0) for key, name in STATUS_FIELDS.items()}
+    revert = None
+    if batch.revert_asked_at is not None:
+        revert = BatchRevertAnswer(
+            asked_at=batch.revert_asked_at,
+            finished_at=batch.reverted_at,
+            runs=len(batch.reverted),
+        )
+    return BatchInListAnswer(
+        id=batch.pk,
+        agent_id=batch.agent_id,
+        by=PersonAnswer(id=batch.by_id, username=batch.by_name),
+        created_at=batch.created_at,
+        cancelled_at=batch.cancelled_at,
+        is_finished=progress.is_finished,
+        progress=BatchProgressAnswer(total=progress.total, finished=progress.finished, **counts),
+        usage={"inputTokens": progress.input_tokens, "outputTokens": progress.output_tokens},
+        cost=float(progress.cost) if progress.cost is not None else None,
+        estimate=BatchEstimateAnswer.model_validate(batch.estimate) if batch.estimate else None,
+        revert=revert,
+    )
+
+
+def answer_batch(batch: AgentBatch) -> Response:
+    progress = progress_of(batch)
+    shown = BatchAnswer(
+        **dict(batch_in_list(batch, progress)),
+        rejected=[RejectedPostAnswer.model_validate(post) for post in batch.rejected],
+        results=[BatchResultAnswer.model_validate(result) for result in progress.results],
+        reverted=[
+            RunTakenBackAnswer(
+                run_id=run_id,
+                reverted=undone.get("reverted", []),
+                kept=undone.get("kept", []),
+                unstaged=undone.get("unstaged", []),
+                error=undone.get("error"),
+            )
+            for run_id, undone in batch.reverted.items()
+        ],
+    )
+    return Response(shown)
 
 
 class BatchViewSet(ApiViewSet):
@@ -29,27 +178,27 @@ class BatchViewSet(ApiViewSet):
         "revert": "agents.edit",
     }
 
-    @extend_schema(parameters=schema.PAGES, responses=schema.BatchListSchema)
+    @extend_schema(parameters=PAGES, responses=BatchListAnswer)
     def list(self, request: Request) -> Response:
         """Batches, latest first, each with how far it is."""
         page = page_of(request)
         found = batches(self.actor)
         rows = list(found[page.slice])
         progress = progress_of_all(rows)
-        data = [batch_in_short(row, progress[row.pk]) for row in rows]
+        data = [batch_in_list(row, progress[row.pk]) for row in rows]
         return Response(page.envelope(data, found.count()))
 
-    @extend_schema(responses=schema.BatchSchema)
+    @extend_schema(responses=BatchAnswer)
     def retrieve(self, request: Request, batch_id: str) -> Response:
         """A batch, with what came of each post."""
-        return _answer(find_batch(batch_id=batch_id, actor=self.actor))
+        return answer_batch(find_batch(batch_id=batch_id, actor=self.actor))
 
-    @extend_schema(request=None, responses={200: schema.BatchSchema})
+    @extend_schema(request=None, responses={200: BatchAnswer})
     def cancel(self, request: Request, batch_id: str) -> Response:
         """Stop all runs of a batch that are not finished."""
-        return _answer(cancel_batch(batch_id=batch_id, actor=self.actor))
+        return answer_batch(cancel_batch(batch_id=batch_id, actor=self.actor))
 
-    @extend_schema(request=None, responses={200: schema.BatchSchema})
+    @extend_schema(request=None, responses={200: BatchAnswer})
     def revert(self, request: Request, batch_id: str) -> Response:
         """Have all that a batch brought taken back; read it again to see what came of each run.
 
@@ -57,8 +206,4 @@ class BatchViewSet(ApiViewSet):
         """
         batch = revert_batch(batch_id=batch_id, actor=self.actor)
         batch.refresh_from_db()
-        return _answer(batch)
-
-
-def _answer(batch: AgentBatch) -> Response:
-    return Response(batch_in_full(batch, progress_of(batch)))
+        return answer_batch(batch)

@@ -1,49 +1,265 @@
-"""`/api/agent-runs`: what agents did."""
+"""`/api/agent-runs`: runs of agents, with their tries, candidates, transcripts, causes and reactions."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from datetime import datetime
+from typing import Annotated, ClassVar, Final, Literal
 from uuid import UUID
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
+from pydantic import Field, JsonValue, WithJsonSchema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agents_app import presenters
-from agents_app.api import schema
-from agents_app.api.agents import wait_of, waited
+from agents_app.api.agents import MADE_WAITING, RUN_RESPONSES, WAIT, answer, wait_of, waited
 from agents_app.definitions.schema import Scope
-from agents_app.models import AgentRun, RunStatus
+from agents_app.models import AgentRun, RunReaction, RunStatus
+from agents_app.presenters import AgentScope, RunAnswer, RunState
+from agents_app.reactions.outcomes import STATUSES, outcome_of, reactions_of
+from agents_app.runs.chain import ChainLink, chain_of
 from agents_app.runs.lifecycle import cancel_run, find_run
+from agents_app.runs.retention import run_messages
+from agents_app.runs.retry import retry_run, run_candidates, stage_candidate
 from agents_app.runs.undo import undo_run
+from core import events
+from core.actor import Actor
+from core.api.answer import Answer, MetaAnswer, PersonAnswer, TextOrNull, described, list_of
+from core.api.body import Body, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
+from core.api.schema import PAGES, UUID_TEXT, choice, query
 from core.api.views import ApiViewSet
 from core.errors import invalid
 
-_BY_ID = {"postId": "post_id", "batchId": "batch_id", "causeRun": "cause_run_id"}
+HIDDEN_EVENT: Final = "event"
+"""The name of an event that the caller may not learn of."""
+RUN_PARAMETERS: Final = [
+    query("postId", "Runs on a post.", UUID_TEXT),
+    query("agentId", "Runs of an agent."),
+    query("status", "Status.", choice(*RunStatus.values)),
+    query("scope", "Runs of a scope.", choice(*Scope)),
+    query("batchId", "Runs of a batch.", UUID_TEXT),
+    query("causeRun", "Runs that this run started.", UUID_TEXT),
+    *PAGES,
+]
+RUN_LIST: Final = list_of(described(RunAnswer), "Runs, latest first.")  # type: ignore[arg-type]  # a class can be hashed
+ID_COLUMNS: Final = {"postId": "post_id", "batchId": "batch_id", "causeRun": "cause_run_id"}
+
+
+class RevertedPostAnswer(Answer):
+    """What reverting a run did in one post."""
+
+    post_id: UUID
+    reverted: list[str]
+    kept: list[str]
+    unstaged: list[str]
+
+
+class RevertedAnswer(Answer):
+    """What reverting a run did: paths taken back, kept because people changed them, and no longer staged.
+
+    First those of all posts, then by post; `deletedPosts` are those that the run made and nobody touched.
+    """
+
+    run_id: UUID
+    reverted: list[str]
+    kept: list[str]
+    unstaged: list[str]
+    posts: list[RevertedPostAnswer]
+    deleted_posts: list[UUID]
+
+
+class CandidateAnswer(Answer):
+    """One try at a field. Its value is null unless it succeeded."""
+
+    run_id: UUID
+    value: Annotated[JsonValue, WithJsonSchema({})]
+    note: str = Field(description="What was said of the try before.")
+    created_at: datetime
+    status: RunState
+    is_staged: bool
+
+
+class CandidateListAnswer(Answer):
+    """All tries at a field, oldest first: at most the latest hundred."""
+
+    data: list[CandidateAnswer]
+
+
+class MessageAnswer(Answer):
+    """One message; a tool's name where one was called or answered."""
+
+    n: int = Field(validation_alias="number")
+    role: Literal["system", "user", "assistant", "tool"]
+    name: str
+    text: str
+    is_cut: bool = Field(description="Whether the end of it was not kept.")
+    at: datetime = Field(validation_alias="created_at")
+
+
+class TranscriptAnswer(Answer):
+    """What was said in a run, in order."""
+
+    data: list[MessageAnswer]
+    meta: MetaAnswer
+
+
+class ReactionAnswer(Answer):
+    """What followed a run. `number` is its place in the agent's file, `target` a host or the name of a tool."""
+
+    number: int = Field(ge=1)
+    type: Literal["webhook", "chat", "mcp_tool"]
+    trigger: Literal["always", "on_success", "on_error", "on_condition"]
+    target: str
+    status: Annotated[str, WithJsonSchema(choice(*STATUSES))]
+    attempts: int = Field(ge=0)
+    next_attempt_at: datetime | None
+    error: TextOrNull
+    delivery_id: UUID | None = Field(
+        description="Of a call to another system; people send it again there."
+    )
+    created_at: datetime
+    finished_at: datetime | None
+
+
+class LinkAnswer(Answer):
+    """An event or a run. Of an event that the caller may not learn of only `kind`, `name` and `at` are told."""
+
+    kind: Literal["event", "run"]
+    id: UUID | None = Field(...)
+    name: str = Field(description="The event, or the agent.")
+    agent_id: TextOrNull
+    scope: AgentScope | None
+    status: RunState | None
+    post_id: UUID | None
+    at: datetime
+    by: PersonAnswer | None
+
+
+class ChainAnswer(Answer):
+    """What led to a run and what it led to, each oldest first. The first cause says who began it all."""
+
+    causes: list[LinkAnswer]
+    run: LinkAnswer
+    caused: list[LinkAnswer]
+
+
+class Retry(Body):
+    note: Words = ""
+
+
+def run_chain(run: AgentRun, actor: Actor) -> ChainAnswer:
+    """Return the chain of a run for this caller: of events that they may not see only that there was one."""
+    found = chain_of(run)
+    return ChainAnswer(
+        causes=[chain_link(link, actor) for link in found.causes],
+        run=chain_link(ChainLink(run=found.run), actor),
+        caused=[chain_link(link, actor) for link in found.caused],
+    )
+
+
+def chain_link(link: ChainLink, actor: Actor) -> LinkAnswer:
+    run, event = link.run, link.event
+    if run is not None:
+        return LinkAnswer(
+            kind="run",
+            id=run.pk,
+            name=run.agent_id,
+            agent_id=run.agent_id,
+            scope=run.scope,
+            status=run.status,
+            post_id=run.post_id,
+            at=run.created_at,
+            by=PersonAnswer(id=run.by_id, username=run.by_name),
+        )
+    if event is None:
+        raise ValueError("a link is an event or a run")
+    kind = events.find_kind(event.name)
+    is_visible = kind is not None and actor.can(kind.permission)
+    return LinkAnswer(
+        kind="event",
+        id=event.uid if is_visible else None,
+        name=event.name if is_visible else HIDDEN_EVENT,
+        agent_id=event.agent_id if is_visible else None,
+        scope=None,
+        status=None,
+        post_id=event.post_id if is_visible else None,
+        at=event.created_at,
+        by=PersonAnswer(id=event.actor_id, username=event.actor_name) if is_visible else None,
+    )
+
+
+def reaction(row: RunReaction) -> ReactionAnswer:
+    """Return a reaction to a run. Of an address only the host is told."""
+    outcome = outcome_of(row)
+    return ReactionAnswer.model_validate(
+        {
+            "number": row.number,
+            "type": row.kind,
+            "trigger": row.trigger,
+            "target": row.target,
+            "status": outcome.status,
+            "attempts": outcome.attempts,
+            "next_attempt_at": outcome.next_attempt_at,
+            "error": outcome.error,
+            "delivery_id": row.delivery_id,
+            "created_at": row.created_at,
+            "finished_at": outcome.finished_at,
+        }
+    )
+
+
+def filter_runs(request: Request) -> QuerySet[AgentRun]:
+    """Return the runs that the query asks for. Raises `RuleViolation` for values that none can have."""
+    given, runs = request.query_params, AgentRun.objects.all()
+    for name, column in ID_COLUMNS.items():
+        if name in given:
+            try:
+                runs = runs.filter(**{column: UUID(given[name])})
+            except ValueError:
+                raise invalid(name, f"{name} must be a UUID.") from None
+    for name, values in (("status", RunStatus.values), ("scope", list(Scope))):
+        if name in given:
+            if given[name] not in values:
+                raise invalid(name, f"{name} must be one of {', '.join(values)}.")
+            runs = runs.filter(**{name: given[name]})
+    if "agentId" in given:
+        if "\x00" in given["agentId"]:
+            raise invalid("agentId", "agentId must not hold the character NUL.")
+        runs = runs.filter(agent_id=given["agentId"])
+    return runs
 
 
 class RunViewSet(ApiViewSet):
-    """Runs: list, read, cancel, revert."""
+    """Runs: list, read, cancel, revert, try again, and what led to them and followed."""
 
     permissions: ClassVar[dict[str, Declared]] = {
         "list": "agents.view",
         "retrieve": "agents.view",
         "cancel": ("agents.dropdown", "agents.field", "agents.global", "agents.edit"),
         "revert": "posts.revisions.manage",
+        "retry": ("agents.dropdown", "agents.field", "agents.global", "agents.edit"),
+        "candidates": "agents.view",
+        "stage": "agents.field",
+        "transcript": "agents.edit",
+        "chain": "agents.view",
+        "reactions": "agents.view",
     }
 
-    @extend_schema(parameters=schema.RUN_PARAMETERS, responses=schema.RunListSchema)
+    @extend_schema(
+        parameters=RUN_PARAMETERS,
+        responses=RUN_LIST,
+    )
     def list(self, request: Request) -> Response:
         """Runs, latest first."""
         page = page_of(request)
-        runs = _filtered(request)
+        runs = filter_runs(request)
         rows = presenters.with_steps(runs.order_by("-created_at", "pk"))[page.slice]
         return Response(page.envelope([presenters.run(row) for row in rows], runs.count()))
 
-    @extend_schema(parameters=schema.WAIT, responses=schema.RunSchema)
+    @extend_schema(parameters=WAIT, responses=described(RunAnswer))
     def retrieve(self, request: Request, run_id: str) -> Response:
         """One run; with `wait`, answered when it is finished or the time is over."""
         wait = wait_of(request)
@@ -52,36 +268,79 @@ class RunViewSet(ApiViewSet):
             run = waited(run, wait, self.actor)
         return Response(presenters.run(run))
 
-    @extend_schema(request=None, responses={200: schema.RunSchema})
+    @extend_schema(request=None, responses={200: described(RunAnswer)})
     def cancel(self, request: Request, run_id: str) -> Response:
         """Stop a run that is not finished; nothing of it is staged any more."""
         return Response(presenters.run(cancel_run(run_id=run_id, actor=self.actor)))
 
-    @extend_schema(request=None, responses={200: schema.RevertedSchema})
+    @extend_schema(request=None, responses={200: RevertedAnswer})
     def revert(self, request: Request, run_id: str) -> Response:
         """Take back all that a run brought, live and staged; what people changed since is kept."""
-        return Response(presenters.reverted(run_id, undo_run(run_id=run_id, actor=self.actor)))
+        done = undo_run(run_id=run_id, actor=self.actor)
+        posts = [
+            RevertedPostAnswer(
+                post_id=post_id,
+                reverted=list(one.reverted),
+                kept=list(one.kept),
+                unstaged=list(one.unstaged),
+            )
+            for post_id, one in done.posts.items()
+        ]
+        shown = RevertedAnswer(
+            run_id=UUID(run_id),
+            reverted=list(done.reverted),
+            kept=list(done.kept),
+            unstaged=list(done.unstaged),
+            posts=posts,
+            deleted_posts=list(done.deleted),
+        )
+        return Response(shown)
 
+    @extend_schema(
+        parameters=MADE_WAITING,
+        request=Retry,
+        responses=RUN_RESPONSES,
+    )
+    def retry(self, request: Request, run_id: str) -> Response:
+        """Run an agent again with the input of a run that is finished, and a note on it."""
+        body, wait = read_body(request, Retry), wait_of(request)
+        run = retry_run(run_id=run_id, actor=self.actor, note=body.note)
+        return answer(run, wait, self.actor)
 
-def _filtered(request: Request) -> QuerySet[AgentRun]:
-    query, runs = request.query_params, AgentRun.objects.all()
-    for name, column in _BY_ID.items():
-        if name in query:
-            runs = runs.filter(**{column: _uuid(name, query[name])})
-    for name, values in (("status", RunStatus.values), ("scope", list(Scope))):
-        if name in query:
-            if query[name] not in values:
-                raise invalid(name, f"{name} must be one of {', '.join(values)}.")
-            runs = runs.filter(**{name: query[name]})
-    if "agentId" in query:
-        if "\x00" in query["agentId"]:
-            raise invalid("agentId", "agentId must not hold the character NUL.")
-        runs = runs.filter(agent_id=query["agentId"])
-    return runs
+    @extend_schema(responses=CandidateListAnswer)
+    def candidates(self, request: Request, run_id: str) -> Response:
+        """What all tries at a field answered, oldest first; none for a run that was about no field."""
+        run = find_run(run_id=run_id, actor=self.actor)
+        return Response(
+            {"data": [CandidateAnswer.model_validate(one) for one in run_candidates(run)]}
+        )
 
+    @extend_schema(request=None, responses={200: described(RunAnswer)})
+    def stage(self, request: Request, run_id: str) -> Response:
+        """Propose what a run of a field answered: its value goes into AI Review as the agent's words."""
+        return Response(presenters.run(stage_candidate(run_id=run_id, actor=self.actor)))
 
-def _uuid(name: str, text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError:
-        raise invalid(name, f"{name} must be a UUID.") from None
+    @extend_schema(parameters=PAGES, responses=TranscriptAnswer)
+    def transcript(self, request: Request, run_id: str) -> Response:
+        """What was said in a run, without secrets and words of visitors. Kept for AGENT_TRANSCRIPT_DAYS."""
+        page = page_of(request)
+        messages = run_messages(find_run(run_id=run_id, actor=self.actor), self.actor)
+        rows = [MessageAnswer.model_validate(message) for message in messages[page.slice]]
+        return Response(page.envelope(rows, messages.count()))
+
+    @extend_schema(responses=ChainAnswer)
+    def chain(self, request: Request, run_id: str) -> Response:
+        """The events and runs that led to a run, and those that it led to."""
+        run = find_run(run_id=run_id, actor=self.actor)
+        return Response(run_chain(run, self.actor))
+
+    @extend_schema(
+        parameters=PAGES,
+        responses=list_of(ReactionAnswer, "Reactions, in the order of the agent's file."),
+    )
+    def reactions(self, request: Request, run_id: str) -> Response:
+        """What became of the agent's reactions to a run."""
+        page = page_of(request)
+        rows = reactions_of(find_run(run_id=run_id, actor=self.actor))
+        found = [reaction(row) for row in rows[page.slice]]
+        return Response(page.envelope(found, rows.count()))

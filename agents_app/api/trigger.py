@@ -11,8 +11,14 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agents_app.api import schema
-from agents_app.api.agents import GlobalRun, answer, wait_of
+from agents_app.api.agents import (
+    AGENT_ID,
+    MADE_WAITING,
+    RUN_RESPONSES,
+    GlobalRun,
+    answer,
+    wait_of,
+)
 from agents_app.runs.external_trigger import TriggerRateExceeded, trigger_run
 from core.api.body import Words, read_body
 from core.api.exceptions import body as error_body
@@ -38,13 +44,13 @@ class TriggerViewSet(ApiViewSet):
     # No session is looked at, so that no page can make a signed-in browser start an agent.
     authentication_classes = ()
     throttle_scope = "trigger"
-    path_schemas = schema.AGENT_ID
+    path_schemas = AGENT_ID
     permissions: ClassVar[dict[str, Declared]] = {"run": SECRET}
 
     @extend_schema(
-        parameters=[*schema.MADE_WAITING, _CAUSE],
+        parameters=[*MADE_WAITING, _CAUSE],
         request=TriggerRun,
-        responses={200: schema.RunSchema, 201: schema.RunSchema},
+        responses=RUN_RESPONSES,
     )
     def run(self, request: Request, agent_id: str) -> Response:
         """Run an agent from outside. Needs the secret in X-Agent-Key, or as a Bearer credential.

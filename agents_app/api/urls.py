@@ -5,16 +5,10 @@ from __future__ import annotations
 from django.urls import path
 
 from agents_app.api.agents import AgentViewSet
+from agents_app.api.ai_settings import AiSettingsViewSet
 from agents_app.api.batches import BatchViewSet
-from agents_app.api.following import FollowingViewSet
-from agents_app.api.money import (
-    AiSettingsViewSet,
-    BudgetViewSet,
-    EstimateViewSet,
-    UsageViewSet,
-)
+from agents_app.api.budgets import BudgetViewSet, EstimateViewSet, UsageViewSet
 from agents_app.api.runs import RunViewSet
-from agents_app.api.tries import TryViewSet
 from agents_app.api.trigger import TriggerViewSet
 
 urlpatterns = [
@@ -40,12 +34,12 @@ urlpatterns = [
     path("public/agents/<str:agent_id>/run", TriggerViewSet.as_view({"post": "run"})),
     path("agent-runs", RunViewSet.as_view({"get": "list"})),
     path("agent-runs/<str:run_id>", RunViewSet.as_view({"get": "retrieve"})),
-    path("agent-runs/<str:run_id>/chain", FollowingViewSet.as_view({"get": "chain"})),
-    path("agent-runs/<str:run_id>/reactions", FollowingViewSet.as_view({"get": "reactions"})),
-    path("agent-runs/<str:run_id>/retry", TryViewSet.as_view({"post": "retry"})),
-    path("agent-runs/<str:run_id>/candidates", TryViewSet.as_view({"get": "candidates"})),
-    path("agent-runs/<str:run_id>/stage", TryViewSet.as_view({"post": "stage"})),
-    path("agent-runs/<str:run_id>/transcript", TryViewSet.as_view({"get": "transcript"})),
+    path("agent-runs/<str:run_id>/chain", RunViewSet.as_view({"get": "chain"})),
+    path("agent-runs/<str:run_id>/reactions", RunViewSet.as_view({"get": "reactions"})),
+    path("agent-runs/<str:run_id>/retry", RunViewSet.as_view({"post": "retry"})),
+    path("agent-runs/<str:run_id>/candidates", RunViewSet.as_view({"get": "candidates"})),
+    path("agent-runs/<str:run_id>/stage", RunViewSet.as_view({"post": "stage"})),
+    path("agent-runs/<str:run_id>/transcript", RunViewSet.as_view({"get": "transcript"})),
     path("agent-batches", BatchViewSet.as_view({"get": "list"})),
     path("agent-batches/<str:batch_id>", BatchViewSet.as_view({"get": "retrieve"})),
     path("agent-batches/<str:batch_id>/cancel", BatchViewSet.as_view({"post": "cancel"})),

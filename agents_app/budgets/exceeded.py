@@ -19,24 +19,20 @@ class BudgetExceeded(ProviderError):
         self.used = used
         self.asked = asked
         self.renews_at = renews_at
-        super().__init__(_sentence(self))
-
-
-def _sentence(refused: BudgetExceeded) -> str:
-    limit = refused.limit
-    whose = "all agents together" if limit.agent_id == ALL else f"the agent {limit.agent_id}"
-    return _(
-        "The budget of %(whose)s for this %(period)s does not allow it: %(amount_text)s of "
-        "%(amount_text_2)s are used or reserved, and the request may need up to "
-        "%(amount_text_3)s. It starts anew on %(renews_at)s at 00:00 UTC."
-    ) % {
-        "whose": whose,
-        "period": limit.period,
-        "amount_text": amount_text(refused.used, limit.unit),
-        "amount_text_2": amount_text(limit.most, limit.unit),
-        "amount_text_3": amount_text(refused.asked, limit.unit),
-        "renews_at": f"{refused.renews_at:%Y-%m-%d}",
-    }
+        whose = "all agents together" if limit.agent_id == ALL else f"the agent {limit.agent_id}"
+        sentence = _(
+            "The budget of %(whose)s for this %(period)s does not allow it: %(amount_text)s of "
+            "%(amount_text_2)s are used or reserved, and the request may need up to "
+            "%(amount_text_3)s. It starts anew on %(renews_at)s at 00:00 UTC."
+        ) % {
+            "whose": whose,
+            "period": limit.period,
+            "amount_text": amount_text(used, limit.unit),
+            "amount_text_2": amount_text(limit.most, limit.unit),
+            "amount_text_3": amount_text(asked, limit.unit),
+            "renews_at": f"{renews_at:%Y-%m-%d}",
+        }
+        super().__init__(sentence)
 
 
 def short_text(amount: Decimal, unit: Unit) -> str:

@@ -63,21 +63,18 @@ def tell(level: Level, limits: Iterable[Limit], used: Used, day: date) -> None:
             begins=begin_of(limit.period, day),
             level=level,
         )
-        if is_new:
-            _record(level, limit, used_of(limit, used), day)
-
-
-def _record(level: Level, limit: Limit, used: Decimal, day: date) -> None:
-    agent_id = None if limit.agent_id == ALL else limit.agent_id
-    system = Actor(
-        user=Visitor(username="system", role="system"), via="system", agent_id=agent_id or None
-    )
-    payload: JsonObject = {
-        "agentId": agent_id,
-        "period": limit.period,
-        "unit": limit.unit,
-        "limit": number(limit.most, limit.unit),
-        "used": number(used, limit.unit),
-        "renewsAt": renewal_of(limit.period, day).strftime("%Y-%m-%dT%H:%M:%SZ"),
-    }
-    events.record(f"agent.budget.{level}", actor=system, payload=payload)
+        if not is_new:
+            continue
+        agent_id = None if limit.agent_id == ALL else limit.agent_id
+        system = Actor(
+            user=Visitor(username="system", role="system"), via="system", agent_id=agent_id or None
+        )
+        payload: JsonObject = {
+            "agentId": agent_id,
+            "period": limit.period,
+            "unit": limit.unit,
+            "limit": number(limit.most, limit.unit),
+            "used": number(used_of(limit, used), limit.unit),
+            "renewsAt": renewal_of(limit.period, day).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        }
+        events.record(f"agent.budget.{level}", actor=system, payload=payload)

@@ -10,7 +10,7 @@ from django.db import DatabaseError
 from django.utils.module_loading import autodiscover_modules
 
 from agents_app.definitions import files as definitions
-from agents_app.definitions.names import UnknownName, unknown_forms, unknown_names
+from agents_app.definitions.unknown_names import UnknownName, unknown_forms, unknown_names
 from forms.models import FormDefinition
 
 

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from pydantic import Field
 
-from agents_app.images.generating import ALT_MAX, PROMPT_MAX, Size
-from agents_app.images.generating import generate_image as generate
+from agents_app.images.generation import ALT_MAX, PROMPT_MAX, Size
+from agents_app.images.generation import generate_image as generate
 from content.tools.authorship import author, author_told
 from core.actor import Actor
 from core.json import JsonObject

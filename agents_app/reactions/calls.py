@@ -18,14 +18,13 @@ from django.utils import timezone
 
 from agents_app.definitions.files import get_agent
 from agents_app.definitions.reactions import ToolReaction
-from agents_app.definitions.schema import AgentDefinition
 from agents_app.definitions.switches import account_of, only_enabled
 from agents_app.models import AgentRun, ReactionStatus, RunReaction
 from agents_app.providers.port import ProviderError
-from agents_app.reactions.lane import GONE, OFF, reaction_at
-from agents_app.reactions.starting import wake
+from agents_app.reactions.delivery_channel import GONE, OFF, reaction_at
+from agents_app.reactions.dispatch import wake
+from agents_app.reactions.template_values import values_of
 from agents_app.reactions.templates import filled_params
-from agents_app.reactions.values import values_of
 from agents_app.runs.chain import TooManyHops, record_stopped_chain
 from agents_app.runs.scope import run_actor
 from agents_app.runs.tool_policy import usable_tool, usable_tools
@@ -118,7 +117,11 @@ def _prepare(row: RunReaction) -> _ReactionCall:
         raise NotAllowed(f"The account of the agent {agent.id} is switched off.")
     actor = run_actor(run, agent, account)
     name = reaction.config.tool_name
-    tool = usable_tool(name, _naming(agent, name), actor)
+    # The agent with its own list of tools, else with the one that the reaction names, without useMCP too.
+    config = agent.llm_config
+    named = config.allowed_mcp_tools or (name,)
+    listing = config.model_copy(update={"use_mcp": True, "allowed_mcp_tools": named})
+    tool = usable_tool(name, agent.model_copy(update={"llm_config": listing}), actor)
     params = filled_params(reaction.config.tool_params, values_of(run, agent))
     if tool.group == "agents":
         params.pop("wait", None)  # nobody is there to read the result
@@ -126,14 +129,6 @@ def _prepare(row: RunReaction) -> _ReactionCall:
     # What the run may use is the most that runs it starts may use.
     tools = frozenset({name, *(item.name for item in lent)})
     return _ReactionCall(name, params, replace(actor, tools=tools))
-
-
-def _naming(agent: AgentDefinition, tool_name: str) -> AgentDefinition:
-    """The agent as a list names its tools: its own, else the one that the reaction names, without useMCP too."""
-    config = agent.llm_config
-    named = config.allowed_mcp_tools or (tool_name,)
-    own = config.model_copy(update={"use_mcp": True, "allowed_mcp_tools": named})
-    return agent.model_copy(update={"llm_config": own})
 
 
 def _made(run: AgentRun, prepared: _ReactionCall) -> str:

@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from agents_app.budgets.reserving import settle_abandoned, settle_lost
+from agents_app.budgets.reservations import settle_abandoned, settle_lost
 from agents_app.models import UNFINISHED, AgentRun, RunPost, RunStatus
 from agents_app.runs.scope import START_PERMISSIONS
 from agents_app.runs.undo_log import take_back

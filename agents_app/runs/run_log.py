@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import DecimalField, F, Max, Value
 from django.db.models.functions import Coalesce
 
-from agents_app.budgets.reserving import reserve, settle
+from agents_app.budgets.reservations import reserve, settle
 from agents_app.models import AgentRun, Reservation, RunMessage, RunStep
 from agents_app.providers.port import ConversationWatcher, ProviderChoice, StepRecord
 from agents_app.providers.prices import cost_of

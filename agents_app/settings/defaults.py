@@ -42,36 +42,32 @@ def update_ai_settings(
     """
     actor.require_person("change AI settings")
     actor.require("agents.edit")
-    row = _locked()
+    AiSettings.objects.bulk_create([AiSettings()], ignore_conflicts=True)
+    row = AiSettings.objects.select_for_update().get(pk=1)
     if expected_version is not None and expected_version != row.version:
         raise Conflict(
             _("The AI settings changed since you read them."),
             code="stale_version",
             current=row.version,
         )
-    before = _values(row)
-    row.text_provider, row.text_model = _pair(
+    before = settings_payload(row)
+    row.text_provider, row.text_model = check_provider_and_model(
         "text", (row.text_provider, row.text_model), text_provider, text_model
     )
-    row.media_provider, row.media_model = _pair(
+    row.media_provider, row.media_model = check_provider_and_model(
         "media", (row.media_provider, row.media_model), media_provider, media_model
     )
-    if _values(row) == before:
+    if settings_payload(row) == before:
         return row
     row.version += 1
     row.updated_by_id = actor.user.pk
     row.save()
-    payload: JsonObject = {**_values(row), "version": row.version}
+    payload: JsonObject = {**settings_payload(row), "version": row.version}
     events.record("ai.settings.changed", actor=actor, payload=payload)
     return row
 
 
-def _locked() -> AiSettings:
-    AiSettings.objects.bulk_create([AiSettings()], ignore_conflicts=True)
-    return AiSettings.objects.select_for_update().get(pk=1)
-
-
-def _pair(
+def check_provider_and_model(
     kind: str, present: tuple[str, str], provider: str | None, model: str | None
 ) -> tuple[str, str]:
     """The provider and the model from now on."""
@@ -86,10 +82,7 @@ def _pair(
         )
     if model is None:
         return name, present[1] if name == present[0] else ""
-    return name, _model(f"{kind}Model", model, name)
-
-
-def _model(field: str, model: str, provider: str) -> str:
+    field = f"{kind}Model"
     refuse_unstorable(model, field)
     model = model.strip()
     if len(model) > MODEL_MAX or not model.isprintable():
@@ -98,12 +91,12 @@ def _model(field: str, model: str, provider: str) -> str:
             _("%(field)s is one line of at most %(model_max)s characters.")
             % {"field": field, "model_max": MODEL_MAX},
         )
-    if model and not provider:
+    if model and not name:
         raise invalid(field, _("A model needs its provider: choose that, too."))
-    return model
+    return name, model
 
 
-def _values(row: AiSettings) -> JsonObject:
+def settings_payload(row: AiSettings) -> JsonObject:
     return {
         "textProvider": row.text_provider,
         "textModel": row.text_model,

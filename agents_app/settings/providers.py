@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from django.conf import settings
@@ -50,28 +50,14 @@ def providers(row: AiSettings) -> list[Provider]:
     texts = [_provider("text", id_, model) for id_, model in DEFAULT_MODELS.items()]
     media = [_provider("media", id_, model) for id_, model in DEFAULT_MEDIA_MODELS.items()]
     first_media = next((item.id for item in media if item.is_configured), DEMO)
+    texts.append(Provider(DEMO, "text", True, False, DEMO, ""))
+    media.append(Provider(DEMO, "media", True, False, DEMO, ""))
+    default_text = row.text_provider or default_provider() or DEMO
+    default_media = row.media_provider or first_media
     return [
-        *_marked([*texts, _demo("text")], row.text_provider or default_provider() or DEMO),
-        *_marked([*media, _demo("media")], row.media_provider or first_media),
+        *(replace(item, is_default=item.id == default_text) for item in texts),
+        *(replace(item, is_default=item.id == default_media) for item in media),
     ]
-
-
-def _marked(found: list[Provider], default: str) -> list[Provider]:
-    return [
-        Provider(
-            item.id,
-            item.kind,
-            item.is_configured,
-            item.id == default,
-            item.default_model,
-            item.source,
-        )
-        for item in found
-    ]
-
-
-def _demo(kind: Kind) -> Provider:
-    return Provider(DEMO, kind, True, False, DEMO, "")
 
 
 def _provider(kind: Kind, id_: Vendor, model: str) -> Provider:

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from agents_app.admin.wording import agent_name
+from agents_app.admin.labels import agent_name
 from agents_app.budgets.limits import ALL, today
 from agents_app.budgets.notices import told_now
 from agents_app.models import AgentRun, BudgetNotice

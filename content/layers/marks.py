@@ -62,7 +62,7 @@ class Mark:
             user_id=actor.user.pk,
             user=actor.user.username,
             via=actor.via,
-            at=cast(str, iso(timezone.now())),
+            at=iso(timezone.now()),
             agent_id=actor.agent_id or "",
             run_id=actor.run_id or "",
             principal=actor.principal[:100],

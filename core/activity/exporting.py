@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from django.db.models import QuerySet
 
 from core import events
-from core.activity.presenters import present
+from core.activity.presenters import EntryAnswer, present
 from core.activity.reading import Chosen, entries
 from core.actor import Actor
 from core.api.renderers import dumps
@@ -59,24 +59,20 @@ def _json_lines(rows: QuerySet[Event], actor: Actor) -> Iterator[str]:
         yield dumps(entry).decode() + "\n"
 
 
-def _presented(rows: QuerySet[Event], actor: Actor) -> Iterator[JsonObject]:
+def _presented(rows: QuerySet[Event], actor: Actor) -> Iterator[EntryAnswer]:
     found = rows.iterator(chunk_size=_CHUNK)
     while chunk := list(islice(found, _CHUNK)):
         yield from present(chunk, actor)
 
 
-def _flat(entry: JsonObject) -> dict[str, Json]:
+def _flat(entry: EntryAnswer) -> dict[str, Json]:
     who, seal = entry["actor"], entry["seal"]
     return {
-        **entry,
-        "createdAt": _written(entry["createdAt"]),
-        "who": who["username"] if isinstance(who, dict) else "",
-        "whoId": who["id"] if isinstance(who, dict) else None,
+        **cast("JsonObject", entry),
+        "createdAt": dumps(entry["createdAt"]).decode().strip('"'),
+        "who": who["username"],
+        "whoId": who["id"],
         "details": dumps(entry["payload"]).decode(),
-        "link": seal["seq"] if isinstance(seal, dict) else None,
-        "hash": seal["hash"] if isinstance(seal, dict) else None,
+        "link": seal["seq"] if seal is not None else None,
+        "hash": seal["hash"] if seal is not None else None,
     }
-
-
-def _written(value: Json) -> str:
-    return dumps(value).decode().strip('"')

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final
+from datetime import datetime
+from typing import Annotated, Final, cast
 
 from django.utils.translation import gettext as _
+from pydantic import Field, JsonValue, WithJsonSchema
+from typing_extensions import TypedDict
 
 from core.activity.names import names_of
 from core.activity.sentences import door_of, quoted, sentence_of
@@ -28,7 +31,48 @@ _DEEPEST: Final = 20
 HIDDEN: Final = "[hidden]"
 
 
-def present(events: Sequence[Event], actor: Actor) -> list[JsonObject]:
+class PersonAnswer(TypedDict):
+    """An account, by name; the id is null where it no longer exists."""
+
+    id: int | None
+    username: str | None
+
+
+class SealAnswer(TypedDict):
+    """The entry's link in the chain."""
+
+    seq: Annotated[int, Field(ge=1)]
+    hash: str
+    sealedAt: datetime
+
+
+class EntryAnswer(TypedDict):
+    """Something that somebody did. Of what visitors wrote, and of secrets, nothing is shown."""
+
+    id: Annotated[int, Field(ge=1)]
+    uid: Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]
+    event: str
+    label: str
+    sentence: str
+    createdAt: datetime
+    actor: PersonAnswer
+    via: str
+    door: str
+    credential: str
+    agentId: str | None
+    runId: str | None
+    postId: Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})] | None
+    postTitle: str | None
+    causeId: int | None
+    private: bool
+    forgottenAt: datetime | None
+    payload: Annotated[
+        dict[str, JsonValue], WithJsonSchema({"type": "object", "additionalProperties": {}})
+    ]
+    seal: SealAnswer | None
+
+
+def present(events: Sequence[Event], actor: Actor) -> list[EntryAnswer]:
     """A page of entries, with the names of what the actor may know of. Two queries."""
     post_ids = {str(event.post_id) for event in events if event.post_id is not None}
     tokens = {event.credential[6:] for event in events if event.credential[:6] == "token:"}
@@ -38,7 +82,7 @@ def present(events: Sequence[Event], actor: Actor) -> list[JsonObject]:
 
 def _entry(
     event: Event, posts: Mapping[str, str], tokens: Mapping[str, str], actor: Actor
-) -> JsonObject:
+) -> EntryAnswer:
     kind = find_kind(event.name)
     is_private = kind is None or kind.is_private
     payload = payload_shown(event)
@@ -56,7 +100,7 @@ def _entry(
         "event": event.name,
         "label": in_words(kind.label) if kind else event.name,
         "sentence": sentence_of(event.name, payload, who, post),
-        "createdAt": event.created_at,  # type: ignore[dict-item]  # renderers write times
+        "createdAt": event.created_at,
         "actor": {"id": event.actor_id, "username": who},
         "via": event.via,
         "door": door_of(event.via, event.credential, event.agent_id, tokens),
@@ -67,8 +111,8 @@ def _entry(
         "postTitle": title,
         "causeId": event.cause_id,
         "private": is_private,
-        "forgottenAt": event.forgotten_at,  # type: ignore[dict-item]
-        "payload": payload,
+        "forgottenAt": event.forgotten_at,
+        "payload": cast("dict[str, JsonValue]", payload),
         "seal": _seal(event),
     }
 
@@ -101,10 +145,9 @@ def _redacted(name: str, value: Json, depth: int) -> Json:
     return value
 
 
-def _seal(event: Event) -> JsonObject | None:
+def _seal(event: Event) -> SealAnswer | None:
     try:
         seal = event.seal
     except Seal.DoesNotExist:
         return None
-    sealed_at: Json = seal.made_at  # type: ignore[assignment]  # renderers write times
-    return {"seq": seal.seq, "hash": seal.hash, "sealedAt": sealed_at}
+    return {"seq": seal.seq, "hash": seal.hash, "sealedAt": seal.made_at}

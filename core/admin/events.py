@@ -20,7 +20,7 @@ from django.views.decorators.http import require_POST
 
 from core import events
 from core.activity import reading
-from core.activity.presenters import present
+from core.activity.presenters import EntryAnswer, present
 from core.admin.event_filters import (
     ActorFilter,
     AgentFilter,
@@ -191,7 +191,7 @@ def _entry(event: Event) -> JsonObject:
     return found
 
 
-def _branch(place: int, entry: JsonObject, row: Event, here: Event) -> dict[str, object]:
+def _branch(place: int, entry: EntryAnswer, row: Event, here: Event) -> dict[str, object]:
     return {
         "indent": "↳ " if place else "",
         "level": "\u2003" * max(0, place - 1),

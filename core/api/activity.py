@@ -16,17 +16,47 @@ from rest_framework.response import Response
 from core import long_lists
 from core.activity import reading
 from core.activity.exporting import Format, export
-from core.activity.presenters import present
+from core.activity.presenters import EntryAnswer, present
 from core.activity.reading import Chosen, names_of
 from core.activity.sentences import DOORS
-from core.api import activity_schema as schema
+from core.api.answer import Answer, MetaAnswer, described
 from core.api.pagination import page_of
 from core.api.permissions import Declared
+from core.api.schema import PAGES, UUID_TEXT, choice, query, whole
 from core.api.views import ApiViewSet
 from core.errors import invalid
 
 _BIGGEST: Final = 2**63 - 1
 _TYPES: Final = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
+
+
+_ID: Final = whole(0, 2**63 - 1)
+PATH_PARAMETERS: Final = {"entry_id": _ID}
+_FILTERS: Final = [
+    query(
+        "event", "The name of an event, like post.published, or the first part of names, like post."
+    ),
+    query("actor", "The id of an account.", _ID),
+    query("via", "The door.", choice(*DOORS)),
+    query("agentId", "The id of an agent.", {"type": "string", "maxLength": 80}),
+    query("postId", "What happened to this post.", UUID_TEXT),
+    query("from", "Date or time (ISO 8601) of the oldest."),
+    query("to", "Date or time (ISO 8601) of the newest; a date is its end."),
+    query("before", "The id of an entry: only older ones.", _ID),
+]
+LIST_PARAMETERS: Final = [*_FILTERS, *PAGES]
+EXPORT_PARAMETERS: Final = [*_FILTERS, query("format", "The kind of file.", choice("csv", "jsonl"))]
+FILE_RESPONSES: Final = {
+    (200, "text/csv"): {"type": "string", "description": "A header, then a line for each entry."},
+    (200, "application/jsonl"): {"type": "string", "description": "An entry in each line."},
+}
+
+
+class ActivityListAnswer(Answer):
+    """Entries, newest first."""
+
+    data: list[EntryAnswer]
+    meta: MetaAnswer
 
 
 class ActivityViewSet(ApiViewSet):
@@ -37,10 +67,10 @@ class ActivityViewSet(ApiViewSet):
         "retrieve": "settings.manage",
         "export": "settings.manage",
     }
-    path_schemas = schema.PATHS
+    path_schemas = PATH_PARAMETERS
     files = frozenset({"export"})
 
-    @extend_schema(parameters=schema.LIST, responses=schema.ActivityListSchema)
+    @extend_schema(parameters=LIST_PARAMETERS, responses=ActivityListAnswer)
     def list(self, request: Request) -> Response:
         """Entries, newest first. `total` counts to 10,000; `before` keeps pages still while more happens."""
         page = page_of(request)
@@ -48,13 +78,13 @@ class ActivityViewSet(ApiViewSet):
         found = present(list(rows[page.slice]), self.actor)
         return Response(page.envelope(found, long_lists.count(rows)))
 
-    @extend_schema(responses=schema.EntrySchema)
+    @extend_schema(responses=described(EntryAnswer))
     def retrieve(self, request: Request, entry_id: str) -> Response:
         """One entry."""
         entry = reading.find_entry(_whole(entry_id) or 0)
         return Response(present([entry], self.actor)[0])
 
-    @extend_schema(parameters=schema.EXPORT, responses=schema.FILES)
+    @extend_schema(parameters=EXPORT_PARAMETERS, responses=FILE_RESPONSES)
     def export(self, request: Request) -> StreamingHttpResponse:
         """The chosen entries as a file, newest first. Taking it is an entry itself."""
         format_ = _format(request)

@@ -1,8 +1,11 @@
-"""The log of calls: what AI clients asked for, how it ended, and what was refused most."""
+"""The call log in the admin: list, filters, and a chart of calls and failures."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.contrib import admin
@@ -16,36 +19,153 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from core.admin.charts import HEIGHT
-from core.admin.long_lists import BoundedPaginator
+from accounts.models import User
+from core.admin.charts import HEIGHT, Upright, upright
+from core.admin.long_lists import BoundedPaginator, ValueFilter
 from core.admin.rights import PermittedAdmin
 from core.tools import all_tools
 from mcp_bridge import call_log
-from mcp_bridge.admin.call_charts import chart_of
-from mcp_bridge.admin.call_filters import (
-    AgentFilter,
-    CallerFilter,
-    CodeFilter,
-    OutcomeFilter,
-    SpanFilter,
-    ToolFilter,
-)
+from mcp_bridge.call_log import CallCount, caller_names, parse_span, principal_of, span_begin
 from mcp_bridge.models import McpCall, McpToken
 
+FilterChoices = list[tuple[str, str]]
+_MAX_CHOICES: Final = 100
+_MAX_VALUE_LENGTH: Final = 128
+_STATIC: Final = ("token", "header", "local")
 
-class _Calls(ChangeList):
+
+class SpanFilter(ValueFilter):
+    title = gettext_lazy("time")
+    parameter_name = "span"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> FilterChoices:
+        return [
+            ("day", _("Last 24 hours")),
+            ("week", _("Last 7 days")),
+            ("month", _("Last 30 days")),
+        ]
+
+    def narrowed(self, rows: QuerySet[McpCall], value: str) -> QuerySet[McpCall]:
+        span = parse_span(value)
+        return rows.filter(created_at__gte=span_begin(span)) if span else rows.none()
+
+
+class OutcomeFilter(ValueFilter):
+    title = gettext_lazy("outcome")
+    parameter_name = "outcome"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> FilterChoices:
+        return [("ok", _("Went well")), ("refused", _("Refused or failed"))]
+
+    def narrowed(self, rows: QuerySet[McpCall], value: str) -> QuerySet[McpCall]:
+        return rows.filter(ok=value == "ok") if value in ("ok", "refused") else rows.none()
+
+
+class LinkedFilter(ValueFilter):
+    """Only shown where a link led here: the list of its values would be long, and search finds them."""
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> FilterChoices:
+        value = request.GET.get(self.parameter_name or "", "")[:_MAX_VALUE_LENGTH]
+        return [(value, value)] if value else []
+
+
+class CodeFilter(LinkedFilter):
+    title = gettext_lazy("reason")
+    parameter_name = "code"
+
+    def narrowed(self, rows: QuerySet[McpCall], value: str) -> QuerySet[McpCall]:
+        return rows.filter(error_code=value[:_MAX_VALUE_LENGTH])
+
+
+class ToolFilter(LinkedFilter):
+    title = gettext_lazy("tool")
+    parameter_name = "tool"
+
+    def narrowed(self, rows: QuerySet[McpCall], value: str) -> QuerySet[McpCall]:
+        return rows.filter(tool=value[:_MAX_VALUE_LENGTH])
+
+
+class CallerFilter(ValueFilter):
+    title = gettext_lazy("caller")
+    parameter_name = "caller"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> FilterChoices:
+        tokens = McpToken.objects.order_by("-created_at").values_list("pk", "name")[:_MAX_CHOICES]
+        static = sorted(caller_names(_STATIC).items())
+        return [*static, *((principal_of(id_), name) for id_, name in tokens)]
+
+    def narrowed(self, rows: QuerySet[McpCall], value: str) -> QuerySet[McpCall]:
+        return rows.filter(principal=value[:100])
+
+
+class AgentFilter(ValueFilter):
+    title = gettext_lazy("agent")
+    parameter_name = "agent"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> FilterChoices:
+        users = User.objects.filter(agent_id__isnull=False).order_by("agent_id")
+        return [
+            (id_, id_) for id_ in users.values_list("agent_id", flat=True)[:_MAX_CHOICES] if id_
+        ]
+
+    def narrowed(self, rows: QuerySet[McpCall], value: str) -> QuerySet[McpCall]:
+        return rows.filter(agent_id=value[:100])
+
+
+@dataclass(frozen=True, slots=True)
+class ChartColumn:
+    """A stretch of time. `drawn_failed` is the part of its column that failed."""
+
+    begin: datetime
+    total: int
+    failed: int
+    drawn: Upright
+    drawn_failed: Upright
+    is_named: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CallChart:
+    """The picture, and the same in figures: `busy` are the stretches in which anything happened."""
+
+    columns: list[ChartColumn]
+    total: int
+    failed: int
+    peak: int
+    busy: list[CallCount]
+
+
+def draw_chart(found: Sequence[CallCount]) -> CallChart:
+    peak = max((stretch.total for stretch in found), default=0)
+    every = 4 if len(found) > 7 else 1
+    return CallChart(
+        [
+            ChartColumn(
+                begin=stretch.begin,
+                total=stretch.total,
+                failed=stretch.failed,
+                drawn=upright(place, len(found), stretch.total, peak),
+                drawn_failed=upright(place, len(found), stretch.failed, peak),
+                is_named=(len(found) - 1 - place) % every == 0,
+            )
+            for place, stretch in enumerate(found)
+        ],
+        sum(stretch.total for stretch in found),
+        sum(stretch.failed for stretch in found),
+        peak,
+        [stretch for stretch in found if stretch.total][::-1],
+    )
+
+
+class CallChangeList(ChangeList):
     """Rows with the names of their callers, found for the whole page at once; and the figures above them."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
-        rows = list(self.result_list)
-        names = call_log.names_of(row.principal for row in rows)
-        for row in rows:
-            row.caller_name = names[row.principal]
-        self.result_list = rows
-        span = call_log.span_of(self.params.get("span")) or "day"
+        self.result_list = call_log.with_caller_names(self.result_list)
+        span = call_log.parse_span(self.params.get("span")) or "day"
         self.span = span
-        self.chart = chart_of(call_log.by_time(self.queryset, span))
+        self.chart = draw_chart(call_log.count_by_time(self.queryset, span))
         self.chart_height = HEIGHT
         self.refused = [
             (row, f"?{urlencode({'span': span, 'tool': row.tool, 'code': row.code})}")
@@ -72,13 +192,25 @@ class McpCallAdmin(PermittedAdmin[McpCall]):
     paginator = BoundedPaginator
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        return _Calls
+        return CallChangeList
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[McpCall], search_term: str
     ) -> tuple[QuerySet[McpCall], bool]:
         text = search_term.strip()[:100]
-        return (queryset.filter(_named(text)) if text else queryset), False
+        if not text:
+            return queryset, False
+        # Tools are found by a part of their name: the registry knows them, so the log is not searched.
+        tools = [tool.name for tool in all_tools() if text.lower() in tool.name]
+        tokens = McpToken.objects.filter(name__icontains=text).values_list("pk", flat=True)[:100]
+        callers = [call_log.principal_of(id_) for id_ in tokens]
+        matches = (
+            Q(tool__in=[*tools, text])
+            | Q(error_code=text)
+            | Q(agent_id=text)
+            | Q(principal__in=[*callers, text])
+        )
+        return queryset.filter(matches), False
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
@@ -97,7 +229,7 @@ class McpCallAdmin(PermittedAdmin[McpCall]):
     @admin.display(description=gettext_lazy("Caller"))
     def caller(self, call: McpCall) -> SafeString:
         """The credential, and beneath it the account and the agent that the call was made as."""
-        name: SafeString | str = call.caller_name  # type: ignore[attr-defined]  # the list sets it
+        name: SafeString | str = call.caller_name
         token_id = call_log.token_id_of(call.principal)
         if token_id is not None and name != call.principal:  # its token is still there
             url = reverse("admin:mcp_bridge_mcptoken_change", args=[token_id])
@@ -122,16 +254,3 @@ class McpCallAdmin(PermittedAdmin[McpCall]):
 
     def get_urls(self) -> list[URLPattern]:
         return [url for url in super().get_urls() if url.name == "mcp_bridge_mcpcall_changelist"]
-
-
-def _named(text: str) -> Q:
-    """What is found by words. Tools by a part of their name: the registry knows them, so the log is not searched."""
-    tools = [tool.name for tool in all_tools() if text.lower() in tool.name]
-    tokens = McpToken.objects.filter(name__icontains=text).values_list("pk", flat=True)[:100]
-    callers = [call_log.principal_of(id_) for id_ in tokens]
-    return (
-        Q(tool__in=[*tools, text])
-        | Q(error_code=text)
-        | Q(agent_id=text)
-        | Q(principal__in=[*callers, text])
-    )

@@ -1,7 +1,8 @@
-"""The page that connects an AI client: where the server is, whether it answers, what each client is told."""
+"""The page that connects an AI client: the address of the server, its state, and the configuration of each client."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 from django.conf import settings
@@ -11,11 +12,72 @@ from django.views.decorators.http import require_safe
 
 from core.admin.forms import form_page
 from core.admin.rights import may, require
-from mcp_bridge.access.holders import active_tokens
-from mcp_bridge.admin.clients import client_helps
-from mcp_bridge.client_config import token_credential
+from mcp_bridge.access.tokens import active_tokens
+from mcp_bridge.client_config import Credential, Transport, client_config, token_credential
 from mcp_bridge.models import McpCall
-from mcp_bridge.serving.address import ask, server_url
+from mcp_bridge.transport.address import check_server, server_url
+
+_ALL: Final[tuple[Transport, ...]] = ("streamable-http", "sse", "stdio")
+_HTTP: Final[tuple[Transport, ...]] = ("streamable-http", "sse")
+_LABELS: Final[dict[Transport, str]] = {
+    "streamable-http": "Streamable HTTP",
+    "sse": "SSE",
+    "stdio": "stdio",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TransportConfig:
+    """One transport of a client. `id` is its place in the page."""
+
+    id: str
+    transport: Transport
+    label: str
+    config: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClientInstructions:
+    """One client. `kind` says which words of the template tell where it goes."""
+
+    kind: str
+    name: str
+    ways: tuple[TransportConfig, ...]
+
+
+_KNOWN: Final[tuple[tuple[str, str, tuple[Transport, ...]], ...]] = (
+    ("claude-code", "Claude Code", _ALL),
+    ("claude", "Claude Code (.mcp.json)", _ALL),
+    ("claude-desktop", "Claude Desktop", _ALL),
+    # It finds out by itself which of the two a server speaks.
+    ("cursor", "Cursor", ("streamable-http", "stdio")),
+    ("vscode", "VS Code", _ALL),
+    ("n8n", "n8n", _HTTP),
+)
+
+
+def client_instructions(
+    *, url: str, credential: Credential | None, stdio: bool = False
+) -> list[ClientInstructions]:
+    """Every client. `stdio` where the reader may start programs on the server's machine."""
+    return [
+        ClientInstructions(
+            kind,
+            name,
+            tuple(
+                TransportConfig(
+                    id=f"{kind}-{transport}",
+                    transport=transport,
+                    label=_LABELS[transport],
+                    config=client_config(kind, url=url, transport=transport, credential=credential),
+                )
+                for transport in transports
+                if stdio or transport != "stdio"
+            ),
+        )
+        for kind, name, transports in _KNOWN
+    ]
+
 
 PERMISSIONS: Final = ("posts.edit", "settings.manage")
 """Who sees the address and the lane. What is configured is told to `settings.manage` alone."""
@@ -26,45 +88,39 @@ def connect(request: HttpRequest) -> HttpResponse:
     """The page. It asks the server for a sign of life, which takes two seconds at most."""
     require(request, *PERMISSIONS)
     url, manages = server_url(), may(request, "settings.manage")
-    context = {
-        "reached": ask(),
+    context: dict[str, Any] = {
+        "reached": check_server(),
         "url": url,
         "manages": manages,
         "may_make_tokens": may(request, "tokens.manage"),
-        "clients": client_helps(url=url, credential=token_credential(), stdio=manages),
-        "prompts": _prompts(),
-        **(_configured() if manages else {}),
+        "clients": client_instructions(url=url, credential=token_credential(), stdio=manages),
+        # From a mere question to a proposal.
+        "prompts": [
+            gettext("Which posts are on this site? List the five that changed last."),
+            gettext(
+                "Read the newest blog post and propose a better title and meta description. "
+                "Stage them in AI Review, and tell me what you changed and why."
+            ),
+            gettext(
+                "Write a blog post from this brief: … Use modules that the post type allows, stage all of it in "
+                "AI Review, and submit it to Review with a note for the editor."
+            ),
+            gettext(
+                "Which posts have something in AI Review that nobody has submitted? Say what waits in each."
+            ),
+        ],
     }
+    if manages:
+        # Which credentials there are, never what they are.
+        environment = settings.CMS_ENV
+        has_static = bool(environment.mcp_auth_token or environment.mcp_auth_header_name)
+        is_open = not (has_static or environment.mcp_url or environment.mcp_allowed_hosts)
+        context |= {
+            "has_token": bool(environment.mcp_auth_token),
+            "header_name": environment.mcp_auth_header_name,
+            "token_count": len(active_tokens()),
+            "is_open": is_open,
+            "diagnostics": environment.mcp_diagnostics,
+        }
     title = gettext("Connect an AI client")
     return form_page(request, "admin/mcp/connect.html", McpCall, context, title=title)
-
-
-def _configured() -> dict[str, Any]:
-    """Which credentials there are, never what they are."""
-    environment = settings.CMS_ENV
-    has_static = bool(environment.mcp_auth_token or environment.mcp_auth_header_name)
-    return {
-        "has_token": bool(environment.mcp_auth_token),
-        "header_name": environment.mcp_auth_header_name,
-        "token_count": len(active_tokens()),
-        "is_open": not has_static and not environment.mcp_url and not environment.mcp_allowed_hosts,
-        "diagnostics": environment.mcp_diagnostics,
-    }
-
-
-def _prompts() -> list[str]:
-    """What to say to a client first: from a mere question to a proposal."""
-    return [
-        gettext("Which posts are on this site? List the five that changed last."),
-        gettext(
-            "Read the newest blog post and propose a better title and meta description. "
-            "Stage them in AI Review, and tell me what you changed and why."
-        ),
-        gettext(
-            "Write a blog post from this brief: … Use modules that the post type allows, stage all of it in "
-            "AI Review, and submit it to Review with a note for the editor."
-        ),
-        gettext(
-            "Which posts have something in AI Review that nobody has submitted? Say what waits in each."
-        ),
-    ]

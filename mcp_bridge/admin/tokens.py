@@ -16,17 +16,17 @@ from accounts.admin.account_tokens import AccountTokenAdmin, LastDayField
 from accounts.models import User
 from core.actor import Actor
 from core.tools import all_tools
-from mcp_bridge.admin.clients import client_helps
+from mcp_bridge.access.tokens import create_token, revoke_token
+from mcp_bridge.admin.connect import client_instructions
 from mcp_bridge.call_log import principal_of
 from mcp_bridge.client_config import token_credential
 from mcp_bridge.models import McpToken
-from mcp_bridge.services.tokens import create_token, revoke_token
-from mcp_bridge.serving.address import server_url
+from mcp_bridge.transport.address import server_url
 
 _Choices = list[tuple[str, list[tuple[str, str]]]]
 
 
-def _tools() -> _Choices:
+def _tool_choices() -> _Choices:
     """The tools by group."""
     autodiscover_modules("tools")
     groups: dict[str, list[tuple[str, str]]] = {}
@@ -57,7 +57,7 @@ class NewMcpTokenForm(forms.Form):
     tools = forms.MultipleChoiceField(
         label=gettext_lazy("Tools"),
         required=False,
-        choices=_tools,
+        choices=_tool_choices,
         widget=forms.CheckboxSelectMultiple,
         help_text=gettext_lazy("None chosen: all that the account may use."),
     )
@@ -98,5 +98,5 @@ class McpTokenAdmin(AccountTokenAdmin[McpToken]):
         calls = f"{reverse('admin:mcp_bridge_mcpcall_changelist')}?caller={principal_of(token)}"
         if not secret:
             return {"calls": calls}
-        clients = client_helps(url=server_url(), credential=token_credential(secret))
+        clients = client_instructions(url=server_url(), credential=token_credential(secret))
         return {"calls": calls, "clients": clients, "has_secret": True}

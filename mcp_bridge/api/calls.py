@@ -1,8 +1,9 @@
-"""`/api/mcp-calls`: what AI clients called, and how it ended."""
+"""`/api/mcp-calls`: the log of tool calls over MCP."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from datetime import datetime
+from typing import ClassVar, Final
 
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
@@ -10,15 +11,26 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from core import long_lists
+from core.api.answer import Answer, TextOrNull, list_of
 from core.api.body import Body, Moment, Words
 from core.api.pagination import page_of
 from core.api.permissions import Declared
 from core.api.query import YesOrNo, is_yes, read_query
+from core.api.schema import PAGES, choice, query
 from core.api.views import ApiViewSet
-from core.json import JsonObject
 from mcp_bridge import call_log
-from mcp_bridge.api import call_schema as schema
-from mcp_bridge.models import McpCall
+
+MOMENT: Final = {"type": "string", "format": "date-time"}
+CALL_PARAMETERS: Final = [
+    query("tool", "Calls of a tool."),
+    query("principal", "Calls with a credential: token, header, local or client:<id of a token>."),
+    query("ok", "Calls that went well, or that did not.", choice("true", "false")),
+    query("code", "Calls that were refused for this reason."),
+    query("agentId", "Calls in the name of an agent."),
+    query("since", "Calls from this time on.", MOMENT),
+    query("until", "Calls before this time.", MOMENT),
+    *PAGES,
+]
 
 
 class CallQuery(Body):
@@ -33,39 +45,45 @@ class CallQuery(Body):
     until: Moment | None = None
 
 
+class CallerAnswer(Answer):
+    """The account that the call was made as."""
+
+    id: int = Field(ge=1)
+    username: str
+
+
+class McpCallAnswer(Answer):
+    """One call of a tool. What was sent and answered is not kept, only how long it was."""
+
+    id: int = Field(ge=1)
+    tool: str
+    principal: str
+    caller: str = Field(
+        description="The name of the token, where it was made with one.",
+        validation_alias="caller_name",
+    )
+    user: CallerAnswer | None
+    agent_id: TextOrNull
+    ok: bool
+    code: TextOrNull = Field(description="Why it was refused.", validation_alias="error_code")
+    ms: int = Field(ge=0)
+    request_bytes: int = Field(ge=0)
+    response_bytes: int = Field(ge=0)
+    created_at: datetime
+
+
 class McpCallViewSet(ApiViewSet):
     """The log of calls of tools over MCP."""
 
     permissions: ClassVar[dict[str, Declared]] = {"list": "settings.manage"}
 
-    @extend_schema(parameters=schema.CALL_PARAMETERS, responses=schema.McpCallListSchema)
+    @extend_schema(
+        parameters=CALL_PARAMETERS, responses=list_of(McpCallAnswer, "Calls, latest first.")
+    )
     def list(self, request: Request) -> Response:
         """Calls, latest first, of the last 90 days. `total` counts to 10,000; `until` keeps pages still."""
         page, asked = page_of(request), read_query(request, CallQuery)
-        wanted = {**asked.model_dump(), "ok": is_yes(asked.ok)}
-        found = call_log.calls(**wanted)
-        rows = list(found[page.slice])
-        names = call_log.names_of(row.principal for row in rows)
-        shown = [presented(row, names[row.principal]) for row in rows]
-        return Response(page.envelope(shown, long_lists.count(found)))
-
-
-def presented(row: McpCall, caller: str) -> JsonObject:
-    """A call as the API answers it."""
-    user: JsonObject | None = None
-    if row.user is not None:
-        user = {"id": row.user.pk, "username": row.user.username}
-    return {
-        "id": row.pk,
-        "tool": row.tool,
-        "principal": row.principal,
-        "caller": caller,
-        "user": user,
-        "agentId": row.agent_id or None,
-        "ok": row.ok,
-        "code": row.error_code or None,
-        "ms": row.ms,
-        "requestBytes": row.request_bytes,
-        "responseBytes": row.response_bytes,
-        "createdAt": row.created_at,  # type: ignore[dict-item]  # the renderer writes it
-    }
+        found = call_log.calls(**{**asked.model_dump(), "ok": is_yes(asked.ok)})
+        rows = call_log.with_caller_names(found[page.slice])
+        answers = [McpCallAnswer.model_validate(row) for row in rows]
+        return Response(page.envelope(answers, long_lists.count(found)))

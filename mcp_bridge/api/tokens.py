@@ -1,4 +1,4 @@
-"""`/api/mcp-tokens`: what AI clients open the MCP server with."""
+"""`/api/mcp-tokens`: the tokens with which AI clients open the MCP server."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from core.api.permissions import Declared
 from core.api.query import is_yes, read_query
 from core.api.views import ApiViewSet
 from core.errors import NotFound
+from mcp_bridge.access.tokens import create_token, revoke_token
 from mcp_bridge.models import McpToken
-from mcp_bridge.services.tokens import create_token, revoke_token
 
 
 class McpTokenAnswer(AccountTokenAnswer):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypedDict
 
@@ -12,11 +12,31 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from core.errors import NotAllowed
-from mcp_bridge.access.credentials import Principal
-from mcp_bridge.calls import ERROR_META, call_tool, text_of
-from mcp_bridge.protocol.guidelines import GUIDELINES
-from mcp_bridge.protocol.prompt_arguments import MODULE, POST
-from mcp_bridge.protocol.threads import Workers
+from mcp_bridge.access.principals import Principal
+from mcp_bridge.protocol.prompts import MODULE, POST
+from mcp_bridge.protocol.tool_calls import ERROR_META, call_tool, result_text
+from mcp_bridge.protocol.workers import Workers
+
+GUIDELINES = """\
+# Proposing content
+
+- Three layers: live, Review, AI Review. You write AI Review only. A person reviews every change,
+  field by field, and approves it.
+- Read before you write: `get_post_context` for the post, `get_module_schema` for the props of a
+  module, `get_post_type_config` for fields, templates and limits.
+- Prefer the post's existing modules. Change what the task asks for and leave the rest: every path
+  you stage is a path that a person must judge.
+- Start a new post with `create_post_ai_review` and a module group; fill its modules through
+  `moduleEdits`.
+- Locked modules stay where they are; their props may change.
+- Translate text, not structure: only the props marked `translatable`.
+- Alternative text says what an image shows. Links name their target. Headings follow in order.
+- Write no facts that are in neither the task nor the content; ask, or leave a gap and say so.
+- When the proposal is complete, call `submit_ai_review_to_review` with a `note` on what changed
+  and why.
+- On a conflict the person's value stands. Read the post again and propose anew.
+"""
+
 
 Context = ServerRequestContext[Any, Any]
 JSON: Final = "application/json"
@@ -24,12 +44,12 @@ MARKDOWN: Final = "text/markdown"
 POSTS_ON_A_PAGE: Final = 50
 LIST_TTL_MS: Final = 30_000
 """The list holds posts, which come and go."""
-_SHOWN: Final = 200
+_MAX_SHOWN_LENGTH: Final = 200
 _VARIABLE: Final = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ResourceSource:
     """An address, perhaps with one `{variable}` of some `kind`, answered by a tool that takes it as `argument`."""
 
     uri: str
@@ -61,8 +81,8 @@ GUIDE: Final = wire.Resource(
     description="How to propose content well. Read it before the first proposal.",
     mime_type=MARKDOWN,
 )
-FIXED: tuple[Source, ...] = (
-    Source(
+FIXED: tuple[ResourceSource, ...] = (
+    ResourceSource(
         "cms://post-types",
         "post-types",
         "Post types",
@@ -70,8 +90,8 @@ FIXED: tuple[Source, ...] = (
         "list_post_types",
     ),
 )
-TEMPLATES: tuple[Source, ...] = (
-    Source(
+TEMPLATES: tuple[ResourceSource, ...] = (
+    ResourceSource(
         "cms://modules/{type}",
         "module",
         "Module type",
@@ -80,7 +100,7 @@ TEMPLATES: tuple[Source, ...] = (
         "type",
         MODULE,
     ),
-    Source(
+    ResourceSource(
         "cms://posts/{id}",
         "post",
         "Post",
@@ -92,7 +112,7 @@ TEMPLATES: tuple[Source, ...] = (
 )
 
 
-class Handlers(TypedDict):
+class ResourceHandlers(TypedDict):
     """What the protocol server takes for resources."""
 
     on_list_resources: Callable[..., Any]
@@ -100,14 +120,14 @@ class Handlers(TypedDict):
     on_read_resource: Callable[..., Any]
 
 
-def handlers(workers: Workers, principal_of: Callable[[Context], Principal]) -> Handlers:
+def handlers(workers: Workers, principal_of: Callable[[Context], Principal]) -> ResourceHandlers:
     """The handlers; what they answer comes from a tool, with the caller's rights and in the call log."""
 
     async def list_resources(
         ctx: Context, params: wire.PaginatedRequestParams | None
     ) -> wire.ListResourcesResult:
         cursor = params.cursor if params else None
-        return await workers.run(_listed, principal_of(ctx), cursor)
+        return await workers.run(list_resources_page, principal_of(ctx), cursor)
 
     async def list_templates(ctx: Context, params: object) -> wire.ListResourceTemplatesResult:
         return wire.ListResourceTemplatesResult(
@@ -127,11 +147,18 @@ def handlers(workers: Workers, principal_of: Callable[[Context], Principal]) -> 
         uri = str(params.uri)
         if uri == GUIDE.uri:
             return _contents(uri, MARKDOWN, GUIDELINES)
-        tool, arguments = _behind(uri)
+        calls = ((one.tool, one.arguments_of(uri)) for one in (*FIXED, *TEMPLATES))
+        tool, arguments = next(
+            ((tool, found) for tool, found in calls if found is not None), ("", {})
+        )
+        if not tool:
+            known = ", ".join([GUIDE.uri, *(source.uri for source in (*FIXED, *TEMPLATES))])
+            message = f"No resource has the address {uri[:_MAX_SHOWN_LENGTH]!r}. Known: {known}."
+            raise MCPError(wire.INVALID_PARAMS, message, {"uri": uri})
         result = await workers.run(call_tool, principal_of(ctx), tool, arguments)
         if result.is_error:
-            raise MCPError(wire.INVALID_PARAMS, text_of(result), {"uri": uri})
-        return _contents(uri, JSON, text_of(result))
+            raise MCPError(wire.INVALID_PARAMS, result_text(result), {"uri": uri})
+        return _contents(uri, JSON, result_text(result))
 
     return {
         "on_list_resources": list_resources,
@@ -140,7 +167,7 @@ def handlers(workers: Workers, principal_of: Callable[[Context], Principal]) -> 
     }
 
 
-def find_template(uri: str) -> Source:
+def find_template(uri: str) -> ResourceSource:
     """The template of exactly that text. Raises `MCPError`."""
     for template in TEMPLATES:
         if template.uri == uri:
@@ -149,57 +176,41 @@ def find_template(uri: str) -> Source:
     raise MCPError(wire.INVALID_PARAMS, f"Unknown template: {uri[:100]}. Known: {known}.")
 
 
-def _listed(principal: Principal, cursor: str | None) -> wire.ListResourcesResult:
+def list_resources_page(principal: Principal, cursor: str | None) -> wire.ListResourcesResult:
     """The fixed ones, then the posts that the caller may list, the latest change first."""
     arguments = {"limit": POSTS_ON_A_PAGE} | ({} if cursor is None else {"cursor": cursor})
     answer = call_tool(principal, "list_posts", arguments)
-    if answer.is_error and not _is_refusal(answer):
-        raise MCPError(wire.INVALID_PARAMS, text_of(answer))
+    error: dict[str, str] = (answer.meta or {}).get(ERROR_META, {})
+    if answer.is_error and error.get("code") != NotAllowed.code:
+        raise MCPError(wire.INVALID_PARAMS, result_text(answer))
     page: Any = answer.structured_content or {"items": []}
-    fixed = [GUIDE, *map(_wire, FIXED)] if cursor is None else []
-    return wire.ListResourcesResult(
-        resources=[*fixed, *map(_post, page["items"])], next_cursor=page.get("nextCursor")
-    )
+    fixed = [
+        wire.Resource(
+            uri=source.uri,
+            name=source.name,
+            title=source.title,
+            description=source.description,
+            mime_type=JSON,
+        )
+        for source in FIXED
+    ]
+    posts = [
+        wire.Resource(
+            uri=f"cms://posts/{row['id']}",
+            name=row["slug"],
+            title=row["title"],
+            description=f"{row['type']}, {row['locale']}, {row['status']}",
+            mime_type=JSON,
+        )
+        for row in page["items"]
+    ]
+    first = [GUIDE, *fixed] if cursor is None else []
+    return wire.ListResourcesResult(resources=[*first, *posts], next_cursor=page.get("nextCursor"))
 
 
-def _is_refusal(answer: wire.CallToolResult) -> bool:
-    told: dict[str, str] = (answer.meta or {}).get(ERROR_META, {})
-    return told.get("code") == NotAllowed.code
-
-
-def _wire(source: Source) -> wire.Resource:
-    return wire.Resource(
-        uri=source.uri,
-        name=source.name,
-        title=source.title,
-        description=source.description,
-        mime_type=JSON,
-    )
-
-
-def _post(row: Mapping[str, str]) -> wire.Resource:
-    return wire.Resource(
-        uri=f"cms://posts/{row['id']}",
-        name=row["slug"],
-        title=row["title"],
-        description=f"{row['type']}, {row['locale']}, {row['status']}",
-        mime_type=JSON,
-    )
-
-
-def is_call(uri: str) -> bool:
+def is_answered_by_tool(uri: str) -> bool:
     """Whether a tool is called for what stands at the address."""
     return any(source.arguments_of(uri) is not None for source in (*FIXED, *TEMPLATES))
-
-
-def _behind(uri: str) -> tuple[str, dict[str, str]]:
-    for source in (*FIXED, *TEMPLATES):
-        arguments = source.arguments_of(uri)
-        if arguments is not None:
-            return source.tool, arguments
-    known = ", ".join([GUIDE.uri, *(source.uri for source in (*FIXED, *TEMPLATES))])
-    message = f"No resource has the address {uri[:_SHOWN]!r}. Known: {known}."
-    raise MCPError(wire.INVALID_PARAMS, message, {"uri": uri})
 
 
 def _contents(uri: str, mime: str, text: str) -> wire.ReadResourceResult:

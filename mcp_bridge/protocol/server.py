@@ -1,29 +1,79 @@
-"""The protocol server over the tool registry. Transports are in `asgi` and in the command
-`run_mcp`."""
+"""The protocol server over the tool registry. Transports are in `transport` and in the command `run_mcp`."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 import anyio
 import mcp.types as wire
 from django.utils.module_loading import autodiscover_modules
 from mcp.server.caching import CacheHint
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
+from pydantic import BaseModel
 
 from core.errors import CmsError
-from core.tools import all_tools, get_tool
+from core.tools import Tool, all_tools, get_tool
 from core.tools.arguments import nearest
-from core.tools.schemas import lean_schema
-from mcp_bridge.access.counting import counting
-from mcp_bridge.access.credentials import SCOPE_KEY, Principal, actor_for, local_principal, may_use
-from mcp_bridge.calls import CANCELLED, call_tool, log_refused, log_unknown
+from core.tools.schemas import lean_schema, result_schema
+from mcp_bridge.access.principals import SCOPE_KEY, Principal, actor_for, local_principal, may_use
+from mcp_bridge.access.rate_limits import TooManyCalls, count_call
 from mcp_bridge.protocol import completion, prompts, resources
-from mcp_bridge.protocol.following import following
-from mcp_bridge.protocol.schemas import wire_tool
-from mcp_bridge.protocol.threads import Workers
+from mcp_bridge.protocol.progress import follow_call
+from mcp_bridge.protocol.resources import is_answered_by_tool
+from mcp_bridge.protocol.tool_calls import CANCELLED, call_tool, log_refused, log_unknown
+from mcp_bridge.protocol.workers import Workers
+
+
+def tool_description(tool: Tool[BaseModel]) -> wire.Tool:
+    """The registry's tool in the protocol's words."""
+    return wire.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=lean_schema(tool.arguments),
+        output_schema=None if tool.result is None else result_schema(tool.result),
+        annotations=wire.ToolAnnotations(
+            title=tool.title,
+            read_only_hint=tool.kind == "read",
+            destructive_hint=tool.kind == "remove",
+            idempotent_hint=tool.idempotent,
+            open_world_hint=tool.kind == "open",
+        ),
+    )
+
+
+Context = ServerRequestContext[Any, Any]
+COUNTED_AS_CALLS: Final = frozenset({"tools/call", "resources/list", "completion/complete"})
+"""Methods that count themselves, as does a resource that a tool answers."""
+UNCOUNTED: Final = frozenset({"initialize", "server/discover", "ping"})
+"""Methods that read nothing; the number of sessions has a limit of its own."""
+
+
+def count_requests(
+    workers: Workers, principal_of: Callable[[Context], Principal]
+) -> ServerMiddleware[Any]:
+    """Return a middleware that counts requests against the rate of their credential.
+
+    Calls count themselves, so that a client in a loop over lists is slowed down as one that calls.
+    """
+
+    async def counted(ctx: Context, call_next: CallNext) -> HandlerResult:
+        counts_itself = ctx.method in COUNTED_AS_CALLS or (
+            ctx.method == "resources/read"
+            and is_answered_by_tool(str((ctx.params or {}).get("uri")))
+        )
+        if ctx.request_id is not None and ctx.method not in UNCOUNTED and not counts_itself:
+            try:
+                await workers.run(count_call, principal_of(ctx))
+            except TooManyCalls as error:
+                raise MCPError(wire.INVALID_REQUEST, error.message, {"code": error.code}) from None
+        return await call_next(ctx)
+
+    return counted
+
 
 NAME = "cms"
 VERSION = "0.1.0"
@@ -37,8 +87,6 @@ INSTRUCTIONS = (
     "what to send instead: mend the call. Translate: create_translation_ai_review, then fill its "
     "modules. Images: search_media first; generate_image costs money. More: cms://guidelines."
 )
-
-Context = ServerRequestContext[Any, Any]
 
 
 def build_server() -> Server[Any]:
@@ -56,10 +104,22 @@ def build_server() -> Server[Any]:
         tool = get_tool(params.name)
         if tool is None:
             await workers.run(log_unknown, principal, params.name, raw)
-            raise _unknown_tool(params.name)
-        if tool.waits:
-            return await _run_followed(ctx, workers, principal, params.name, raw)
-        return await workers.run(call_tool, principal, params.name, raw)
+            guess = nearest(params.name, [known.name for known in all_tools()])
+            hint = f" (did you mean {guess}?)" if guess else ". Call tools/list for the names."
+            raise MCPError(wire.INVALID_PARAMS, f"Unknown tool: {params.name[:128]}{hint}")
+        if not tool.waits:
+            return await workers.run(call_tool, principal, params.name, raw)
+        # It may take long: its steps are reported, and it ends soon after the client cancels.
+        async with follow_call(ctx.session) as follower:
+            try:
+                return await workers.run_waiting(
+                    principal.id, call_tool, principal, params.name, raw, follower
+                )
+            except anyio.get_cancelled_exc_class():
+                if not follower.has_begun:
+                    with anyio.CancelScope(shield=True):
+                        await workers.run(log_refused, principal, params.name, raw, CANCELLED)
+                raise
 
     hint = CacheHint(ttl_ms=LIST_TTL_MS, scope="private")
     server: Server[Any] = Server(
@@ -70,7 +130,9 @@ def build_server() -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=run_tool,
         # Without this the SDK runs the whole tools/list for every call of the newest revision.
-        get_tool_input_schema=_input_schema,
+        get_tool_input_schema=lambda name: (
+            None if (tool := get_tool(name)) is None else lean_schema(tool.arguments)
+        ),
         cache_hints={
             "tools/list": hint,
             "prompts/list": hint,
@@ -81,24 +143,8 @@ def build_server() -> Server[Any]:
         **prompts.handlers(),
         on_completion=completion.handler(workers, principal_of),
     )
-    server.middleware.append(counting(workers, principal_of))
+    server.middleware.append(count_requests(workers, principal_of))
     return server
-
-
-async def _run_followed(
-    ctx: Context, workers: Workers, principal: Principal, name: str, raw: dict[str, Any]
-) -> wire.CallToolResult:
-    """A call that may take long: its steps are told, and it ends soon after the client cancels."""
-    async with following(ctx.session) as follower:
-        try:
-            return await workers.run_waiting(
-                principal.id, call_tool, principal, name, raw, follower
-            )
-        except anyio.get_cancelled_exc_class():
-            if not follower.has_begun:
-                with anyio.CancelScope(shield=True):
-                    await workers.run(log_refused, principal, name, raw, CANCELLED)
-            raise
 
 
 def principal_of(ctx: Context) -> Principal:
@@ -117,16 +163,5 @@ def _tools_of(principal: Principal) -> wire.ListToolsResult:
         actor = actor_for(principal)
     except CmsError as error:
         raise MCPError(wire.INVALID_REQUEST, error.message) from error
-    tools = [wire_tool(tool) for tool in all_tools() if may_use(principal, actor, tool)]
+    tools = [tool_description(tool) for tool in all_tools() if may_use(principal, actor, tool)]
     return wire.ListToolsResult(tools=tools)
-
-
-def _input_schema(name: str) -> dict[str, Any] | None:
-    tool = get_tool(name)
-    return None if tool is None else lean_schema(tool.arguments)
-
-
-def _unknown_tool(name: str) -> MCPError:
-    guess = nearest(name, [tool.name for tool in all_tools()])
-    hint = f" (did you mean {guess}?)" if guess else ". Call tools/list for the names."
-    return MCPError(wire.INVALID_PARAMS, f"Unknown tool: {name[:128]}{hint}")

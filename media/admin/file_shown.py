@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from math import gcd
 from typing import Any, Final
 
-from core.activity.presenters import present
+from core.activity.presenters import EntryAnswer, present
 from core.activity.reading import Chosen, about, entries
 from core.actor import Actor
-from core.json import JsonObject
 from media.admin.choices import choice_of
 from media.admin.file_sizes import sizes_of
 from media.admin.languages import language_name
@@ -57,7 +56,7 @@ def shown_of(asset: Asset, actor: Actor) -> dict[str, Any]:
     }
 
 
-def _history(asset: Asset, actor: Actor) -> list[JsonObject]:
+def _history(asset: Asset, actor: Actor) -> list[EntryAnswer]:
     """The newest entries of the log about the file, in sentences; sizes are a matter of machines."""
     rows = about(entries(Chosen(event="media")), str(asset.pk)).exclude(name="media.variants")
     return present(list(rows[:_NEWEST]), actor)

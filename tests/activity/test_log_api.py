@@ -18,8 +18,8 @@ from accounts.services.tokens import create_token
 from core import events, long_lists
 from core.activity.sealing import seal_events
 from core.models import Event
-from mcp_bridge.access.credentials import Principal
-from mcp_bridge.calls import call_tool
+from mcp_bridge.access.principals import Principal
+from mcp_bridge.protocol.tool_calls import call_tool
 from tests import make
 from tests.activity.chain import happened
 from tests.api_client import ApiClient

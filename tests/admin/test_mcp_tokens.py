@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from mcp_bridge.access.holders import client_holder
+from mcp_bridge.access.tokens import find_holder
 from mcp_bridge.models import McpToken
 from tests import make
 
@@ -36,7 +36,7 @@ def test_a_token_is_made_shown_once_and_revoked(signed_in: SignedIn) -> None:
     assert "no-store" in answer["Cache-Control"]
     assert (token.tools, token.diagnostics) == (["list_posts"], False)
     assert token.expires_at == datetime(2099, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)
-    assert client_holder(secret) is not None
+    assert find_holder(secret) is not None
     for path in (LIST, f"{LIST}{token.pk}/change/"):
         page = client.get(path).content.decode()
         assert secret not in page
@@ -45,7 +45,7 @@ def test_a_token_is_made_shown_once_and_revoked(signed_in: SignedIn) -> None:
     after = client.post(f"{LIST}{token.pk}/change/", follow=True).content.decode()
     assert "opens nothing any more" in after
     assert ">Revoke<" not in after
-    assert client_holder(secret) is None
+    assert find_holder(secret) is None
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from agents_app.batches import reverting
-from agents_app.batches.finding import progress_of
-from agents_app.batches.starting import BulkRuns, create_bulk_runs
+from agents_app.batches import lifecycle
+from agents_app.batches.creation import BulkRuns, create_bulk_runs
+from agents_app.batches.queries import progress_of
 from agents_app.models import AgentBatch, AgentRun
 from agents_app.runs import execution
 from agents_app.runs.retry import retry_run
@@ -184,9 +184,9 @@ def test_what_a_dead_worker_left_of_taking_back_is_done_once(
     openai(Reply({"post": {"metaTitle": "Better"}}))
     found = posts(3)
     batch = done(found)
-    monkeypatch.setattr(reverting, "_send", lambda batch_id: None)
-    reverting.revert_batch(batch_id=batch.pk, actor=make.actor("admin"))
-    real, calls = vars(reverting)["undo_run"], []
+    monkeypatch.setattr(lifecycle, "send_revert", lambda batch_id: None)
+    lifecycle.revert_batch(batch_id=batch.pk, actor=make.actor("admin"))
+    real, calls = vars(lifecycle)["undo_run"], []
 
     def dies(**given: Any) -> Any:
         calls.append(given["run_id"])
@@ -194,14 +194,14 @@ def test_what_a_dead_worker_left_of_taking_back_is_done_once(
             raise SystemExit
         return real(**given)
 
-    monkeypatch.setattr(reverting, "undo_run", dies)
+    monkeypatch.setattr(lifecycle, "undo_run", dies)
     with pytest.raises(SystemExit):
-        reverting.take_back_batch(batch.pk)
+        lifecycle.take_back_batch(batch.pk)
     batch.refresh_from_db()
     assert (len(batch.reverted), batch.reverted_at) == (1, None)
 
-    reverting.take_back_batch(batch.pk)
-    reverting.take_back_batch(batch.pk)
+    lifecycle.take_back_batch(batch.pk)
+    lifecycle.take_back_batch(batch.pk)
 
     batch.refresh_from_db()
     assert len(batch.reverted) == 3

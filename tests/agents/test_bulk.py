@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from agents_app.batches.starting import create_bulk_runs
+from agents_app.batches.creation import create_bulk_runs
 from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun
 from content.services.trash import delete_post

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from agents_app.batches.reverting import take_back_batch
+from agents_app.batches.lifecycle import take_back_batch
 from agents_app.definitions.switches import switch_agent
 from agents_app.models import AgentBatch, AgentRun, Budget
 from agents_app.runs import execution

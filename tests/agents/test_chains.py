@@ -6,18 +6,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from django.test import Client
 
+from agents_app.api.runs import run_chain
 from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun, Reservation, RunReaction, Spending
 from agents_app.runs.chain import CHAIN_STOPPED, chain_of
 from agents_app.runs.creation import create_run
-from agents_app.runs.presenter import chain
 from agents_app.triggers import start_agents
 from content.models import Draft
 from content.store import iso
 from core import events
+from core.api.renderers import dumps
 from core.errors import RuleViolation
 from core.models import Event
 from tests import make
@@ -189,7 +191,7 @@ def test_of_an_event_that_is_not_for_the_reader_only_that_there_was_one_is_told(
     )
     reader = replace(make.actor("editor"), permissions=frozenset({"agents.view"}))
 
-    found = chain(chain_of(run), reader)["causes"]
+    found = orjson.loads(dumps(run_chain(run, reader)))["causes"]
 
     assert found == [
         {

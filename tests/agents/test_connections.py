@@ -10,10 +10,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from agents_app.admin.money.connections import connections
+from agents_app.admin.budgets.provider_checks import connections
 from agents_app.models import ProviderCheck
-from agents_app.settings.checking import check_provider
 from agents_app.settings.defaults import ai_settings
+from agents_app.settings.provider_checks import check_provider
 from agents_app.settings.providers import providers
 from core.models import Event
 from tests.agents.asking import KEY

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from agents_app.models import AgentRun, RunReaction
-from agents_app.reactions.starting import react
+from agents_app.reactions.dispatch import react
 from agents_app.runs import execution
 from agents_app.runs.dry_run import start_dry_run
 from agents_app.runs.retry import retry_run

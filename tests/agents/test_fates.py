@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from agents_app.admin.agents.words import begin_of_month
+from agents_app.admin.agents.labels import begin_of_month
 from agents_app.admin.runs.waterfall import waterfall
 from agents_app.models import AgentRun
 from agents_app.runs.outcomes import (

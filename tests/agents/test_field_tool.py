@@ -16,8 +16,8 @@ from agents_app.runs.creation import create_run
 from agents_app.runs.execution import RunToolbox, prepare_attempt
 from content.models import Draft, Post
 from core.errors import NotAllowed, NotFound, RuleViolation
-from mcp_bridge.access.credentials import Principal
-from mcp_bridge.calls import call_tool
+from mcp_bridge.access.principals import Principal
+from mcp_bridge.protocol.tool_calls import call_tool
 from tests import make
 from tests.agents.asking import payload_of
 from tests.agents.environment import write_agent

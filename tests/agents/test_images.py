@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 from django.core.files.storage import default_storage
 
-from agents_app.images.generating import generate_image
+from agents_app.images.generation import generate_image
 from agents_app.models import Budget, Reservation, Spending
 from agents_app.providers.port import ProviderStopped
 from agents_app.runs import execution
@@ -19,8 +19,8 @@ from agents_app.runs.lifecycle import cancel_run
 from agents_app.runs.ownership import current_run
 from core.errors import CmsError
 from core.models import Event
-from mcp_bridge.access.credentials import Principal
-from mcp_bridge.calls import call_tool
+from mcp_bridge.access.principals import Principal
+from mcp_bridge.protocol.tool_calls import call_tool
 from media.models import Asset, StoredFile
 from tests import make
 from tests.agents.asking import KEY

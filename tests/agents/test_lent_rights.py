@@ -16,8 +16,8 @@ from agents_app.runs.execution import RunToolbox, prepare_attempt
 from content.models import Draft
 from core.actor import Actor
 from core.errors import NotAllowed, RuleViolation
-from mcp_bridge.access.credentials import Principal
-from mcp_bridge.calls import call_tool, text_of
+from mcp_bridge.access.principals import Principal
+from mcp_bridge.protocol.tool_calls import call_tool, result_text
 from tests import make
 from tests.agents.tooling import claimed, form_run, names, toolbox, tooled, working
 
@@ -110,7 +110,7 @@ def test_threat_49_an_ai_client_lends_only_the_tools_of_its_credential(agents_di
     result = call_tool(client, "run_agent", {"agentId": "wide", "postId": str(post.pk)})
 
     run = AgentRun.objects.get()
-    assert result.is_error is False, text_of(result)
+    assert result.is_error is False, result_text(result)
     assert run.tools == ["list_posts", "run_agent"]
     assert names(RunToolbox(prepare_attempt(claimed(run)))) == {"list_posts", "run_agent"}
 

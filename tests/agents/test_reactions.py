@@ -12,7 +12,7 @@ import pytest
 
 from agents_app.definitions.switches import switch_agent
 from agents_app.models import RunReaction
-from agents_app.reactions.starting import react
+from agents_app.reactions.dispatch import react
 from agents_app.runs.creation import create_run
 from agents_app.runs.lifecycle import cancel_run
 from agents_app.tasks import keep_reactions

@@ -13,7 +13,7 @@ import pytest
 from agents_app.definitions import files as definitions
 from agents_app.definitions.files import get_agent
 from agents_app.models import AgentRun
-from agents_app.reactions.starting import react
+from agents_app.reactions.dispatch import react
 from core import events
 from core.models import Event
 from tests import make

@@ -11,8 +11,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from agents_app.models import AgentRun, Budget, Reservation, RunMessage, Spending
-from agents_app.replay import replaying
-from agents_app.replay.comparing import alike
+from agents_app.replay import replay as replays
+from agents_app.replay.replay import alike
 from content.layers import approve, digest_of, reject, submit
 from content.models import Layer, Post
 from tests import make
@@ -208,7 +208,7 @@ def test_stopped_in_the_middle_it_tells_what_there_is(decided: Any, monkeypatch:
     def interrupted(*_: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(replaying, "_one", interrupted)
+    monkeypatch.setattr(replays, "_one", interrupted)
 
     text, progress = table("seo-specialist")
 

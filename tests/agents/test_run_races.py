@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.db.models import F
 
-from agents_app.budgets import reserving
+from agents_app.budgets import reservations
 from agents_app.models import AgentRun, Reservation, RunStatus
 from agents_app.runs import execution, lifecycle
 from agents_app.runs.lifecycle import sweep_runs
@@ -113,5 +113,5 @@ def test_what_a_cancelled_run_had_under_way_in_a_dead_worker_is_settled(
     assert sweep_runs() == 1
 
     assert sums_agree()
-    assert reserving.settle_abandoned() == 0
+    assert reservations.settle_abandoned() == 0
     assert lifecycle.end_run(AgentRun.objects.get(), RunStatus.FAILED, "Late.") is False

@@ -18,7 +18,7 @@ from content.services.previews import create_preview_link
 from content.services.trash import delete_post
 from core.json import Json
 from core.models import Event
-from mcp_bridge.services import tokens as mcp_tokens
+from mcp_bridge.access import tokens as mcp_tokens
 from tests import make
 from tests.browser import agents_scene
 from tests.browser.scene import coffee

@@ -91,7 +91,7 @@ def _menu_and_terms(post: Post) -> None:
 
 def _people_and_tokens() -> None:
     from accounts.services.tokens import create_token
-    from mcp_bridge.services import tokens as mcp_tokens
+    from mcp_bridge.access import tokens as mcp_tokens
 
     admin = make.actor("admin")
     for role in ("editor", "translator"):

@@ -208,8 +208,8 @@ def test_it_is_in_no_list_and_at_no_address() -> None:
 
 
 def test_tools_list_none_and_read_one_by_its_id() -> None:
-    from mcp_bridge.access.credentials import Principal
-    from mcp_bridge.calls import call_tool
+    from mcp_bridge.access.principals import Principal
+    from mcp_bridge.protocol.tool_calls import call_tool
 
     made = varied(make.post("A plain title"))
     agent = Principal(id="agent", user_id=make.user("ai_agent").pk)

@@ -15,8 +15,8 @@ from agents_app.runs.creation import create_run
 from content.models import Layer, Post
 from content.services.previews import create_preview_link
 from core.tools import all_tools
-from mcp_bridge.access.credentials import Principal
-from mcp_bridge.calls import call_tool
+from mcp_bridge.access.principals import Principal
+from mcp_bridge.protocol.tool_calls import call_tool
 from tests import make
 from tests.mcp.tools import tables
 

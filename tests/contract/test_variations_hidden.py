@@ -14,7 +14,7 @@ from content.models import Menu, Post
 from content.services.edit import edit_post
 from content.services.running import change_variation
 from content.services.vary import create_variation
-from mcp_bridge.calls import call_tool, text_of
+from mcp_bridge.protocol.tool_calls import call_tool, result_text
 from tests import make
 from tests.api_client import ApiClient
 from tests.contract.endpoint import areas
@@ -119,7 +119,7 @@ def test_ai_clients_find_it_in_no_list(original: Post) -> None:
     answers = {}
     for tool, arguments in asked:
         result = call_tool(by("admin"), tool, arguments)
-        assert result.is_error is False, text_of(result)
-        answers[json.dumps([tool, arguments])] = text_of(result)
+        assert result.is_error is False, result_text(result)
+        answers[json.dumps([tool, arguments])] = result_text(result)
 
     assert [name for name, text in answers.items() if CANARY.lower() in text.lower()] == []

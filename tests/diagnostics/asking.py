@@ -8,8 +8,8 @@ from jsonschema import Draft202012Validator
 
 from core.tools import get_tool
 from core.tools.schemas import result_schema
-from mcp_bridge.access.credentials import Principal
-from mcp_bridge.calls import call_tool
+from mcp_bridge.access.principals import Principal
+from mcp_bridge.protocol.tool_calls import call_tool
 from tests import make
 
 TOOLS: Final = (

@@ -13,8 +13,8 @@ from django.http import HttpResponse
 from accounts.services.tokens import create_token
 from core.diagnostics import local_route, running
 from core.redaction import secrets_of_service
-from mcp_bridge.calls import call_tool
-from mcp_bridge.services.tokens import create_token as create_mcp_token
+from mcp_bridge.access.tokens import create_token as create_mcp_token
+from mcp_bridge.protocol.tool_calls import call_tool
 from tests import make
 from tests.diagnostics.asking import granted
 

@@ -21,7 +21,7 @@ from core.diagnostics.commands import COMMANDS, checked_arguments
 from core.diagnostics.running import environment_for, run_command
 from core.errors import NotAllowed, RuleViolation
 from core.tools.progress import CallCancelled, followed_by
-from mcp_bridge.context import code_context, context_text
+from mcp_bridge.context import build_context, context_text
 from tests import make
 from tests.diagnostics.asking import refusal, told
 
@@ -49,7 +49,7 @@ def test_a_command_of_the_list_is_run() -> None:
 def test_the_context_comes_as_the_answer_and_no_file(plays: Play) -> None:
     printed = StringIO()
     call_command("dump_mcp_context", "--out", "-", stdout=printed)
-    assert printed.getvalue() == context_text(code_context())
+    assert printed.getvalue() == context_text(build_context())
 
     plays('import sys; print(sys.argv[1:], \'{"token": {"a": "b@example.com"}}\')')
     found = told("run_ace_command", command="dump_mcp_context")

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.utils import timezone
 
+from mcp_bridge.access.tokens import create_token
 from mcp_bridge.models import McpCall, McpToken
-from mcp_bridge.services.tokens import create_token
 from tests import make
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from content.models import Draft, Post
-from mcp_bridge.access.credentials import Principal
-from mcp_bridge.calls import call_tool, text_of
+from mcp_bridge.access.principals import Principal
+from mcp_bridge.protocol.tool_calls import call_tool, result_text
 from tests import make
 
 
@@ -17,7 +17,7 @@ def by(role: str) -> Principal:
 
 def done(tool: str, principal: Principal | None = None, **arguments: Any) -> dict[str, Any]:
     result = call_tool(principal or by("ai_agent"), tool, arguments)
-    assert result.is_error is False, text_of(result)
+    assert result.is_error is False, result_text(result)
     assert isinstance(result.structured_content, dict)
     return result.structured_content
 
@@ -31,4 +31,4 @@ def refused(tool: str, principal: Principal | None = None, **arguments: Any) -> 
     assert (make.live_hash(), Post.objects.count()) == (before, posts)
     assert list(Draft.objects.order_by("pk").values()) == drafts
     assert result.meta is not None
-    return result.meta["cms/error"]["code"], text_of(result)
+    return result.meta["cms/error"]["code"], result_text(result)

@@ -19,7 +19,7 @@ from content.models import Layer, Post, Provenance
 from content.services.publish import set_status
 from content.services.trash import delete_post
 from core.actor import Actor
-from mcp_bridge.services import tokens
+from mcp_bridge.access import tokens
 from tests import make
 
 

@@ -37,13 +37,15 @@ def main() -> None:
 
     from django.core.management import execute_from_command_line
 
-    from mcp_bridge.serving import gate, heads, sessions, unread
+    from mcp_bridge.transport import gate, http_server, sessions, sse
     from tests.mcp import sample_tools, suite_samples
 
     # Limits small enough to reach in a test.
     gate.BODY_SECONDS = float(os.environ.get("MCP_TEST_BODY_SECONDS", gate.BODY_SECONDS))
-    heads.HEAD_SECONDS = float(os.environ.get("MCP_TEST_HEAD_SECONDS", heads.HEAD_SECONDS))
-    unread.UNREAD_SECONDS = float(os.environ.get("MCP_TEST_UNREAD_SECONDS", unread.UNREAD_SECONDS))
+    http_server.HEAD_SECONDS = float(
+        os.environ.get("MCP_TEST_HEAD_SECONDS", http_server.HEAD_SECONDS)
+    )
+    sse.UNREAD_SECONDS = float(os.environ.get("MCP_TEST_UNREAD_SECONDS", sse.UNREAD_SECONDS))
     most = os.environ.get("MCP_TEST_MAX_SESSIONS", sessions.MAX_SESSIONS)
     sessions.MAX_SESSIONS = int(most)
     with sample_tools.registered(), suite_samples.registered():

@@ -16,8 +16,8 @@ from core.tools import Arguments, NoArguments, tool
 from core.tools import registry as tools
 from core.tools.progress import report
 from mcp_bridge.protocol import prompts, resources
-from mcp_bridge.protocol.prompt_arguments import BRIEF, Argument, Prompt
-from mcp_bridge.protocol.resources import Source
+from mcp_bridge.protocol.prompts import BRIEF, Argument, Prompt
+from mcp_bridge.protocol.resources import ResourceSource
 
 PROMPTS = (
     Prompt("test_simple_prompt", "Simple", "Takes nothing.", {}, "A simple prompt for testing."),
@@ -29,8 +29,8 @@ PROMPTS = (
         "Prompt with arguments: {arg1} {arg2}",
     ),
 )
-TEXT = Source("test://static-text", "static-text", "Text", "Plain.", "test_simple_text")
-TEMPLATE = Source(
+TEXT = ResourceSource("test://static-text", "static-text", "Text", "Plain.", "test_simple_text")
+TEMPLATE = ResourceSource(
     "test://template/{id}/data", "template", "Template", "Filled.", "test_template_data", "id"
 )
 

@@ -16,11 +16,10 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.services import change_user
-from mcp_bridge.access import doorkeeper
-from mcp_bridge.access.holders import client_holder, standing
+from mcp_bridge.access import authentication
+from mcp_bridge.access.tokens import create_token, find_holder, revoke_token, still_authorized
 from mcp_bridge.models import McpToken
-from mcp_bridge.services.tokens import create_token, revoke_token
-from mcp_bridge.serving import connections
+from mcp_bridge.transport import connections
 from tests import make
 from tests.mcp.inside import Answer, Inside, bearer, inside
 
@@ -39,8 +38,8 @@ def looking(
 ) -> Iterator[None]:
     """A server that looks all the time. Nothing that ends leaves an error behind."""
     settings.MCP_DB_EXECUTOR = "sensitive"
-    monkeypatch.setattr(connections, "LOOK_SECONDS", 0.01)
-    monkeypatch.setattr(doorkeeper, "ACCOUNT_SECONDS", 0.0)
+    monkeypatch.setattr(connections, "CHECK_SECONDS", 0.01)
+    monkeypatch.setattr(authentication, "ACCOUNT_CACHE_SECONDS", 0.0)
     with caplog.at_level(logging.INFO):
         yield
     errors = [one for one in caplog.records if one.levelno >= logging.ERROR or one.exc_info]
@@ -89,12 +88,12 @@ def test_threat_43_an_open_stream_ends_with_what_its_token_stood_on(name: str) -
         own = await server.ask("GET", headers=bearer(secret))
         hello = await server.ask(headers=bearer(secret))
         other = await server.ask("GET", headers=bearer(others))
-        assert server.app.state.ledger.count == 3
+        assert server.app.state.counter.count == 3
 
         await change_now(lambda: CHANGES[name](token))
         with anyio.fail_after(5):
             await own.over.wait()
-        while server.app.state.ledger.count > 1:  # the session that nobody asks anything ends too
+        while server.app.state.counter.count > 1:  # the session that nobody asks anything ends too
             await anyio.sleep(0.01)
 
         assert own.done.is_set()
@@ -127,7 +126,7 @@ def test_threat_43_streams_and_sessions_of_both_transports_end_together() -> Non
                 await answer.done.wait()
                 await answer.over.wait()
         assert {answer.status for answer in open_now.values()} == {200}
-        assert (server.app.state.ledger.count, server.app.state.connections.count) == (0, 0)
+        assert (server.app.state.counter.count, server.app.state.connections.count) == (0, 0)
 
     inside(scene)
 
@@ -175,9 +174,9 @@ def test_nothing_is_asked_of_the_database_while_nothing_is_open(
 
     def counted(holders: Any) -> Any:
         looks.append(len(holders))
-        return standing(holders)
+        return still_authorized(holders)
 
-    monkeypatch.setattr(connections, "standing", counted)
+    monkeypatch.setattr(connections, "still_authorized", counted)
     inside(scene)
 
     assert looks == []
@@ -187,13 +186,13 @@ def test_one_query_asks_after_all_tokens() -> None:
     principals = set()
     for place in range(5):
         token, secret = token_of(make.user("editor", f"editor-{place}"))
-        found = client_holder(secret)
+        found = find_holder(secret)
         assert found is not None
         principals.add(found)
     User.objects.filter(pk=token.user_id).update(is_active=False)
 
     with CaptureQueriesContext(connection) as queries:
-        left = standing(principals)
+        left = still_authorized(principals)
 
     assert len(queries) == 1
     assert {one.account.id for one in principals - left} == {token.user_id}
@@ -201,17 +200,17 @@ def test_one_query_asks_after_all_tokens() -> None:
 
 def test_the_use_of_a_token_is_noted_once_a_minute() -> None:
     token, secret = token_of(make.user("editor"))
-    client_holder(secret)
+    find_holder(secret)
     token.refresh_from_db()
     first = token.last_used_at
     assert first is not None
 
-    client_holder(secret)
+    find_holder(secret)
     token.refresh_from_db()
     assert token.last_used_at == first
 
     McpToken.objects.filter(pk=token.pk).update(last_used_at=first - timedelta(seconds=61))
-    client_holder(secret)
+    find_holder(secret)
     assert McpToken.objects.filter(pk=token.pk, last_used_at__gte=first).exists()
 
 
@@ -225,7 +224,7 @@ class _Away:
         self.looks += 1
         if self.looks == 1:
             raise OperationalError("away")
-        return standing(holders)
+        return still_authorized(holders)
 
 
 def test_a_database_that_is_away_for_a_moment_ends_nothing(
@@ -233,7 +232,7 @@ def test_a_database_that_is_away_for_a_moment_ends_nothing(
 ) -> None:
     _, secret = token_of(make.user("editor"))
     away = _Away()
-    monkeypatch.setattr(connections, "standing", away)
+    monkeypatch.setattr(connections, "still_authorized", away)
 
     async def scene(server: Inside) -> None:
         stream = await server.ask("GET", headers=bearer(secret))

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from mcp_bridge.call_log import begin_of, by_time, calls, most_refused
+from mcp_bridge.call_log import calls, count_by_time, most_refused, span_begin
 from tests import make
 from tests.api_client import ApiClient
 from tests.mcp.called import called, token
@@ -94,12 +94,12 @@ def test_calls_are_counted_by_hour_and_by_day() -> None:
     for hours in (0, 0, 1, 23, 25, 24 * 8):
         called(hours=hours, code="invalid" if hours == 1 else "")
 
-    day, week = by_time(calls(), "day"), by_time(calls(), "week")
+    day, week = count_by_time(calls(), "day"), count_by_time(calls(), "week")
 
-    assert (len(day), len(week), len(by_time(calls(), "month"))) == (24, 7, 30)
+    assert (len(day), len(week), len(count_by_time(calls(), "month"))) == (24, 7, 30)
     now = timezone.now()
     assert day[-1].begin == now.replace(minute=0, second=0, microsecond=0)
-    assert day[0].begin == begin_of("day")
+    assert day[0].begin == span_begin("day")
     # The hour that was 23 hours ago is the first one, whatever the minute.
     assert [(item.total, item.failed) for item in (day[-1], day[-2], day[0])] == [
         (2, 0), (1, 1), (1, 0),

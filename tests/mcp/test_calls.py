@@ -11,9 +11,9 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from accounts.models import User
-from mcp_bridge.access.credentials import Principal
-from mcp_bridge.calls import call_tool
+from mcp_bridge.access.principals import Principal
 from mcp_bridge.models import McpCall
+from mcp_bridge.protocol.tool_calls import call_tool
 from tests.mcp.sample_tools import CANARY
 
 Request = Callable[..., Any]

@@ -18,11 +18,11 @@ from mcp_bridge.client_config import (
     Credential,
     Transport,
     client_config,
-    quoted,
+    quote_word,
     token_credential,
     usual_credential,
 )
-from mcp_bridge.serving.address import server_url
+from mcp_bridge.transport.address import server_url
 from tests.mcp.running import ROOT
 
 SECRET = "canary-4b7e-secret"
@@ -162,7 +162,7 @@ def test_a_secret_that_is_handed_over_stands_in_it_once(client: str) -> None:
 )  # fmt: skip
 def test_a_word_of_a_command_means_itself_in_a_shell(text: str) -> None:
     done = subprocess.run(
-        ["/bin/sh", "-c", f"printf %s {quoted(text)}"], capture_output=True, check=True
+        ["/bin/sh", "-c", f"printf %s {quote_word(text)}"], capture_output=True, check=True
     )
     assert done.stdout.decode() == text
 

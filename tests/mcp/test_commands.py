@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from mcp_bridge.management.commands.run_mcp import refuse_open_door
+from mcp_bridge.management.commands.run_mcp import require_credentials
 
 
 @pytest.mark.django_db
@@ -23,19 +23,19 @@ def test_another_address_is_refused_without_credentials(
         call_command("run_mcp", host=host)
 
     environment(mcp_auth_token="secret")
-    refuse_open_door(host)
+    require_credentials(host)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1", "localhost"])
 def test_loopback_needs_no_credentials(environment: Callable[..., None], host: str) -> None:
-    refuse_open_door(host)
+    require_credentials(host)
 
 
 def test_half_a_header_pair_is_refused(environment: Callable[..., None]) -> None:
     environment(mcp_auth_header_name="X-Key")
 
     with pytest.raises(CommandError, match="belong together"):
-        refuse_open_door("127.0.0.1")
+        require_credentials("127.0.0.1")
 
 
 def test_the_dump_holds_the_code_derived_context_in_a_stable_order(
@@ -66,9 +66,9 @@ def test_a_served_name_needs_credentials_too(environment: Callable[..., None]) -
     with pytest.raises(
         CommandError, match=r"mcp\.example\.com \(MCP_ALLOWED_HOSTS\) without credentials"
     ):
-        refuse_open_door("127.0.0.1")
+        require_credentials("127.0.0.1")
 
     environment(mcp_auth_token="secret")
-    refuse_open_door("127.0.0.1")
+    require_credentials("127.0.0.1")
     environment(mcp_auth_token=None, mcp_allowed_hosts=("localhost", "[::1]", "127.0.0.3"))
-    refuse_open_door("127.0.0.1")
+    require_credentials("127.0.0.1")

@@ -11,7 +11,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from content.models import Post
-from mcp_bridge.access.credentials import Principal
+from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol import completion
 from tests import make
 from tests.mcp.calling import by
@@ -28,7 +28,7 @@ def completed(
         argument=wire.CompletionArgument(name=name, value=typed),
         context=wire.CompletionContext(arguments=given),
     )
-    return completion._completed(who or by("ai_agent"), params).completion.values
+    return completion.complete_argument(who or by("ai_agent"), params).completion.values
 
 
 def of_template(uri: str, name: str, typed: str = "") -> wire.Completion:
@@ -36,7 +36,7 @@ def of_template(uri: str, name: str, typed: str = "") -> wire.Completion:
         ref=wire.ResourceTemplateReference(type="ref/resource", uri=uri),
         argument=wire.CompletionArgument(name=name, value=typed),
     )
-    return completion._completed(by("ai_agent"), params).completion
+    return completion.complete_argument(by("ai_agent"), params).completion
 
 
 def post(**fields: Any) -> str:
@@ -83,7 +83,7 @@ def test_at_most_a_hundred_are_answered_and_the_rest_counted(
         argument=wire.CompletionArgument(name="postId", value=""),
     )
     with django_assert_num_queries(3):  # the account, the ids, their number
-        found = completion._completed(who, params).completion
+        found = completion.complete_argument(who, params).completion
 
     assert (len(found.values), found.total, found.has_more) == (100, 121, True)
 

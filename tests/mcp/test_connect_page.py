@@ -10,9 +10,9 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
+from mcp_bridge.access.tokens import create_token
 from mcp_bridge.models import McpToken
-from mcp_bridge.services.tokens import create_token
-from mcp_bridge.serving.address import ask
+from mcp_bridge.transport.address import check_server
 from tests import make
 from tests.api_client import ApiClient
 from tests.mcp.answering import answering
@@ -112,12 +112,12 @@ def test_an_editor_sees_address_and_lane_alone(environment: Environment) -> None
 def test_the_page_says_that_the_server_answers(
     environment: Environment, open_server: Running, locked_server: Running
 ) -> None:
-    assert ask().state == "silent"
+    assert check_server().state == "silent"
     assert "Nobody answers there now." in page("editor")
 
     for server in (open_server, locked_server):
         environment(mcp_port=int(server.url.rpartition(":")[2]))
-        assert ask().state == "answers"
+        assert check_server().state == "answers"
     assert "The server answers there now." in page("editor")
 
 
@@ -128,19 +128,19 @@ def test_the_page_says_that_the_server_answers(
 def test_what_answers_is_told_apart(environment: Environment, status: int, state: str) -> None:
     with answering(status) as port:
         environment(mcp_port=port)
-        assert ask().state == state
+        assert check_server().state == state
 
 
 def test_a_public_address_is_called_under_the_rules_of_all_calls(environment: Environment) -> None:
     with answering(405) as port:
         environment(mcp_url=f"http://127.0.0.1:{port}/mcp")
-        reached = ask()
+        reached = check_server()
         assert reached.state == "not_asked"
         assert "127.0.0.1" in reached.note
         assert "is not known" in page()
 
         environment(outgoing_allowed_hosts=("127.0.0.1",))
-        assert ask().state == "answers"
+        assert check_server().state == "answers"
 
 
 def test_a_new_token_is_shown_in_every_configuration_once() -> None:

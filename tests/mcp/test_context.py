@@ -12,9 +12,8 @@ from mcp.shared.exceptions import MCPError
 
 from core.tools import get_tool
 from mcp_bridge.protocol import resources
-from mcp_bridge.protocol.guidelines import GUIDELINES
 from mcp_bridge.protocol.prompts import PROMPTS
-from mcp_bridge.protocol.resources import Source
+from mcp_bridge.protocol.resources import GUIDELINES, ResourceSource
 from mcp_bridge.protocol.server import INSTRUCTIONS
 from tests import make
 
@@ -216,7 +215,7 @@ def test_a_listed_post_can_be_read(client: Request) -> None:
 def test_a_resource_is_answered_by_the_tool_behind_it(
     client: Request, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    template = Source("cms://echo/{id}", "echo", "Echo", "Echo.", "sample_echo", "postId")
+    template = ResourceSource("cms://echo/{id}", "echo", "Echo", "Echo.", "sample_echo", "postId")
     monkeypatch.setattr(resources, "TEMPLATES", (template,))
 
     read = client("read_resource", "cms://echo/p1")
@@ -228,7 +227,9 @@ def test_a_resource_is_answered_by_the_tool_behind_it(
 def test_a_resource_that_the_tool_refuses_names_its_address(
     client: Request, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    template = Source("cms://people/{x}", "people", "People", "People.", "sample_people", "x")
+    template = ResourceSource(
+        "cms://people/{x}", "people", "People", "People.", "sample_people", "x"
+    )
     monkeypatch.setattr(resources, "TEMPLATES", (template,))
 
     with pytest.raises(MCPError, match=r"users\.manage") as caught:

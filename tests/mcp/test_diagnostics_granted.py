@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.tools import all_tools
-from mcp_bridge.services.tokens import create_token
+from mcp_bridge.access.tokens import create_token
 from tests import make
 from tests.diagnostics.asking import TOOLS
 from tests.mcp.conftest import HEADER, TOKEN

@@ -13,10 +13,9 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from core.tools import get_tool
-from mcp_bridge.context import code_context, context_text
+from mcp_bridge.context import BEGIN, build_context, context_text, replace_tool_table
 from mcp_bridge.models import McpCall
 from mcp_bridge.tasks import KEPT_DAYS, prune_calls
-from mcp_bridge.tool_table import BEGIN, with_table
 from tests.mcp.running import ROOT
 
 DOCS = ROOT / "docs"
@@ -26,13 +25,13 @@ RENEW = "renew it: manage.py dump_mcp_context --out docs/mcp-context.json --tabl
 def test_the_committed_context_is_current() -> None:
     committed = (DOCS / "mcp-context.json").read_text("utf-8")
 
-    assert context_text(code_context()) == committed, RENEW
+    assert context_text(build_context()) == committed, RENEW
 
 
 def test_the_table_of_tools_in_the_documentation_is_current() -> None:
     page = (DOCS / "mcp.md").read_text("utf-8")
 
-    assert with_table(page) == page, RENEW
+    assert replace_tool_table(page) == page, RENEW
     assert "| `save_post_ai_review(" in page
 
 

@@ -10,11 +10,11 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from accounts.models import User
-from mcp_bridge.access.credentials import Principal, actor_for
-from mcp_bridge.access.doorkeeper import is_local, shown_by, static_principal
-from mcp_bridge.management.commands.run_mcp import refuse_open_door
+from mcp_bridge.access.authentication import is_local, read_credentials, static_principal
+from mcp_bridge.access.principals import Principal, actor_for
+from mcp_bridge.access.tokens import create_token, revoke_token
+from mcp_bridge.management.commands.run_mcp import require_credentials
 from mcp_bridge.models import McpToken
-from mcp_bridge.services.tokens import create_token, revoke_token
 from tests import make
 from tests.accounts.bearer import program
 from tests.accounts.bearer import token_of as api_token_of
@@ -50,7 +50,7 @@ def test_threat_47_an_unset_secret_matches_nothing(environment: Callable[..., No
     environment(mcp_auth_header_name="X-Key", mcp_auth_header_value="v", mcp_auth_token="")
 
     for headers in ([], [(b"authorization", b"Bearer ")], [(b"x-key", b"")]):
-        shown = shown_by(headers, "127.0.0.1")
+        shown = read_credentials(headers, "127.0.0.1")
         assert static_principal(shown) is None
         assert not is_local(shown)
 
@@ -94,7 +94,7 @@ def test_where_only_tokens_guard_a_server_nobody_is_local(
     host = "192.168.1.4" if where == "bind" else "127.0.0.1"
     if where == "name":
         environment(mcp_allowed_hosts=("mcp.example.com",))
-    refuse_open_door(host)
+    require_credentials(host)
 
     assert statuses({}, {"headers": bearer(secret)}, host=host) == [401, 200]
 
@@ -119,7 +119,7 @@ def test_dead_tokens_open_no_bind() -> None:
     User.objects.filter(username="its-editor").update(is_active=False)
 
     with pytest.raises(CommandError, match="without credentials"):
-        refuse_open_door("192.168.1.4")
+        require_credentials("192.168.1.4")
 
 
 def test_a_token_calls_as_its_account_with_its_tools_only() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import anyio
 import pytest
 
-from mcp_bridge.access.credentials import Principal
-from mcp_bridge.access.holders import Account, Holder
-from mcp_bridge.serving.connections import Connection
+from mcp_bridge.access.principals import Principal
+from mcp_bridge.access.tokens import Account, Holder
+from mcp_bridge.transport.connections import Connection
 
 HOLDER = Holder(Principal(id="token"), Account(1, "ai_agent"))
 

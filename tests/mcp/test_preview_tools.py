@@ -10,8 +10,8 @@ from django.test import Client
 
 from content.models import Post, PreviewLink
 from content.services.previews import create_preview_link
-from mcp_bridge.access.credentials import Principal
-from mcp_bridge.calls import call_tool
+from mcp_bridge.access.principals import Principal
+from mcp_bridge.protocol.tool_calls import call_tool
 from tests import make
 
 pytestmark = pytest.mark.django_db

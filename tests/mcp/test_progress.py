@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcp_bridge.protocol.threads import WAITING_OF_ONE
+from mcp_bridge.protocol.workers import WAITING_PER_CREDENTIAL
 from tests.mcp.running import Running, connected
 from tests.mcp.sample_tools import HALF
 
@@ -89,12 +89,12 @@ def test_a_call_that_is_cancelled_while_it_waits_for_a_thread_never_begins(
             async def hold(number: int) -> None:
                 async def note(*step: Any) -> None:
                     begun.add(number)
-                    if len(begun) == WAITING_OF_ONE:
+                    if len(begun) == WAITING_PER_CREDENTIAL:
                         all_begun.set()
 
                 await client.call_tool("sample_steps", watching, progress_callback=note)
 
-            for number in range(WAITING_OF_ONE):
+            for number in range(WAITING_PER_CREDENTIAL):
                 group.start_soon(hold, number)
             await all_begun.wait()
             with anyio.move_on_after(0.3):
@@ -103,7 +103,7 @@ def test_a_call_that_is_cancelled_while_it_waits_for_a_thread_never_begins(
                 "cancelled",
                 False,
             )
-            assert len(begun) == WAITING_OF_ONE
+            assert len(begun) == WAITING_PER_CREDENTIAL
             group.cancel_scope.cancel()
 
     anyio.run(session)
@@ -111,6 +111,9 @@ def test_a_call_that_is_cancelled_while_it_waits_for_a_thread_never_begins(
     assert half_written(open_server) == written
     ended = "SELECT count(*) FROM mcp_bridge_mcpcall WHERE id > ? AND error_code = 'cancelled'"
     until = time.monotonic() + 10
-    while open_server.execute(ended, first)[0][0] <= WAITING_OF_ONE and time.monotonic() < until:
+    while (
+        open_server.execute(ended, first)[0][0] <= WAITING_PER_CREDENTIAL
+        and time.monotonic() < until
+    ):
         time.sleep(0.02)
-    assert open_server.execute(ended, first)[0][0] == WAITING_OF_ONE + 1
+    assert open_server.execute(ended, first)[0][0] == WAITING_PER_CREDENTIAL + 1

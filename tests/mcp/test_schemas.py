@@ -17,8 +17,7 @@ from core.json import JsonObject
 from core.tools import Arguments, Tool, all_tools, get_tool
 from core.tools.arguments import parse_arguments
 from core.tools.schemas import lean_schema
-from mcp_bridge.protocol.schemas import wire_tool
-from mcp_bridge.protocol.server import INSTRUCTIONS
+from mcp_bridge.protocol.server import INSTRUCTIONS, tool_description
 from tests.mcp.sample_tools import EchoArguments
 
 TOKENS_OF_ALL = 5_000
@@ -73,7 +72,7 @@ def test_a_promised_answer_is_an_open_lean_schema() -> None:
     assert tool is not None
     assert tool.result is not None
 
-    schema = wire_tool(tool).output_schema
+    schema = tool_description(tool).output_schema
 
     assert schema is not None
     assert schema["required"] == ["items", "total"]
@@ -99,7 +98,7 @@ def test_where_the_shape_is_stable_it_is_promised(name: str) -> None:
     tool = get_tool(name)
 
     assert tool is not None
-    assert wire_tool(tool).output_schema is not None
+    assert tool_description(tool).output_schema is not None
 
 
 class Lenient(BaseModel):
@@ -134,7 +133,7 @@ def test_every_kind_sets_all_four_hints(
     tool = get_tool(name)
     assert tool is not None
 
-    shown = wire_tool(tool)
+    shown = tool_description(tool)
 
     notes = shown.annotations
     assert notes is not None

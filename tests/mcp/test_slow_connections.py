@@ -11,7 +11,7 @@ import pytest
 from django.db import OperationalError
 
 from accounts.models import User
-from mcp_bridge.access import doorkeeper
+from mcp_bridge.access import authentication
 from tests.mcp.inside import Answer, Inside, bearer, inside
 from tests.mcp.running import Running, running
 
@@ -81,7 +81,7 @@ def test_a_client_that_leaves_amid_its_body_opens_nothing(
         await server.start(sent=gone)
         await gone.over.wait()
         assert (await server.ask()).status == 200
-        assert (gone.status, server.app.state.ledger.count) == (0, 1)
+        assert (gone.status, server.app.state.counter.count) == (0, 1)
 
     inside(scene)
 
@@ -97,8 +97,8 @@ def test_while_the_database_is_away_everybody_is_asked_to_come_again(
     def away(*arguments: object) -> None:
         raise OperationalError("connection to server at db.internal failed")
 
-    monkeypatch.setattr(doorkeeper, "client_holder", away)
-    monkeypatch.setattr(doorkeeper, "system_account", away)
+    monkeypatch.setattr(authentication, "find_holder", away)
+    monkeypatch.setattr(authentication, "system_account", away)
 
     async def scene(server: Inside) -> None:
         for headers in ({}, bearer("cmsmcp_x")):

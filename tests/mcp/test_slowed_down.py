@@ -10,12 +10,12 @@ import pytest
 from django.core.cache import cache
 
 from accounts.models import User
-from mcp_bridge.access.credentials import Principal
-from mcp_bridge.access.rate import TooManyCalls, count_call
-from mcp_bridge.calls import call_tool, text_of
+from mcp_bridge.access.principals import Principal
+from mcp_bridge.access.rate_limits import TooManyCalls, count_call
+from mcp_bridge.access.tokens import create_token
 from mcp_bridge.models import McpCall
-from mcp_bridge.services.tokens import create_token
-from mcp_bridge.serving import sessions
+from mcp_bridge.protocol.tool_calls import call_tool, result_text
+from mcp_bridge.transport import sessions
 from tests import make
 from tests.mcp.inside import Inside, bearer, inside, newest
 
@@ -45,7 +45,7 @@ def test_wrong_credentials_are_slowed_down_by_address(environment: Callable[...,
         assert await ask(right) == 200
         assert [await ask("wrong") for _ in range(4)] == [401, 401, 401, 429]
         slowed = await server.ask(headers=bearer("cmsmcp_wrong"))
-        assert (slowed.status, slowed.json["code"]) == (429, "too_many_tries")
+        assert (slowed.status, slowed.json["code"]) == (429, "too_many_attempts")
         assert 1 <= int(slowed.headers["retry-after"]) <= 86_400
         # A guess that happens to be right waits too; what was right from here before, and other addresses, do not.
         assert await ask(unused) == 429
@@ -118,7 +118,7 @@ def test_one_tool_has_a_rate_of_its_own(environment: Callable[..., None]) -> Non
     results = [call_tool(one, "sample_echo", ECHO) for _ in range(3)]
 
     assert [result.is_error for result in results] == [False, False, True]
-    assert text_of(results[2]).startswith(
+    assert result_text(results[2]).startswith(
         "Too many calls of sample_echo: the limit is 2 a day for this credential. Wait "
     )
     assert McpCall.objects.latest("pk").error_code == "too_many_calls"
@@ -132,8 +132,8 @@ def test_a_tool_that_costs_may_be_called_more_rarely(environment: Callable[..., 
 
     first, second = (call_tool(one, "generate_image", {}) for _ in range(2))
 
-    assert "Invalid arguments" in text_of(first)
-    assert "Too many calls of generate_image: the limit is 1 a day" in text_of(second)
+    assert "Invalid arguments" in result_text(first)
+    assert "Too many calls of generate_image: the limit is 1 a day" in result_text(second)
 
 
 def test_calls_of_what_is_no_tool_count(environment: Callable[..., None]) -> None:
@@ -164,7 +164,7 @@ def test_sessions_of_both_transports_are_capped_together(
     monkeypatch: pytest.MonkeyPatch, most: int, of_one: int, status: int
 ) -> None:
     monkeypatch.setattr(sessions, "MAX_SESSIONS", most)
-    monkeypatch.setattr(sessions, "MAX_SESSIONS_OF_ONE", of_one)
+    monkeypatch.setattr(sessions, "MAX_SESSIONS_PER_CREDENTIAL", of_one)
     first, second = bearer(secret_of("first")), bearer(secret_of("second"))
 
     async def scene(server: Inside) -> None:
@@ -202,7 +202,7 @@ def test_what_opens_no_session_leaves_its_room(monkeypatch: pytest.MonkeyPatch) 
         ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
         assert (await server.ask(body=ping)).status >= 400
         assert (await server.ask("GET", headers={"Host": "evil.example"})).status == 421
-        assert server.app.state.ledger.count == 0
+        assert server.app.state.counter.count == 0
 
     inside(scene)
 
@@ -213,7 +213,7 @@ def test_a_session_that_nobody_uses_ends(monkeypatch: pytest.MonkeyPatch) -> Non
     async def scene(server: Inside) -> None:
         hello = await server.ask()
         with anyio.fail_after(5):
-            while server.app.state.ledger.count:
+            while server.app.state.counter.count:
                 await anyio.sleep(0.01)
         session = {"Mcp-Session-Id": hello.headers["mcp-session-id"]}
         assert (await server.ask(headers=session)).status == 404

@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 import httpx
 
-from mcp_bridge.stopping import EndsQuietly
+from mcp_bridge.transport.http_server import GracefulShutdown
 from tests.mcp.running import ROOT, Running, environment, running
 from tests.mcp.test_progress import half_written
 from tests.mcp.test_protocol import ACCEPT, body_of, greet, headers_of
@@ -113,6 +113,6 @@ def test_an_answer_that_is_left_open_is_ended() -> None:
     async def leaves_it_open(scope: Any, receive: Any, send: Any) -> None:
         await send(start)
 
-    anyio.run(EndsQuietly(leaves_it_open), {"type": "http"}, anyio.sleep_forever, send)
+    anyio.run(GracefulShutdown(leaves_it_open), {"type": "http"}, anyio.sleep_forever, send)
 
     assert sent == [start, {"type": "http.response.body", "body": b"", "more_body": False}]

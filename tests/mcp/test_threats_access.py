@@ -16,11 +16,11 @@ from django.test import Client
 from accounts.models import User
 from core.models import Event
 from core.tools import all_tools
-from mcp_bridge.access.credentials import Principal
-from mcp_bridge.calls import call_tool
+from mcp_bridge.access.principals import Principal
+from mcp_bridge.access.tokens import create_token
 from mcp_bridge.models import McpToken
-from mcp_bridge.services.tokens import create_token
-from mcp_bridge.serving import gate
+from mcp_bridge.protocol.tool_calls import call_tool
+from mcp_bridge.transport import gate
 from tests import make
 from tests.api_client import ApiClient
 from tests.contract.addresses import addresses, filled
@@ -141,7 +141,7 @@ def test_threat_45_a_body_without_an_end_is_cut_off(
         endless = _Endless(part, pause)
         answer = await server.ask(path=path, sent=endless)
         assert (answer.status, answer.json["code"]) == (status, code)
-        assert server.app.state.ledger.count == 0
+        assert server.app.state.counter.count == 0
         assert endless.parts <= 4 * 1024 * 1024 // len(part) + 1
 
     inside(scene)

@@ -11,8 +11,8 @@ from django.utils import timezone
 from accounts.services import change_user
 from accounts.services.account_tokens import hash_of
 from core.models import Event
+from mcp_bridge.access.tokens import create_token
 from mcp_bridge.models import McpToken
-from mcp_bridge.services.tokens import create_token
 from tests import make
 from tests.accounts.bearer import program, token_of
 from tests.api.refusals import error, stored

@@ -15,7 +15,7 @@ from content.tools.staging import SavePost, save_post_ai_review
 from core.tool_pages import Page
 from core.tools import Tool, all_tools
 from core.tools.schemas import result_schema
-from mcp_bridge.access.credentials import Principal
+from mcp_bridge.access.principals import Principal
 from media.models import Asset, MediaReference
 from tests import make
 from tests.mcp.calling import done

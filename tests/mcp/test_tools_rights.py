@@ -13,8 +13,8 @@ from content.models import Post
 from core.errors import NotAllowed
 from core.tools import all_tools, get_tool
 from core.tools.schemas import result_schema
-from mcp_bridge.access.credentials import Principal
-from mcp_bridge.calls import call_tool, text_of
+from mcp_bridge.access.principals import Principal
+from mcp_bridge.protocol.tool_calls import call_tool, result_text
 from tests import make
 from tests.mcp.calling import by, done, refused
 
@@ -72,7 +72,7 @@ def test_each_role_may_do_what_its_rights_say_and_nobody_moves_live_content(role
         if tool is not None and tool.result is not None and not answer.is_error:
             jsonschema.validate(answer.structured_content, result_schema(tool.result))
     for name in refusals:
-        assert "which translator does not have" in text_of(answers[name])
+        assert "which translator does not have" in result_text(answers[name])
 
 
 def test_every_tool_that_stages_is_among_those_tested_here() -> None:

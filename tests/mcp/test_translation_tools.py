@@ -17,7 +17,7 @@ from content.models import Layer, Post
 from content.services.edit import edit_post
 from content.services.translate import create_translation
 from content.services.trash import delete_post
-from mcp_bridge.access.credentials import Principal
+from mcp_bridge.access.principals import Principal
 from tests import make
 from tests.mcp.calling import by, done, refused
 

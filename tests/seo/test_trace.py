@@ -14,8 +14,8 @@ from content.services.trash import delete_post
 from content.services.url_patterns import create_pattern
 from core.actor import Actor
 from core.errors import NotAllowed, RuleViolation
-from mcp_bridge.access.credentials import Principal
-from mcp_bridge.calls import call_tool
+from mcp_bridge.access.principals import Principal
+from mcp_bridge.protocol.tool_calls import call_tool
 from seo.tracing import Trace, trace
 from tests import make
 from tests.api_client import ApiClient

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from core.models import Event
-from mcp_bridge.access.credentials import Principal
-from mcp_bridge.calls import call_tool
+from mcp_bridge.access.principals import Principal
+from mcp_bridge.protocol.tool_calls import call_tool
 from tests import make
 from tests.api_client import ApiClient
 from tests.contract.endpoint import areas

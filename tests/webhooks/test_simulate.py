@@ -8,8 +8,8 @@ import pytest
 
 from core.errors import NotAllowed, RuleViolation
 from core.models import Event
-from mcp_bridge.access.credentials import Principal
-from mcp_bridge.calls import call_tool
+from mcp_bridge.access.principals import Principal
+from mcp_bridge.protocol.tool_calls import call_tool
 from tests import make
 from tests.conftest import RunOnCommit
 from tests.receiver import Receiver

@@ -10,9 +10,8 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from agents_app.admin.agents.prompts import show_prompt, versions_context
-from agents_app.admin.agents.trying import try_out
-from agents_app.admin.agents.words import (
+from agents_app.admin.agents.dry_run import try_out
+from agents_app.admin.agents.labels import (
     begin_of_month,
     options_of,
     rate_of,
@@ -20,9 +19,10 @@ from agents_app.admin.agents.words import (
     row_of,
     username_of,
 )
-from agents_app.admin.wording import state_badge
+from agents_app.admin.agents.prompts import show_prompt, versions_context
+from agents_app.admin.labels import state_badge
 from agents_app.definitions.files import catalogue
-from agents_app.definitions.reading import agents, find_agent, place_of
+from agents_app.definitions.status import agents, find_agent, place_of
 from agents_app.definitions.switches import switch_agent
 from agents_app.models import AgentRun, AgentSwitch
 from agents_app.progress.words import tool_label

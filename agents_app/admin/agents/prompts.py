@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from agents_app.admin.agents.words import tokens_of_answer
-from agents_app.admin.wording import agent_name
+from agents_app.admin.agents.labels import tokens_of_answer
+from agents_app.admin.labels import agent_name
 from agents_app.definitions.files import get_agent
-from agents_app.models import AgentRun, PromptVersion
+from agents_app.models import AgentRun
 from agents_app.progress.words import tool_label
 from agents_app.runs.prompt import (
     find_prompt_version,
@@ -72,7 +72,9 @@ def changed_prompt(request: HttpRequest, first: AgentRun, second: AgentRun) -> d
     if may(request, _PERMISSION):
         texts = prompt_versions(first.agent_id).in_bulk(digests)
         if len(texts) == len(digests):
-            found["prompt_change"] = _change(texts[digests[0]], texts[digests[1]])
+            found["prompt_change"] = diff_instructions(
+                texts[digests[0]].instructions, texts[digests[1]].instructions
+            )
     return found
 
 
@@ -84,6 +86,11 @@ def show_prompt(request: HttpRequest, agent_id: str, digest: str) -> HttpRespons
     row = find_prompt_version(agent_id=agent_id, digest=digest, actor=actor_of(request))
     present = present_version(agent_id)
     runs = AgentRun.objects.filter(agent_id=agent_id, prompt_version=digest)
+    # From this version to the words of the file.
+    agent = get_agent(row.agent_id)
+    since: Sequence[Segment] = ()
+    if agent is not None and row.digest != present:
+        since = diff_instructions(row.instructions, stored_instructions(agent))
     context = {
         "row": row,
         "agent": agent_name(agent_id),
@@ -96,7 +103,7 @@ def show_prompt(request: HttpRequest, agent_id: str, digest: str) -> HttpRespons
         "runs": runs.count(),
         "runs_url": reverse("admin:agents_app_agentrun_changelist")
         + f"?agent_id={agent_id}&prompt={digest}",
-        "since": _until_now(row, present),
+        "since": since,
     }
     title = _("Prompt version %(version)s") % {"version": digest}
     answer = page(request, "admin/agents/prompt.html", context, title=title)
@@ -104,17 +111,5 @@ def show_prompt(request: HttpRequest, agent_id: str, digest: str) -> HttpRespons
     return answer
 
 
-def _until_now(row: PromptVersion, present: str) -> Sequence[Segment]:
-    """From this version to the words of the file; empty where they are the same."""
-    agent = get_agent(row.agent_id)
-    if agent is None or row.digest == present:
-        return ()
-    return _different(row.instructions, stored_instructions(agent))
-
-
-def _change(first: PromptVersion, second: PromptVersion) -> Sequence[Segment]:
-    return _different(first.instructions, second.instructions)
-
-
-def _different(before: str, after: str) -> Sequence[Segment]:
+def diff_instructions(before: str, after: str) -> Sequence[Segment]:
     return () if before == after else diff_text(before, after)

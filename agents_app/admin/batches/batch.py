@@ -16,11 +16,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
+from agents_app.admin.labels import agent_name, money, tokens
 from agents_app.admin.runs.actions import sentence_of_numbers
-from agents_app.admin.wording import agent_name, money, tokens
-from agents_app.batches.cancelling import cancel_batch
-from agents_app.batches.finding import BatchProgress, PostResult, find_batch, progress_of
-from agents_app.batches.reverting import revert_batch
+from agents_app.batches.lifecycle import cancel_batch, revert_batch
+from agents_app.batches.queries import PostResult, find_batch, progress_of
 from agents_app.models import UNFINISHED, AgentBatch, RunStatus
 from agents_app.progress.words import doing_said
 from agents_app.runs.retry import retry_run
@@ -72,7 +71,7 @@ class AgentBatchAdmin(PermittedAdmin[AgentBatch]):
 
     @admin.display(description=gettext_lazy("Status"))
     def state(self, batch: AgentBatch) -> SafeString:
-        name, label = _state(batch, is_finished=not getattr(batch, "unfinished", 0))
+        name, label = batch_state(batch, is_finished=not getattr(batch, "unfinished", 0))
         return format_html('<span class="badge badge-{}">{}</span>', name, label)
 
     @admin.display(description=gettext_lazy("Posts"))
@@ -97,7 +96,7 @@ class AgentBatchAdmin(PermittedAdmin[AgentBatch]):
         return own + [url for url in super().get_urls() if url.name == listed]
 
 
-def _state(batch: AgentBatch, *, is_finished: bool) -> tuple[str, str]:
+def batch_state(batch: AgentBatch, *, is_finished: bool) -> tuple[str, str]:
     if batch.reverted_at is not None:
         return "archived", _("Taken back")
     if batch.revert_asked_at is not None:
@@ -131,8 +130,9 @@ def show(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     batch = find_batch(batch_id=batch_id, actor=actor_of(request))
     progress = progress_of(batch)
     may_act = may(request, "agents.edit")
-    name, label = _state(batch, is_finished=progress.is_finished)
-    lines = [_line(batch, result, may_act=may_act) for result in progress.results]
+    name, label = batch_state(batch, is_finished=progress.is_finished)
+    lines = [describe_result(batch, result, may_act=may_act) for result in progress.results]
+    is_reverting = batch.revert_asked_at is not None and batch.reverted_at is None
     may_revert = may_act and may(request, "posts.revisions.manage")
     context = {
         "batch": batch,
@@ -145,7 +145,7 @@ def show(request: HttpRequest, batch_id: UUID) -> HttpResponse:
         "used": tokens(progress.input_tokens + progress.output_tokens),
         "price": money(progress.cost),
         "lines": lines,
-        "is_busy": _is_busy(batch, progress),
+        "is_busy": not progress.is_finished or is_reverting,
         "may_cancel": may_act and not progress.is_finished,
         "may_revert": may_revert and progress.is_finished and batch.reverted_at is None,
         "again": [line for line in lines if line.may_go_again],
@@ -158,12 +158,7 @@ def show(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     )
 
 
-def _is_busy(batch: AgentBatch, progress: BatchProgress) -> bool:
-    is_reverting = batch.revert_asked_at is not None and batch.reverted_at is None
-    return not progress.is_finished or is_reverting
-
-
-def _line(batch: AgentBatch, result: PostResult, *, may_act: bool) -> Line:
+def describe_result(batch: AgentBatch, result: PostResult, *, may_act: bool) -> Line:
     undone = batch.reverted.get(str(result.run_id)) or {}
     numbers = [len(undone.get(name) or ()) for name in ("reverted", "unstaged", "kept")]
     is_there = bool(result.post_id and result.title)
@@ -192,7 +187,7 @@ def cancel(request: HttpRequest, batch_id: UUID) -> HttpResponse:
         messages.success(
             request, _("What was not finished is cancelled; it stages nothing any more.")
         )
-    return _to(batch_id)
+    return redirect_to_batch(batch_id)
 
 
 @require_POST
@@ -215,7 +210,7 @@ def again(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     if begun:
         said = ngettext("%(n)d run is begun again.", "%(n)d runs are begun again.", begun)
         messages.success(request, said % {"n": begun})
-    return _to(batch_id)
+    return redirect_to_batch(batch_id)
 
 
 @answers_refusals
@@ -228,12 +223,12 @@ def revert(request: HttpRequest, batch_id: UUID) -> HttpResponse:
         with refusals_as_messages(request):
             revert_batch(batch_id=batch_id, actor=actor_of(request))
             messages.success(request, _("It is being taken back, post by post."))
-        return _to(batch_id)
+        return redirect_to_batch(batch_id)
     agent = agent_name(batch.agent_id)
     back = reverse("admin:agents_app_agentbatch_change", args=[batch.pk])
     context = {"batch": batch, "agent": agent, "back": back, "posts": progress_of(batch).total}
     return page(request, "admin/agents/revert.html", context, title=_("Take back a batch"))
 
 
-def _to(batch_id: UUID) -> HttpResponse:
+def redirect_to_batch(batch_id: UUID) -> HttpResponse:
     return HttpResponseRedirect(reverse("admin:agents_app_agentbatch_change", args=[batch_id]))

@@ -11,9 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from agents_app.admin.asking.choosing import Refused, begin
-from agents_app.admin.asking.dialog import in_dialog
-from agents_app.admin.wording import agent_name
+from agents_app.admin.labels import agent_name
+from agents_app.admin.run_dialog.form import Refused, begin, in_dialog
 from agents_app.models import AgentRun
 from agents_app.runs.creation import create_once
 from agents_app.runs.lifecycle import cancel_run, find_run

@@ -8,17 +8,15 @@ from typing import Any
 
 from django.urls import reverse
 
-from agents_app.admin.asking.proposal_effect import ProposalEffect, proposal_effects
-from agents_app.admin.runs.values import FieldView, Shown, field_view
+from agents_app.admin.run_dialog.retry import proposal_effects
+from agents_app.admin.runs.field_values import Shown, field_view
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
-from agents_app.runs.fields import FieldTarget, find_field
-from agents_app.runs.retry import FieldCandidate, run_candidates
+from agents_app.runs.fields import find_field
+from agents_app.runs.retry import run_candidates
 from content.changes import same
-from content.document import PostDocument
 from content.layers import Layers
 from core.errors import RuleViolation
-from core.json import Json
 from core.words import in_words
 
 
@@ -53,52 +51,32 @@ def candidates_context(run: AgentRun, layers: Layers) -> dict[str, Any]:
     except RuleViolation as error:
         return {"field_gone": error.message}
     tries = run_candidates(run)
-    before = _before(target, below)
+    # Nothing stands below AI Review where the module is only proposed.
+    has_before = target.module_id is None or target.module(below)
+    before = target.value(below) if has_before else None
     view = field_view(target, proposed, [before, *(one.value for one in tries)])
     waiting = target.value(proposed)
-    standing = _Standing(before, waiting, is_proposed=not same(waiting, before))
-    answers = [_answer(run, number, one, view, standing) for number, one in enumerate(tries, 1)]
+    is_proposed = not same(waiting, before)
+    answers = [
+        Answer(
+            number=number,
+            run_id=str(one.run_id),
+            note=one.note,
+            status=one.status,
+            status_label=in_words(str(RunStatus(one.status).label)),
+            at=one.created_at,
+            shown=view.change(before, one.value) if one.is_one else None,
+            is_here=one.run_id == run.pk,
+            is_staged=is_proposed and same(waiting, one.value),
+            is_same=same(before, one.value),
+            url=reverse("admin:agents_app_agentrun_change", args=[one.run_id]),
+            use_url=reverse("admin:agents_app_run_use", args=[one.run_id]),
+        )
+        for number, one in enumerate(tries, 1)
+    ]
     return {
         "field": view,
         "answers": answers[::-1],
         "now": view.now(before),
-        "proposal_effects": _careful(layers, target),
+        "proposal_effects": [one for one in proposal_effects(layers, target) if one.is_careful],
     }
-
-
-@dataclass(frozen=True, slots=True)
-class _Standing:
-    """What stands below AI Review, and what AI Review holds."""
-
-    before: Json
-    waiting: Json
-    is_proposed: bool
-
-
-def _answer(
-    run: AgentRun, number: int, one: FieldCandidate, view: FieldView, standing: _Standing
-) -> Answer:
-    return Answer(
-        number=number,
-        run_id=str(one.run_id),
-        note=one.note,
-        status=one.status,
-        status_label=in_words(str(RunStatus(one.status).label)),
-        at=one.created_at,
-        shown=view.change(standing.before, one.value) if one.is_one else None,
-        is_here=one.run_id == run.pk,
-        is_staged=standing.is_proposed and same(standing.waiting, one.value),
-        is_same=same(standing.before, one.value),
-        url=reverse("admin:agents_app_agentrun_change", args=[one.run_id]),
-        use_url=reverse("admin:agents_app_run_use", args=[one.run_id]),
-    )
-
-
-def _careful(layers: Layers, target: FieldTarget) -> list[ProposalEffect]:
-    """What a person's words that wait here mean for what is chosen."""
-    return [one for one in proposal_effects(layers, target) if one.is_careful]
-
-
-def _before(target: FieldTarget, document: PostDocument) -> Json:
-    """What stands below AI Review; None where the module is only proposed."""
-    return target.value(document) if target.module_id is None or target.module(document) else None

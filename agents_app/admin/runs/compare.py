@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from agents_app.admin.agents.prompts import changed_prompt
-from agents_app.admin.runs.values import Shown, field_view
-from agents_app.admin.wording import agent_name, duration, model_label, money, tokens
+from agents_app.admin.labels import agent_name, duration, model_label, money, tokens
+from agents_app.admin.runs.field_values import Shown, field_view
 from agents_app.models import AgentRun
 from agents_app.runs.fields import find_field
 from agents_app.runs.lifecycle import find_run
@@ -26,7 +26,7 @@ from content.review.labels import label_of, module_names
 from core.admin.rights import actor_of, answers_refusals, require
 from core.errors import RuleViolation
 
-_MOST: Final = 20
+_MAX_OTHERS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,9 @@ def others_of(run: AgentRun) -> QuerySet[AgentRun]:
 
 def others_context(run: AgentRun) -> dict[str, Any]:
     """What the page of a run offers to compare it with. One query."""
-    rows = others_of(run).only("status", "created_at", "by_name", "note", "prompt_version")[:_MOST]
+    rows = others_of(run).only("status", "created_at", "by_name", "note", "prompt_version")[
+        :_MAX_OTHERS
+    ]
     url = reverse("admin:agents_app_run_compare", args=[run.pk])
     return {"others": list(rows) if run.is_finished else [], "compare_url": url}
 
@@ -72,13 +74,16 @@ def compare(request: HttpRequest, run_id: UUID) -> HttpResponse:
     if other is None:
         raise Http404(_("There is no such other run of this agent here."))
     first, second = sorted((other, run), key=lambda one: one.created_at)
+    summary: Sequence[Segment] = ()
+    if first.summary or second.summary:
+        summary = diff_text(first.summary, second.summary)
     context = {
         "agent": agent_name(run.agent_id),
         "first": first,
         "second": second,
-        "rows": _rows(first, second),
-        "summary": _words(first.summary, second.summary),
-        **_proposed(first, second),
+        "rows": compare_rows(first, second),
+        "summary": summary,
+        **compare_proposals(first, second),
         **changed_prompt(request, first, second),
         "back": reverse("admin:agents_app_agentrun_change", args=[run.pk]),
         "first_url": reverse("admin:agents_app_agentrun_change", args=[first.pk]),
@@ -87,7 +92,7 @@ def compare(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return page(request, "admin/agents/compare.html", context, title=_("Compare two runs"))
 
 
-def _rows(first: AgentRun, second: AgentRun) -> list[Row]:
+def compare_rows(first: AgentRun, second: AgentRun) -> list[Row]:
     def row(name: str, of: Any) -> Row:
         return Row(name, of(first) or "—", of(second) or "—")
 
@@ -105,11 +110,7 @@ def _rows(first: AgentRun, second: AgentRun) -> list[Row]:
     ]
 
 
-def _words(first: str, second: str) -> Sequence[Segment]:
-    return diff_text(first, second) if first or second else ()
-
-
-def _proposed(first: AgentRun, second: AgentRun) -> dict[str, Any]:
+def compare_proposals(first: AgentRun, second: AgentRun) -> dict[str, Any]:
     """The changes of both, of the first only and of the second only; of a field what the answers differ in."""
     if first.post is None or first.post.deleted_at is not None:
         return {}
@@ -126,11 +127,11 @@ def _proposed(first: AgentRun, second: AgentRun) -> dict[str, Any]:
         name: [label_of(path, document, names) for path in paths] for name, paths in parts.items()
     }
     if first.scope == "field":
-        found["answer"] = _answer(first, second)
+        found["answer"] = compare_answers(first, second)
     return found
 
 
-def _answer(first: AgentRun, second: AgentRun) -> Shown | None:
+def compare_answers(first: AgentRun, second: AgentRun) -> Shown | None:
     if first.post is None:
         return None
     document = open_layers(first.post).ai_review.document

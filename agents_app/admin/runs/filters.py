@@ -13,7 +13,7 @@ from django.utils.functional import Promise
 from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
-from agents_app.admin.wording import agent_name
+from agents_app.admin.labels import agent_name
 from agents_app.definitions.files import all_agents
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun

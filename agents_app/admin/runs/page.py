@@ -11,14 +11,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from agents_app.admin.agents.prompts import run_prompt_context
-from agents_app.admin.asking.dialog import for_dialog
+from agents_app.admin.labels import agent_name, duration, is_demo, model_label, money, tokens
+from agents_app.admin.run_dialog.form import for_dialog
 from agents_app.admin.runs.candidates import candidates_context
+from agents_app.admin.runs.causes import story_context
 from agents_app.admin.runs.compare import others_context
+from agents_app.admin.runs.dry_run import rehearsed_context
 from agents_app.admin.runs.outcome import hint_context, proposed_context
-from agents_app.admin.runs.rehearsed import rehearsed_context
-from agents_app.admin.runs.story import story_context
 from agents_app.admin.runs.waterfall import waterfall
-from agents_app.admin.wording import agent_name, duration, is_demo, model_label, money, tokens
 from agents_app.models import AgentRun
 from agents_app.progress.reading import lines, progress
 from agents_app.progress.words import doing_of
@@ -38,40 +38,9 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
     require(request, "agents.view")
     run = find_run(run_id=run_id, actor=actor_of(request))
     name = agent_name(run.agent_id)
-    context: dict[str, Any] = {
-        "run": run,
-        "agent": name,
-        **_figures(run),
-        **_actions(request, run),
-        **story_context(request, run),
-        **hint_context(request, run),
-        **others_context(run),
-        **run_prompt_context(request, run),
-    }
-    if run.post is None or run.post.deleted_at is not None:
-        shown = page(request, _TEMPLATE, context, title=_title(run, name))
-        return for_dialog(request, shown, _DIALOG)
-    layers = open_layers(run.post)
-    context |= proposed_context(run, run.post, layers)
-    context |= candidates_context(run, layers)
-    context |= rehearsed_context(run, layers)
-    title = _title(run, name)
-    shown = post_page(request, _TEMPLATE, run.post, layers, context, title=title, tab="runs")
-    return for_dialog(request, shown, _DIALOG)
-
-
-def _title(run: AgentRun, name: str) -> str:
-    """While it goes on the page follows it, and a heading with its status would stay behind."""
-    if not run.is_finished:
-        return name
-    said = {"agent": name, "status": str(run.get_status_display()).lower()}
-    return _("%(agent)s: %(status)s") % said
-
-
-def _figures(run: AgentRun) -> dict[str, Any]:
     used = run.input_tokens + run.output_tokens
     steps = list(run.steps.all())
-    return {
+    figures = {
         "steps": lines(steps),
         "waterfall": waterfall(run, steps) if run.is_finished else None,
         "doing": doing_of(run),
@@ -84,30 +53,43 @@ def _figures(run: AgentRun) -> dict[str, Any]:
         "run_url": _url("agentrun_change", run),
         "socket_url": f"/ws/runs/{run.pk}/",
     }
-
-
-def _actions(request: HttpRequest, run: AgentRun) -> dict[str, Any]:
-    own = START_PERMISSIONS.get(run.scope, "agents.edit")
-    has_right = may(request, own)
-    return {
+    has_right = may(request, START_PERMISSIONS.get(run.scope, "agents.edit"))
+    is_gone = run.post is not None and run.post.deleted_at is not None
+    can_be_repeated = run.is_finished and not run.is_dry and not is_gone
+    has_brought = run.is_finished and (bool(run.staged) or run.posts.exists())
+    actions = {
         "may_cancel": not run.is_finished and has_right,
-        "may_retry": run.is_finished and has_right and _can_be_repeated(run),
-        "may_revert": may(request, "posts.revisions.manage") and _has_brought(run),
+        "may_retry": has_right and can_be_repeated,
+        "may_revert": may(request, "posts.revisions.manage") and has_brought,
         "cancel_url": _url("run_cancel", run),
         "retry_url": _url("run_retry", run),
         "once": uuid4(),
         "revert_url": _url("run_revert", run),
     }
-
-
-def _has_brought(run: AgentRun) -> bool:
-    return run.is_finished and (bool(run.staged) or run.posts.exists())
-
-
-def _can_be_repeated(run: AgentRun) -> bool:
-    if run.is_dry:
-        return False
-    return run.post is None or run.post.deleted_at is None
+    # While it goes on the page follows it, and a heading with its status would stay behind.
+    title = name
+    if run.is_finished:
+        said = {"agent": name, "status": str(run.get_status_display()).lower()}
+        title = _("%(agent)s: %(status)s") % said
+    context: dict[str, Any] = {
+        "run": run,
+        "agent": name,
+        **figures,
+        **actions,
+        **story_context(request, run),
+        **hint_context(request, run),
+        **others_context(run),
+        **run_prompt_context(request, run),
+    }
+    if run.post is None or run.post.deleted_at is not None:
+        shown = page(request, _TEMPLATE, context, title=title)
+        return for_dialog(request, shown, _DIALOG)
+    layers = open_layers(run.post)
+    context |= proposed_context(run, run.post, layers)
+    context |= candidates_context(run, layers)
+    context |= rehearsed_context(run, layers)
+    shown = post_page(request, _TEMPLATE, run.post, layers, context, title=title, tab="runs")
+    return for_dialog(request, shown, _DIALOG)
 
 
 @require_GET

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from agents_app.models import AgentRun, RunStep
@@ -44,7 +44,10 @@ def waterfall(run: AgentRun, steps: Sequence[RunStep]) -> Waterfall | None:
     """The chart of a run; None where there is nothing to draw."""
     if not steps:
         return None
-    spans = [(_began(step), step.created_at) for step in steps]
+    spans = [
+        (step.created_at - timedelta(milliseconds=step.milliseconds), step.created_at)
+        for step in steps
+    ]
     first = min([begin for begin, _ in spans] + ([run.started_at] if run.started_at else []))
     last = max([end for _, end in spans] + ([run.finished_at] if run.finished_at else []))
     whole = max((last - first).total_seconds(), 0.001)
@@ -53,10 +56,6 @@ def waterfall(run: AgentRun, steps: Sequence[RunStep]) -> Waterfall | None:
         for step, (begin, _) in zip(steps, spans, strict=True)
     ]
     return Waterfall(lanes, lasted(int(whole * 1000)), _sum(steps, "model"), _sum(steps, "tool"))
-
-
-def _began(step: RunStep) -> datetime:
-    return step.created_at - timedelta(milliseconds=step.milliseconds)
 
 
 def _sum(steps: Sequence[RunStep], kind: str) -> str:

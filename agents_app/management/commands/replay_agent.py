@@ -15,9 +15,9 @@ from django.core.management.base import BaseCommand, CommandError
 from agents_app.definitions.files import get_agent
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.providers.port import ProviderError
-from agents_app.replay.asking import chosen
+from agents_app.replay.answers import chosen
 from agents_app.replay.decisions import decided_runs
-from agents_app.replay.replaying import Answering, ReplayedRun, by_asking, from_recorded, replay
+from agents_app.replay.replay import Answering, ReplayedRun, by_asking, from_recorded, replay
 from core.json import JsonObject
 
 _LAST_MOST = 500

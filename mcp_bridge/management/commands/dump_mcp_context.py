@@ -8,8 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from mcp_bridge.context import code_context, context_text
-from mcp_bridge.tool_table import with_table
+from mcp_bridge.context import build_context, context_text, replace_tool_table
 
 
 class Command(BaseCommand):
@@ -23,7 +22,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         path, page = Path(options["out"]), options["table"]
-        context = code_context()
+        context = build_context()
         if options["out"] == "-":
             self.stdout.write(context_text(context), ending="")
             return
@@ -31,7 +30,7 @@ class Command(BaseCommand):
             path.write_text(context_text(context), encoding="utf-8")
             if page:
                 path = Path(page)
-                path.write_text(with_table(path.read_text("utf-8")), encoding="utf-8")
+                path.write_text(replace_tool_table(path.read_text("utf-8")), encoding="utf-8")
         except OSError as error:
             raise CommandError(f"Cannot write {path}: {error.strerror}") from error
         except ValueError as error:

@@ -15,19 +15,18 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError
 from mcp.server.stdio import stdio_server
 
-from mcp_bridge.access.credentials import credentials_configured
-from mcp_bridge.access.holders import active_tokens
+from mcp_bridge.access.principals import credentials_configured
+from mcp_bridge.access.tokens import active_tokens
 from mcp_bridge.client_config import CLIENTS, TRANSPORTS, client_config, usual_credential
 from mcp_bridge.protocol.server import build_server
-from mcp_bridge.serving.address import is_loopback, server_url
-from mcp_bridge.serving.asgi import build_app
-from mcp_bridge.serving.heads import HeadsInTime
-from mcp_bridge.stopping import EndsQuietly
+from mcp_bridge.transport.address import is_loopback, server_url
+from mcp_bridge.transport.app import build_app
+from mcp_bridge.transport.http_server import GracefulShutdown, HeadTimeoutProtocol
 
 GRACE_SECONDS = 2
 """For calls that are under way; an open stream would otherwise keep the server up."""
 
-_OPEN_DOOR = (
+_OPEN_ACCESS = (
     "anyone who reaches it could use every tool. Make a token in the admin (MCP tokens), set MCP_AUTH_TOKEN (or "
     "MCP_AUTH_HEADER_NAME and MCP_AUTH_HEADER_VALUE), or keep to 127.0.0.1."
 )
@@ -54,23 +53,30 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["print_config"]:
-            self.stdout.write(_config(options))
+            url = server_url(options["host"], options["port"])
+            config = client_config(
+                options["print_config"],
+                url=url,
+                transport=options["transport"] or TRANSPORTS[0],
+                credential=usual_credential(url),
+            )
+            self.stdout.write(config)
             return
-        _quiet()
+        quiet_logs()
         if options["transport"] == "stdio":
-            anyio.run(_serve_stdio)
+            anyio.run(serve_stdio)
             return
         host, port = options["host"], options["port"]
-        refuse_open_door(host)
+        require_credentials(host)
         port = settings.CMS_ENV.mcp_port if port is None else port
         self.stderr.write(f"MCP server on http://{host}:{port}/mcp (SSE and Streamable HTTP)")
         # The server ends what is open, and then raises the signal again.
-        signal.signal(signal.SIGTERM, _leave)
+        signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
         uvicorn.run(
-            EndsQuietly(build_app(host)),
+            GracefulShutdown(build_app(host)),
             host=host,
             port=port,
-            http=HeadsInTime,
+            http=HeadTimeoutProtocol,
             log_config=None,
             access_log=False,
             server_header=False,
@@ -79,21 +85,7 @@ class Command(BaseCommand):
         )
 
 
-def _leave(number: int, frame: object) -> None:
-    raise SystemExit(0)
-
-
-def _config(options: dict[str, Any]) -> str:
-    url = server_url(options["host"], options["port"])
-    return client_config(
-        options["print_config"],
-        url=url,
-        transport=options["transport"] or TRANSPORTS[0],
-        credential=usual_credential(url),
-    )
-
-
-def refuse_open_door(host: str) -> None:
+def require_credentials(host: str) -> None:
     """Raise `CommandError` when the address, or a name it is served under, is reachable from
     elsewhere and no credential guards it."""
     try:
@@ -105,13 +97,13 @@ def refuse_open_door(host: str) -> None:
     if configured or (is_loopback(host) and not named) or active_tokens():
         return
     if not is_loopback(host):
-        raise CommandError(f"Refusing to bind {host} without credentials: {_OPEN_DOOR}")
+        raise CommandError(f"Refusing to bind {host} without credentials: {_OPEN_ACCESS}")
     raise CommandError(
-        f"Refusing to serve {', '.join(named)} (MCP_ALLOWED_HOSTS) without credentials: {_OPEN_DOOR}"
+        f"Refusing to serve {', '.join(named)} (MCP_ALLOWED_HOSTS) without credentials: {_OPEN_ACCESS}"
     )
 
 
-def _quiet() -> None:
+def quiet_logs() -> None:
     """Keep stdout clean, which stdio clients parse, and what clients send and the ids of sessions out of the log."""
     for handler in logging.getLogger().handlers:
         if isinstance(handler, logging.StreamHandler) and handler.stream is sys.stdout:
@@ -120,7 +112,7 @@ def _quiet() -> None:
     logging.getLogger("mcp.server.sse").setLevel(logging.CRITICAL)  # it quotes a garbled message
 
 
-async def _serve_stdio() -> None:
+async def serve_stdio() -> None:
     server = build_server()
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from agents_app.admin.money.charts import bars, columns
-from agents_app.budgets import figures
+from agents_app.admin.budgets.charts import bars, columns
+from agents_app.budgets import usage
 from agents_app.budgets.limits import begin_of, today
-from agents_app.budgets.reserving import reserve, settle
+from agents_app.budgets.reservations import reserve, settle
 from agents_app.models import AiSettings, Budget, Spending
 from core.admin.charts import HEIGHT
 from tests.agents.asking import KEY
@@ -99,7 +99,7 @@ def test_a_column_is_as_high_as_its_day_and_little_is_not_nothing() -> None:
     used("a", 1, "4", first)
     used("b", 1, "1", date(2026, 2, 2))
     used("a", 1, "0.0001", date(2026, 2, 28))
-    found = figures.usage(first, date(2026, 2, 28))
+    found = usage.usage(first, date(2026, 2, 28))
 
     drawn = columns(found, "cost", date(2026, 2, 28))
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from agents_app.budgets.reserving import (
+from agents_app.budgets.reservations import (
     BudgetExceeded,
     reserve,
     settle,

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from agents_app.budgets.changes import set_budget
 from agents_app.budgets.limits import today
-from agents_app.budgets.setting import set_budget
 from agents_app.models import AiSettings, Budget, BudgetNotice, Reservation, Spending
 from agents_app.settings.defaults import update_ai_settings
 from core.errors import CmsError

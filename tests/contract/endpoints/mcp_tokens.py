@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from uuid import uuid4
 
+from mcp_bridge.access.tokens import create_token
 from mcp_bridge.models import McpToken
-from mcp_bridge.services.tokens import create_token
 from tests import make
 from tests.contract.endpoint import ADMIN, Endpoint, Names
 

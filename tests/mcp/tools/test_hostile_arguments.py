@@ -10,8 +10,8 @@ import pytest
 from content.models import Layer
 from core.tools import get_tool
 from core.tools.schemas import lean_schema
-from mcp_bridge.access.credentials import Principal
-from mcp_bridge.calls import call_tool, text_of
+from mcp_bridge.access.principals import Principal
+from mcp_bridge.protocol.tool_calls import call_tool, result_text
 from tests import make
 from tests.contract.test_tool_walk import LOGS, ROLES, TOOLS, arguments_of
 from tests.mcp.tools import hostile, tables
@@ -46,9 +46,9 @@ def test_what_does_not_fit_is_refused_with_a_lesson_and_changes_nothing(
         code = result.meta["cms/error"]["code"] if result.meta else "accepted"
         is_let_in = role in TOOLS[name][0]
         if (code == "not_allowed") == is_let_in or code in ("accepted", "internal"):
-            bad.append((wrong, role, code, text_of(result)[:300]))
-        if not 10 < len(text_of(result)) < LONGEST:
-            bad.append((wrong, role, len(text_of(result)), text_of(result)[:300]))
+            bad.append((wrong, role, code, result_text(result)[:300]))
+        if not 10 < len(result_text(result)) < LONGEST:
+            bad.append((wrong, role, len(result_text(result)), result_text(result)[:300]))
 
     assert not bad, "\n".join(map(str, bad))
     assert tables.changed(before) <= LOGS

@@ -9,8 +9,8 @@ from uuid import uuid4
 import pytest
 
 from content.services.trash import delete_post
-from mcp_bridge.access.credentials import Principal
-from mcp_bridge.calls import call_tool, text_of
+from mcp_bridge.access.principals import Principal
+from mcp_bridge.protocol.tool_calls import call_tool, result_text
 from tests import make
 from tests.contract.test_tool_walk import LOGS, TOOLS, arguments_of
 from tests.mcp.tools import tables
@@ -25,10 +25,10 @@ def refused(principal: Principal, name: str, arguments: dict[str, Any]) -> tuple
     """Code and text of the refusal, which changed nothing."""
     before = tables.hashes()
     result = call_tool(principal, name, arguments)
-    assert result.is_error, (name, text_of(result))
+    assert result.is_error, (name, result_text(result))
     assert tables.changed(before) <= LOGS, name
     assert result.meta is not None
-    return result.meta["cms/error"]["code"], text_of(result)
+    return result.meta["cms/error"]["code"], result_text(result)
 
 
 def test_a_post_in_the_trash_is_as_one_that_never_was(environment: Callable[..., None]) -> None:

@@ -16,8 +16,8 @@ from content.document import PostDocument
 from content.models import Draft, Layer, ModuleInstance, Post, PreviewLink, Revision
 from content.services.edit import edit_post
 from core.tools import get_tool
-from mcp_bridge.access.credentials import Principal
-from mcp_bridge.calls import call_tool, text_of
+from mcp_bridge.access.principals import Principal
+from mcp_bridge.protocol.tool_calls import call_tool, result_text
 from tests import make
 from tests.contract.test_tool_walk import TOOLS, arguments_of
 
@@ -50,7 +50,7 @@ def _statements(name: str, post: Post, principal: Principal) -> int:
     call_tool(principal, name, arguments)  # what is looked up once for good is at hand now
     with CaptureQueriesContext(connection) as caught:
         result = call_tool(principal, name, arguments)
-    assert not result.is_error, text_of(result)
+    assert not result.is_error, result_text(result)
     return len([row for row in caught if not row["sql"].startswith(("SAVEPOINT", "RELEASE"))])
 
 

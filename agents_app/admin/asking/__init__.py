@@ -1,1 +1,0 @@
-"""Agents asked from where one is: beside a field, on a post, anywhere."""

@@ -1,0 +1,1 @@
+"""AI settings in the admin: providers, usage and budgets."""

@@ -1,0 +1,208 @@
+"""The forms of the page of AI settings: the defaults, and a table of budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final, cast
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agents_app.admin.labels import agent_name
+from agents_app.budgets.changes import COST_MOST, NAMES, TOKENS_MOST, LimitChanges
+from agents_app.budgets.exceeded import short_text
+from agents_app.budgets.limits import ALL, DEFAULT, PERIODS, UNITS, PeriodName, Unit
+from agents_app.budgets.usage import BudgetView
+from agents_app.models import AiSettings
+from agents_app.settings.defaults import MODEL_MAX
+from agents_app.settings.providers import Kind, Provider
+from core.errors import RuleViolation
+
+_FIRST: Final = gettext_lazy("The first that can be used")
+_NEAR: Final = 80
+
+
+class DefaultsForm(forms.Form):
+    """Providers and models where an agent's file names none."""
+
+    textProvider = forms.ChoiceField(label=gettext_lazy("Text"), required=False)
+    textModel = forms.CharField(
+        label=gettext_lazy("Model for text"), required=False, max_length=MODEL_MAX
+    )
+    mediaProvider = forms.ChoiceField(label=gettext_lazy("Images"), required=False)
+    mediaModel = forms.CharField(
+        label=gettext_lazy("Model for images"), required=False, max_length=MODEL_MAX
+    )
+    version = forms.IntegerField(widget=forms.HiddenInput)
+
+    def __init__(self, data: Any, row: AiSettings, found: Sequence[Provider]) -> None:
+        initial = {
+            "textProvider": row.text_provider,
+            "textModel": row.text_model,
+            "mediaProvider": row.media_provider,
+            "mediaModel": row.media_model,
+            "version": row.version,
+        }
+        super().__init__(data, initial=initial)
+        for kind in ("text", "media"):
+            self._offer(kind, found)
+
+    def _offer(self, kind: Kind, found: Sequence[Provider]) -> None:
+        """The providers of a kind, and what each takes where nobody names a model."""
+        of_kind = [item for item in found if item.kind == kind]
+        choices: list[tuple[str, str]] = [("", str(_FIRST))]
+        for item in of_kind:
+            choices.append(
+                (
+                    item.id,
+                    item.name
+                    if item.is_configured
+                    else _("%(name)s: no key") % {"name": item.name},
+                )
+            )
+        self.fields[f"{kind}Provider"].choices = choices  # type: ignore[attr-defined]  # a ChoiceField
+        default = next((item for item in of_kind if item.is_default), None)
+        model = self.fields[f"{kind}Model"]
+        model.widget.attrs["autocomplete"] = "off"
+        model.widget.attrs["list"] = f"models-{kind}"
+        model.help_text = _("Empty: the usual one of its provider.")
+        if default is not None and default.id != "demo":
+            model.help_text = _("Empty: the usual one of its provider, now %(model)s.") % {
+                "model": default.default_model
+            }
+
+    def changes(self) -> dict[str, Any]:
+        """As the service takes them."""
+        given = self.cleaned_data
+        return {
+            "text_provider": given["textProvider"],
+            "text_model": given["textModel"],
+            "media_provider": given["mediaProvider"],
+            "media_model": given["mediaModel"],
+            "expected_version": given["version"],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One limit: its field, and how much of what holds is used. `percent` is None where there is no limit."""
+
+    field: forms.BoundField
+    label: str
+    used: str
+    percent: int | None
+
+    @property
+    def filled(self) -> int:
+        return min(self.percent or 0, 100)
+
+    @property
+    def look(self) -> str:
+        if (self.percent or 0) >= 100:
+            return "is-over"
+        return "is-near" if (self.percent or 0) >= _NEAR else ""
+
+
+class BudgetForm(forms.Form):
+    """One row of the table. Only what somebody changed is sent on, so that two people can edit at once."""
+
+    tokens_per_day = forms.IntegerField(required=False, min_value=0, max_value=TOKENS_MOST)
+    tokens_per_month = forms.IntegerField(required=False, min_value=0, max_value=TOKENS_MOST)
+    cost_per_day = forms.DecimalField(
+        required=False, min_value=Decimal(0), max_value=COST_MOST, decimal_places=6
+    )
+    cost_per_month = forms.DecimalField(
+        required=False, min_value=Decimal(0), max_value=COST_MOST, decimal_places=6
+    )
+
+    def __init__(self, data: Any, view: BudgetView) -> None:
+        self.view = view
+        initial = {f"{unit}_per_{period}": _limit(view, unit, period) for unit, period in _CELLS}
+        super().__init__(data, prefix=self.wire_name, initial=initial)
+        for name, field in self.fields.items():
+            field.show_hidden_initial = True
+            holding = getattr(view.holding, name)
+            if holding is not None and getattr(view.limits, name) is None:
+                field.widget.attrs["placeholder"] = f"{_plain(holding)}"
+            field.widget.attrs["aria-label"] = f"{self.title}: {_LABELS[name]}"
+            field.widget.attrs["inputmode"] = "decimal" if "cost" in name else "numeric"
+
+    @property
+    def wire_name(self) -> str:
+        return NAMES.get(self.view.agent_id, self.view.agent_id)
+
+    @property
+    def title(self) -> str:
+        if self.view.agent_id == ALL:
+            return _("All together")
+        if self.view.agent_id == DEFAULT:
+            return _("Each agent")
+        return agent_name(self.view.agent_id)
+
+    @property
+    def note(self) -> str:
+        if self.view.agent_id == ALL:
+            return _("What everything may use in sum.")
+        if self.view.agent_id == DEFAULT:
+            return _("Holds where an agent has no limit of its own.")
+        return ""
+
+    @property
+    def cells(self) -> list[Cell]:
+        return [self._cell(unit, period) for unit, period in _CELLS]
+
+    def _cell(self, unit: Unit, period: PeriodName) -> Cell:
+        name = f"{unit}_per_{period}"
+        amount = (self.view.today if period == "day" else self.view.month).of(unit)
+        most: Decimal | int | None = getattr(self.view.holding, name)
+        percent = None
+        if most is not None and self.view.agent_id != DEFAULT:
+            percent = int(amount * 100 / most) if most else 100
+        return Cell(self[name], str(_LABELS[name]), short_text(amount, unit), percent)
+
+    def changes(self) -> LimitChanges:
+        given = {name: self.cleaned_data[name] for name in self.changed_data}
+        return cast("LimitChanges", given)
+
+
+_CELLS: Final[tuple[tuple[Unit, PeriodName], ...]] = tuple(
+    (unit, period) for unit in reversed(UNITS) for period in PERIODS
+)
+_LABELS: Final = {
+    "cost_per_day": gettext_lazy("Dollars a day"),
+    "cost_per_month": gettext_lazy("Dollars a month"),
+    "tokens_per_day": gettext_lazy("Tokens a day"),
+    "tokens_per_month": gettext_lazy("Tokens a month"),
+}
+
+
+def _limit(view: BudgetView, unit: Unit, period: PeriodName) -> int | str | None:
+    value: int | Decimal | None = getattr(view.limits, f"{unit}_per_{period}")
+    return _plain(value) if isinstance(value, Decimal) else value
+
+
+def _plain(value: int | Decimal) -> str:
+    """`12.5`, not `12.500000`."""
+    if not isinstance(value, Decimal):
+        return str(value)
+    text = f"{value:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def show_refusal(rows: Sequence[BudgetForm], error: RuleViolation) -> None:
+    """Put what the service refused at the cells that it is about."""
+    for row in rows:
+        for wire, name in _BY_WIRE.items():
+            for text in error.details.get(f"{row.wire_name}.{wire}", ()):
+                row.add_error(name, text)
+
+
+_BY_WIRE: Final = {
+    "tokensPerDay": "tokens_per_day",
+    "tokensPerMonth": "tokens_per_month",
+    "costPerDay": "cost_per_day",
+    "costPerMonth": "cost_per_month",
+}

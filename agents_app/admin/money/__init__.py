@@ -1,1 +1,0 @@
-"""What agents may cost, and have cost."""

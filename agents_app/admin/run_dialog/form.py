@@ -1,0 +1,214 @@
+"""The form that every page for starting an agent shares: agents, words, estimate, and its frame in a dialog."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.cache import patch_vary_headers
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from pydantic import BaseModel
+
+from agents_app.admin.labels import money, tokens
+from agents_app.budgets.estimates import Estimate, estimate
+from agents_app.definitions.schema import AgentDefinition
+from agents_app.definitions.switches import switched
+from agents_app.models import AgentRun
+from agents_app.runs.creation import MAX_OPEN_ENDED_CHARACTERS
+from agents_app.runs.tool_policy import listed_tools
+from content.models import Post
+from core.errors import CmsError
+from core.tools import Tool
+from core.words import in_words
+
+_HEADER: Final = "X-Dialog"
+
+
+def in_dialog(request: HttpRequest) -> bool:
+    """Whether the script of the dialog asks, which shows what it gets over the page at hand."""
+    return bool(request.headers.get(_HEADER) == "1")
+
+
+def for_dialog(request: HttpRequest, page: TemplateResponse, template: str) -> TemplateResponse:
+    """The page, or where a dialog asks for it, its content by another template."""
+    patch_vary_headers(page, [_HEADER])
+    if in_dialog(request):
+        page.template_name = template
+    return page
+
+
+_read: WeakKeyDictionary[HttpRequest, dict[str, bool]] = WeakKeyDictionary()
+
+
+def enabled_on(request: HttpRequest, agents: list[AgentDefinition]) -> list[AgentDefinition]:
+    """Those that are on, in the same order. One query for the whole request."""
+    if request not in _read:
+        _read[request] = switched()
+    switches = _read[request]
+    return [agent for agent in agents if switches.get(agent.id, agent.enabled)]
+
+
+WORDS: Final = "openEndedContext"
+_SHOWN: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """An agent to choose, with the box for words that it brings."""
+
+    id: str
+    name: str
+    description: str
+    takes_words: bool
+    label: str
+    placeholder: str
+    most: int
+    is_chosen: bool
+    reads: str
+    acts: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why nothing was begun: `words` is about the words, `problem` about the rest."""
+
+    problem: str = ""
+    words: str = ""
+    status: int = 422
+
+
+def offered(agents: Sequence[AgentDefinition], chosen: str) -> list[Offered]:
+    """The agents as choices; the first is chosen where nobody chose one of them."""
+    known = {agent.id for agent in agents}
+    if chosen not in known and agents:
+        chosen = agents[0].id
+    return [_offered(agent, chosen) for agent in agents]
+
+
+def _offered(agent: AgentDefinition, chosen: str) -> Offered:
+    rule = agent.open_ended_context
+    tools = listed_tools(agent)
+    return Offered(
+        agent.id,
+        agent.name,
+        in_words(agent.description),
+        takes_words=rule.enabled,
+        label=in_words(rule.label or "") or _("In your own words"),
+        placeholder=in_words(rule.placeholder or ""),
+        most=min(rule.max_chars or MAX_OPEN_ENDED_CHARACTERS, MAX_OPEN_ENDED_CHARACTERS),
+        is_chosen=agent.id == chosen,
+        reads=_titles(tools, is_reading=True),
+        acts=_titles(tools, is_reading=False),
+    )
+
+
+def _titles(tools: Sequence[Tool[BaseModel]], *, is_reading: bool) -> str:
+    """The first tools that only read, or the others, by title; empty for none."""
+    titles = [tool.title for tool in tools if (tool.kind == "read") == is_reading]
+    shown, more = titles[:_SHOWN], len(titles) - _SHOWN
+    text = ", ".join(shown)
+    if more <= 0:
+        return text
+    return ngettext("%(shown)s and %(n)d more", "%(shown)s and %(n)d more", more) % {
+        "shown": text,
+        "n": more,
+    }
+
+
+def choice_context(
+    request: HttpRequest, agents: Sequence[AgentDefinition], refused: Refused | None = None
+) -> dict[str, Any]:
+    """What the form shows: what was sent, else what the address says."""
+    found = offered(agents, asked_agent(request))
+    taking = [agent for agent in found if agent.takes_words]
+    return {
+        "offered": found,
+        "taking_words": taking,
+        "words_for_all": len(taking) == len(found),
+        "words_label": taking[0].label if len(taking) == 1 else _("In your own words"),
+        "words_max": max((agent.most for agent in taking), default=0),
+        "words": request.POST.get("words", "") or request.GET.get("words", ""),
+        "problem": refused.problem if refused else "",
+        "words_problem": refused.words if refused else "",
+    }
+
+
+def asked_agent(request: HttpRequest) -> str:
+    return request.POST.get("agent") or request.GET.get("agent", "")
+
+
+def chosen_of(request: HttpRequest, agents: Sequence[AgentDefinition]) -> AgentDefinition | None:
+    """The agent whose card is marked: the asked one, else the first."""
+    asked = asked_agent(request)
+    return next((agent for agent in agents if agent.id == asked), agents[0] if agents else None)
+
+
+def begins(request: HttpRequest) -> bool:
+    """Whether a run is to begin, and not only another agent to be estimated."""
+    return request.method == "POST" and request.POST.get("do") != "estimate"
+
+
+def asked_words(request: HttpRequest) -> str | None:
+    """The words that were sent; None for none."""
+    return request.POST.get("words", "").strip() or None
+
+
+def begin(start: Callable[[], AgentRun]) -> HttpResponse | Refused:
+    """Begin a run and lead to its page, or say why it cannot be."""
+    try:
+        run = start()
+    except CmsError as error:
+        return refusal_of(error)
+    return HttpResponseRedirect(reverse("admin:agents_app_agentrun_change", args=[run.pk]))
+
+
+def refusal_of(error: CmsError) -> Refused:
+    """A service's refusal in the form. What the person may not do at all is raised again."""
+    if error.status == 403 and error.code != "agent_not_in_scope":
+        raise error
+    if WORDS in error.details:
+        return Refused(words=" ".join(error.details[WORDS]))
+    return Refused(problem=error.message)
+
+
+def estimate_context(
+    agent: AgentDefinition | None, posts: Sequence[Post], words: str = ""
+) -> dict[str, Any]:
+    """What the page says of the chosen agent; nothing where nothing can be said."""
+    if agent is None or not posts:
+        return {}
+    found = estimate(agent, posts, words)
+    return {
+        "estimated": found,
+        "estimated_for": agent,
+        "about": _amount(found.input_tokens + found.output_tokens, money(found.cost)),
+        "at_most": _amount(found.most_tokens, money(found.most_cost)),
+        "limits": _limits(found),
+        "is_beyond": bool(found.beyond()),
+        "may_be_beyond": bool(found.beyond(at_most=True)),
+    }
+
+
+def _amount(number: int, price: str) -> str:
+    if price:
+        return _("%(price)s (%(tokens)s)") % {"price": price, "tokens": tokens(number)}
+    return _("%(tokens)s, at a price unknown here") % {"tokens": tokens(number)}
+
+
+def _limits(found: Estimate) -> list[dict[str, Any]]:
+    short = {id(one) for one in found.beyond()}
+    return [
+        {
+            "limit": one.limit,
+            "left": money(one.left) if one.limit.unit == "cost" else tokens(int(one.left)),
+            "renews_at": one.renews_at,
+            "is_short": id(one) in short,
+        }
+        for one in found.left
+    ]

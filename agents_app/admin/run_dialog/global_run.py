@@ -1,0 +1,91 @@
+"""The button on every page of the admin that starts an agent without a post."""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from agents_app.admin.labels import agent_name
+from agents_app.admin.run_dialog.form import (
+    asked_agent,
+    asked_words,
+    begin,
+    begins,
+    choice_context,
+    chosen_of,
+    estimate_context,
+    for_dialog,
+)
+from agents_app.definitions.files import agents_for
+from agents_app.definitions.schema import Scope
+from agents_app.definitions.switches import only_enabled
+from agents_app.models import AgentRun
+from agents_app.runs.creation import create_run
+from content.admin.pages import page
+from content.models import Post
+from core.admin.rights import actor_of, answers_refusals, require
+
+_POSTS: Final = 100
+_EARLIER: Final = 5
+
+
+@answers_refusals
+def ask(request: HttpRequest) -> HttpResponse:
+    """GET shows the agents, `?post=` chooses a post beforehand; POST begins a run."""
+    require(request, "agents.global")
+    refused = None
+    if begins(request):
+        answer = begin(
+            lambda: create_run(
+                agent_id=asked_agent(request),
+                scope=Scope.GLOBAL,
+                actor=actor_of(request),
+                post_id=request.POST.get("post") or None,
+                open_ended_context=asked_words(request),
+            )
+        )
+        if isinstance(answer, HttpResponse):
+            return answer
+        refused = answer
+    latest = AgentRun.objects.filter(scope=Scope.GLOBAL).only(
+        "agent_id", "status", "created_at", "open_ended_context"
+    )
+    agents = only_enabled(agents_for(Scope.GLOBAL))
+    own = chosen_post(request)
+    context = {
+        **choice_context(request, agents, refused),
+        **estimate_context(
+            chosen_of(request, agents), [own] if own else [], asked_words(request) or ""
+        ),
+        "action": reverse("admin:agents_app_ask"),
+        "own_post": own,
+        "posts": posts_to_choose(own),
+        "earlier": [(run, agent_name(run.agent_id)) for run in latest[:_EARLIER]],
+        "hides_ask": True,
+    }
+    status = refused.status if refused else 200
+    shown = page(request, "admin/agents/ask.html", context, title=_("Ask an agent"), status=status)
+    return for_dialog(request, shown, "admin/agents/dialog/ask.html")
+
+
+def chosen_post(request: HttpRequest) -> Post | None:
+    """The post that was chosen, or that the address names, if there is one."""
+    chosen = request.POST.get("post", "") or request.GET.get("post", "")
+    try:
+        return Post.objects.alive().filter(pk=UUID(chosen)).first() if chosen else None
+    except ValueError:
+        return None
+
+
+def posts_to_choose(own: Post | None) -> list[tuple[str, str, bool]]:
+    """The posts that changed last, and the chosen one."""
+    alive = Post.objects.alive().order_by("-updated_at")
+    rows = list(alive.values_list("pk", "title", "locale")[:_POSTS])
+    if own is not None and own.pk not in {row[0] for row in rows}:
+        rows = [(own.pk, own.title, own.locale), *rows]
+    pk_of_own = own.pk if own else None
+    return [(str(pk), f"{title} ({locale})", pk == pk_of_own) for pk, title, locale in rows]

@@ -1,0 +1,157 @@
+"""Another try at a proposal: its layer and its agent, and what a new proposal does to what waits already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from agents_app.admin.labels import agent_name
+from agents_app.definitions.schema import AgentDefinition, Scope
+from agents_app.models import AgentRun
+from agents_app.runs.fields import FieldTarget
+from agents_app.runs.retry import EarlierProposal, earlier_proposal, pending_marks
+from content.layers import Layers
+from content.layers.marks import Mark
+from content.models import Layer
+from core.admin.rights import may
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalEffect:
+    """A sentence; `is_careful` where a person's words are at stake."""
+
+    text: str
+    is_careful: bool = False
+
+
+def proposal_effects(layers: Layers, target: FieldTarget) -> list[ProposalEffect]:
+    """What the new proposal does to what waits for the field in AI Review and in Review."""
+    found = [
+        effect_in_ai_review(pending_marks(layers, target, Layer.AI_REVIEW)),
+        effect_in_review(pending_marks(layers, target, Layer.REVIEW)),
+    ]
+    return [one for one in found if one is not None]
+
+
+def effect_in_ai_review(hands: Sequence[Mark]) -> ProposalEffect | None:
+    if not hands:
+        return None
+    person = last_person(hands)
+    if not person:
+        return ProposalEffect(
+            _("The new proposal takes the place of the one that waits in AI Review.")
+        )
+    text = _(
+        "%(who)s wrote or edited what waits in AI Review here. The new proposal takes the place of those words."
+    )
+    return ProposalEffect(text % {"who": person}, is_careful=True)
+
+
+def effect_in_review(hands: Sequence[Mark]) -> ProposalEffect | None:
+    if not hands:
+        return None
+    person = last_person(hands)
+    if not person:
+        return ProposalEffect(
+            _(
+                "A proposal waits in Review. The new one goes to AI Review, and takes its place once it is submitted."
+            )
+        )
+    text = _(
+        "%(who)s wrote or edited what waits in Review here. The new proposal is a second one, in AI Review: "
+        "submitting it does not replace those words, it stands beside them as a conflict until you settle it."
+    )
+    return ProposalEffect(text % {"who": person}, is_careful=True)
+
+
+def last_person(hands: Sequence[Mark]) -> str:
+    """The last person whose hand is in it; empty where the words are agents' alone."""
+    people = [mark for mark in hands if not mark.is_agents]
+    if not people:
+        return ""
+    last = max(people, key=lambda mark: mark.at)
+    return last.edited_by or last.user
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """A proposal of `layer` that is to be tried again. `earlier` is None where it was decided on meanwhile."""
+
+    layer: Layer
+    earlier: EarlierProposal | None
+
+    @property
+    def made_by(self) -> str:
+        return self.earlier.agent_id if self.earlier is not None else ""
+
+
+def retry_of(request: HttpRequest, layers: Layers, target: FieldTarget) -> Retry | None:
+    """What the address asks to try again; None where it asks anew."""
+    wanted = request.GET.get("again", "")
+    if wanted not in Layer.values:
+        return None
+    layer = Layer(wanted)
+    return Retry(layer, earlier_proposal(layers, target, layer))
+
+
+def maker_first(agents: Sequence[AgentDefinition], made_by: str) -> list[AgentDefinition]:
+    """The agents with the one that made a proposal first; the others keep their order."""
+    return sorted(agents, key=lambda agent: agent.id != made_by)
+
+
+def asked_note(request: HttpRequest) -> str:
+    return (request.POST.get("note") or request.POST.get("words", "")).strip()
+
+
+def retry_context(
+    request: HttpRequest,
+    retry: Retry | None,
+    layers: Layers,
+    target: FieldTarget,
+    agents: Sequence[AgentDefinition],
+) -> dict[str, Any]:
+    """What the page says of a further try; nothing where a field is asked about anew."""
+    if retry is None:
+        return {}
+    is_offered = any(agent.id == retry.made_by for agent in agents)
+    return {
+        "retry": retry,
+        "made_by": retry.made_by,
+        "maker_words": "" if is_offered else why_other_agent(retry.earlier),
+        "maker_run_url": "" if is_offered else whole_run_url(request, retry.earlier),
+        "proposal_effects": proposal_effects(layers, target),
+        "note": asked_note(request),
+        # The note is for every agent, also those that take no words of their own.
+        "taking_words": (),
+    }
+
+
+def why_other_agent(earlier: EarlierProposal | None) -> str:
+    """Why another agent is asked than the one that made the proposal."""
+    if earlier is None:
+        return _("The proposal was decided on meanwhile. The agent is told what was rejected here.")
+    if not earlier.agent_id:
+        return _("An AI client made this proposal, and named no agent. Choose who tries again.")
+    words = _(
+        "%(agent)s made this proposal, but cannot be asked about this field alone. Choose who tries again."
+    )
+    return words % {"agent": agent_name(earlier.agent_id)}
+
+
+def whole_run_url(request: HttpRequest, earlier: EarlierProposal | None) -> str:
+    """The run on the whole post that made the proposal, which can be tried again with a note."""
+    if earlier is None or not earlier.mark.run_id or not may(request, "agents.view"):
+        return ""
+    try:
+        id_ = UUID(earlier.mark.run_id)
+    except ValueError:
+        return ""
+    if not AgentRun.objects.filter(pk=id_).exclude(scope=Scope.FIELD).exists():
+        return ""
+    return reverse("admin:agents_app_agentrun_change", args=[id_]) + "#again"

@@ -1,0 +1,119 @@
+"""The list of runs in the admin, and the addresses of what can be done with one."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.formats import date_format
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from agents_app.admin.labels import agent_name, duration, is_demo, money, state_badge
+from agents_app.admin.run_dialog.post import start
+from agents_app.admin.runs.actions import cancel, retry, revert, use
+from agents_app.admin.runs.causes import transcript
+from agents_app.admin.runs.compare import compare
+from agents_app.admin.runs.filters import (
+    AgentFilter,
+    OutcomeFilter,
+    PromptFilter,
+    ScopeFilter,
+)
+from agents_app.admin.runs.page import show, status
+from agents_app.models import AgentRun
+from core.admin.rights import PermittedAdmin
+
+_LOOKUPS = frozenset({"post__id__exact", "batch__id__exact"})
+
+
+@admin.register(AgentRun)
+class AgentRunAdmin(PermittedAdmin[AgentRun]):
+    view_permission = "agents.view"
+    empty_words = gettext_lazy(
+        "A run is one task of an agent. Start one in a post, beside a field, or with the button on every page."
+    )
+    list_display = ("agent", "about", "state", "begun", "price")
+    list_display_links = ("agent",)
+    list_filter = ("status", AgentFilter, PromptFilter, ScopeFilter, OutcomeFilter, "created_at")
+    list_select_related = ("post", "batch")
+    search_fields = ("agent_id", "by_name", "post__title")
+    list_per_page = 50
+    show_full_result_count = False
+
+    class Media:
+        css: ClassVar = {"all": ["cms/agents/runs.css"]}
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AgentRun]:
+        return super().get_queryset(request).defer("context", "value")
+
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+        return lookup in _LOOKUPS or super().lookup_allowed(lookup, value, request)
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return super().changelist_view(request, {"title": _("Runs"), **(extra_context or {})})
+
+    @admin.display(description=gettext_lazy("Agent"), ordering="agent_id")
+    def agent(self, run: AgentRun) -> str:
+        return agent_name(run.agent_id)
+
+    @admin.display(description=gettext_lazy("About"), ordering="post__title")
+    def about(self, run: AgentRun) -> SafeString | str:
+        if run.post is None:
+            return "—"
+        where = f" › {run.field_key}" if run.field_key else ""
+        text = f"{run.post.title}{where}"
+        if run.batch is None:
+            return text
+        url = reverse("admin:agents_app_agentbatch_change", args=[run.batch.pk])
+        return format_html('{} <a class="badge" href="{}">{}</a>', text, url, _("batch"))
+
+    @admin.display(description=gettext_lazy("What came of it"), ordering="status")
+    def state(self, run: AgentRun) -> SafeString:
+        return format_html('{} <span class="quiet">{}</span>', state_badge(run), _proposed(run))
+
+    @admin.display(description=gettext_lazy("Begun"), ordering="created_at")
+    def begun(self, run: AgentRun) -> SafeString:
+        at = date_format(run.created_at, "DATETIME_FORMAT")
+        return format_html('{} <span class="quiet">{}</span>', at, run.by_name)
+
+    @admin.display(description=gettext_lazy("Cost"), ordering="cost")
+    def price(self, run: AgentRun) -> SafeString:
+        cost = _("demo") if is_demo(run) else money(run.cost) or "—"
+        return format_html('{} <span class="quiet">{}</span>', cost, duration(run))
+
+    def get_urls(self) -> list[URLPattern]:
+        def wrap(view: Any) -> Any:
+            return self.admin_site.admin_view(view)
+
+        own = [
+            path("start/<uuid:post_id>/", wrap(start), name="agents_app_run_start"),
+            path("<uuid:run_id>/change/", wrap(show), name="agents_app_agentrun_change"),
+            path("<uuid:run_id>/status/", wrap(status), name="agents_app_run_status"),
+            path("<uuid:run_id>/transcript/", wrap(transcript), name="agents_app_run_transcript"),
+            path("<uuid:run_id>/cancel/", wrap(cancel), name="agents_app_run_cancel"),
+            path("<uuid:run_id>/retry/", wrap(retry), name="agents_app_run_retry"),
+            path("<uuid:run_id>/use/", wrap(use), name="agents_app_run_use"),
+            path("<uuid:run_id>/revert/", wrap(revert), name="agents_app_run_revert"),
+            path("<uuid:run_id>/compare/", wrap(compare), name="agents_app_run_compare"),
+        ]
+        listed = [url for url in super().get_urls() if url.name == "agents_app_agentrun_changelist"]
+        return own + listed
+
+
+def _proposed(run: AgentRun) -> str:
+    if run.reverted_at is not None:
+        return _("taken back")
+    if run.is_dry:
+        return _("dry run")
+    number = len(run.staged)
+    if not number:
+        return ""
+    return ngettext("%(n)d change", "%(n)d changes", number) % {"n": number}

@@ -1,0 +1,108 @@
+"""`/api/ai-settings`: the provider and model of agents that name none."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Annotated, ClassVar, Literal
+
+from drf_spectacular.utils import extend_schema
+from pydantic import Field, WithJsonSchema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agents_app.definitions.schema import MediaProvider, TextProvider
+from agents_app.models import AiSettings
+from agents_app.providers.prices import price_list
+from agents_app.settings.defaults import (
+    MEDIA_PROVIDERS,
+    MODEL_MAX,
+    TEXT_PROVIDERS,
+    ai_settings,
+    update_ai_settings,
+)
+from agents_app.settings.providers import providers
+from core.api.answer import Answer, TextOrNull
+from core.api.body import Body, Whole, Words, read_body
+from core.api.permissions import Declared
+from core.api.schema import choice
+from core.api.views import ApiViewSet, expected_version
+
+Model = Annotated[Words, Field(max_length=MODEL_MAX)]
+TextProviderName = Annotated[str, WithJsonSchema(choice(*TEXT_PROVIDERS))]
+MediaProviderName = Annotated[str, WithJsonSchema(choice(*MEDIA_PROVIDERS))]
+
+
+class ProviderAnswer(Answer):
+    """Who can answer. Its key is never told; `variable` names what holds it, or would."""
+
+    id: TextProviderName
+    name: str
+    kind: Literal["text", "media"]
+    configured: bool = Field(validation_alias="is_configured")
+    default: bool = Field(
+        description="Whether it answers where an agent names none.", validation_alias="is_default"
+    )
+    default_model: str
+    variable: TextOrNull = Field(validation_alias="source")
+
+
+class AiSettingsAnswer(Answer):
+    """The defaults of agents that name no provider or model; null: the first provider that can be used."""
+
+    text_provider: TextProviderName | None
+    text_model: str | None
+    media_provider: MediaProviderName | None
+    media_model: str | None
+    version: int = Field(ge=1)
+    updated_at: datetime | None
+    prices_date: date = Field(description="Of when the prices are that costs come from.")
+    providers: list[ProviderAnswer]
+
+
+class AiSettingsChanges(Body, answered_by=AiSettingsAnswer):
+    text_provider: Literal[TextProvider, ""] | None = None
+    text_model: Model | None = None
+    media_provider: Literal[MediaProvider, ""] | None = None
+    media_model: Model | None = None
+    version: Whole | None = Field(None, description="Of the last read; a stale one is 409.")
+
+
+def answer_settings(row: AiSettings) -> Response:
+    shown = AiSettingsAnswer(
+        text_provider=row.text_provider or None,
+        text_model=row.text_model or None,
+        media_provider=row.media_provider or None,
+        media_model=row.media_model or None,
+        version=row.version,
+        updated_at=row.updated_at,
+        prices_date=price_list().date,
+        providers=[ProviderAnswer.model_validate(provider) for provider in providers(row)],
+    )
+    return Response(shown)
+
+
+class AiSettingsViewSet(ApiViewSet):
+    """The defaults of all agents."""
+
+    permissions: ClassVar[dict[str, Declared]] = {
+        "retrieve": "agents.edit",
+        "update": "agents.edit",
+    }
+
+    @extend_schema(responses=AiSettingsAnswer)
+    def retrieve(self, request: Request) -> Response:
+        """The AI settings, and which providers can be used. Never a key."""
+        return answer_settings(ai_settings())
+
+    @extend_schema(request=AiSettingsChanges, responses=AiSettingsAnswer)
+    def update(self, request: Request) -> Response:
+        """Change the AI settings; what is absent stays, null takes a default away.
+
+        Another provider without a model takes its usual one. A `version` that is not current is 409.
+        """
+        body = read_body(request, AiSettingsChanges)
+        changes = body.model_dump(exclude_unset=True)
+        version = expected_version(request, changes.pop("version", None))
+        given = {name: value or "" for name, value in changes.items()}
+        row = update_ai_settings(actor=self.actor, expected_version=version, **given)
+        return answer_settings(row)

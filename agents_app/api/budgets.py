@@ -1,0 +1,253 @@
+"""`/api/agent-budgets`, `/api/agent-usage`, and the estimate before a bulk run."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Annotated, ClassVar, Final, Literal, cast
+
+from drf_spectacular.utils import extend_schema
+from pydantic import Field, WithJsonSchema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agents_app.api.agents import AGENT_ID, BulkRun, RejectedPostAnswer
+from agents_app.budgets import usage
+from agents_app.budgets.bulk_estimates import estimate_bulk
+from agents_app.budgets.changes import COST_MOST, NAMES, TOKENS_MOST, LimitChanges, set_budget
+from agents_app.budgets.limits import ALL, begin_of, number, today
+from agents_app.presenters import UsageAnswer
+from core.api.answer import Answer, MetaAnswer, TextOrNull, list_of
+from core.api.body import Body, read_body
+from core.api.pagination import page_of
+from core.api.permissions import Declared
+from core.api.schema import PAGES, query
+from core.api.views import ApiViewSet
+from core.errors import invalid
+
+Tokens = Annotated[int, Field(ge=0, le=TOKENS_MOST)]
+Dollars = Annotated[float, Field(ge=0, le=float(COST_MOST), allow_inf_nan=False)]
+Money = Annotated[float, Field(ge=0)]
+Quantity = Annotated[int | float, WithJsonSchema({"type": "number", "minimum": 0})]
+"""Tokens as a whole number, or US dollars."""
+DATE: Final = {"type": "string", "format": "date"}
+USAGE_PARAMETERS: Final = [
+    query("from", "The first day, in UTC. Without it, that of the month of `to`.", DATE),
+    query("to", "The last day, in UTC; at most 366 days after the first. Without it, today.", DATE),
+    *PAGES,
+]
+
+
+class AmountAnswer(Answer):
+    """Tokens, and money in US dollars."""
+
+    tokens: int = Field(ge=0)
+    cost: Money
+
+
+class LimitsAnswer(Answer):
+    """The most of a day and of a month, in UTC; null is no limit. Money is US dollars."""
+
+    tokens_per_day: Annotated[int, Field(ge=0)] | None
+    tokens_per_month: Annotated[int, Field(ge=0)] | None
+    cost_per_day: Money | None
+    cost_per_month: Money | None
+
+
+class BudgetAnswer(LimitsAnswer):
+    """A budget. `holding` are the limits that hold: of each kind the agent's own, else the default's."""
+
+    agent_id: str = Field(description="An agent, `default` or `all`.")
+    holding: LimitsAnswer
+    used_today: AmountAnswer = Field(description="With what is reserved.")
+    used_this_month: AmountAnswer = Field(description="With what is reserved.")
+
+
+class DayOfAgentAnswer(AmountAnswer):
+    """What an agent used on a day; null is what no agent asked for."""
+
+    agent_id: TextOrNull
+    day: date
+
+
+class UsageOfDaysAnswer(Answer):
+    """What was used, by day and agent."""
+
+    data: list[DayOfAgentAnswer]
+    meta: MetaAnswer
+    totals: AmountAnswer
+    first: date = Field(alias="from")
+    last: date = Field(alias="to")
+
+
+class LeftAnswer(Answer):
+    """What is left of a limit; `agentId` is `all` where it is that of all together."""
+
+    agent_id: str
+    period: Literal["day", "month"]
+    unit: Literal["tokens", "cost"]
+    limit: Quantity
+    left: Quantity
+    renews_at: datetime
+
+
+class BulkEstimateAnswer(Answer):
+    """What a bulk run will probably use. Costs are null where the model's price is not known."""
+
+    agent_id: str
+    posts: int = Field(ge=0)
+    provider: TextOrNull
+    model: TextOrNull
+    demo: bool = Field(description="Whether no AI answers: the demo costs nothing.")
+    problem: TextOrNull = Field(description="Why nothing would answer.")
+    usage: UsageAnswer
+    cost: Money | None
+    most_tokens: int = Field(ge=0)
+    most_cost: Money | None
+    from_history: bool = Field(description="Whether the agent's own runs were looked at.")
+    left: list[LeftAnswer]
+    fits: bool = Field(description="Whether the budgets last for what is expected.")
+    fits_at_most: bool = Field(description="Whether they last for the most that it can use.")
+    rejected: list[RejectedPostAnswer]
+
+
+class BudgetChanges(Body, answered_by=BudgetAnswer):
+    tokens_per_day: Tokens | None = None
+    tokens_per_month: Tokens | None = None
+    cost_per_day: Dollars | None = None
+    cost_per_month: Dollars | None = None
+
+
+def budget_answer(view: usage.BudgetView) -> BudgetAnswer:
+    """Return a budget: its own limits, those that hold, and what is used of them or reserved."""
+    return BudgetAnswer(
+        **dict(LimitsAnswer.model_validate(view.limits)),
+        agent_id=NAMES.get(view.agent_id, view.agent_id),
+        holding=LimitsAnswer.model_validate(view.holding),
+        used_today=AmountAnswer.model_validate(view.today),
+        used_this_month=AmountAnswer.model_validate(view.month),
+    )
+
+
+def read_day(request: Request, name: str) -> date | None:
+    """Return the day of a query parameter. Raises `RuleViolation` for what is none."""
+    text = request.query_params.get(name)
+    if text is None:
+        return None
+    try:
+        day = date.fromisoformat(text) if len(text) == len("2030-01-31") else None
+    except ValueError:
+        day = None
+    if day is None:
+        raise invalid(name, f"{name} is a day like 2030-01-31.")
+    return day
+
+
+class BudgetViewSet(ApiViewSet):
+    """What agents may use in a day and in a month."""
+
+    path_schemas = AGENT_ID
+    permissions: ClassVar[dict[str, Declared]] = {"list": "agents.edit", "update": "agents.edit"}
+
+    @extend_schema(
+        responses=list_of(
+            BudgetAnswer, "Budgets: of all agents together, of every agent, then of each."
+        )
+    )
+    def list(self, request: Request) -> Response:
+        """Budgets of all agents together (`all`), of every agent (`default`), and of each agent."""
+        page = page_of(request)
+        found = usage.budgets(today())
+        rows = [budget_answer(item) for item in found[page.slice]]
+        return Response(page.envelope(rows, len(found)))
+
+    @extend_schema(request=BudgetChanges, responses=BudgetAnswer)
+    def update(self, request: Request, agent_id: str) -> Response:
+        """Set limits of an agent, of `default` or of `all`; what is absent stays, null takes a limit away.
+
+        Where an agent has no limit of its own, that of `default` holds.
+        """
+        body = read_body(request, BudgetChanges)
+        changes = {
+            name: Decimal(str(value)) if isinstance(value, float) else value
+            for name, value in body.model_dump(exclude_unset=True).items()
+        }
+        key = set_budget(name=agent_id, changes=cast("LimitChanges", changes), actor=self.actor)
+        return Response(budget_answer(usage.budget(key, today())))
+
+
+class UsageViewSet(ApiViewSet):
+    """What agents used."""
+
+    permissions: ClassVar[dict[str, Declared]] = {"list": "agents.edit"}
+
+    @extend_schema(parameters=USAGE_PARAMETERS, responses=UsageOfDaysAnswer)
+    def list(self, request: Request) -> Response:
+        """What was used by day and agent, of at most 366 days; `totals` are those of all pages."""
+        page = page_of(request)
+        last = read_day(request, "to") or today()
+        first = read_day(request, "from") or begin_of("month", last)
+        if not 0 <= (last - first).days < usage.DAYS_MOST:
+            raise invalid("from", f"from and to span 1 to {usage.DAYS_MOST} days, in order.")
+        found = usage.usage(first, last)
+        rows = [
+            DayOfAgentAnswer(
+                agent_id=item.agent_id,
+                day=item.day,
+                tokens=item.amount.tokens,
+                cost=float(item.amount.cost),
+            )
+            for item in found.days[page.slice]
+        ]
+        totals = AmountAnswer.model_validate(found.total)
+        span = {"from": found.first, "to": found.last}
+        return Response({**page.envelope(rows, len(found.days)), **span, "totals": totals})
+
+
+class EstimateViewSet(ApiViewSet):
+    """What bulk runs will use."""
+
+    permissions: ClassVar[dict[str, Declared]] = {"estimate": "agents.edit"}
+
+    @extend_schema(request=BulkRun, responses={200: BulkEstimateAnswer})
+    def estimate(self, request: Request, agent_id: str) -> Response:
+        """What an agent on up to a hundred posts will probably use, and what is left of its budgets.
+
+        Nothing is begun.
+        """
+        body = read_body(request, BulkRun)
+        found = estimate_bulk(
+            agent_id=agent_id,
+            post_ids=body.ids,
+            actor=self.actor,
+            open_ended_context=body.open_ended_context,
+        )
+        made = found.estimate
+        shown = BulkEstimateAnswer(
+            agent_id=found.agent.id,
+            posts=made.posts,
+            provider=made.provider,
+            model=made.model,
+            demo=made.is_demo,
+            problem=made.problem,
+            usage={"inputTokens": made.input_tokens, "outputTokens": made.output_tokens},
+            cost=None if made.cost is None else float(made.cost),
+            most_tokens=made.most_tokens,
+            most_cost=None if made.most_cost is None else float(made.most_cost),
+            from_history=made.is_from_history,
+            left=[
+                LeftAnswer(
+                    agent_id="all" if item.limit.agent_id == ALL else item.limit.agent_id,
+                    period=item.limit.period,
+                    unit=item.limit.unit,
+                    limit=number(item.limit.most, item.limit.unit),
+                    left=number(item.left, item.limit.unit),
+                    renews_at=item.renews_at,
+                )
+                for item in made.left
+            ],
+            fits=not made.beyond(),
+            fits_at_most=not made.beyond(at_most=True),
+            rejected=[RejectedPostAnswer.model_validate(post) for post in found.rejected],
+        )
+        return Response(shown)

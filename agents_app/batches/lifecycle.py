@@ -1,0 +1,144 @@
+"""Cancelling and reverting batches, and the events of both."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from agents_app.batches.queries import find_batch
+from agents_app.models import UNFINISHED, AgentBatch, AgentRun, RunStatus
+from agents_app.runs.lifecycle import lock_posts, record_run
+from agents_app.runs.undo import undo_run
+from agents_app.runs.undo_log import take_back
+from core import events
+from core.actor import Actor, Via
+from core.errors import CmsError, Conflict
+from core.json import JsonObject
+from core.waking import after_commit
+
+RESEND_AFTER: Final = timedelta(seconds=60)
+
+
+def record_batch(what: str, batch: AgentBatch, actor: Actor, **numbers: int) -> None:
+    """Record, in the caller's transaction, what became of a batch and by whom."""
+    payload: JsonObject = {"id": str(batch.pk), "agentId": batch.agent_id, **numbers}
+    events.record(f"agent.batch.{what}", actor=actor, payload=payload)
+
+
+@transaction.atomic
+def cancel_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
+    """Stop what is not finished of a batch, in one go. Raises `Conflict` (`batch_finished`) where all of it is."""
+    actor.require_person("cancel a batch")
+    actor.require("agents.edit")
+    batch = find_batch(batch_id=batch_id, actor=actor)
+    now = timezone.now()
+    unfinished = AgentRun.objects.filter(batch=batch, status__in=UNFINISHED)
+    lock_posts(*unfinished.filter(status=RunStatus.RUNNING))
+    rows = list(unfinished.select_for_update(no_key=True, of=("self",)).order_by("pk"))
+    if not rows:
+        raise Conflict(_("All runs of this batch are finished."), code="batch_finished")
+    unfinished.filter(pk__in=[run.pk for run in rows]).update(
+        status=RunStatus.CANCELLED, finished_at=now, doing=""
+    )
+    for run in rows:
+        if run.attempts:
+            take_back(run)
+        run.status = RunStatus.CANCELLED
+        record_run("cancelled", run, actor)
+    batch.cancelled_at = now
+    batch.save(update_fields=["cancelled_at"])
+    record_batch("cancelled", batch, actor, runs=len(rows))
+    return batch
+
+
+@transaction.atomic
+def revert_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
+    """Have everything of a batch taken back; what came of each run can be read on the batch.
+
+    Asked again, it is tried again, for what failed too. Raises `Conflict` (`batch_unfinished`).
+    """
+    actor.require_person("take back a batch")
+    actor.require("agents.edit")
+    actor.require("posts.revisions.manage")
+    batch = find_batch(batch_id=batch_id, actor=actor)
+    batch = AgentBatch.objects.select_for_update(no_key=True).get(pk=batch.pk)
+    if AgentRun.objects.filter(batch=batch, status__in=UNFINISHED).exists():
+        raise Conflict(_("Runs of this batch go on; cancel them first."), code="batch_unfinished")
+    if batch.revert_asked_at is not None and batch.reverted_at is None:
+        return batch
+    batch.revert_asked_at, batch.reverted_at = timezone.now(), None
+    batch.revert_by_id, batch.revert_via = actor.user.pk, actor.via
+    batch.reverted = {
+        run_id: result for run_id, result in batch.reverted.items() if not result.get("error")
+    }
+    batch.save(
+        update_fields=["revert_asked_at", "reverted_at", "revert_by", "revert_via", "reverted"]
+    )
+    record_batch("reverted", batch, actor, runs=batch.runs.count())
+    after_commit(lambda: send_revert(batch.pk), f"batch {batch.pk}")
+    return batch
+
+
+def send_revert(batch_id: UUID) -> None:
+    from agents_app.tasks import revert_batch as task
+
+    task.delay(str(batch_id))
+
+
+def take_back_batch(batch_id: UUID) -> None:
+    """Do what was asked for, as far as it is not done. Safe to call any number of times."""
+    runs = AgentRun.objects.filter(batch_id=batch_id)
+    # The latest first, as if each had been taken back by hand.
+    for run_id in runs.order_by("-created_at").values_list("pk", flat=True):
+        with transaction.atomic():
+            waiting = AgentBatch.objects.filter(
+                revert_asked_at__isnull=False, reverted_at__isnull=True
+            )
+            # Locked, so that of two workers each run has one.
+            batch = waiting.select_for_update(no_key=True).filter(pk=batch_id).first()
+            if batch is None:
+                return
+            if str(run_id) not in batch.reverted:
+                batch.reverted[str(run_id)] = revert_run(batch, run_id)
+                batch.save(update_fields=["reverted"])
+    AgentBatch.objects.filter(
+        pk=batch_id, revert_asked_at__isnull=False, reverted_at__isnull=True
+    ).update(reverted_at=timezone.now())
+
+
+def revert_run(batch: AgentBatch, run_id: UUID) -> JsonObject:
+    found: JsonObject = {"reverted": [], "kept": [], "unstaged": [], "error": ""}
+    via: Via = "admin" if batch.revert_via == "admin" else "api"
+    if batch.revert_by is None:
+        return found | {"error": "Whoever asked for it has no account any more."}
+    try:
+        with transaction.atomic():
+            done = undo_run(run_id=run_id, actor=Actor(user=batch.revert_by, via=via))
+    except CmsError as error:
+        if error.code != "nothing_to_revert":
+            return found | {"error": error.message}
+        in_trash = AgentRun.objects.filter(pk=run_id, post__deleted_at__isnull=False).exists()
+        return found | {
+            "error": _("Its post is in the trash; restore it first.") if in_trash else ""
+        }
+    return found | {
+        "reverted": list(done.reverted),
+        "kept": list(done.kept),
+        "unstaged": list(done.unstaged),
+    }
+
+
+def wake_waiting() -> int:
+    """Begin again what a lost message or a dead worker left. Answers how many batches. For the sweep."""
+    late = AgentBatch.objects.filter(
+        revert_asked_at__lt=timezone.now() - RESEND_AFTER, reverted_at__isnull=True
+    )
+    ids = list(late.values_list("pk", flat=True)[:10])
+    for batch_id in ids:
+        send_revert(batch_id)
+    return len(ids)

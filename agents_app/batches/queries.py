@@ -1,0 +1,135 @@
+"""Batches, their progress, and the result of each post."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from agents_app.models import UNFINISHED, AgentBatch, AgentRun
+from core.actor import Actor
+from core.errors import NotFound
+
+_COLUMNS = (
+    "pk",
+    "batch_id",
+    "post_id",
+    "post__title",
+    "post__deleted_at",
+    "status",
+    "staged",
+    "error",
+    "summary",
+    "input_tokens",
+    "output_tokens",
+    "cost",
+    "doing",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PostResult:
+    """The latest try at one post of a batch."""
+
+    run_id: UUID
+    post_id: UUID | None
+    title: str
+    status: str
+    staged: int
+    error: str
+    summary: str
+    doing: str
+    tries: int
+
+
+@dataclass(frozen=True, slots=True)
+class BatchProgress:
+    """How far a batch is, by the latest try at each post. Tokens and cost are those of all tries."""
+
+    results: Sequence[PostResult] = ()
+    by_status: Mapping[str, int] = field(default_factory=dict)
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: Decimal | None = None
+
+    @property
+    def total(self) -> int:
+        return len(self.results)
+
+    @property
+    def finished(self) -> int:
+        return self.total - sum(self.by_status.get(status, 0) for status in UNFINISHED)
+
+    @property
+    def is_finished(self) -> bool:
+        return self.finished == self.total
+
+
+def batches(actor: Actor) -> QuerySet[AgentBatch]:
+    """All, latest first, for whoever may see agents."""
+    actor.require("agents.view")
+    return AgentBatch.objects.order_by("-created_at", "pk")
+
+
+def find_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
+    """A batch, for whoever may see agents. Raises `NotFound`."""
+    actor.require("agents.view")
+    try:
+        batch = AgentBatch.objects.filter(pk=UUID(str(batch_id))).first()
+    except ValueError:
+        batch = None
+    if batch is None:
+        raise NotFound(_("No batch has the id %(batch_id)s.") % {"batch_id": batch_id})
+    return batch
+
+
+def progress_of(batch: AgentBatch) -> BatchProgress:
+    """How far it is. One query."""
+    return progress_of_all([batch])[batch.pk]
+
+
+def progress_of_all(found: Iterable[AgentBatch]) -> dict[UUID, BatchProgress]:
+    """How far each is. One query."""
+    tries: dict[UUID, list[AgentRun]] = {batch.pk: [] for batch in found}
+    rows = AgentRun.objects.filter(batch_id__in=tries).select_related("post")
+    columns = [name for name in _COLUMNS if name != "pk"]
+    for run in rows.only(*columns).order_by("created_at", "pk"):
+        if run.batch_id is not None:
+            tries[run.batch_id].append(run)
+    return {batch_id: _progress(runs) for batch_id, runs in tries.items()}
+
+
+def _progress(runs: Sequence[AgentRun]) -> BatchProgress:
+    by_post: dict[UUID | None, list[AgentRun]] = {}
+    for run in runs:
+        by_post.setdefault(run.post_id, []).append(run)
+    results = [_result(tries[-1], len(tries)) for tries in by_post.values()]
+    costs = [run.cost for run in runs if run.cost is not None]
+    return BatchProgress(
+        results=results,
+        by_status=Counter(result.status for result in results),
+        input_tokens=sum(run.input_tokens for run in runs),
+        output_tokens=sum(run.output_tokens for run in runs),
+        cost=sum(costs, Decimal(0)) if costs else None,
+    )
+
+
+def _result(run: AgentRun, tries: int) -> PostResult:
+    # What is in the trash is shown to whoever may see it there.
+    is_there = run.post is not None and run.post.deleted_at is None
+    return PostResult(
+        run_id=run.pk,
+        post_id=run.post_id,
+        title=run.post.title if run.post is not None and is_there else "",
+        status=run.status,
+        staged=len(run.staged),
+        error=run.error,
+        summary=run.summary,
+        doing=run.doing,
+        tries=tries,
+    )

@@ -1,0 +1,206 @@
+"""Estimates of what a bulk run will probably use, and the most that it can."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from statistics import median
+from typing import Final
+
+from django.conf import settings
+from django.db.models import Count, Q
+
+from agents_app.budgets.limits import (
+    Amount,
+    Limit,
+    limits_of,
+    renewal_of,
+    reserved,
+    spent,
+    today,
+    used_of,
+)
+from agents_app.definitions.schema import AgentDefinition, Scope
+from agents_app.models import AgentRun, RunStatus
+from agents_app.providers.choices import resolve
+from agents_app.providers.port import DEMO, MAX_TOKENS, ProviderChoice, ProviderError
+from agents_app.providers.prices import cost_of
+from agents_app.runs.execution import MAX_RETRIES
+from agents_app.runs.prompt import system_prompt
+from agents_app.runs.tool_policy import listed_tools
+from content.document import PostDocument
+from content.layers import open_layers_of_many
+from content.models import ModuleInstance, Post
+from core.json import Json, JsonObject
+from core.tools.schemas import lean_schema
+
+CHARACTERS_PER_TOKEN: Final = 4
+SHARE_OF_MOST: Final = 0.15
+"""The part of its longest answer that an agent is taken to write which has not run yet."""
+_RUNS: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class RemainingBudget:
+    """What is left of a limit, less what is reserved now."""
+
+    limit: Limit
+    left: Decimal
+    renews_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """`cost` and `most_cost` are None where nobody here knows the model's price.
+
+    `problem` says why nothing would answer. `is_from_history` tells whether the agent's own runs were looked at.
+    """
+
+    posts: int
+    provider: str = ""
+    model: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: Decimal | None = None
+    most_tokens: int = 0
+    most_cost: Decimal | None = None
+    is_from_history: bool = False
+    left: Sequence[RemainingBudget] = field(default_factory=tuple)
+    problem: str = ""
+
+    @property
+    def is_demo(self) -> bool:
+        return self.provider == DEMO
+
+    def beyond(self, *, at_most: bool = False) -> list[RemainingBudget]:
+        """The limits that do not last for what is expected, or for the most that there can be."""
+        expected = Amount(self.input_tokens + self.output_tokens, self.cost or Decimal(0))
+        most = Amount(self.most_tokens, self.most_cost or Decimal(0))
+        wanted = most if at_most else expected
+        return [item for item in self.left if wanted.of(item.limit.unit) > item.left]
+
+
+@dataclass(frozen=True, slots=True)
+class _Habit:
+    """How many questions a run of the agent takes, and how much it writes in all."""
+
+    requests: int
+    output_tokens: int
+    is_known: bool
+
+
+def estimate(agent: AgentDefinition, posts: Sequence[Post], words: str = "") -> Estimate:
+    """The use of a run on each of the posts. A dozen queries, however many there are."""
+    left = what_is_left(agent.id)
+    try:
+        choice = resolve(agent)
+    except ProviderError as error:
+        return Estimate(len(posts), left=left, problem=str(error))
+    if choice.provider == DEMO:
+        nothing = Decimal(0)
+        return Estimate(len(posts), DEMO, DEMO, cost=nothing, most_cost=nothing, left=left)
+    habit, most_out = _habit(agent), agent.llm_config.options.max_tokens or MAX_TOKENS
+    # A run without tools asks once, and again for each answer that is refused.
+    tries = settings.CMS_ENV.agent_step_cap if agent.llm_config.use_mcp else 1 + MAX_RETRIES
+    sizes = _sizes(agent, posts, words)
+    probable = [_cost(choice, size, habit.requests, habit.output_tokens) for size in sizes]
+    most = [_cost(choice, size, tries, tries * most_out) for size in sizes]
+    return Estimate(
+        posts=len(posts),
+        provider=choice.provider,
+        model=choice.model,
+        input_tokens=sum(sizes) * habit.requests,
+        output_tokens=len(sizes) * habit.output_tokens,
+        cost=_sum(probable),
+        most_tokens=(sum(sizes) + len(sizes) * most_out) * tries,
+        most_cost=_sum(most),
+        is_from_history=habit.is_known,
+        left=left,
+    )
+
+
+def what_is_left(agent_id: str) -> list[RemainingBudget]:
+    """Of each limit that holds for the agent. At most three queries."""
+    limits = limits_of(agent_id)
+    if not limits:
+        return []
+    day = today()
+    done, under_way = spent(agent_id, day), reserved(agent_id, day)
+    return [
+        RemainingBudget(
+            limit,
+            max(limit.most - used_of(limit, done) - used_of(limit, under_way), Decimal(0)),
+            renewal_of(limit.period, day),
+        )
+        for limit in limits
+    ]
+
+
+def _cost(choice: ProviderChoice, size: int, requests: int, output_tokens: int) -> Decimal | None:
+    """Long questions may have prices of their own, so that each is counted by itself."""
+    one = cost_of(choice, size, -(-output_tokens // requests))
+    return None if one is None else one * requests
+
+
+def _sum(costs: Sequence[Decimal | None]) -> Decimal | None:
+    known = [cost for cost in costs if cost is not None]
+    return sum(known, Decimal(0)) if len(known) == len(costs) else None
+
+
+def _habit(agent: AgentDefinition) -> _Habit:
+    """The median of its last runs that a model answered. One query."""
+    rows = (
+        AgentRun.objects.filter(agent_id=agent.id, status=RunStatus.SUCCEEDED, output_tokens__gt=0)
+        .annotate(requests=Count("steps", filter=Q(steps__kind="model")))
+        .order_by("-created_at")
+        .values_list("requests", "output_tokens")[:_RUNS]
+    )
+    found = list(rows)
+    if not found:
+        most = agent.llm_config.options.max_tokens or MAX_TOKENS
+        return _Habit(1, round(most * SHARE_OF_MOST), is_known=False)
+    requests = max(1, round(median(row[0] for row in found)))
+    return _Habit(requests, round(median(row[1] for row in found)), is_known=True)
+
+
+def _sizes(agent: AgentDefinition, posts: Sequence[Post], words: str) -> list[int]:
+    """The tokens of the first question about each post. Four queries."""
+    run = AgentRun(agent_id=agent.id, scope=Scope.BULK, open_ended_context=words)
+    documents = [layers.ai_review.document for layers in open_layers_of_many(posts)]
+    ids = {
+        module.instance_id
+        for document in documents
+        for module in document.modules
+        if module.scope == "global"
+    }
+    rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
+    shared: dict[str, JsonObject] = {str(pk): props for pk, props in rows}
+    tools = sum(
+        len(tool.description) + len(json.dumps(lean_schema(tool.arguments)))
+        for tool in listed_tools(agent)
+    )
+    return [
+        -(
+            -(
+                tools
+                + len(system_prompt(agent, run, document))
+                + len(json.dumps(_payload(document, shared, words), ensure_ascii=False))
+            )
+            // CHARACTERS_PER_TOKEN
+        )
+        for document in documents
+    ]
+
+
+def _payload(document: PostDocument, shared: dict[str, JsonObject], words: str) -> JsonObject:
+    """As long as what the run will send, give or take a little."""
+    modules: list[Json] = []
+    for index, module in enumerate(document.modules):
+        value = module.to_json(index)
+        if module.scope == "global":
+            value["props"] = shared.get(module.instance_id, {})
+        modules.append(value)
+    return {**document.to_json(), "modules": modules, "context": {"openEndedContext": words}}

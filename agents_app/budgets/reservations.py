@@ -1,0 +1,181 @@
+"""Reservations of what a request may come to use, and their settlement after it.
+
+Whoever does either holds one lock, the row of the budget of all together, so that what is spent and reserved
+never goes beyond a limit. The lock is for moments: never hold it while a provider is asked.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import date, timedelta
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from agents_app.budgets.exceeded import BudgetExceeded
+from agents_app.budgets.limits import (
+    Amount,
+    limits_of,
+    lock_budgets,
+    renewal_of,
+    reserved,
+    spent,
+    today,
+    used_of,
+)
+from agents_app.budgets.notices import tell, tell_of_spending
+from agents_app.models import AgentRun, Reservation, RunStatus, Spending
+from agents_app.providers.port import ProviderStopped
+
+__all__ = ["BudgetExceeded", "reserve", "settle", "settle_abandoned", "settle_lost"]
+
+_MICRO: Final = Decimal("0.000001")
+_MOST_MONEY: Final = Decimal("999999.999999")
+_MOST_TOKENS: Final = 2**30
+_ABANDONED: Final = timedelta(seconds=60)
+"""How long after the time of a run a request of it cannot be under way any more."""
+
+
+def reserve(
+    *,
+    agent_id: str,
+    run: AgentRun | None,
+    tokens: int,
+    cost: Decimal | None,
+    input_tokens: int = 0,
+) -> Reservation:
+    """Set aside what a request may come to use at most. Call it outside of any transaction, then ask, then settle.
+
+    `input_tokens` are the part of `tokens` that goes in; an unknown cost counts as none. An empty `agent_id` is
+    for what no agent asked for. Raises `BudgetExceeded`, or `ProviderStopped` where the run is another worker's.
+    """
+    asked = _amount(tokens, cost)
+    answer = reserve_or_refuse(agent_id, run, asked, min(max(input_tokens, 0), asked.tokens))
+    if isinstance(answer, BudgetExceeded):
+        raise answer
+    return answer
+
+
+# What was refused is told of all the same, so the refusal is answered, not raised.
+@transaction.atomic(durable=True)
+def reserve_or_refuse(
+    agent_id: str, run: AgentRun | None, asked: Amount, input_tokens: int
+) -> Reservation | BudgetExceeded:
+    lock_budgets()
+    if run is not None and run.status == RunStatus.RUNNING:
+        own = AgentRun.objects.filter(pk=run.pk, attempt=run.attempt, status=RunStatus.RUNNING)
+        if not own.exists():
+            raise ProviderStopped("The run is no longer this worker's.")
+    day = today()
+    refused = find_exceeded(agent_id, asked, day)
+    if refused is not None:
+        return refused
+    return Reservation.objects.create(
+        run=run,
+        attempt=run.attempt if run is not None else None,
+        agent_id=agent_id,
+        day=day,
+        tokens=asked.tokens,
+        input_tokens=input_tokens,
+        cost=asked.cost,
+    )
+
+
+def find_exceeded(agent_id: str, asked: Amount, day: date) -> BudgetExceeded | None:
+    """The first limit that the request could go beyond. What uses nothing of a unit is not held to its limits."""
+    limits = [limit for limit in limits_of(agent_id) if asked.of(limit.unit) > 0]
+    if not limits:
+        return None
+    done, under_way = spent(agent_id, day), reserved(agent_id, day)
+    used = {key: done[key] + under_way[key] for key in done}
+    for limit in limits:
+        amount, more = used_of(limit, used), asked.of(limit.unit)
+        if amount + more > limit.most:
+            tell("reached", [limit], used, day)
+            renews = renewal_of(limit.period, day)
+            return BudgetExceeded(limit, used=amount, asked=more, renews_at=renews)
+    return None
+
+
+@transaction.atomic
+def settle(reservation: Reservation, *, tokens: int, cost: Decimal | None) -> bool:
+    """Turn a reservation into what was really used, of a failed request too. It counts for the day of its beginning.
+
+    False where it was settled before, be it by the sweep: then nothing is counted twice. Within a transaction,
+    lock the row of the run first.
+    """
+    lock_budgets()
+    deleted, _ = Reservation.objects.filter(pk=reservation.pk).delete()
+    if not deleted:
+        return False
+    _spend(reservation.agent_id, reservation.day, _amount(tokens, cost))
+    tell_of_spending(reservation.agent_id, reservation.day)
+    return True
+
+
+@transaction.atomic
+def settle_lost(run: AgentRun) -> int:
+    """Settle all that a run whose worker is gone had reserved, as if all of it had been used: it may have been.
+
+    The run's own usage grows by the same. Call it in the transaction that takes the run from its worker.
+    Answers how many requests that were.
+    """
+    return _settle_as_used(run.pk, Reservation.objects.filter(run_id=run.pk))
+
+
+def settle_abandoned() -> int:
+    """Settle likewise what nobody can settle any more. Answers how many. For the sweep."""
+    limit = timezone.now() - timedelta(seconds=settings.CMS_ENV.agent_run_timeout) - _ABANDONED
+    old = Reservation.objects.filter(created_at__lt=limit)
+    runs = list(old.order_by().values_list("run_id", flat=True).distinct())
+    return sum(_settle_as_used(run_id, old.filter(run_id=run_id)) for run_id in runs)
+
+
+@transaction.atomic
+def _settle_as_used(run_id: UUID | None, reservations: QuerySet[Reservation]) -> int:
+    # The run before the budgets, as everybody does who holds both.
+    if run_id is not None:
+        list(AgentRun.objects.select_for_update(no_key=True).filter(pk=run_id).values_list("pk"))
+    lock_budgets()
+    rows = list(reservations)
+    if not rows:
+        return 0
+    Reservation.objects.filter(pk__in=[row.pk for row in rows]).delete()
+    used: dict[tuple[str, date], Amount] = defaultdict(Amount)
+    for row in rows:
+        used[row.agent_id, row.day] += Amount(row.tokens, row.cost)
+    for (agent_id, day), amount in used.items():
+        _spend(agent_id, day, amount)
+        tell_of_spending(agent_id, day)
+    if run_id is not None:
+        input_tokens = sum(row.input_tokens for row in rows)
+        output_tokens = sum(row.tokens for row in rows) - input_tokens
+        run = AgentRun.objects.filter(pk=run_id)
+        run.update(
+            input_tokens=F("input_tokens") + input_tokens,
+            output_tokens=F("output_tokens") + output_tokens,
+        )
+        cost = sum((row.cost for row in rows), Decimal(0))
+        if cost:
+            run.update(cost=Coalesce(F("cost"), Decimal(0)) + cost)
+    return len(rows)
+
+
+def _spend(agent_id: str, day: date, amount: Amount) -> None:
+    """The budgets are locked, so nobody else writes the row."""
+    row, _ = Spending.objects.get_or_create(agent_id=agent_id, day=day)
+    row.tokens += amount.tokens
+    row.cost += amount.cost
+    row.save(update_fields=["tokens", "cost"])
+
+
+def _amount(tokens: int, cost: Decimal | None) -> Amount:
+    """Bounded, so that no figure of a provider is one that cannot be stored."""
+    money = min(max(cost or Decimal(0), Decimal(0)), _MOST_MONEY)
+    return Amount(min(max(tokens, 0), _MOST_TOKENS), money.quantize(_MICRO, ROUND_HALF_UP))

@@ -1,0 +1,119 @@
+"""Usage of every budget at present, and by day."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from typing import Final
+
+from django.db.models import Sum
+
+from agents_app.budgets.changes import BudgetLimits, limits_in
+from agents_app.budgets.limits import ALL, DEFAULT, Amount, begin_of, end_of
+from agents_app.definitions.files import all_agents
+from agents_app.models import Budget, Reservation, Spending
+
+DAYS_MOST: Final = 366
+_MICRO: Final = Decimal("0.000001")
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetView:
+    """A budget, and what is used of it, with what requests under way may come to use.
+
+    `holding` are the limits that hold: of each kind the agent's own, else the default's. `agent_id` is `*` for all
+    together, empty for the default, which nobody uses by itself.
+    """
+
+    agent_id: str
+    limits: BudgetLimits
+    holding: BudgetLimits
+    today: Amount
+    month: Amount
+
+
+def budget(key: str, day: date) -> BudgetView:
+    """That of an agent, or of many. Three queries."""
+    found = next((item for item in budgets(day) if item.agent_id == key), None)
+    return found or BudgetView(key, BudgetLimits(), BudgetLimits(), Amount(), Amount())
+
+
+def budgets(day: date) -> list[BudgetView]:
+    """Those of all together, of every agent, then each agent by id. Three queries, however many there are."""
+    rows = Budget.objects.in_bulk()
+    used = used_by_agent(day)
+    default = limits_in(rows.get(DEFAULT))
+    ids = {agent.id for agent in all_agents()} | set(rows) | set(used) - {DEFAULT, ALL}
+    together = limits_in(rows.get(ALL))
+    found = [
+        BudgetView(
+            ALL,
+            together,
+            together,
+            sum((today for today, _ in used.values()), Amount()),
+            sum((month for _, month in used.values()), Amount()),
+        ),
+        BudgetView(DEFAULT, default, default, Amount(), Amount()),
+    ]
+    for id_ in sorted(ids - {DEFAULT, ALL}):
+        own = limits_in(rows.get(id_))
+        found.append(BudgetView(id_, own, own.over(default), *used[id_]))
+    return found
+
+
+def used_by_agent(day: date) -> dict[str, tuple[Amount, Amount]]:
+    """Of today and of the month, with what is reserved."""
+    found: dict[str, tuple[Amount, Amount]] = defaultdict(lambda: (Amount(), Amount()))
+    span = {"day__gte": begin_of("month", day), "day__lt": end_of("month", day)}
+    for rows in (Spending.objects.filter(**span), Reservation.objects.filter(**span)):
+        sums = rows.values("agent_id", "day").annotate(
+            all_tokens=Sum("tokens"), all_cost=Sum("cost")
+        )
+        for row in sums.order_by():
+            amount = Amount(row["all_tokens"], row["all_cost"].quantize(_MICRO))
+            today, month = found[row["agent_id"]]
+            today = today + amount if row["day"] == day else today
+            found[row["agent_id"]] = (today, month + amount)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class DayOfAgent:
+    """What an agent used on a day."""
+
+    agent_id: str
+    day: date
+    amount: Amount
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetUsage:
+    """What was used in a range of days, both included."""
+
+    first: date
+    last: date
+    days: Sequence[DayOfAgent]
+    total: Amount = field(default_factory=Amount)
+
+    def by_agent(self) -> list[tuple[str, Amount]]:
+        """Most money first, then most tokens."""
+        found: dict[str, Amount] = defaultdict(Amount)
+        for item in self.days:
+            found[item.agent_id] += item.amount
+        return sorted(found.items(), key=lambda item: (-item[1].cost, -item[1].tokens, item[0]))
+
+    def by_day(self) -> dict[date, Amount]:
+        found: dict[date, Amount] = defaultdict(Amount)
+        for item in self.days:
+            found[item.day] += item.amount
+        return found
+
+
+def usage(first: date, last: date) -> BudgetUsage:
+    """What was settled, by day and agent. One query."""
+    rows = Spending.objects.filter(day__gte=first, day__lte=last).order_by("day", "agent_id")
+    days = [DayOfAgent(row.agent_id, row.day, Amount(row.tokens, row.cost)) for row in rows]
+    return BudgetUsage(first, last, days, sum((item.amount for item in days), Amount()))

@@ -1,0 +1,230 @@
+"""Generation of images for posts, and the places that they are proposed for."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from io import BytesIO
+from typing import TYPE_CHECKING, Final, Literal
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.text import slugify
+
+from agents_app.budgets.reservations import reserve, settle
+from agents_app.definitions.files import get_agent
+from agents_app.models import AgentRun, Reservation
+from agents_app.providers.choices import resolve_media
+from agents_app.providers.port import (
+    DEMO,
+    ProviderChoice,
+    ProviderError,
+    ProviderStopped,
+)
+from agents_app.providers.prices import image_cost
+from agents_app.runs.fields import FieldTarget, find_field
+from agents_app.runs.run_log import add_usage
+from content.document import PostDocument
+from content.layers import open_layers, stage
+from content.layers.stage import Staged, require_layer
+from content.models import Layer
+from content.queries import reachable_posts
+from core.actor import Actor
+from core.errors import CmsError, NotFound, RuleViolation, invalid
+from core.hostile import refuse_unstorable
+from media.describing import clean_alt_text
+from media.models import Asset
+from media.services.store import store_image
+
+if TYPE_CHECKING:
+    from agents_app.providers.media import MadeImage
+
+logger = logging.getLogger(__name__)
+_WHERE = "post.featuredMediaId, or modules.<postModuleId>.props.<name> with a prop of type media"
+
+
+@dataclass(frozen=True, slots=True)
+class PictureField:
+    """A picture field of a post, as AI Review has it."""
+
+    post_id: UUID
+    field: FieldTarget
+
+    def edit(self, media_id: str) -> Callable[[PostDocument], PostDocument]:
+        """The edit that puts the picture there."""
+        return self.field.edit(media_id)
+
+
+def find_place(*, post_id: UUID, path: str, actor: Actor) -> PictureField:
+    """The picture field that a path names. Raises `NotFound`, `NotAllowed`, or `RuleViolation` on `path`."""
+    post = reachable_posts().filter(pk=post_id).first()
+    if post is None:
+        raise NotFound(f"No post has the id {post_id}. Call list_posts to find the id.")
+    actor.require_inside(post.translation_group)
+    document = open_layers(post).ai_review.document
+    field = _field(document, path)
+    if field.field_type != "media":
+        raise invalid("path", f"{path} takes no picture; a path is {_WHERE}.")
+    return PictureField(post_id, field)
+
+
+def _field(document: PostDocument, path: str) -> FieldTarget:
+    try:
+        if not path.startswith("modules."):
+            return find_field(document, path)
+        _, module_id, part, name = [*path.split(".", 3), "", "", ""][:4]
+        module = document.module(module_id.lower())
+        if module is None:
+            raise invalid("path", f"This post has no module {module_id} in AI Review.")
+        if part not in ("props", "overrides") or not name:
+            raise invalid("path", f"{path} is no path; one is {_WHERE}.")
+        return find_field(document, f"module.{module.type}.{name}", module.id)
+    except RuleViolation as error:
+        raise invalid("path", error.message) from None
+
+
+Size = Literal["1024x1024", "1536x1024", "1024x1536"]
+PROMPT_MAX: Final = 4000
+ALT_MAX: Final = 500
+CATEGORY: Final = "generated"
+_SECONDS: Final = 120.0
+"""The longest that a provider is waited for."""
+_IMAGE_TOKENS: Final = 6300
+"""What one picture takes at most, where its price goes by tokens."""
+_DESCRIPTION_MAX: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedImage:
+    """The picture, and what was staged where a place was named."""
+
+    asset: Asset
+    staged: Staged | None
+
+
+def generate_image(
+    *,
+    prompt: str,
+    alt_text: str,
+    actor: Actor,
+    size: Size = "1024x1024",
+    post_id: UUID | None = None,
+    path: str | None = None,
+) -> GeneratedImage:
+    """Have a picture made and keep it; with a post and a path, propose it there in AI Review.
+
+    Whatever can be refused is, before money is spent. Call it outside of any transaction: the provider takes its
+    time. Raises `NotAllowed`, `NotFound`, `RuleViolation` (`image_failed` where the provider made none, or the
+    budget does not allow it), and `ProviderStopped` where the run was taken from this worker.
+    """
+    actor.require("media.upload")
+    prompt, alt_text = check_words(prompt, alt_text)
+    place: PictureField | None = None
+    if post_id is not None and path:
+        require_layer(actor, Layer.AI_REVIEW)
+        place = find_place(post_id=post_id, path=path, actor=actor)
+    elif post_id is not None or path is not None:
+        missing = "postId" if post_id is None else "path"
+        raise invalid(missing, "postId and path go together: they name where the picture belongs.")
+    run: AgentRun | None = None
+    with suppress(ValueError):
+        run = AgentRun.objects.filter(pk=UUID(actor.run_id)).first() if actor.run_id else None
+    try:
+        made, choice = make_within_budget(prompt, size, actor, run)
+    except (ProviderStopped, CmsError):
+        raise
+    except ProviderError as error:
+        raise RuleViolation(f"No picture was made. {error}", code="image_failed") from None
+    # Providers answer in the format that they like. What it really is, media finds out.
+    suffix = ".webp" if made.data[8:12] == b"WEBP" else ".png"
+    if made.data.startswith(b"\xff\xd8"):
+        suffix = ".jpg"
+    maker = "the demo (no AI)" if choice.provider == DEMO else f"{choice.provider} {choice.model}"
+    description = f"Made by {maker} from the words: {' '.join(prompt.split())}"
+    asset = store_image(
+        file=BytesIO(made.data),
+        filename=f"{slugify(alt_text)[:80] or 'picture'}{suffix}",
+        alt_text=alt_text,
+        description=description[:_DESCRIPTION_MAX],
+        categories=[CATEGORY],
+        actor=actor,
+    )
+    if place is None:
+        return GeneratedImage(asset, None)
+    try:
+        staged = stage(
+            post_id=place.post_id,
+            layer=Layer.AI_REVIEW,
+            actor=actor,
+            edit=place.edit(str(asset.pk)),
+        )
+    except RuleViolation as error:
+        kept = f"The picture was made and is {asset.pk}, but it was not staged: {error.message}"
+        raise RuleViolation(kept, code=error.code, details=error.details) from None
+    return GeneratedImage(asset, staged)
+
+
+def check_words(prompt: str, alt_text: str) -> tuple[str, str]:
+    refuse_unstorable(prompt, "prompt")
+    refuse_unstorable(alt_text, "altText")
+    prompt = prompt.strip()
+    if not prompt or len(prompt) > PROMPT_MAX:
+        raise invalid("prompt", f"prompt says what to show, in 1 to {PROMPT_MAX:,} characters.")
+    if not alt_text.strip() or len(alt_text) > ALT_MAX:
+        raise invalid(
+            "altText",
+            f"altText says what the picture shows to people who do not see it, in 1 to {ALT_MAX} characters.",
+        )
+    return prompt, clean_alt_text(alt_text)
+
+
+def make_within_budget(
+    prompt: str, size: Size, actor: Actor, run: AgentRun | None
+) -> tuple[MadeImage, ProviderChoice]:
+    """The picture, reserved before and settled after. Raises `ProviderError`."""
+    # The libraries of the providers are loaded where a picture is made, not where a tool is listed.
+    from agents_app.providers.media import make_image
+
+    agent_id = actor.agent_id or getattr(actor.user, "agent_id", None) or ""
+    choice = resolve_media(get_agent(agent_id) if agent_id else None)
+    going_in = 0 if choice.provider == DEMO else len(prompt) // 3 + 1
+    reservation = reserve(
+        agent_id=agent_id,
+        run=run,
+        tokens=going_in + (0 if choice.provider == DEMO else _IMAGE_TOKENS),
+        cost=image_cost(choice, size),
+        input_tokens=going_in,
+    )
+    seconds = _SECONDS
+    if run is not None and run.deadline_at is not None:
+        seconds = min((run.deadline_at - timezone.now()).total_seconds(), _SECONDS)
+    try:
+        made = make_image(choice, prompt=prompt, size=size, seconds=seconds)
+    except ProviderError as error:
+        if error.worked:
+            # It may well have been made, and be paid for.
+            _settle(reservation, run, going_in, reservation.tokens - going_in, reservation.cost)
+        else:
+            _settle(reservation, run, 0, 0, None)
+        raise
+    _settle(reservation, run, made.input_tokens, made.output_tokens, made.cost)
+    return made, choice
+
+
+@transaction.atomic
+def _settle(
+    reservation: Reservation,
+    run: AgentRun | None,
+    input_tokens: int,
+    output_tokens: int,
+    cost: Decimal | None,
+) -> None:
+    if run is not None:
+        # The run before the budget, as everybody locks them.
+        list(AgentRun.objects.select_for_update(no_key=True).filter(pk=run.pk).values_list("pk"))
+    if settle(reservation, tokens=input_tokens + output_tokens, cost=cost) and run is not None:
+        add_usage(run, input_tokens=input_tokens, output_tokens=output_tokens, cost=cost)

@@ -1,0 +1,156 @@
+"""Replays of past runs, compared with what people decided."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from typing import Final, Literal
+
+from pydantic import ValidationError
+
+from agents_app.definitions.schema import AgentDefinition
+from agents_app.models import AgentRun, RunMessage
+from agents_app.providers.port import ProviderChoice, ProviderError
+from agents_app.replay.answers import ReplaySpending, ask
+from agents_app.replay.decisions import DecidedRun
+from agents_app.replay.inputs import ReplayInput, UnusableRun, given_to, proposals
+from agents_app.runs.suggestion import FieldSuggestion, Suggestion, output_type
+from content.richtext.text import to_text
+from core.errors import CmsError
+from core.json import Json, JsonObject
+
+Outcome = Literal["same", "similar", "different", "missing", "again", "avoided"]
+SIMILAR: Final = 0.8
+_LONGEST: Final = 4000
+"""Characters that are compared; the time for it grows with their square."""
+_AGREES: Final = frozenset({"same", "similar", "avoided"})
+
+
+@dataclass(frozen=True, slots=True)
+class PathComparison:
+    """One path. Approved ones come out the same, similar, different or missing; rejected ones again or avoided."""
+
+    path: str
+    decision: Literal["approved", "rejected"]
+    outcome: Outcome
+
+    @property
+    def agrees(self) -> bool:
+        return self.outcome in _AGREES
+
+
+def compare(
+    decided: DecidedRun, earlier: Mapping[str, Json], answer: Mapping[str, Json]
+) -> list[PathComparison]:
+    """Every path that people decided on. `earlier` is what the run had proposed, `answer` what is proposed now."""
+    found = [
+        PathComparison(path, "approved", _of_approved(wanted, path, answer))
+        for path, wanted in decided.approved.items()
+    ]
+    for path in decided.rejected:
+        if path not in decided.approved:
+            found.append(PathComparison(path, "rejected", _of_rejected(path, earlier, answer)))
+    return found
+
+
+def _of_approved(wanted: Json, path: str, answer: Mapping[str, Json]) -> Outcome:
+    if path not in answer:
+        return "missing"
+    likeness = alike(wanted, answer[path])
+    return "same" if likeness == 1 else "similar" if likeness >= SIMILAR else "different"
+
+
+def _of_rejected(path: str, earlier: Mapping[str, Json], answer: Mapping[str, Json]) -> Outcome:
+    if path not in answer:
+        return "avoided"
+    if path in earlier and alike(earlier[path], answer[path]) < SIMILAR:
+        return "avoided"
+    return "again"
+
+
+def alike(one: Json, other: Json) -> float:
+    """From 0 to 1, by the words that a reader sees."""
+    if one == other:
+        return 1.0
+    left, right = _words(one), _words(other)
+    if left == right:
+        return 1.0
+    return min(SequenceMatcher(None, left, right, autojunk=False).ratio(), 0.999)
+
+
+def _words(value: Json) -> str:
+    if isinstance(value, Mapping) and value.get("type") == "doc":
+        text = to_text(dict(value))
+    else:
+        text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    return " ".join(text.split())[:_LONGEST]
+
+
+Answering = Callable[[AgentRun, ReplayInput, ReplaySpending], Suggestion | FieldSuggestion]
+
+
+@dataclass(slots=True)
+class ReplayedRun:
+    """One run asked again. `left_out` says why it was not asked, `error` why there is no answer."""
+
+    run: AgentRun
+    paths: list[PathComparison] = field(default_factory=list)
+    spent: ReplaySpending = field(default_factory=ReplaySpending)
+    left_out: str = ""
+    error: str = ""
+    answer: JsonObject | None = None
+
+    @property
+    def agreed(self) -> int:
+        return sum(item.agrees for item in self.paths)
+
+
+def replay(decided: Sequence[DecidedRun], answering: Answering) -> Iterator[ReplayedRun]:
+    """Ask again, one after the other. Stages nothing."""
+    rows = RunMessage.objects.filter(run_id__in=[item.run.pk for item in decided])
+    messages: dict[object, list[RunMessage]] = defaultdict(list)
+    for row in rows.order_by("run_id", "number"):
+        messages[row.run_id].append(row)
+    for item in decided:
+        yield _one(item, messages[item.run.pk], answering)
+
+
+def _one(decided: DecidedRun, messages: Sequence[RunMessage], answering: Answering) -> ReplayedRun:
+    done = ReplayedRun(decided.run)
+    try:
+        given = given_to(decided.run, messages)
+        answer = answering(decided.run, given, done.spent)
+        done.answer = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+        now = proposals(answer, given.document, given.target)
+        done.paths = compare(decided, given.proposed, now)
+    except UnusableRun as error:
+        done.left_out = str(error)
+    except ProviderError as error:
+        done.error = str(error)
+    except CmsError as error:
+        done.error = f"The answer cannot stand: {error.message}"
+    return done
+
+
+def by_asking(agent: AgentDefinition, choice: ProviderChoice) -> Answering:
+    """Answers of the present prompt and model."""
+    return lambda run, given, spent: ask(agent, choice, run, given, spent)
+
+
+def from_recorded(answers: Mapping[str, JsonObject]) -> Answering:
+    """Answers that an earlier replay kept, by the id of the run."""
+
+    def answering(
+        run: AgentRun, given: ReplayInput, spent: ReplaySpending
+    ) -> Suggestion | FieldSuggestion:
+        if str(run.pk) not in answers:
+            raise UnusableRun("the record holds no answer for it")
+        try:
+            return output_type(run.scope).model_validate(answers[str(run.pk)])
+        except ValidationError:
+            raise UnusableRun("its recorded answer has another form") from None
+
+    return answering

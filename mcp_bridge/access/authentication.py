@@ -1,0 +1,229 @@
+"""Authentication of HTTP requests, from their headers alone, with a limit on wrong credentials per address.
+
+A credential that was right from an address stays let in there: a client that was set up wrongly must not keep out
+the others behind the same address.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import logging
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from django.conf import settings
+from django.db import Error as DatabaseAway
+from starlette.responses import JSONResponse
+from starlette.types import Scope
+
+from core.api.throttles import Count, caller_address, counted_as, is_allowed_freely
+from core.availability import RETRY_AFTER_SECONDS, UNAVAILABLE
+from mcp_bridge.access.principals import (
+    NO_ACCOUNT_MESSAGE,
+    Principal,
+    credentials_configured,
+    local_principal,
+)
+from mcp_bridge.access.tokens import PREFIX, Account, Holder, find_holder, system_account
+from mcp_bridge.protocol.workers import Workers
+from mcp_bridge.transport.address import is_loopback
+from mcp_bridge.transport.refusals import refusal
+
+_MAX_ENTRIES: Final = 10_000
+
+
+class FailedAttempts:
+    """The addresses that have to wait, and the credentials that were right."""
+
+    def __init__(self) -> None:
+        self._until: dict[str, float] = {}
+        self._right: dict[tuple[str, bytes], None] = {}
+
+    def seconds_to_wait(self, address: str, credential: bytes) -> int:
+        """The seconds that the credential has to wait before it is looked at; 0 for none."""
+        left = self._until.get(counted_as(address), 0.0) - time.time()
+        if left <= 0 or _entry_key(address, credential) in self._right:
+            return 0
+        return max(1, round(left))
+
+    def record_success(self, address: str, credential: bytes) -> None:
+        if len(self._right) >= _MAX_ENTRIES:
+            self._right.clear()
+        self._right[_entry_key(address, credential)] = None
+
+    def record_failure(self, address: str) -> int:
+        """Count the try. The seconds to wait where that were too many, else 0. Asks the cache."""
+        if is_allowed_freely(address):
+            return 0
+        count = Count("login", f"mcp:{counted_as(address)}")
+        if not count.is_over:
+            return 0
+        if len(self._until) >= _MAX_ENTRIES:
+            self._until.clear()
+        self._until[counted_as(address)] = time.time() + count.wait
+        return count.wait
+
+
+def _entry_key(address: str, credential: bytes) -> tuple[str, bytes]:
+    return counted_as(address), hashlib.sha256(credential).digest()
+
+
+logger = logging.getLogger("mcp_bridge")
+RawHeaders = Iterable[tuple[bytes, bytes]]
+ACCOUNT_CACHE_SECONDS: Final = 1.0
+"""How long the system's account is believed to be as it was; a call itself reads it again."""
+_CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="mcp", error="invalid_token"'}
+_FORWARDED: Final = (b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via")
+
+
+@dataclass(frozen=True, slots=True)
+class RequestCredentials:
+    """What a request shows of its caller. `bearer` and `key` are None where they were not sent;
+    `is_silent` where there was no `Authorization` of any kind either."""
+
+    bearer: bytes | None
+    key: bytes | None
+    peer: str
+    address: str
+    is_forwarded: bool
+    is_silent: bool
+
+    @property
+    def credential(self) -> bytes | None:
+        """What was presented, right or wrong."""
+        return self.bearer if self.bearer is not None else self.key
+
+
+def read_credentials(headers: RawHeaders, client: str | None) -> RequestCredentials:
+    """`headers` are raw; `client` is the address that the connection came from."""
+    values: dict[bytes, bytes] = {}
+    for name, value in headers:
+        values.setdefault(name.lower(), value.strip(b" \t"))
+    scheme, _, token = values.get(b"authorization", b"").partition(b" ")
+    name = (settings.CMS_ENV.mcp_auth_header_name or "").lower().encode()
+    forwarded = values.get(b"x-forwarded-for", b"").decode("latin-1")
+    return RequestCredentials(
+        bearer=token.strip(b" ") if scheme.lower() == b"bearer" else None,
+        key=values.get(name) if name else None,
+        peer=client or "",
+        address=caller_address(client or "", forwarded),
+        is_forwarded=any(header in values for header in _FORWARDED),
+        is_silent=b"authorization" not in values,
+    )
+
+
+def static_principal(shown: RequestCredentials) -> Principal | None:
+    """The operator's credential. Compared in constant time; an unset secret matches nothing."""
+    environment = settings.CMS_ENV
+    if _matches(shown.bearer, environment.mcp_auth_token):
+        return Principal(id="token", diagnostics=environment.mcp_diagnostics)
+    if _matches(shown.key, environment.mcp_auth_header_value):
+        return Principal(id="header", diagnostics=environment.mcp_diagnostics)
+    return None
+
+
+def is_local(shown: RequestCredentials) -> bool:
+    """Whether the caller shows no credential, needs none here, and is on this machine itself."""
+    return (
+        not credentials_configured()
+        and shown.is_silent
+        and not shown.is_forwarded
+        and is_loopback(shown.peer)
+    )
+
+
+def _matches(given: bytes | None, expected: str | None) -> bool:
+    return bool(given and expected) and hmac.compare_digest(given or b"", (expected or "").encode())
+
+
+class Authenticator:
+    """Lets requests in. `serves_local`: whether callers of this machine need no credential."""
+
+    def __init__(self, workers: Workers, *, serves_local: bool) -> None:
+        self._workers = workers
+        self._serves_local = serves_local
+        self._attempts = FailedAttempts()
+        self._account: Account | None = None
+        self._account_expires = 0.0
+
+    async def admit(self, scope: Scope) -> Holder | JSONResponse:
+        """Who is let in, or the answer that refuses them."""
+        try:
+            return await self.authenticate(scope)
+        except DatabaseAway as error:
+            logger.error("nobody is let in while the database is away: %s", error)
+            return refusal(
+                503,
+                "Credentials cannot be checked just now. Try again in a moment.",
+                UNAVAILABLE,
+                {"Retry-After": str(RETRY_AFTER_SECONDS)},
+            )
+
+    async def authenticate(self, scope: Scope) -> Holder | JSONResponse:
+        client = scope.get("client")
+        shown = read_credentials(scope["headers"], client[0] if client else None)
+        credential = shown.credential
+        if credential is None:
+            may_enter = self._serves_local and is_local(shown)
+            if not may_enter:
+                return unauthenticated()
+            return await self.holder_of(local_principal(), shown)
+        seconds = self._attempts.seconds_to_wait(shown.address, credential)
+        if seconds:
+            return too_many_attempts(seconds)
+        principal = static_principal(shown)
+        found: Holder | JSONResponse | None = None
+        secret = (shown.bearer or b"").decode("latin-1")
+        if principal:
+            found = await self.holder_of(principal, shown)
+        elif secret.startswith(PREFIX):
+            found = await self._workers.run_apart(find_holder, secret)
+        if found is None:
+            seconds = await self._workers.run_apart(self._attempts.record_failure, shown.address)
+            return too_many_attempts(seconds) if seconds else unauthenticated()
+        self._attempts.record_success(shown.address, credential)
+        return (
+            found
+            if isinstance(found, JSONResponse)
+            else _without_rate_limit_if_allowed(found, shown)
+        )
+
+    async def holder_of(
+        self, principal: Principal, shown: RequestCredentials
+    ) -> Holder | JSONResponse:
+        now = time.monotonic()
+        if self._account is None or now >= self._account_expires:
+            self._account = await self._workers.run_apart(system_account)
+            self._account_expires = now + ACCOUNT_CACHE_SECONDS
+        if self._account is None:
+            return refusal(401, NO_ACCOUNT_MESSAGE, "no_account", _CHALLENGE)
+        return _without_rate_limit_if_allowed(Holder(principal, self._account), shown)
+
+
+def unauthenticated() -> JSONResponse:
+    """Answer no and wrong credentials."""
+    return refusal(
+        401,
+        "No valid credential: send `Authorization: Bearer <token>` or the configured header.",
+        "not_authenticated",
+        _CHALLENGE,
+    )
+
+
+def too_many_attempts(seconds: int) -> JSONResponse:
+    return refusal(
+        429,
+        f"Too many wrong credentials from this address. Wait {seconds} seconds.",
+        "too_many_attempts",
+        {"Retry-After": str(seconds)},
+    )
+
+
+def _without_rate_limit_if_allowed(holder: Holder, shown: RequestCredentials) -> Holder:
+    """The holder, whose calls are not counted where they come from the allow-list."""
+    if not is_allowed_freely(shown.address):
+        return holder
+    return replace(holder, principal=replace(holder.principal, is_counted=False))

@@ -1,0 +1,119 @@
+"""Principals, and the actors that they stand for.
+
+A principal is a credential, not a person; the person behind it is read again for every call, so
+that an account that was disabled, deleted or demoted loses its rights at once, open streams
+included.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from pydantic import BaseModel
+
+from accounts.services import system_agent_user
+from accounts.statements import find_user
+from core.actor import Actor
+from core.errors import NotAllowed, NotAuthenticated
+from core.tools import Tool
+
+DIAGNOSTICS = "diagnostics"
+SCOPE_KEY = "cms.mcp.principal"
+"""Where the accepted principal travels in the scope of a request."""
+TOKEN_PREFIX: Final = "client:"  # noqa: S105  # not a password
+"""What the principal of a token begins with; its id follows."""
+NO_ACCOUNT_MESSAGE: Final = (
+    "No active account stands behind this credential: it was disabled or deleted, or there is no account with "
+    "the role ai_agent. An administrator can set MCP_SYSTEM_USER_ID to an active account's id."
+)
+
+# "agents.*" governs people; whoever may see the agents may let an AI client run one. People who
+# edit posts may let their own client stage. What such a call can reach is held by the services all
+# the same.
+SUBSTITUTE_PERMISSIONS = {
+    "posts.ai-review.save": "posts.edit",
+    "agents.dropdown": "agents.view",
+    "agents.field": "agents.view",
+    "agents.global": "agents.view",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """A credential that was accepted.
+
+    `id` is what sessions, rates and the log are keyed on. `user_id` is the account it is bound to,
+    or None for the system's AI user; with another role than `role`, where set, it is not that
+    account any more. `tools`, where set, are the only tools it may see and call.
+    """
+
+    id: str
+    user_id: int | None = None
+    tools: frozenset[str] | None = None
+    diagnostics: bool = False
+    role: str = ""
+    is_counted: bool = True
+
+
+def local_principal() -> Principal:
+    """The caller on the same machine when no credentials are configured, and whoever starts the
+    stdio server."""
+    return Principal(id="local", diagnostics=settings.CMS_ENV.mcp_diagnostics)
+
+
+def credentials_configured() -> bool:
+    """Whether a static credential is set. Raises `ImproperlyConfigured` for half a header pair."""
+    environment = settings.CMS_ENV
+    if bool(environment.mcp_auth_header_name) != bool(environment.mcp_auth_header_value):
+        raise ImproperlyConfigured(
+            "MCP_AUTH_HEADER_NAME and MCP_AUTH_HEADER_VALUE belong together: set both or neither."
+        )
+    return bool(environment.mcp_auth_token or environment.mcp_auth_header_name)
+
+
+def actor_for(principal: Principal) -> Actor:
+    """The actor of one call, read from the database now. Raises `NotAuthenticated` when nobody
+    stands behind it."""
+    if principal.user_id is not None:
+        user = find_user(principal.user_id)
+    else:
+        user = system_agent_user(settings.CMS_ENV.mcp_system_user_id)
+    if user is None or not user.is_active or principal.role not in ("", user.role):
+        raise NotAuthenticated(NO_ACCOUNT_MESSAGE, code="no_account")
+    return Actor(
+        user=user,
+        via="mcp",
+        principal=principal.id,
+        tools=principal.tools,
+        diagnoses=principal.diagnostics,
+    )
+
+
+def may_use(principal: Principal, actor: Actor, tool: Tool[BaseModel]) -> bool:
+    """Whether the tool is on the caller's list at all: granted to the credential and permitted to
+    the user."""
+    if principal.tools is not None and tool.name not in principal.tools:
+        return False
+    if tool.group == DIAGNOSTICS:  # a grant of the operator's: it asks no right of the account
+        return principal.diagnostics
+    if not tool.permission or actor.can(tool.permission):
+        return True
+    stand_in = SUBSTITUTE_PERMISSIONS.get(tool.permission)
+    return stand_in is not None and actor.can(stand_in)
+
+
+def require_use(principal: Principal, actor: Actor, tool: Tool[BaseModel]) -> None:
+    """Raise `NotAllowed`, saying why, unless the caller may use the tool."""
+    if may_use(principal, actor, tool):
+        return
+    if tool.group == DIAGNOSTICS and not principal.diagnostics:
+        raise NotAllowed(
+            f"{tool.name} is a diagnostics tool, which this credential was not granted "
+            "(MCP_DIAGNOSTICS=1, or a token that was made with diagnostics)."
+        )
+    if principal.tools is not None and tool.name not in principal.tools:
+        raise NotAllowed(f"{tool.name} is not on the list of tools of this credential.")
+    actor.require(tool.permission)

@@ -1,0 +1,55 @@
+"""Rate limits per credential: counters per window of time in the cache."""
+
+from __future__ import annotations
+
+import time
+
+from django.conf import settings
+from pydantic import BaseModel
+
+from core.api.throttles import parse_rate
+from core.cache import count_hit
+from core.errors import CmsError
+from core.tools import Tool
+from mcp_bridge.access.principals import Principal
+
+
+class TooManyCalls(CmsError):
+    """The caller's window is used up."""
+
+    status = 429
+    code = "too_many_calls"
+
+
+def count_call(
+    principal: Principal, tool: Tool[BaseModel] | None = None, now: float | None = None
+) -> None:
+    """Count one request of the principal, for `tool` where it is a call, at `now` (default the present).
+
+    Raises `TooManyCalls`, with the seconds to wait, beyond a rate of the environment: `throttle_mcp` of all,
+    `throttle_mcp_tool` of one tool, or `throttle_mcp_costly` where the tool costs.
+    """
+    if not principal.is_counted:
+        return
+    environment = settings.CMS_ENV
+    moment = time.time() if now is None else now
+    _count(principal.id, environment.throttle_mcp, moment, "")
+    if tool is not None:
+        costly = environment.throttle_mcp_costly
+        rate = costly if tool.costs else environment.throttle_mcp_tool
+        _count(f"{principal.id}:{tool.name}", rate, moment, f" of {tool.name}")
+
+
+def _count(key: str, rate: str, now: float, of: str) -> None:
+    limit, length = parse_rate(rate)
+    if not limit:
+        return
+    window, into = divmod(now, length)
+    calls = count_hit(f"mcp-calls:{key}:{int(window)}", 2 * length)
+    if calls > limit:
+        period = rate.split("/")[1]
+        raise TooManyCalls(
+            f"Too many calls{of}: the limit is {limit} a {period} for this credential. "
+            f"Wait {max(1, round(length - into))} seconds, then go on; "
+            "prefer one call for a list over one call for each item."
+        )

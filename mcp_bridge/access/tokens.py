@@ -1,0 +1,172 @@
+"""Tokens of AI clients: made, revoked, and found by their secret."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Q
+from django.utils import timezone
+from django.utils.module_loading import autodiscover_modules
+
+from accounts.models import User
+from accounts.services import account_tokens, system_agent_user
+from accounts.services.account_tokens import hash_of
+from core import events
+from core.actor import Actor
+from core.errors import invalid
+from core.json import JsonObject
+from core.statements import Statement
+from core.tools import get_tool
+from core.tools.calling import unknown_tool
+from mcp_bridge.access.principals import TOKEN_PREFIX, Principal, may_use
+from mcp_bridge.models import McpToken
+
+PREFIX: Final = "cmsmcp_"
+
+
+@transaction.atomic
+def create_token(
+    *,
+    name: str,
+    user_id: int,
+    actor: Actor,
+    tools: Collection[str] = (),
+    diagnostics: bool = False,
+    expires_at: datetime | None = None,
+) -> tuple[McpToken, str]:
+    """A token that is bound to the account, and its secret, which nobody can read again.
+
+    Without `tools` it may call all that the account may use. Raises `NotAllowed`, or `RuleViolation` by field.
+    """
+    account_tokens.allow(actor)
+    name = account_tokens.check_token(name, expires_at)
+    owner = account_tokens.locked_owner(user_id, may_be_agent=True)
+    token, secret = account_tokens.make(
+        McpToken,
+        PREFIX,
+        name=name,
+        owner=owner,
+        expires_at=expires_at,
+        actor=actor,
+        tools=_check_tools(tools, owner, diagnostics),
+        diagnostics=diagnostics,
+    )
+    payload: JsonObject = {
+        "id": str(token.pk),
+        "userId": owner.pk,
+        "tools": [*token.tools],
+        "diagnostics": diagnostics,
+    }
+    events.record("mcp_token.created", actor=actor, payload=payload)
+    return token, secret
+
+
+@transaction.atomic
+def revoke_token(*, token_id: UUID, actor: Actor) -> McpToken:
+    """End a token, and what is open with it within seconds. Safe to call again. Raises `NotAllowed` or `NotFound`."""
+    account_tokens.allow(actor)
+    token, is_new = account_tokens.revoke(McpToken, token_id)
+    if is_new:
+        payload: JsonObject = {"id": str(token.pk), "userId": token.user_id}
+        events.record("mcp_token.revoked", actor=actor, payload=payload)
+    return token
+
+
+def record_use(*, token_id: UUID, last_used_at: datetime | None) -> None:
+    """Write down that the token is used, at most once a minute, and rather not than failing the call."""
+    account_tokens.note_use(McpToken, token_id, last_used_at)
+
+
+def _check_tools(names: Collection[str], owner: User, diagnostics: bool) -> list[str]:
+    """The names in order. Raises `RuleViolation` for one that is no tool, or that the account could never call."""
+    autodiscover_modules("tools")
+    holder = Principal(id="new", user_id=owner.pk, diagnostics=diagnostics)
+    client = Actor(user=owner, via="mcp")
+    for name in names:
+        tool = get_tool(name)
+        if tool is None:
+            raise invalid("tools", unknown_tool(name), code="unknown_tool")
+        if not may_use(holder, client, tool):
+            why = (
+                "is a diagnostics tool: grant diagnostics, or leave it out"
+                if tool.group == "diagnostics"
+                else f"is not for the role {owner.role}: choose another account, or leave it out"
+            )
+            raise invalid("tools", f"{name} {why}.")
+    return sorted(set(names))
+
+
+_MAX_SECRET_LENGTH: Final = 200
+_TOKEN: Final = Statement(
+    lambda secret_hash: McpToken.objects.filter(
+        hash=secret_hash, revoked_at__isnull=True, user__is_active=True, user__role=F("role")
+    ).values("id", "user_id", "role", "tools", "diagnostics", "expires_at", "last_used_at")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Who stands behind a credential. With another role it is another."""
+
+    id: int
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A credential that was let in, and who stood behind it then."""
+
+    principal: Principal
+    account: Account
+
+
+def find_holder(secret: str) -> Holder | None:
+    """Who comes with the secret of a token that was made in the admin. Notes the use."""
+    rows = _TOKEN.rows(hash_of(secret)) if len(secret) <= _MAX_SECRET_LENGTH else []
+    now = timezone.now()
+    if not rows or (rows[0]["expires_at"] is not None and rows[0]["expires_at"] <= now):
+        return None
+    row = rows[0]
+    record_use(token_id=row["id"], last_used_at=row["last_used_at"])
+    principal = Principal(
+        id=f"{TOKEN_PREFIX}{row['id']}",
+        user_id=row["user_id"],
+        role=row["role"],
+        tools=frozenset(row["tools"]) or None,
+        diagnostics=row["diagnostics"],
+    )
+    return Holder(principal, Account(row["user_id"], row["role"]))
+
+
+def system_account() -> Account | None:
+    """Who stands behind the static credential and the callers of this machine."""
+    user = system_agent_user(settings.CMS_ENV.mcp_system_user_id)
+    return None if user is None else Account(user.pk, user.role)
+
+
+def still_authorized(holders: Collection[Holder]) -> set[Holder]:
+    """Those who would still be let in as they were. One query for all tokens, and one for the system's account."""
+    tokens = {one for one in holders if one.principal.id.startswith(TOKEN_PREFIX)}
+    ids = {UUID(one.principal.id.removeprefix(TOKEN_PREFIX)) for one in tokens}
+    valid = {f"{TOKEN_PREFIX}{pk}" for pk in active_tokens(ids)} if ids else set()
+    found = {one for one in tokens if one.principal.id in valid}
+    others = set(holders) - tokens
+    if others:
+        account = system_account()
+        found |= {one for one in others if one.account == account}
+    return found
+
+
+def active_tokens(ids: Collection[UUID] | None = None) -> set[UUID]:
+    """The ids of the tokens that open something now."""
+    is_open = Q(revoked_at=None) & (Q(expires_at=None) | Q(expires_at__gt=timezone.now()))
+    rows = McpToken.objects.filter(is_open, user__is_active=True, user__role=F("role"))
+    if ids is not None:
+        rows = rows.filter(pk__in=ids)
+    return set(rows.order_by().values_list("pk", flat=True))

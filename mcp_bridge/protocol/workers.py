@@ -1,0 +1,73 @@
+"""Worker threads for synchronous work (the ORM, the tools), seen from the event loop.
+
+A bounded pool of threads, each call between two `close_old_connections()`: without the bound every
+client takes a database connection of its own, without the closing a connection is never given back
+to the pool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final, ParamSpec, TypeVar
+from weakref import WeakValueDictionary
+
+import anyio
+import anyio.to_thread
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.db import close_old_connections
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# Each holds a connection of the database while it works.
+DATABASE_THREADS = 6
+WAITING_THREADS = 4
+WAITING_PER_CREDENTIAL: Final = 3
+"""One credential leaves room for the others."""
+APART_THREADS = 2
+
+
+class Workers:
+    """The threads of one server. `waiting` is for tools that wait for something outside, so that a
+    few agent runs at once don't keep every reader out.
+
+    The setting `MCP_DB_EXECUTOR = "sensitive"` runs the work on the main thread instead, inside the
+    transaction of a test.
+    """
+
+    def __init__(self) -> None:
+        self._database = anyio.CapacityLimiter(DATABASE_THREADS)
+        self._waiting = anyio.CapacityLimiter(WAITING_THREADS)
+        self._waiting_of = WeakValueDictionary[str, anyio.CapacityLimiter]()
+        self._apart = anyio.CapacityLimiter(APART_THREADS)
+
+    async def run(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """The result of `work`, for anything that is quick."""
+        return await self._run(self._database, partial(work, *args, **kwargs))
+
+    async def run_waiting(
+        self, whose: str, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        """The result of `work` that may wait long for something outside. `whose` is the credential it is done for."""
+        own = self._waiting_of.setdefault(whose, anyio.CapacityLimiter(WAITING_PER_CREDENTIAL))
+        async with own:
+            return await self._run(self._waiting, partial(work, *args, **kwargs))
+
+    async def run_apart(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """The result of `work` that must not wait behind calls: who may come in, who has to go."""
+        return await self._run(self._apart, partial(work, *args, **kwargs))
+
+    async def _run(self, limiter: anyio.CapacityLimiter, work: Callable[[], R]) -> R:
+        if getattr(settings, "MCP_DB_EXECUTOR", "threads") == "sensitive":
+            return await sync_to_async(work, thread_sensitive=True)()
+        return await anyio.to_thread.run_sync(_close_connections_around, work, limiter=limiter)
+
+
+def _close_connections_around(work: Callable[[], R]) -> R:
+    close_old_connections()
+    try:
+        return work()
+    finally:
+        close_old_connections()

@@ -1,1 +1,0 @@
-"""Writes the tokens of AI clients."""
