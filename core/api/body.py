@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from datetime import UTC, datetime
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, Optional, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -27,6 +28,7 @@ class Body(BaseModel):
     """Base of request bodies: camelCase on the wire, strict types, unknown keys refused.
 
     A body that is `answered_by` an answer may be that answer sent back: keys that only the answer has are ignored.
+    In a `partial` one every key of the body that it inherits from may be absent or null.
     """
 
     model_config = ConfigDict(
@@ -34,11 +36,28 @@ class Body(BaseModel):
     )
     ignored_keys: ClassVar[frozenset[str]] = frozenset()
 
+    def __init_subclass__(
+        cls, answered_by: type[Answer] | None = None, partial: bool = False
+    ) -> None:
+        """Take what `__pydantic_init_subclass__` reads, which Python hands to both."""
+        super().__init_subclass__()
+
     @classmethod
     def __pydantic_init_subclass__(
-        cls, answered_by: type[Answer] | None = None, **kwargs: Any
+        cls, answered_by: type[Answer] | None = None, partial: bool = False, **kwargs: Any
     ) -> None:
         super().__pydantic_init_subclass__(**kwargs)
+        if partial:
+            base = next(parent for parent in cls.__bases__ if issubclass(parent, Body))
+            for name in base.model_fields:
+                field = cls.model_fields[name] = copy(cls.model_fields[name])
+                of: Any = field.annotation
+                # Null is not asked for what the annotation asks of values.
+                given = Annotated[(of, *field.metadata)] if field.metadata else of
+                nullable: Any = Optional[given]  # noqa: UP045  # of a type made at run time
+                field.annotation, field.metadata = nullable, []
+                field.default, field.default_factory = None, None
+            cls.model_rebuild(force=True)
         if answered_by is not None:
             own = {field.alias or name for name, field in cls.model_fields.items()}
             cls.ignored_keys = frozenset(wire_names(answered_by) - own)
