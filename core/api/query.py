@@ -12,6 +12,7 @@ from drf_spectacular.utils import OpenApiParameter
 from pydantic import AfterValidator
 from rest_framework.request import Request
 
+from core.api.answer import Answer, DescribedType
 from core.api.body import Body, check
 from core.api.permissions import PUBLIC, SECRET, declared
 from core.errors import RuleViolation
@@ -72,7 +73,12 @@ def refuse_unknown_parameters(request: Request, view: Any) -> None:
 
 def answers_list(schema: Any) -> bool:
     """Whether a description is that of a collection."""
-    return "data" in getattr(schema.get_response_serializers(), "_declared_fields", ())
+    answer = schema.get_response_serializers()
+    if isinstance(answer, type) and issubclass(answer, Answer):
+        return "data" in answer.model_fields
+    if isinstance(answer, type) and issubclass(answer, DescribedType):
+        return "data" in getattr(answer.adapter._type, "__annotations__", ())
+    return "data" in getattr(answer, "_declared_fields", ())
 
 
 @cache
