@@ -89,7 +89,7 @@ SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
         "FeedbackStatus": "content.models.FeedbackStatus.choices",
         "FeedbackCategory": "content.models.FeedbackCategory.choices",
         "RedirectType": "seo.models.RedirectType.choices",
-        "MediaStatus": "media.models.AssetStatus.choices",
+        "MediaStatus": ["processing", "ready", "failed"],
         "MediaLayer": ["live", "review", "ai-review"],
         "ResolvedType": ["post", "redirect"],
         "MenuItemType": ["custom", "post"],

@@ -10,7 +10,7 @@ from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
-from core.api.answer import Answer
+from core.api.answer import Answer, DescribedType
 from core.api.errors_schema import COMPONENTS
 from core.api.pagination import LAST_PAGE, MOST_PER_PAGE, PER_PAGE
 from core.json_schema import PlainJsonSchema
@@ -125,7 +125,8 @@ class TypedDictDescription(OpenApiSerializerExtension):  # type: ignore[no-untyp
 def _register_answers(auto_schema: Any, shape: dict[str, Any]) -> dict[str, Any]:
     """Make components of the answers within an answer, each named without `Answer`."""
     for name, nested in shape.pop("$defs", {}).items():
-        identity = _SHARED.get(name) or _answers_by_name().get(name, name)
+        known = _answers_by_name() | _answers_by_name(DescribedType)
+        identity = _SHARED.get(name) or known.get(name, name)
         name = name.removesuffix("Answer")
         component = ResolvedComponent(name, ResolvedComponent.SCHEMA, nested, identity)  # type: ignore[no-untyped-call]  # it has no types
         auto_schema.registry.register_on_missing(component)
