@@ -16,8 +16,8 @@ import psycopg
 from django.db import connection, transaction
 from django.test import Client
 
-from seo.sitemap import keeping
-from seo.sitemap.rows import sql
+from seo import sitemap
+from seo.sitemap_query import listed_posts_sql
 
 TIMES: Final = 3
 ORIGIN: Final = "http://127.0.0.1"
@@ -77,8 +77,8 @@ def _at(posts: int, url: str) -> Found:
     _cold()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    build = keeping.current(ORIGIN)
-    files = [keeping.file_of(ORIGIN, number) for number in range(len(build.digests))]
+    build = sitemap.current_sitemap(ORIGIN)
+    files = [sitemap.sitemap_file(ORIGIN, number) for number in range(len(build.digests))]
     packed = sum(len(file.packed) for file in files if file is not None)
     assert build.urls == posts  # a benchmark of something else would be none
     return Found(posts, cold, warm, bare, _taken(_asked), peak, packed)
@@ -91,7 +91,7 @@ def _taken(work: Callable[[], object]) -> float:
 
 
 def _cold() -> None:
-    keeping.drop(ORIGIN)
+    sitemap.drop_sitemap(ORIGIN)
     _warm()
 
 
@@ -104,7 +104,7 @@ def _asked() -> None:
     """The query alone, all its rows on the way."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL jit = off")
-        cursor.execute(f"EXPLAIN (ANALYZE, TIMING OFF) {sql()}", ["en", "de"] * 2)
+        cursor.execute(f"EXPLAIN (ANALYZE, TIMING OFF) {listed_posts_sql()}", ["en", "de"] * 2)
         cursor.fetchall()
 
 
@@ -127,7 +127,9 @@ def plan() -> list[str]:
     """How PostgreSQL reads the posts."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL jit = off")
-        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) {sql()}", ["en", "de"] * 2)
+        cursor.execute(
+            f"EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) {listed_posts_sql()}", ["en", "de"] * 2
+        )
         return [row[0] for row in cursor.fetchall()]
 
 

@@ -88,7 +88,7 @@ SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
         "FeedbackStatus": "content.models.FeedbackStatus.values",
         "FeedbackCategory": "content.models.FeedbackCategory.values",
         "RedirectType": [(301, 301), (302, 302)],
-        "MediaStatus": "media.models.AssetStatus.choices",
+        "MediaStatus": ["processing", "ready", "failed"],
         "MediaLayer": ["live", "review", "ai-review"],
         "ResolvedType": ["post", "redirect"],
         "MenuItemType": ["custom", "post"],

@@ -1,16 +1,17 @@
-"""Forms and submissions as the wire has them."""
+"""Forms as the API answers them."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from forms.fields import HONEYPOT
-from forms.models import FormDefinition, FormSubmission
+from forms.models import FormDefinition
 
 Wire = dict[str, Any]
 
 
 def definition(form: FormDefinition) -> Wire:
+    """The form by the names of the wire."""
     return {
         "id": form.pk,
         "slug": form.slug,
@@ -25,14 +26,4 @@ def definition(form: FormDefinition) -> Wire:
         "version": form.version,
         "createdAt": form.created_at,
         "updatedAt": form.updated_at,
-    }
-
-
-def submission(row: FormSubmission) -> Wire:
-    return {
-        "id": row.pk,
-        "formSlug": row.form_slug,
-        "locale": row.locale,
-        "payload": row.payload,
-        "createdAt": row.created_at,
     }

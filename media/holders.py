@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Annotated, Literal, TypeAlias, cast
 from uuid import UUID
+
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from core.actor import Actor
 from core.hooks import ExtensionPoint
-from core.json import JsonObject
 from media.models import MediaReference
 from media.services.references import LIVE
 
@@ -28,6 +30,21 @@ class Holder:
     """Its page in the admin; empty for none."""
 
 
+MediaLayer = Literal["live", "review", "ai-review"]
+UuidText = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
+
+
+class MediaPlace(TypedDict):
+    """A place that uses a file: of a post (`postId`), or of a global module (`globalSlug`)."""
+
+    postId: UuidText | None
+    globalSlug: str | None
+    title: Annotated[str | None, Field(description="null for who may not see posts.")]
+    locale: str | None
+    layer: MediaLayer
+    path: Annotated[str, Field(description="Like modules.<postModuleId>.props.imageId.")]
+
+
 Describe: TypeAlias = Callable[[Collection[UUID]], Mapping[UUID, Holder]]
 """The holders of these ids that may be named: none in the trash. One query."""
 
@@ -35,14 +52,14 @@ holder_lookups: ExtensionPoint[Describe] = ExtensionPoint()
 """By kind of holder."""
 
 
-def places(rows: Iterable[MediaReference], actor: Actor) -> list[JsonObject]:
+def places(rows: Iterable[MediaReference], actor: Actor) -> list[MediaPlace]:
     """Places of use, as the wire has them. One query for each kind; titles only for who may see posts."""
     return [place for place, _ in places_with_addresses(rows, actor)]
 
 
 def places_with_addresses(
     rows: Iterable[MediaReference], actor: Actor
-) -> list[tuple[JsonObject, str]]:
+) -> list[tuple[MediaPlace, str]]:
     """The same, each with the page in the admin of what uses the file, or with nothing."""
     listed = list(rows)
     names = _named(listed) if actor.can(STAGED_NEEDS) else {}
@@ -64,12 +81,12 @@ def _named(rows: Sequence[MediaReference]) -> dict[tuple[str, UUID], Holder]:
     return found
 
 
-def _place(row: MediaReference, holder: Holder | None) -> JsonObject:
+def _place(row: MediaReference, holder: Holder | None) -> MediaPlace:
     return {
         "postId": str(row.holder_id) if row.holder_kind == "post" else None,
         "globalSlug": holder.global_slug if holder else None,
         "title": holder.title if holder else None,
         "locale": holder.locale if holder else None,
-        "layer": row.layer,
+        "layer": cast(MediaLayer, row.layer),
         "path": row.path,
     }

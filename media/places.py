@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.actor import Actor
-from core.json import JsonObject
 from media import holders
 from media.models import Asset
 from media.queries import where_used
@@ -49,13 +48,13 @@ def places_of(asset: Asset, actor: Actor) -> Places:
     return Places(rows.count(), named)
 
 
-def _holder(place: JsonObject) -> str:
+def _holder(place: holders.MediaPlace) -> str:
     title = place["title"] or place["globalSlug"] or "Content you may not see, or in the trash"
     locale = f" ({place['locale']})" if place["locale"] else ""
     return f"{title}{locale}, {place['layer']}"
 
 
-def _words(place: JsonObject) -> str:
+def _words(place: holders.MediaPlace) -> str:
     """The last name of the path in words: `modules.….props.items.0.imageId` is "image of a module"."""
     path = str(place["path"])
     names = [part for part in path.split(".") if not part.isdigit()]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Final, TypedDict
+from typing import Annotated, Final, Literal, NotRequired, cast
 
 from django.core.files.storage import default_storage
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
 
 from core.json import JsonObject
 from media.describing import alt_of
@@ -34,12 +36,53 @@ class SiteImage(TypedDict):
     dark_srcset: str
 
 
+MediaStatus = Literal["processing", "ready", "failed"]
+
+
+class Variants(TypedDict):
+    """The addresses of WebP images 1600, 800 and 400 pixels wide, or as wide as the file where that is less."""
+
+    large: NotRequired[str]
+    medium: NotRequired[str]
+    small: NotRequired[str]
+
+
+class FocalPoint(TypedDict):
+    """What must stay in sight where an image is cropped: fractions from the left and the top."""
+
+    x: Annotated[float, Field(ge=0, le=1)]
+    y: Annotated[float, Field(ge=0, le=1)]
+
+
+# Not in the camel case of a list around it: `alt_text` is the name on the wire.
+@with_config(ConfigDict())
+class Media(TypedDict):
+    """A file. The names are those that are planned until `status` is `ready`."""
+
+    id: Annotated[str, Field(json_schema_extra={"format": "uuid"})]
+    filename: Annotated[str, Field(description="The name that it came with.")]
+    url: str
+    size: Annotated[int, Field(ge=0, description="Bytes.")]
+    mime: str
+    variants: Variants
+    darkVariants: Variants
+    status: MediaStatus
+    alt_text: str
+    description: str
+    categories: list[str]
+    width: Annotated[int, Field(ge=1)] | None
+    height: Annotated[int, Field(ge=1)] | None
+    focalPoint: FocalPoint | None
+    createdAt: Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+    updatedAt: Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+
+
 def url_of(name: str | None) -> str:
     """The path of a stored file, as visitors ask for it."""
     return default_storage.url(name or "")
 
 
-def present_asset(asset: Asset) -> JsonObject:
+def present_asset(asset: Asset) -> Media:
     """An asset by the wire names of the API."""
     return {
         "id": str(asset.pk),
@@ -49,7 +92,7 @@ def present_asset(asset: Asset) -> JsonObject:
         "mime": asset.mime,
         "variants": _addresses(asset.variants),
         "darkVariants": _addresses(asset.dark_variants),
-        "status": asset.status,
+        "status": cast(MediaStatus, asset.status),
         "alt_text": asset.alt_text,
         "description": asset.description,
         "categories": asset.categories,
@@ -61,7 +104,7 @@ def present_asset(asset: Asset) -> JsonObject:
     }
 
 
-def focal_point(asset: Asset) -> JsonObject | None:
+def focal_point(asset: Asset) -> FocalPoint | None:
     """The focal point in fractions of width and height; None for the middle."""
     if asset.focal_x is None or asset.focal_y is None:
         return None
@@ -77,9 +120,9 @@ def delivered_asset(asset: Asset, locale: str = "") -> JsonObject:
         "alt": alt_of(asset, locale),
         "width": asset.width,
         "height": asset.height,
-        "variants": _addresses(asset.variants) if is_ready else {},
-        "darkVariants": _addresses(asset.dark_variants),
-        "focalPoint": focal_point(asset),
+        "variants": cast(JsonObject, _addresses(asset.variants) if is_ready else {}),
+        "darkVariants": cast(JsonObject, _addresses(asset.dark_variants)),
+        "focalPoint": cast("JsonObject | None", focal_point(asset)),
     }
 
 
@@ -104,8 +147,9 @@ def site_image(asset: Asset, locale: str = "") -> SiteImage | None:
     )
 
 
-def _addresses(names: Mapping[str, str]) -> JsonObject:
-    return {size: url_of(name) for size, name in names.items() if size in VARIANTS}
+def _addresses(names: Mapping[str, str]) -> Variants:
+    found = {size: url_of(name) for size, name in names.items() if size in VARIANTS}
+    return cast(Variants, found)
 
 
 def _widths(asset: Asset, names: Mapping[str, str]) -> dict[int, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, cast
 from uuid import UUID
 
 from pydantic import Field
@@ -184,7 +184,7 @@ def media_where_used(actor: Actor, arguments: UsesOfFile) -> JsonObject:
     rows = queries.where_used(asset.pk, layers=holders.visible_layers(actor))
 
     def named(part: list[MediaReference]) -> list[JsonObject]:
-        return [_known(place) for place in holders.places(part, actor)]
+        return [_known(cast(JsonObject, place)) for place in holders.places(part, actor)]
 
     order = ("holder_kind", "holder_id", "layer", "path", "id")
     return page_after(arguments, "media_where_used", rows, order, named)
@@ -242,7 +242,7 @@ def _listed(asset: Asset) -> JsonObject:
 
 def _whole(asset: Asset) -> JsonObject:
     """A file as over REST, in camelCase, without what it has not."""
-    wire = present_asset(asset)
+    wire = cast(JsonObject, present_asset(asset))
     return _known({"altText": wire.pop("alt_text"), **wire})
 
 

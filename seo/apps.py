@@ -15,9 +15,9 @@ class SeoConfig(AppConfig):
     def ready(self) -> None:
         from core import events, replacing
         from seo import tools  # noqa: F401  # registers itself
-        from seo.replacing import RedirectSource
-        from seo.subscribers import ARRIVED, MOVED, lead_on, make_room
+        from seo.find_replace import RedirectSource
+        from seo.services.redirects import free_published_path, redirect_moved_post
 
-        events.subscribe_inside(MOVED, lead_on)
-        events.subscribe_inside(ARRIVED, make_room)
+        events.subscribe_inside(("post.moved",), redirect_moved_post)
+        events.subscribe_inside(("post.published", "post.restored"), free_published_path)
         replacing.text_sources.register(RedirectSource(), name="redirects")

@@ -1,21 +1,89 @@
-"""Visitors of an address where nothing stands are led on, if a redirect stands there."""
+"""Redirect visitors of an address where nothing stands, and count how often."""
 
 from __future__ import annotations
 
+import atexit
+import logging
+from collections import Counter
 from collections.abc import Callable
+from threading import Lock, Timer
+from typing import Final
+from uuid import UUID
 
+from django.db import DatabaseError, connections, transaction
+from django.db.models import F
 from django.http import HttpRequest, HttpResponsePermanentRedirect, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 
 from content.site.answers import MAX_AGE
 from core.diagnostics.local_route import is_trial
-from seo.addresses import is_site, with_query
-from seo.hits import hits
+from seo.models import Redirect
 from seo.queries import target_of
+from seo.redirect_paths import is_site, with_query
+
+logger = logging.getLogger(__name__)
+WRITE_SECONDS = 5.0
+"""The time that hits wait to be written; 0 writes each at once."""
+MAX_WAITING: Final = 1000
+"""Redirects whose hits wait at most: beyond it they are written by the request that comes."""
+
+
+class HitCounter:
+    """Counts hits in each process, and writes them a few seconds later.
+
+    A write for each visitor would make a row that many ask for a row that they all wait for. A process that is killed
+    loses the hits of those seconds.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: Counter[UUID] = Counter()
+        self._lock = Lock()
+        self._timer: Timer | None = None
+
+    def add(self, redirect_id: UUID) -> None:
+        """Count one more visitor of a redirect."""
+        with self._lock:
+            self._waiting[redirect_id] += 1
+            is_due = WRITE_SECONDS == 0 or len(self._waiting) > MAX_WAITING
+            if not is_due and self._timer is None:
+                self._timer = Timer(WRITE_SECONDS, self._write_in_thread)
+                self._timer.daemon = True
+                self._timer.start()
+        if is_due:
+            self.write()
+
+    def write(self) -> None:
+        """Write what waits, in one transaction. Where the database is busy it waits for the next time."""
+        with self._lock:
+            waiting, self._waiting = self._waiting, Counter()
+            self._timer = None
+        if not waiting:
+            return
+        try:
+            with transaction.atomic():
+                # In one order, so that two processes do not wait for each other.
+                for redirect_id, number in sorted(waiting.items()):
+                    rows = Redirect.objects.filter(pk=redirect_id)
+                    rows.update(hits=F("hits") + number)
+        except DatabaseError:
+            logger.warning("hits of %s redirects wait", len(waiting), exc_info=True)
+            with self._lock:
+                self._waiting += waiting
+
+    def _write_in_thread(self) -> None:
+        """Write in the timer's thread, whose connection nobody else would close."""
+        try:
+            self.write()
+        finally:
+            connections.close_all()
+
+
+hits: Final = HitCounter()
+atexit.register(hits.write)
 
 
 class RedirectMiddleware:
-    """One look-up for each miss of the site, none for a page that is there."""
+    """Look once for a redirect where the site answers 404; a page that is there costs nothing."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -24,19 +92,13 @@ class RedirectMiddleware:
         response = self.get_response(request)
         if response.status_code != 404 or request.method not in ("GET", "HEAD"):
             return response
-        if not is_site(request.path_info):
+        target = target_of(request.path_info) if is_site(request.path_info) else None
+        if target is None:
             return response
-        return _led_on(request) or response
-
-
-def _led_on(request: HttpRequest) -> HttpResponseBase | None:
-    target = target_of(request.path_info)
-    if target is None:
-        return None
-    if not is_trial(request):
-        hits.add(target.id)
-    kind = HttpResponsePermanentRedirect if target.status == 301 else HttpResponseRedirect
-    response = kind(with_query(target.to_path, request.META.get("QUERY_STRING", "")))
-    # Browsers keep a 301 for good otherwise, also when the redirect was taken back.
-    response.headers["Cache-Control"] = f"public, max-age={MAX_AGE}"
-    return response
+        if not is_trial(request):
+            hits.add(target.id)
+        kind = HttpResponsePermanentRedirect if target.status == 301 else HttpResponseRedirect
+        redirect = kind(with_query(target.to_path, request.META.get("QUERY_STRING", "")))
+        # Browsers keep a 301 for good otherwise, also when the redirect was taken back.
+        redirect.headers["Cache-Control"] = f"public, max-age={MAX_AGE}"
+        return redirect

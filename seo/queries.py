@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from content.site.addresses import canonical_form
 from core.errors import NotFound
 from core.statements import Statement
-from seo.addresses import key_of
 from seo.models import Redirect
+from seo.redirect_paths import key_of
 
 _AT: Final = Statement(
     lambda key: Redirect.objects.filter(from_key=key, is_active=True).values(
@@ -37,13 +37,13 @@ def target_of(path: str) -> Target | None:
     return Target(rows[0]["id"], rows[0]["to_path"], rows[0]["type"]) if rows else None
 
 
-def find_redirect(redirect_id: str) -> Redirect:
-    """The redirect of that id; `NotFound` otherwise."""
+def find_redirect(redirect_id: UUID | str, rows: QuerySet[Redirect] | None = None) -> Redirect:
+    """The redirect of that id among `rows`. Raises `NotFound`."""
     try:
-        return Redirect.objects.get(pk=UUID(redirect_id))
+        return (Redirect.objects.all() if rows is None else rows).get(pk=UUID(str(redirect_id)))
     except (ValueError, Redirect.DoesNotExist):
         raise NotFound(
-            _("No redirect has the id %(redirect_id)s.") % {"redirect_id": redirect_id[:80]}
+            _("No redirect has the id %(redirect_id)s.") % {"redirect_id": str(redirect_id)[:80]}
         ) from None
 
 

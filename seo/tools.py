@@ -1,17 +1,16 @@
-"""Looking at addresses, for AI clients that look for a fault."""
+"""The tool that traces an address, for AI clients that look for a fault."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from pydantic import Field
 
 from core.actor import Actor
 from core.json import JsonObject
 from core.tools import Arguments, Result, tool
-from seo import presenters
 from seo.models import ADDRESS_MAX
-from seo.tracing import Outcome, StepName, trace
+from seo.trace import Outcome, StepName, trace_address
 
 
 class TraceUrlResolution(Arguments):
@@ -46,13 +45,14 @@ class TracedAddress(Result):
 def trace_url_resolution(actor: Actor, arguments: TraceUrlResolution) -> JsonObject:
     """Why an address of the site answers as it does: each step with its language, the post found or why not, the
     redirect, and the URL patterns that were tried."""
-    found = presenters.trace(trace(arguments.path, actor))
-    steps = cast("list[JsonObject]", found["steps"])
-    for step in steps:
-        step["facts"] = _given(cast(JsonObject, step["facts"]))
-    return _given({**found, "steps": [_given(step) for step in steps]})
-
-
-def _given(values: JsonObject) -> JsonObject:
-    """Without what says nothing."""
-    return {name: value for name, value in values.items() if value not in (None, {}, [])}
+    found = trace_address(arguments.path, actor)
+    answer: JsonObject = {"path": found.path, "outcome": found.outcome, "status": found.status}
+    if found.location is not None:
+        answer["location"] = found.location
+    steps: list[JsonObject] = []
+    for item in found.steps:
+        step: JsonObject = {"step": item.name, "found": item.found, "sentence": item.sentence}
+        # Without what says nothing.
+        facts = {name: value for name, value in item.facts.items() if value not in (None, {}, [])}
+        steps.append({**step, "facts": facts} if facts else step)
+    return {**answer, "steps": steps}

@@ -1,4 +1,4 @@
-"""What search engines read: the sitemap and `robots.txt`. No session, no cookie."""
+"""The addresses that search engines read: the sitemap and `robots.txt`. No session, no cookie."""
 
 from __future__ import annotations
 
@@ -9,59 +9,68 @@ from collections.abc import Iterator
 from io import BytesIO
 from typing import Final
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.views.decorators.http import require_safe
 
-from seo.origins import origin_of
-from seo.robots import robots_text
-from seo.sitemap.keeping import FRESH_SECONDS, File, NotReady, file_of
+from content.site.addresses import search_path
+from seo.sitemap import FRESH_SECONDS, NotReady, origin_of, sitemap_file
 
+_MANAGEMENT: Final = ("/admin/", "/api/", "/preview/")
 _XML: Final = "application/xml; charset=utf-8"
-_PIECE: Final = 64 * 1024
-_TAKES_GZIP: Final = re.compile(r"(?:^|,)\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))|,|$)")
+_CHUNK_BYTES: Final = 64 * 1024
+_ACCEPTS_GZIP: Final = re.compile(r"(?:^|,)\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))|,|$)")
+
+
+def robots_text(origin: str) -> str:
+    """`robots.txt`: everything but the management and the search pages, or nothing where the site stays unknown."""
+    if not settings.CMS_ENV.search_engines:
+        return "User-agent: *\nDisallow: /\n"
+    # The page alone and with words: others may begin like it.
+    searches = [
+        f"{search_path(locale)}{end}" for locale in settings.CMS_ENV.locales for end in "$?"
+    ]
+    lines = [f"Disallow: {path}" for path in (*_MANAGEMENT, *searches)]
+    return "\n".join(["User-agent: *", *lines, "", f"Sitemap: {origin}/sitemap.xml", ""])
 
 
 @require_safe
 def sitemap(request: HttpRequest, number: str = "0") -> HttpResponseBase:
     """The sitemap, or a part of it where an index stands at `/sitemap.xml`."""
     try:
-        file = file_of(origin_of(request), int(number))
+        file = sitemap_file(origin_of(request), int(number))
     except NotReady:
         return HttpResponse("The sitemap is being made.", status=503, headers={"Retry-After": "30"})
     if file is None:
         return HttpResponse(status=404, content_type="text/plain")
-    return _answered(request, file)
-
-
-@require_safe
-def robots(request: HttpRequest) -> HttpResponseBase:
-    """What search engines may ask for."""
-    text = robots_text(origin_of(request))
-    etag = f'"{hashlib.sha256(text.encode()).hexdigest()[:24]}"'
-    response = get_conditional_response(request, etag=etag) or HttpResponse(
-        text, content_type="text/plain; charset=utf-8"
-    )
-    return _for_all(response, etag)
-
-
-def _answered(request: HttpRequest, file: File) -> HttpResponseBase:
     etag = f'W/"{file.digest}"'  # weak: packed or not, the words are the same
     moment = int(file.built_at.timestamp())
     response: HttpResponseBase | None
     response = get_conditional_response(request, etag=etag, last_modified=moment)
-    if response is None and _TAKES_GZIP.search(request.headers.get("Accept-Encoding", "")):
+    if response is None and _ACCEPTS_GZIP.search(request.headers.get("Accept-Encoding", "")):
         response = HttpResponse(file.packed, content_type=_XML)
         response.headers["Content-Encoding"] = "gzip"
     elif response is None:
         response = StreamingHttpResponse(_unpacked(file.packed), content_type=_XML)
     patch_vary_headers(response, ["Accept-Encoding"])
     response.headers["Last-Modified"] = f"{file.built_at:%a, %d %b %Y %H:%M:%S GMT}"
-    return _for_all(response, etag)
+    return _cached_publicly(response, etag)
 
 
-def _for_all(response: HttpResponseBase, etag: str) -> HttpResponseBase:
+@require_safe
+def robots(request: HttpRequest) -> HttpResponseBase:
+    """`robots.txt`."""
+    text = robots_text(origin_of(request))
+    etag = f'"{hashlib.sha256(text.encode()).hexdigest()[:24]}"'
+    response = get_conditional_response(request, etag=etag) or HttpResponse(
+        text, content_type="text/plain; charset=utf-8"
+    )
+    return _cached_publicly(response, etag)
+
+
+def _cached_publicly(response: HttpResponseBase, etag: str) -> HttpResponseBase:
     response.headers["ETag"] = etag
     response.headers["Cache-Control"] = f"public, max-age={FRESH_SECONDS}"
     return response
@@ -69,5 +78,5 @@ def _for_all(response: HttpResponseBase, etag: str) -> HttpResponseBase:
 
 def _unpacked(packed: bytes) -> Iterator[bytes]:
     with gzip.GzipFile(fileobj=BytesIO(packed)) as file:
-        while piece := file.read(_PIECE):
-            yield piece
+        while chunk := file.read(_CHUNK_BYTES):
+            yield chunk

@@ -133,7 +133,7 @@ def fresh_surroundings(
     from core.answer_cache import answers
     from core.queue_failures import QueueWatch
     from media.making import make_variants
-    from seo import hits
+    from seo import middleware
 
     settings.MEDIA_ROOT = tmp_path / "media"
     # Static files are looked for when they are asked for, not by every client that a test makes.
@@ -141,7 +141,7 @@ def fresh_surroundings(
     # A run in a test's transaction is nowhere to the connection of its heartbeat, which would call it lost.
     monkeypatch.setattr(ownership, "BEAT_SECONDS", 600.0)
     # So is it to the thread that writes hits some seconds later.
-    monkeypatch.setattr(hits, "WRITE_SECONDS", 0.0)
+    monkeypatch.setattr(middleware, "WRITE_SECONDS", 0.0)
     # Most tests want pictures as they are a moment after the upload; `variants_later` has them made by the worker.
     monkeypatch.setattr("media.services.variants.wake", make_variants)
     # No test asks whether an earlier process left a failure, nor knows those of the test before.

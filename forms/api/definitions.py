@@ -111,11 +111,11 @@ class FormDefinitionViewSet(ApiViewSet):
         )
         return Response(presenters.definition(form))
 
-    @extend_schema(parameters=schema.LOCALE, responses=schema.FormDeletedSchema)
+    @extend_schema(parameters=schema.LOCALE, responses=schema.FormDeletedAnswer)
     def destroy(self, request: Request, slug: str) -> Response:
         """Delete the form in just this locale. Its submissions stay."""
         form = delete_form(slug=slug, locale=_locale(request), actor=self.actor)
-        return Response({"id": form.pk, "slug": form.slug, "locale": form.locale})
+        return Response(schema.FormDeletedAnswer.model_validate(form))
 
 
 def _body(request: Request) -> dict[str, Json]:

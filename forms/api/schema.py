@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
 
 from drf_spectacular.utils import OpenApiResponse
+from pydantic import Field
 from rest_framework import serializers
 
 from core import patterns
+from core.api.answer import Answer, TextOrNull
 from core.api.schema import LOCATION, PAGES, UUID_TEXT, MetaSchema, query
 from forms.fields import FIELD_TYPES, HONEYPOT, LONGEST, MOST_FIELDS, MOST_OPTIONS
 
@@ -123,43 +127,36 @@ class NewFormSchema(FormChangeSchema):
     fields = serializers.ListField(child=FormFieldSchema(), min_length=1, max_length=MOST_FIELDS)
 
 
-class FormDeletedSchema(serializers.Serializer[object]):
-    """What was deleted."""
+class FormDeletedAnswer(Answer):
+    """The form that was deleted."""
 
-    id = serializers.UUIDField()
-    slug = serializers.CharField()
-    locale = serializers.CharField()
-
-
-class FormSubmittedSchema(serializers.Serializer[object]):
-    """What the visitor is told."""
-
-    id = serializers.UUIDField()
-    successMessage = serializers.CharField()
-    redirectUrl = serializers.CharField(allow_null=True)
+    id: UUID
+    slug: str
+    locale: str
 
 
-class FormSubmissionSchema(serializers.Serializer[object]):
+class FormSubmittedAnswer(Answer):
+    """The answer to the visitor."""
+
+    id: UUID
+    success_message: str
+    redirect_url: TextOrNull
+
+
+class FormSubmissionAnswer(Answer):
     """What a visitor sent."""
 
-    id = serializers.UUIDField()
-    formSlug = serializers.CharField()
-    locale = serializers.CharField()
-    payload = serializers.DictField(help_text="Values by the names of fields.")
-    createdAt = serializers.DateTimeField()
+    id: UUID
+    form_slug: str
+    locale: str
+    payload: dict[str, Any] = Field(description="Values by the names of fields.")
+    created_at: datetime
 
 
-class FormSubmissionListSchema(serializers.Serializer[object]):
-    """Submissions, newest first."""
+class FormSubmissionDeletedAnswer(Answer):
+    """The submission that was deleted."""
 
-    data = FormSubmissionSchema(many=True)  # type: ignore[assignment]  # a field of that name
-    meta = MetaSchema()
-
-
-class FormSubmissionDeletedSchema(serializers.Serializer[object]):
-    """What was deleted."""
-
-    id = serializers.UUIDField()
+    id: UUID
 
 
 _ANSWERS: Final = {
@@ -173,7 +170,7 @@ ANSWERS: Final = {
     "multipart/form-data": _ANSWERS,
 }
 SUBMITTED: Final = {
-    201: FormSubmittedSchema,
+    201: FormSubmittedAnswer,
     303: OpenApiResponse(
         description="To a plain HTML form of a browser, where the form has a redirectUrl."
     ),

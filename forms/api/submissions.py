@@ -12,11 +12,11 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from core.api.answer import list_of
 from core.api.pagination import page_of
 from core.api.permissions import Declared
 from core.api.views import ApiViewSet
 from core.errors import invalid
-from forms import presenters
 from forms.api import schema
 from forms.definition import checked_locale
 from forms.export import csv_lines
@@ -37,24 +37,28 @@ class SubmissionViewSet(ApiViewSet):
     path_schemas = schema.PATHS
     files = frozenset({"export"})
 
-    @extend_schema(parameters=schema.SUBMISSIONS, responses=schema.FormSubmissionListSchema)
+    @extend_schema(
+        parameters=schema.SUBMISSIONS,
+        responses=list_of(schema.FormSubmissionAnswer, "Submissions, newest first."),
+    )
     def list(self, request: Request, slug: str) -> Response:
         """Submissions, newest first."""
         page = page_of(request)
         rows = _chosen(request, slug)
-        data = [presenters.submission(row) for row in rows[page.slice]]
+        data = [schema.FormSubmissionAnswer.model_validate(row) for row in rows[page.slice]]
         return Response(page.envelope(data, rows.count()))
 
-    @extend_schema(responses=schema.FormSubmissionSchema)
+    @extend_schema(responses=schema.FormSubmissionAnswer)
     def retrieve(self, request: Request, slug: str, submission_id: str) -> Response:
         """One submission."""
-        return Response(presenters.submission(find_submission(slug, submission_id)))
+        row = find_submission(slug, submission_id)
+        return Response(schema.FormSubmissionAnswer.model_validate(row))
 
-    @extend_schema(responses=schema.FormSubmissionDeletedSchema)
+    @extend_schema(responses=schema.FormSubmissionDeletedAnswer)
     def destroy(self, request: Request, slug: str, submission_id: str) -> Response:
         """Delete a submission, also from the log of events."""
         deleted = delete_submission(slug=slug, submission_id=submission_id, actor=self.actor)
-        return Response({"id": deleted})
+        return Response(schema.FormSubmissionDeletedAnswer(id=deleted))
 
     @extend_schema(parameters=schema.CHOSEN, responses=schema.CSV)
     def export(self, request: Request, slug: str) -> StreamingHttpResponse:

@@ -61,14 +61,7 @@ class SubmitViewSet(ApiViewSet):
             goals.reached(request._request, post_id=shown, goal=goal_of(slug))
         if is_page and told.redirect_url and "text/html" in request.META.get("HTTP_ACCEPT", ""):
             return SeeOther(told.redirect_url)
-        return Response(
-            {
-                "id": told.id,
-                "successMessage": told.success_message,
-                "redirectUrl": told.redirect_url or None,
-            },
-            status=201,
-        )
+        return Response(schema.FormSubmittedAnswer.model_validate(told), status=201)
 
 
 def _refuse_large(request: Request) -> None:

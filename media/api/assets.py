@@ -9,7 +9,8 @@ from pydantic import AliasChoices, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core.api.body import Body, Words, body_object, check, read_body
+from core.api.answer import Answer, described, list_of
+from core.api.body import Body, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
 from core.api.query import YesOrNo, is_yes, read_query
@@ -17,17 +18,23 @@ from core.api.views import ApiViewSet
 from media import holders, queries
 from media.api import schema
 from media.describing import CATEGORIES_MAX
-from media.presenters import present_asset
+from media.presenters import Media, present_asset
 from media.services.delete import delete_asset
 from media.services.update import find_asset, update_asset
 from media.services.variants import request_variants
 
-_READ_ONLY: Final = frozenset(
-    {
-        "id", "filename", "url", "size", "mime", "variants", "darkVariants", "status", "width",
-        "height", "createdAt", "updatedAt",
-    }
-)  # fmt: skip
+_FILES: Final = list_of(described(Media), "Files.")  # type: ignore[arg-type]  # a class can be hashed
+_PLACES: Final = list_of(
+    described(holders.MediaPlace),  # type: ignore[arg-type]  # likewise
+    "The places that use a file.",
+)
+
+
+class MediaCategoryAnswer(Answer):
+    """A category."""
+
+    name: str
+    count: int = Field(ge=1)
 
 
 class FocalPointChange(Body):
@@ -50,6 +57,9 @@ class MediaChanges(Body):
     description: Words | None = Field(None, max_length=8000)
     categories: list[Words] | None = Field(None, max_length=CATEGORIES_MAX)
     focal_point: FocalPointChange | None = Field(None, description="null is the middle.")
+    ignored_keys: ClassVar[frozenset[str]] = frozenset(
+        Media.__annotations__.keys() - {"alt_text", "description", "categories", "focalPoint"}
+    )
 
 
 class VariantsAsked(Body):
@@ -90,7 +100,7 @@ class AssetViewSet(ApiViewSet):
     conditional = frozenset({"list", "retrieve", "categories"})
     path_schemas = schema.PATHS
 
-    @extend_schema(parameters=schema.LIST, responses=schema.MediaListSchema)
+    @extend_schema(parameters=schema.LIST, responses=_FILES)
     def list(self, request: Request) -> Response:
         """Files, the newest first; with words to search for, the best match first."""
         page = page_of(request)
@@ -107,21 +117,25 @@ class AssetViewSet(ApiViewSet):
             page.envelope([present_asset(row) for row in rows[page.slice]], rows.count())
         )
 
-    @extend_schema(parameters=schema.PAGES, responses=schema.MediaCategoryListSchema)
+    @extend_schema(
+        parameters=schema.PAGES, responses=list_of(MediaCategoryAnswer, "Categories by name.")
+    )
     def categories(self, request: Request) -> Response:
         """The categories in use by name, each with the number of its files."""
         page = page_of(request)
         found, total = queries.category_counts(page.slice.start, page.slice.stop)
-        return Response(
-            page.envelope([{"name": name, "count": number} for name, number in found], total)
-        )
+        counted = [MediaCategoryAnswer(name=name, count=number) for name, number in found]
+        return Response(page.envelope(counted, total))
 
-    @extend_schema(responses=schema.MediaSchema)
+    @extend_schema(responses=described(Media))
     def retrieve(self, request: Request, media_id: str) -> Response:
         """A file. Its variants are there once `status` is `ready`."""
         return Response(present_asset(find_asset(media_id)))
 
-    @extend_schema(parameters=schema.PAGES, responses=schema.MediaPlaceListSchema)
+    @extend_schema(
+        parameters=schema.PAGES,
+        responses=_PLACES,
+    )
     def where_used(self, request: Request, media_id: str) -> Response:
         """The places that use a file: live, staged, and in global modules; none of posts in the trash."""
         page = page_of(request)
@@ -130,13 +144,10 @@ class AssetViewSet(ApiViewSet):
         places = holders.places(rows[page.slice], self.actor)
         return Response(page.envelope(places, rows.count()))
 
-    @extend_schema(request=MediaChanges, responses=schema.MediaSchema)
+    @extend_schema(request=MediaChanges, responses=described(Media))
     def update(self, request: Request, media_id: str) -> Response:
         """Change what is said of a file; pages show it at once."""
-        given = {
-            name: value for name, value in body_object(request).items() if name not in _READ_ONLY
-        }
-        body = check(given, MediaChanges)
+        body = read_body(request, MediaChanges)
         point = body.focal_point
         asset = update_asset(
             asset_id=media_id,
@@ -150,17 +161,17 @@ class AssetViewSet(ApiViewSet):
         )
         return Response(present_asset(asset))
 
-    @extend_schema(request=VariantsAsked, responses={202: schema.MediaSchema})
+    @extend_schema(request=VariantsAsked, responses={202: described(Media)})
     def variants(self, request: Request, media_id: str) -> Response:
         """Have the variants made by a worker. They stand under `variants` and `darkVariants` when they are there."""
         body = read_body(request, VariantsAsked)
         asset = request_variants(asset_id=media_id, theme=body.theme, actor=self.actor)
         return Response(present_asset(asset), status=202)
 
-    @extend_schema(parameters=schema.FORCE, responses={200: schema.MediaGoneSchema})
+    @extend_schema(parameters=schema.FORCE, responses={200: schema.MediaGoneAnswer})
     def destroy(self, request: Request, media_id: str) -> Response:
         """Delete a file. One in use is 409 `media_in_use` with its places in `details`, unless forced."""
         force = is_yes(read_query(request, DeleteQuery).force) or False
         asset = find_asset(media_id)
         delete_asset(asset_id=asset.pk, actor=self.actor, force=force)
-        return Response({"id": asset.pk})
+        return Response(schema.MediaGoneAnswer(id=asset.pk))

@@ -13,12 +13,13 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from core.api.answer import described
 from core.api.body import body_length
 from core.api.permissions import Declared
 from core.api.views import ApiViewSet
 from core.errors import invalid
 from media.api import schema
-from media.presenters import present_asset
+from media.presenters import Media, present_asset
 from media.services.replace import replace_file
 from media.services.store import TooLarge, store_image
 from media.services.update import find_asset
@@ -40,9 +41,7 @@ class FileViewSet(ApiViewSet):
     }
     path_schemas = schema.PATHS
 
-    @extend_schema(
-        request=schema.UPLOAD, responses={201: schema.MediaSchema}, parameters=schema.MADE
-    )
+    @extend_schema(request=schema.UPLOAD, responses={201: described(Media)}, parameters=schema.MADE)
     def upload(self, request: Request) -> Response:
         """Keep a file. Its variants are made by workers: `status` is `processing` until they are there."""
         # `store_image` also takes what agents generate; a file that a caller sends comes from a person.
@@ -59,7 +58,7 @@ class FileViewSet(ApiViewSet):
             present_asset(asset), status=201, headers={"Location": f"/api/media/{asset.pk}"}
         )
 
-    @extend_schema(request=schema.REPLACEMENT, responses={200: schema.MediaSchema})
+    @extend_schema(request=schema.REPLACEMENT, responses={200: described(Media)})
     def replace(self, request: Request, media_id: str) -> Response:
         """Put another file in its place: every post that uses it shows the new one."""
         self.actor.require_person("replace files")

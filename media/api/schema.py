@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from typing import Any, Final
+from uuid import UUID
 
-from rest_framework import serializers
-
-from core.api.schema import LOCATION, UUID_TEXT, MetaSchema, choice, query
+from core.api.answer import Answer
+from core.api.schema import LOCATION, UUID_TEXT, choice, query
 from core.api.schema import PAGES as PAGES
 from media.models import AssetStatus
 from media.queries import ORDERINGS
@@ -62,82 +62,7 @@ REPLACEMENT: Final[dict[str, Any]] = {
 }
 
 
-class VariantsSchema(serializers.Serializer[object]):
-    """The addresses of WebP images 1600, 800 and 400 pixels wide, or as wide as the file where that is less."""
-
-    large = serializers.CharField(required=False)
-    medium = serializers.CharField(required=False)
-    small = serializers.CharField(required=False)
-
-
-class FocalPointSchema(serializers.Serializer[object]):
-    """What must stay in sight where an image is cropped: fractions from the left and the top."""
-
-    x = serializers.FloatField(min_value=0, max_value=1)
-    y = serializers.FloatField(min_value=0, max_value=1)
-
-
-class MediaSchema(serializers.Serializer[object]):
-    """A file. The names are those that are planned until `status` is `ready`."""
-
-    id = serializers.UUIDField()
-    filename = serializers.CharField(help_text="The name that it came with.")
-    url = serializers.CharField()
-    size = serializers.IntegerField(min_value=0, help_text="Bytes.")
-    mime = serializers.CharField()
-    variants = VariantsSchema()
-    darkVariants = VariantsSchema()
-    status = serializers.ChoiceField(choices=AssetStatus.choices)
-    alt_text = serializers.CharField(allow_blank=True)
-    description = serializers.CharField(allow_blank=True)
-    categories = serializers.ListField(child=serializers.CharField())
-    width = serializers.IntegerField(allow_null=True, min_value=1)
-    height = serializers.IntegerField(allow_null=True, min_value=1)
-    focalPoint = FocalPointSchema(allow_null=True)
-    createdAt = serializers.DateTimeField()
-    updatedAt = serializers.DateTimeField()
-
-
-class MediaListSchema(serializers.Serializer[object]):
-    """Files."""
-
-    data = MediaSchema(many=True)  # type: ignore[assignment]  # a field of that name
-    meta = MetaSchema()
-
-
-class MediaCategorySchema(serializers.Serializer[object]):
-    """A category."""
-
-    name = serializers.CharField()
-    count = serializers.IntegerField(min_value=1)
-
-
-class MediaCategoryListSchema(serializers.Serializer[object]):
-    """Categories by name."""
-
-    data = MediaCategorySchema(many=True)  # type: ignore[assignment]  # a field of that name
-    meta = MetaSchema()
-
-
-class MediaPlaceSchema(serializers.Serializer[object]):
-    """A place that uses a file: of a post (`postId`), or of a global module (`globalSlug`)."""
-
-    postId = serializers.UUIDField(allow_null=True)
-    globalSlug = serializers.CharField(allow_null=True)
-    title = serializers.CharField(allow_null=True, help_text="null for who may not see posts.")
-    locale = serializers.CharField(allow_null=True)
-    layer = serializers.ChoiceField(choices=["live", "review", "ai-review"])
-    path = serializers.CharField(help_text="Like modules.<postModuleId>.props.imageId.")
-
-
-class MediaPlaceListSchema(serializers.Serializer[object]):
-    """The places that use a file."""
-
-    data = MediaPlaceSchema(many=True)  # type: ignore[assignment]  # a field of that name
-    meta = MetaSchema()
-
-
-class MediaGoneSchema(serializers.Serializer[object]):
+class MediaGoneAnswer(Answer):
     """The file that was deleted."""
 
-    id = serializers.UUIDField()
+    id: UUID

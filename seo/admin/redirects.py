@@ -1,24 +1,38 @@
-"""Redirects: where addresses that nothing stands at lead."""
+"""The admin of redirects, and their import from a file."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
+from django.utils.formats import number_format
+from django.utils.functional import lazy
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from core.admin.edits import EditAdmin
+from core.admin.forms import answered, form_page
 from core.admin.labels import LanguageFilter
-from core.admin.rights import actor_of
-from seo.admin.files import import_view
+from core.admin.rights import actor_of, require
 from seo.models import ADDRESS_MAX, Redirect
+from seo.redirect_csv import MAX_CHARACTERS, MAX_LINES
+from seo.services.redirect_import import ImportResult, check_import, import_redirects
 from seo.services.redirects import change_redirect, create_redirect, delete_redirect
 
 _TYPES = [("301", gettext_lazy("301: for good")), ("302", gettext_lazy("302: for now"))]
+
+_FILE_HELP = format_lazy(
+    gettext_lazy(
+        "Columns from and to, and if wanted type (301 or 302) and active, parted by commas or "
+        "semicolons. At most {most} lines."
+    ),
+    most=lazy(number_format, str)(MAX_LINES, force_grouping=True),
+)
 
 
 class RedirectForm(forms.Form):
@@ -36,6 +50,39 @@ class RedirectForm(forms.Form):
     )
     type = forms.TypedChoiceField(label=gettext_lazy("Kind"), choices=_TYPES, coerce=int)
     active = forms.BooleanField(label=gettext_lazy("Active"), required=False, initial=True)
+
+    def values(self) -> dict[str, Any]:
+        """The values by the names of the services."""
+        values = dict(self.cleaned_data)
+        return {"from_path": values.pop("fromPath"), "to_path": values.pop("toPath"), **values}
+
+
+class RedirectImportForm(forms.Form):
+    file = forms.FileField(label=gettext_lazy("File"), required=False, help_text=_FILE_HELP)
+    text = forms.CharField(
+        label=gettext_lazy("Or its lines"),
+        required=False,
+        max_length=MAX_CHARACTERS,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false"}),
+        help_text=gettext_lazy("Such as: /old,/new"),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        file = values.get("file")
+        if file is not None:
+            if (file.size or 0) > 4 * MAX_CHARACTERS:
+                raise forms.ValidationError({"file": _("The file is too large.")})
+            try:
+                values["text"] = file.read().decode("utf-8-sig")
+            except UnicodeDecodeError:
+                raise forms.ValidationError({"file": _("The file is no text in UTF-8.")}) from None
+            if "\x00" in values["text"]:
+                raise forms.ValidationError({"file": _("The file holds the character NUL.")})
+        if not values.get("text"):
+            raise forms.ValidationError(_("Choose a file, or write the lines."))
+        return values
 
 
 @admin.register(Redirect)
@@ -64,7 +111,7 @@ class RedirectAdmin(EditAdmin[Redirect]):
         return [path("import/", view, name="seo_redirect_import"), *super().get_urls()]
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
-        create_redirect(actor=actor_of(request), **_values(form))
+        create_redirect(actor=actor_of(request), **cast(RedirectForm, form).values())
         return HttpResponseRedirect(reverse("admin:seo_redirect_changelist"))
 
     def initial(self, row: Redirect) -> Mapping[str, object]:
@@ -76,12 +123,48 @@ class RedirectAdmin(EditAdmin[Redirect]):
         }
 
     def change(self, request: HttpRequest, row: Redirect, form: forms.Form) -> None:
-        change_redirect(redirect_id=row.pk, actor=actor_of(request), **_values(form))
+        values = cast(RedirectForm, form).values()
+        change_redirect(redirect_id=row.pk, actor=actor_of(request), **values)
 
     def remove(self, request: HttpRequest, row: Redirect, form: forms.Form) -> None:
         delete_redirect(redirect_id=row.pk, actor=actor_of(request))
 
 
-def _values(form: forms.Form) -> dict[str, Any]:
-    values = dict(form.cleaned_data)
-    return {"from_path": values.pop("fromPath"), "to_path": values.pop("toPath"), **values}
+def import_view(request: HttpRequest) -> HttpResponse:
+    """GET asks for a file; POST says what it would do, and with `import` does it."""
+    require(request, "redirects.edit")
+    form = RedirectImportForm(*(request.POST, request.FILES) if request.method == "POST" else ())
+
+    def check_or_import() -> HttpResponse:
+        text, actor = form.cleaned_data["text"], actor_of(request)
+        if "import" in request.POST:
+            messages.success(request, import_sentence(import_redirects(text=text, actor=actor)))
+            return HttpResponseRedirect(reverse("admin:seo_redirect_changelist"))
+        checked = check_import(text=text, actor=actor)
+        return import_page(request, RedirectImportForm(initial={"text": text}), checked)
+
+    answer = answered(form, check_or_import) if form.is_bound else None
+    return answer or import_page(request, form, None)
+
+
+def import_page(
+    request: HttpRequest, form: RedirectImportForm, checked: ImportResult | None
+) -> HttpResponse:
+    """The page with the form, and with the numbers and problems of a file that was checked."""
+    context = {
+        "checked": checked,
+        "would": import_sentence(checked) if checked else "",
+        "problems": checked.problems[:100] if checked else [],
+        "problem_count": len(checked.problems) if checked else 0,
+    }
+    title = _("Import redirects")
+    return form_page(request, "admin/seo/import.html", Redirect, context, title=title, form=form)
+
+
+def import_sentence(done: ImportResult) -> str:
+    """The numbers of an import in words."""
+    return _("%(created)s new, %(changed)s changed, %(unchanged)s as they were.") % {
+        "created": done.created,
+        "changed": done.changed,
+        "unchanged": done.unchanged,
+    }

@@ -1,4 +1,4 @@
-"""What search engines are told: the sitemap, canonical addresses, `robots.txt`; and an address that is tried out."""
+"""The admin page of search engines: sitemap, canonical addresses, `robots.txt`; and the one that tests an address."""
 
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ from content.models import TreeMove
 from content.services.canonicals import populate_canonicals, posts_without_canonical
 from core.admin.forms import form_page, refusals_at_fields
 from core.admin.rights import actor_of, refusals_as_messages, require
+from seo.content_problems import find_content_problems
 from seo.models import ADDRESS_MAX, Redirect
-from seo.origins import origin_of
-from seo.problems import problems
-from seo.robots import robots_text
-from seo.services.sitemap import rebuild_sitemap
-from seo.sitemap.keeping import is_fresh, kept
-from seo.tracing import Trace, trace
+from seo.sitemap import kept_sitemap, origin_of, rebuild_sitemap
+from seo.trace import Trace, trace_address
+from seo.views import robots_text
 
 _MOVES_SHOWN = 20
 
@@ -39,18 +37,18 @@ def search_engines(request: HttpRequest) -> HttpResponse:
     require(request, "seo.manage")
     if request.method == "POST":
         with refusals_as_messages(request):
-            messages.success(request, _done(request))
+            messages.success(request, run_action(request))
         return HttpResponseRedirect(reverse("admin:seo"))
     origin = origin_of(request)
-    build = kept(origin)
+    build = kept_sitemap(origin)
     moves = TreeMove.objects.select_related("post").order_by("created_at")
     context = {
         "build": build,
-        "is_fresh": build is not None and is_fresh(build),
+        "is_fresh": build is not None and build.is_fresh,
         "address": f"{origin}/sitemap.xml",
         "lacking": posts_without_canonical().count(),
         "robots": robots_text(origin),
-        "problems": problems(),
+        "problems": find_content_problems(),
         "moves": moves[:_MOVES_SHOWN],
         "address_form": AddressForm(),
     }
@@ -59,7 +57,8 @@ def search_engines(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _done(request: HttpRequest) -> str:
+def run_action(request: HttpRequest) -> str:
+    """Do what the pressed button says. Returns a sentence about it."""
     actor = actor_of(request)
     if "rebuild" in request.POST:
         build = rebuild_sitemap(origin=origin_of(request), actor=actor)
@@ -96,7 +95,7 @@ def address_trace(request: HttpRequest) -> HttpResponse:
     found: Trace | None = None
     if form.is_bound and form.is_valid():
         with refusals_at_fields(form):
-            found = trace(form.cleaned_data["path"], actor_of(request))
+            found = trace_address(form.cleaned_data["path"], actor_of(request))
     context = {"trace": found}
     return form_page(
         request, "admin/seo/trace.html", Redirect, context, title=_("Test an address"), form=form

@@ -1,32 +1,94 @@
-"""`/api/redirects`: where addresses that nothing stands at lead."""
+"""`/api/redirects`: redirects one by one, and all of them as CSV."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final
+from dataclasses import asdict
+from datetime import datetime
+from typing import ClassVar, Final
+from uuid import UUID
 
 from django.conf import settings
+from django.http import StreamingHttpResponse
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core.api.body import Body, Words, body_object, check
+from core.api.answer import Answer, TextOrNull, list_of
+from core.api.body import Body, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
-from core.api.schema import LOCATION
+from core.api.schema import LOCATION, PAGES, choice, query
 from core.api.views import ApiViewSet
 from core.errors import invalid
-from seo import presenters
-from seo.api import schema
-from seo.models import ADDRESS_MAX
+from seo.models import ADDRESS_MAX, RedirectType
 from seo.queries import find_redirect, redirects
-from seo.services.redirects import change_redirect, create_redirect, delete_redirect
+from seo.redirect_csv import MAX_CHARACTERS, export_lines
+from seo.services.redirect_import import check_import, import_redirects
+from seo.services.redirects import (
+    change_redirect,
+    create_redirect,
+    delete_redirect,
+    record_export,
+)
 
-_READ_ONLY: Final = ("id", "locale", "automatic", "hits", "createdAt", "updatedAt")
 _BOOLEANS: Final = {"true": True, "false": False}
+_FILTERS: Final = [
+    query("search", "Words in fromPath or toPath."),
+    query("type", "301 or 302.", choice("301", "302")),
+    query("automatic", "true: those that came with the move of a post.", choice("true", "false")),
+    query("locale", "Language of the address.", choice(*settings.CMS_ENV.locales)),
+    query("active", "Whether it leads on.", choice("true", "false")),
+    *PAGES,
+]
+_CSV: Final = {
+    (200, "text/csv"): {
+        "type": "string",
+        "description": "fromPath, toPath, type, active, automatic, hits, locale; a line for each.",
+    }
+}
 
 
-class NewRedirect(Body):
+class RedirectAnswer(Answer):
+    """A redirect. `locale` is that of the address it leads from."""
+
+    id: UUID
+    from_path: str
+    to_path: str
+    type: RedirectType
+    locale: str
+    active: bool = Field(validation_alias="is_active")
+    automatic: bool = Field(validation_alias="is_automatic")
+    hits: int = Field(ge=0)
+    created_at: datetime
+    updated_at: datetime
+
+
+class RedirectGoneAnswer(Answer):
+    """The redirect that was deleted."""
+
+    id: UUID
+
+
+class RedirectProblemAnswer(Answer):
+    """A line that is refused; `field` is null where it is the whole line."""
+
+    line: int = Field(ge=1)
+    field: TextOrNull
+    message: str = Field(validation_alias="sentence")
+
+
+class RedirectImportAnswer(Answer):
+    """What an import did, or would do."""
+
+    dry_run: bool
+    created: int = Field(ge=0)
+    changed: int = Field(ge=0)
+    unchanged: int = Field(ge=0)
+    errors: list[RedirectProblemAnswer] = Field(validation_alias="problems")
+
+
+class NewRedirect(Body, answered_by=RedirectAnswer):
     """A redirect. Other keys that a GET answers are ignored."""
 
     from_path: Words = Field(
@@ -41,13 +103,15 @@ class NewRedirect(Body):
     active: bool = True
 
 
-class RedirectChanges(Body):
+class RedirectChanges(NewRedirect, answered_by=RedirectAnswer, partial=True):
     """What to change of a redirect; what is absent stays. Other keys that a GET answers are ignored."""
 
-    from_path: Words | None = Field(None, min_length=1, max_length=ADDRESS_MAX)
-    to_path: Words | None = Field(None, min_length=1, max_length=ADDRESS_MAX)
-    type: int | None = Field(None, ge=301, le=302)
-    active: bool | None = None
+
+class RedirectFile(Body):
+    """Redirects as CSV: columns fromPath, toPath and, if wanted, type (301) and active (true)."""
+
+    csv: Words = Field(min_length=1, max_length=MAX_CHARACTERS)
+    dry_run: bool = Field(False, description="true: say what it would do, and change nothing.")
 
 
 class RedirectViewSet(ApiViewSet):
@@ -57,67 +121,55 @@ class RedirectViewSet(ApiViewSet):
         ("list", "create", "retrieve", "update", "destroy"), "redirects.edit"
     )
 
-    @extend_schema(parameters=schema.REDIRECT_PARAMETERS, responses=schema.RedirectListSchema)
+    @extend_schema(
+        parameters=_FILTERS, responses=list_of(RedirectAnswer, "Redirects, latest first.")
+    )
     def list(self, request: Request) -> Response:
         """Redirects, latest first."""
         page = page_of(request)
+        words = request.query_params.get("search", "").strip()
+        if len(words) > 200 or "\x00" in words:
+            raise invalid("search", "search has at most 200 characters, and no NUL.")
         type_ = _one_of(request, "type", ("301", "302"))
         rows = redirects(
-            search=_search(request),
+            search=words,
             type=int(type_) if type_ else None,
             locale=_one_of(request, "locale", settings.CMS_ENV.locales),
             automatic=_BOOLEANS.get(_one_of(request, "automatic", tuple(_BOOLEANS)) or ""),
             active=_BOOLEANS.get(_one_of(request, "active", tuple(_BOOLEANS)) or ""),
         )
-        found = [presenters.redirect(row) for row in rows[page.slice]]
+        found = [RedirectAnswer.model_validate(row) for row in rows[page.slice]]
         return Response(page.envelope(found, rows.count()))
 
-    @extend_schema(
-        request=NewRedirect, responses={201: schema.RedirectSchema}, parameters=[LOCATION]
-    )
+    @extend_schema(request=NewRedirect, responses={201: RedirectAnswer}, parameters=[LOCATION])
     def create(self, request: Request) -> Response:
         """Lead an address on. Chains are collapsed; a loop is refused."""
-        body = check(_written(request), NewRedirect)
-        row = create_redirect(
-            actor=self.actor,
-            from_path=body.from_path,
-            to_path=body.to_path,
-            type=body.type,
-            active=body.active,
-        )
+        body = read_body(request, NewRedirect)
+        row = create_redirect(actor=self.actor, **body.model_dump())
         return Response(
-            presenters.redirect(row), status=201, headers={"Location": f"/api/redirects/{row.pk}"}
+            RedirectAnswer.model_validate(row),
+            status=201,
+            headers={"Location": f"/api/redirects/{row.pk}"},
         )
 
-    @extend_schema(responses=schema.RedirectSchema)
+    @extend_schema(responses=RedirectAnswer)
     def retrieve(self, request: Request, redirect_id: str) -> Response:
         """One redirect."""
-        return Response(presenters.redirect(find_redirect(redirect_id)))
+        return Response(RedirectAnswer.model_validate(find_redirect(redirect_id)))
 
-    @extend_schema(request=RedirectChanges, responses=schema.RedirectSchema)
+    @extend_schema(request=RedirectChanges, responses=RedirectAnswer)
     def update(self, request: Request, redirect_id: str) -> Response:
         """Change a redirect; what is absent stays."""
-        body = check(_written(request), RedirectChanges)
-        row = change_redirect(
-            redirect_id=redirect_id,
-            actor=self.actor,
-            from_path=body.from_path,
-            to_path=body.to_path,
-            type=body.type,
-            active=body.active,
-        )
-        return Response(presenters.redirect(row))
+        body = read_body(request, RedirectChanges)
+        row = change_redirect(redirect_id=redirect_id, actor=self.actor, **body.model_dump())
+        return Response(RedirectAnswer.model_validate(row))
 
-    @extend_schema(responses={200: schema.RedirectGoneSchema})
+    @extend_schema(responses={200: RedirectGoneAnswer})
     def destroy(self, request: Request, redirect_id: str) -> Response:
         """Delete a redirect: its address leads nowhere again."""
         row = find_redirect(redirect_id)
         delete_redirect(redirect_id=row.pk, actor=self.actor)
-        return Response({"id": row.pk})
-
-
-def _written(request: Request) -> dict[str, Any]:
-    return {name: value for name, value in body_object(request).items() if name not in _READ_ONLY}
+        return Response(RedirectGoneAnswer(id=row.pk))
 
 
 def _one_of(request: Request, name: str, known: tuple[str, ...]) -> str | None:
@@ -127,8 +179,28 @@ def _one_of(request: Request, name: str, known: tuple[str, ...]) -> str | None:
     return value
 
 
-def _search(request: Request) -> str:
-    words = request.query_params.get("search", "").strip()
-    if len(words) > 200 or "\x00" in words:
-        raise invalid("search", "search has at most 200 characters, and no NUL.")
-    return words
+class RedirectFileViewSet(ApiViewSet):
+    """Redirects as files."""
+
+    permissions: ClassVar[dict[str, Declared]] = dict.fromkeys(
+        ("export", "import_lines"), "redirects.edit"
+    )
+    files = frozenset({"export"})
+
+    @extend_schema(responses=_CSV)
+    def export(self, request: Request) -> StreamingHttpResponse:
+        """All redirects as CSV, by address."""
+        record_export(actor=self.actor)
+        return StreamingHttpResponse(
+            export_lines(redirects().order_by("from_path", "id")),
+            content_type="text/csv; charset=utf-8",
+            headers={"Content-Disposition": 'attachment; filename="redirects.csv"'},
+        )
+
+    @extend_schema(request=RedirectFile, responses=RedirectImportAnswer)
+    def import_lines(self, request: Request) -> Response:
+        """Lead on from each line's address: all lines or none. What is there already changes."""
+        body = read_body(request, RedirectFile)
+        work = check_import if body.dry_run else import_redirects
+        done = asdict(work(text=body.csv, actor=self.actor))
+        return Response(RedirectImportAnswer.model_validate({"dry_run": body.dry_run, **done}))

@@ -1,22 +1,98 @@
-"""`/api/seo/…`: the sitemap, canonical addresses, and why an address answers as it does."""
+"""`/api/seo/…` and `/api/public/resolve`: the sitemap, canonical addresses, and what stands at an address."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Final, Literal, NotRequired
 
 from drf_spectacular.utils import extend_schema
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
+from content import queries
+from content.api.delivered import DeliveredViewSet
+from content.api.delivery import (
+    VARIATION,
+    DeliveredPostAnswer,
+    delivered_post,
+    variation_of,
+)
+from content.arm_queries import arms_in, running_arms
 from content.services.canonicals import populate_canonicals
-from core.api.permissions import Declared
+from content.site.addresses import canonical_form
+from core.api.answer import Answer, described
+from core.api.permissions import PUBLIC, Declared
+from core.api.schema import query
 from core.api.views import ApiViewSet
-from seo import presenters
-from seo.api import schema
-from seo.origins import origin_of
-from seo.services.sitemap import rebuild_sitemap
-from seo.sitemap.keeping import kept
-from seo.tracing import trace
+from core.errors import NotFound, invalid
+from seo.models import ADDRESS_MAX, RedirectType
+from seo.queries import target_of
+from seo.sitemap import SitemapBuild, kept_sitemap, origin_of, rebuild_sitemap
+from seo.trace import Outcome, StepName, trace_address
+
+_PATH: Final = query(
+    "path",
+    "A path of the site, like /de/blog/x.",
+    {"type": "string", "pattern": "^/", "maxLength": ADDRESS_MAX},
+    required=True,
+)
+
+
+class SitemapAnswer(Answer):
+    """What is kept of the sitemap; `cached` says whether it is fresh. Without one, noughts."""
+
+    urls: int = Field(ge=0)
+    built_at: datetime | None = Field(validation_alias="moment")
+    cached: bool = Field(validation_alias="is_fresh")
+    parts: int = Field(ge=0)
+
+    @classmethod
+    def of_build(cls, build: SitemapBuild | None) -> SitemapAnswer:
+        """Describe a sitemap, or that there is none."""
+        nothing = {"urls": 0, "moment": None, "is_fresh": False, "parts": 0}
+        return cls.model_validate(build or nothing)
+
+
+class PopulatedAnswer(Answer):
+    """How many posts were given a canonical address."""
+
+    updated: int = Field(ge=0)
+
+
+class TraceStepAnswer(Answer):
+    """A step on the way."""
+
+    step: StepName = Field(validation_alias="name")
+    found: bool
+    sentence: str
+    facts: dict[str, Any]
+
+
+class TraceAnswer(Answer):
+    """How an address is answered, and why."""
+
+    path: str
+    outcome: Outcome
+    status: Literal[200, 301, 302, 404]
+    location: str | None
+    steps: list[TraceStepAnswer]
+
+
+class TargetAnswer(TypedDict):
+    """Where visitors are led."""
+
+    toPath: str
+    status: Annotated[int, Field(json_schema_extra={"enum": list(RedirectType.values)})]
+
+
+class ResolvedAnswer(TypedDict):
+    """What stands at a path: `post` or `redirect`, as `type` says."""
+
+    type: Annotated[str, Field(json_schema_extra={"enum": ["post", "redirect"]})]
+    post: NotRequired[DeliveredPostAnswer]
+    redirect: NotRequired[TargetAnswer]
 
 
 class SeoViewSet(ApiViewSet):
@@ -26,24 +102,50 @@ class SeoViewSet(ApiViewSet):
         ("status", "rebuild", "populate", "trace"), "seo.manage"
     )
 
-    @extend_schema(responses=schema.SitemapSchema)
+    @extend_schema(responses=SitemapAnswer)
     def status(self, request: Request) -> Response:
         """The sitemap that is kept under the name that was asked for."""
-        return Response(presenters.sitemap(kept(origin_of(request._request))))
+        return Response(SitemapAnswer.of_build(kept_sitemap(origin_of(request._request))))
 
-    @extend_schema(request=None, responses=schema.SitemapSchema)
+    @extend_schema(request=None, responses=SitemapAnswer)
     def rebuild(self, request: Request) -> Response:
         """Make the sitemap anew, now."""
         build = rebuild_sitemap(origin=origin_of(request._request), actor=self.actor)
-        return Response(presenters.sitemap(build))
+        return Response(SitemapAnswer.of_build(build))
 
-    @extend_schema(request=None, responses=schema.PopulatedSchema)
+    @extend_schema(request=None, responses=PopulatedAnswer)
     def populate(self, request: Request) -> Response:
         """Give posts without a canonical address their own. On a large site, repeat it until it answers 0."""
-        return Response({"updated": populate_canonicals(actor=self.actor)})
+        return Response(PopulatedAnswer(updated=populate_canonicals(actor=self.actor)))
 
-    @extend_schema(parameters=schema.PATH_PARAMETER, responses=schema.TraceSchema)
+    @extend_schema(parameters=[_PATH], responses=TraceAnswer)
     def trace(self, request: Request) -> Response:
         """Each step from an address to its answer."""
         path = request.query_params.get("path", "")
-        return Response(presenters.trace(trace(path, self.actor)))
+        return Response(TraceAnswer.model_validate(trace_address(path, self.actor)))
+
+
+class ResolveViewSet(DeliveredViewSet):
+    """What stands at an address, for frontends that have their own pages."""
+
+    permissions: ClassVar[dict[str, Declared]] = {"resolve": PUBLIC}
+
+    @extend_schema(parameters=[_PATH, VARIATION], responses=described(ResolvedAnswer))
+    def resolve(self, request: Request) -> Response:
+        """The published post at a path, or where a redirect leads from there."""
+        path = request.query_params.get("path", "")
+        if not path.startswith("/") or len(path) > ADDRESS_MAX or "\x00" in path:
+            raise invalid(
+                "path", f"path must begin with / and have at most {ADDRESS_MAX:,} characters."
+            )
+        posts = queries.published_posts().annotate(arms=running_arms())
+        found = posts.filter(path=canonical_form(path)).first()
+        if found is not None:
+            arms, variation = arms_in(found.arms), variation_of(request)
+            post = delivered_post(found, arms=arms, variation=variation)
+            return Response({"type": "post", "post": post})
+        target = target_of(path)
+        if target is None:
+            raise NotFound("Nothing is published at this path.")
+        leads = {"toPath": target.to_path, "status": target.status}
+        return Response({"type": "redirect", "redirect": leads})

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from django.urls import path
 
-from seo.api.redirect_files import RedirectFileViewSet
-from seo.api.redirects import RedirectViewSet
-from seo.api.resolve import ResolveViewSet
-from seo.api.search_engines import SeoViewSet
+from seo.api.redirects import RedirectFileViewSet, RedirectViewSet
+from seo.api.search_engines import ResolveViewSet, SeoViewSet
 
 urlpatterns = [
     path("redirects", RedirectViewSet.as_view({"get": "list", "post": "create"})),

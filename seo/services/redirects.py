@@ -1,4 +1,4 @@
-"""Redirects: made by people, and by the moves of posts. Chains are collapsed, loops refused."""
+"""Create, change and delete redirects: by people, and by the moves of posts. Chains are collapsed, loops refused."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext
 
+from content.models import Post
 from content.queries import published_posts
 from content.site.addresses import locale_of
 from core import events
 from core.actor import Actor
-from core.errors import NotFound, RuleViolation, invalid
-from seo.addresses import clean_from, clean_to, key_of, path_in, query_of, with_query
+from core.errors import RuleViolation, invalid
+from core.models import Event
 from seo.models import Redirect, RedirectType
+from seo.queries import find_redirect
+from seo.redirect_paths import clean_from, clean_to, key_of, path_in, query_of, with_query
 
-LONGEST_CHAIN: Final = 20
+MAX_CHAIN: Final = 20
 
 
 @transaction.atomic
@@ -24,10 +27,10 @@ def create_redirect(
     *, actor: Actor, from_path: str, to_path: str, type: int = 301, active: bool = True
 ) -> Redirect:
     """Lead an address on. Raises `RuleViolation` by field; a loop is one on `toPath`."""
-    allow(actor)
-    row = Redirect(type=_known(type), is_active=active)
+    require_redirect_editor(actor)
+    row = Redirect(type=type, is_active=active)
     aim(row, clean_from(from_path), clean_to(to_path))
-    return _keep(row, actor)
+    return _store(row, actor)
 
 
 @transaction.atomic
@@ -41,49 +44,59 @@ def change_redirect(
     active: bool | None = None,
 ) -> Redirect:
     """Change what is given; None leaves a value. Raises as `create_redirect`, and `NotFound`."""
-    allow(actor)
+    require_redirect_editor(actor)
     row = _locked(redirect_id)
     aim(
         row,
         row.from_path if from_path is None else clean_from(from_path),
         row.to_path if to_path is None else clean_to(to_path),
     )
-    row.type = row.type if type is None else _known(type)
+    row.type = row.type if type is None else type
     row.is_active = row.is_active if active is None else active
-    return _keep(row, actor)
+    return _store(row, actor)
 
 
 @transaction.atomic
 def delete_redirect(*, redirect_id: UUID | str, actor: Actor) -> None:
     """Let the address be free again."""
-    allow(actor)
+    require_redirect_editor(actor)
     row = _locked(redirect_id)
     _record(row, actor, "deleted")
     row.delete()
 
 
-def follow_move(*, before: str, after: str) -> None:
-    """A post that visitors knew moved. Inside the transaction of the move, which locks the content version."""
-    drop_at(after)
+def redirect_moved_post(event: Event) -> None:
+    """Lead the old address of a post that was published once to the new one.
+
+    Inside the transaction of the move, which locks the content version.
+    """
+    before, after = str(event.payload["from"]), str(event.payload["to"])
+    known = Post.objects.filter(pk=str(event.payload["id"]), published_at__isnull=False)
+    if not (before and after and known.exists()):
+        return
+    Redirect.objects.filter(from_key=key_of(after)).delete()
     standing = Redirect.objects.select_for_update().filter(from_key=key_of(before)).first()
     row = standing or Redirect()
     row.type, row.is_active, row.is_automatic = RedirectType.PERMANENT, True, True
     aim(row, before, after)
-    _save(row)
+    save_collapsed(row)
 
 
-def drop_at(path: str) -> None:
-    """A post is live at this path: no redirect stands in its place any more."""
-    Redirect.objects.filter(from_key=key_of(path)).delete()
+def free_published_path(event: Event) -> None:
+    """Delete the redirect at the address of a post that is live again."""
+    if event.payload["status"] == "published" and event.payload["url"]:
+        Redirect.objects.filter(from_key=key_of(str(event.payload["url"]))).delete()
 
 
 def record_export(*, actor: Actor) -> None:
-    """Note that somebody took all redirects with them."""
+    """Record that somebody exported all redirects."""
     actor.require("redirects.edit")
     events.record("redirects.exported", actor=actor, payload={})
 
 
-def _keep(row: Redirect, actor: Actor) -> Redirect:
+def _store(row: Redirect, actor: Actor) -> Redirect:
+    if row.type not in RedirectType.values:
+        raise invalid("type", gettext("type is 301 (for good) or 302 (for now)."))
     # First, because it locks the content version: two redirects made at once cannot close a loop.
     _record(row, actor, "created" if row._state.adding else "changed")
     if row.is_active and published_posts().filter(path=row.from_path).exists():
@@ -93,7 +106,7 @@ def _keep(row: Redirect, actor: Actor) -> Redirect:
             % {"from_path": row.from_path},
             code="path_in_use",
         )
-    _save(row)
+    save_collapsed(row)
     return row
 
 
@@ -103,10 +116,10 @@ def aim(row: Redirect, from_path: str, to_path: str) -> None:
     row.to_path, row.to_key = to_path, key_of(path_in(to_path))
 
 
-def _save(row: Redirect) -> None:
-    """Store it, leading straight to the end, and what led to it with it."""
+def save_collapsed(row: Redirect) -> None:
+    """Save a redirect that leads straight to its end, and point what led to it there too."""
     if row.is_active:
-        aim(row, row.from_path, _end_of(row))
+        aim(row, row.from_path, end_of_chain(row))
     elif row.to_key == row.from_key:
         raise loop_of(row)
     try:
@@ -127,10 +140,10 @@ def _save(row: Redirect) -> None:
     Redirect.objects.bulk_update(led_here, ["to_path", "to_key"])
 
 
-def _end_of(row: Redirect) -> str:
-    """Where visitors end up: behind every redirect that stands where this one leads."""
+def end_of_chain(row: Redirect) -> str:
+    """The address where visitors end up, behind every redirect that follows this one."""
     to_path, key = row.to_path, row.to_key
-    for _ in range(LONGEST_CHAIN):
+    for _ in range(MAX_CHAIN):
         if key == row.from_key:
             break
         following = (
@@ -155,30 +168,11 @@ def loop_of(row: Redirect) -> RuleViolation:
     )
 
 
-def _known(type_: int) -> int:
-    if type_ not in RedirectType.values:
-        raise invalid("type", gettext("type is 301 (for good) or 302 (for now)."))
-    return type_
-
-
 def _locked(redirect_id: UUID | str) -> Redirect:
-    """The redirect as it stands behind every other live write, and behind the hits that are counted."""
-    try:
-        id_ = UUID(str(redirect_id))
-    except ValueError:
-        raise _not_found(redirect_id) from None
+    """Lock the redirect, behind every other live write and behind the hits that are counted."""
     # In the order of posts that move: the content version, then redirects.
     events.lock_content_version()
-    row = Redirect.objects.select_for_update().filter(pk=id_).first()
-    if row is None:
-        raise _not_found(redirect_id)
-    return row
-
-
-def _not_found(redirect_id: object) -> NotFound:
-    return NotFound(
-        gettext("No redirect has the id %(redirect_id)s.") % {"redirect_id": str(redirect_id)[:80]}
-    )
+    return find_redirect(redirect_id, Redirect.objects.select_for_update())
 
 
 def _record(row: Redirect, actor: Actor, did: str) -> None:
@@ -189,7 +183,7 @@ def _record(row: Redirect, actor: Actor, did: str) -> None:
     )
 
 
-def allow(actor: Actor) -> None:
-    """Only people with the right change redirects."""
+def require_redirect_editor(actor: Actor) -> None:
+    """Raise unless the actor is a person with the right to change redirects."""
     actor.require_person("change redirects")
     actor.require("redirects.edit")

@@ -15,7 +15,7 @@ from content.services.vary import create_variation
 from core.errors import NotAllowed
 from core.events import content_version
 from core.models import Event
-from seo.sitemap import keeping
+from seo import sitemap
 from tests import make
 from tests.api_client import ApiClient
 from tests.seo.protocol import urls_of
@@ -122,9 +122,9 @@ def test_the_status_says_what_is_kept_and_a_rebuild_makes_it_anew() -> None:
 
 
 def test_a_rebuild_while_another_one_is_under_way_is_told_so(monkeypatch: Any) -> None:
-    monkeypatch.setattr(keeping, "_WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(sitemap, "_WAIT_SECONDS", 0.1)
 
-    with keeping._alone("http://testserver"):
+    with sitemap.build_lock("http://testserver"):
         answer = ApiClient("admin").write("POST", "/api/seo/sitemap/rebuild", expect=409)
 
     assert answer["code"] == "sitemap_busy"

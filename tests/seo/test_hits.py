@@ -10,8 +10,8 @@ from django.db import DatabaseError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from seo import hits as module
-from seo.hits import Hits
+from seo import middleware as module
+from seo.middleware import HitCounter
 from seo.models import Redirect
 from tests import make
 
@@ -25,7 +25,7 @@ def counted() -> dict[str, int]:
 def test_many_hits_are_one_write(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "WRITE_SECONDS", 600.0)
     one, two = make.redirect("/a", "/x"), make.redirect("/b", "/x")
-    hits = Hits()
+    hits = HitCounter()
 
     with CaptureQueriesContext(connection) as asked:
         for _ in range(50):
@@ -55,7 +55,7 @@ def test_a_visitor_waits_for_no_write(client: Client, monkeypatch: pytest.Monkey
 
 def test_a_database_that_is_busy_gets_them_later(monkeypatch: pytest.MonkeyPatch) -> None:
     row = make.redirect("/a", "/x")
-    hits = Hits()
+    hits = HitCounter()
     original = transaction.atomic
 
     def busy() -> None:
@@ -72,9 +72,9 @@ def test_a_database_that_is_busy_gets_them_later(monkeypatch: pytest.MonkeyPatch
 
 def test_too_many_redirects_are_written_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "WRITE_SECONDS", 600.0)
-    monkeypatch.setattr(module, "_MOST_WAITING", 2)
+    monkeypatch.setattr(module, "MAX_WAITING", 2)
     row = make.redirect("/a", "/x")
-    hits = Hits()
+    hits = HitCounter()
 
     for id_ in (row.pk, uuid4(), uuid4()):
         hits.add(id_)
@@ -88,7 +88,7 @@ def test_too_many_redirects_are_written_at_once(monkeypatch: pytest.MonkeyPatch)
 def test_they_are_written_by_a_thread_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "WRITE_SECONDS", 0.05)
     row = make.redirect("/a", "/x")
-    hits = Hits()
+    hits = HitCounter()
 
     hits.add(row.pk)
     timer = hits._timer

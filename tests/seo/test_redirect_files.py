@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from core.errors import NotAllowed, RuleViolation
 from core.models import Event
 from seo.models import Redirect
-from seo.redirect_lines import MOST_CHARACTERS, MOST_LINES
-from seo.services.importing import check_import, import_redirects
+from seo.redirect_csv import MAX_CHARACTERS, MAX_LINES
+from seo.services.redirect_import import check_import, import_redirects
 from tests import make
 from tests.api_client import ApiClient
 from tests.seo.leading import leads
@@ -103,7 +103,7 @@ def test_files_of_many_programs_are_read(csv: str) -> None:
         ("from,to\n/a,/a\n", "lines.2.toPath"),
         ("from,to\n/a,/b\n/b,/c\n/c,/a\n", "lines.2.toPath"),
         ("from,to\n/blog/tea,/b\n", "lines.2.fromPath"),
-        ("from,to\n" + "/a,/b\n" * (MOST_LINES + 1), f"lines.{MOST_LINES + 2}"),
+        ("from,to\n" + "/a,/b\n" * (MAX_LINES + 1), f"lines.{MAX_LINES + 2}"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_named_by_its_line(csv: str, key: str) -> None:
@@ -122,7 +122,7 @@ def test_what_does_not_fit_is_named_by_its_line(csv: str, key: str) -> None:
         {"csv": ""},
         {"csv": 1},
         {"csv": "/a,/b\x00"},
-        {"csv": "x" * (MOST_CHARACTERS + 1)},
+        {"csv": "x" * (MAX_CHARACTERS + 1)},
         {"csv": "/a,/b", "dryRun": "yes"},
         {"csv": "/a,/b", "more": 1},
     ],

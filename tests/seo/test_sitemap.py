@@ -14,7 +14,7 @@ from content.models import Post
 from content.services.publish import set_status
 from content.services.trash import delete_post
 from content.services.vary import create_variation
-from seo.sitemap import keeping
+from seo import sitemap
 from tests import make
 from tests.seo.protocol import Url, urls_of
 
@@ -171,7 +171,7 @@ def test_what_names_another_original_offers_no_languages() -> None:
     assert [set(url.languages) for url in listed()] == [{"en", "de", "x-default"}] * 2
 
     Post.objects.filter(pk=german.pk).update(canonical_url="https://other.example/tee")
-    keeping.drop(SITE)
+    sitemap.drop_sitemap(SITE)
 
     assert [set(url.languages) for url in listed()] == [set(), set()]
 
@@ -192,7 +192,7 @@ def test_it_is_read_in_as_many_queries_however_many_posts_there_are() -> None:
     post = make.post()
 
     def queries() -> int:
-        keeping.drop(SITE)
+        sitemap.drop_sitemap(SITE)
         with CaptureQueriesContext(connection) as caught:
             Client().get("/sitemap.xml")
         return len(caught)

@@ -14,8 +14,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from content.models import Post
-from seo.sitemap import keeping, rows
-from seo.sitemap.writing import Limits
+from seo import sitemap, sitemap_query
+from seo.sitemap import Limits
 from tests import make
 from tests.content.at_once import at_once
 from tests.seo.protocol import parts_of, urls_of
@@ -28,13 +28,13 @@ SITE = "http://testserver"
 def builds(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names that a sitemap was made for."""
     made: list[str] = []
-    original = keeping._made
+    original = sitemap.make_sitemap
 
-    def counted(origin: str) -> keeping.Build:
+    def counted(origin: str) -> sitemap.SitemapBuild:
         made.append(origin)
         return original(origin)
 
-    monkeypatch.setattr(keeping, "_made", counted)
+    monkeypatch.setattr(sitemap, "make_sitemap", counted)
     return made
 
 
@@ -128,7 +128,7 @@ def test_it_is_kept_for_five_minutes_and_then_made_anew_where_something_changed(
 def test_beyond_its_limit_an_index_names_the_parts(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeping, "LIMITS", Limits(urls=3))
+    monkeypatch.setattr(sitemap, "LIMITS", Limits(urls=3))
     many(7)
 
     names = parts_of(client.get("/sitemap.xml").getvalue())
@@ -143,7 +143,7 @@ def test_beyond_its_limit_an_index_names_the_parts(
 
 
 def test_up_to_its_limit_it_is_one_file(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeping, "LIMITS", Limits(urls=3))
+    monkeypatch.setattr(sitemap, "LIMITS", Limits(urls=3))
     many(3)
 
     assert len(urls_of(client.get("/sitemap.xml").getvalue(), most=3)) == 3
@@ -153,7 +153,7 @@ def test_up_to_its_limit_it_is_one_file(client: Client, monkeypatch: pytest.Monk
 def test_a_part_is_no_larger_than_the_protocol_allows(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeping, "LIMITS", Limits(size=600))
+    monkeypatch.setattr(sitemap, "LIMITS", Limits(size=600))
     many(9)
 
     names = parts_of(client.get("/sitemap.xml").getvalue())
@@ -205,23 +205,23 @@ def test_a_name_that_is_not_the_sites_is_refused(client: Client, settings: Any) 
 
 def test_who_finds_it_being_made_gets_the_old_one(builds: list[str]) -> None:
     make.post(slug="one")
-    old = keeping.current(SITE)
+    old = sitemap.current_sitemap(SITE)
     stale = {"fresh_until": 0.0, "version": -1}
-    cache.set(keeping._key(SITE), {**_values(old), **stale}, 60)
+    cache.set(sitemap.cache_key(SITE), {**_values(old), **stale}, 60)
 
-    with keeping._alone(SITE):
-        found = keeping.current(SITE)
+    with sitemap.build_lock(SITE):
+        found = sitemap.current_sitemap(SITE)
 
     assert (found.id, builds) == (old.id, [SITE])
-    assert keeping.current(SITE).id != old.id
+    assert sitemap.current_sitemap(SITE).id != old.id
 
 
 def test_where_nobody_finishes_it_one_is_told_to_come_again(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeping, "_WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(sitemap, "_WAIT_SECONDS", 0.1)
 
-    with keeping._alone(SITE):
+    with sitemap.build_lock(SITE):
         response = client.get("/sitemap.xml")
 
     assert (response.status_code, response["Retry-After"]) == (503, "30")
@@ -230,14 +230,14 @@ def test_where_nobody_finishes_it_one_is_told_to_come_again(
 
 def test_a_file_that_the_cache_lost_is_made_again(client: Client, builds: list[str]) -> None:
     make.post(slug="one")
-    build = keeping.current(SITE)
-    cache.delete(keeping._file_key(build.id, 0))
+    build = sitemap.current_sitemap(SITE)
+    cache.delete(sitemap.file_key(build.id, 0))
 
     assert len(urls_of(client.get("/sitemap.xml").getvalue())) == 1
     assert len(builds) == 2
 
 
-def _values(build: keeping.Build) -> dict[str, Any]:
+def _values(build: sitemap.SitemapBuild) -> dict[str, Any]:
     return {name: getattr(build, name) for name in build.__slots__}
 
 
@@ -245,13 +245,13 @@ def _values(build: keeping.Build) -> dict[str, Any]:
 @pytest.mark.django_db(transaction=True)
 def test_two_at_once_make_it_once(builds: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     make.post(slug="one")
-    original = rows.listed_posts
+    original = sitemap_query.listed_posts
 
     def slowly() -> Any:
         time.sleep(0.3)
         return original()
 
-    monkeypatch.setattr(keeping, "listed_posts", slowly)
+    monkeypatch.setattr(sitemap, "listed_posts", slowly)
 
     bodies = at_once(*[lambda: Client().get("/sitemap.xml").getvalue()] * 4)
 

@@ -16,7 +16,7 @@ from core.actor import Actor
 from core.errors import NotAllowed, RuleViolation
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
-from seo.tracing import Trace, trace
+from seo.trace import Trace, trace_address
 from tests import make
 from tests.api_client import ApiClient
 from tests.diagnostics.asking import told
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 
 
 def traced(path: str) -> Trace:
-    return trace(path, make.actor("admin"))
+    return trace_address(path, make.actor("admin"))
 
 
 def said(found: Trace) -> str:
@@ -116,8 +116,8 @@ def test_a_caller_who_may_not_see_posts_learns_of_no_draft() -> None:
     user = make.user("admin")
     narrow = Actor(user=user, via="api", permissions=frozenset({"seo.manage"}))
 
-    found = trace("/blog/plan", narrow)
-    other = trace("/blog/none", narrow)
+    found = trace_address("/blog/plan", narrow)
+    other = trace_address("/blog/none", narrow)
 
     assert "Secret plan" not in said(found)
     assert said(found).replace("plan", "none") == said(other)
@@ -160,7 +160,7 @@ def test_threat_26_odd_paths_are_answered(path: str) -> None:
 
 def test_only_who_manages_seo_may_ask() -> None:
     with pytest.raises(NotAllowed):
-        trace("/x", make.actor("editor"))
+        trace_address("/x", make.actor("editor"))
 
 
 def call(**principal: Any) -> Any:

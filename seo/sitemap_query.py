@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 from django.conf import settings
 from django.db import connection, transaction
 
-_AT_A_TIME: Final = 2000
+_ROWS_A_FETCH: Final = 2000
 
 
-class Translation(NamedTuple):
+class ListedTranslation(NamedTuple):
     """A post of a translation group, as far as addresses need it."""
 
     locale: str
@@ -22,18 +22,18 @@ class Translation(NamedTuple):
     canonical: str
 
 
-class Listed(NamedTuple):
+class ListedPost(NamedTuple):
     """A post of the sitemap; `translations` holds itself too, and is empty where there is no other."""
 
     path: str
     canonical: str
     changed: str
-    translations: tuple[Translation, ...]
+    translations: tuple[ListedTranslation, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
-    """What the databases say differently."""
+class _Dialect:
+    """The expressions that the databases write differently."""
 
     indexed: str
     moment: str
@@ -42,14 +42,14 @@ class _Words:
     below: str
 
 
-_POSTGRESQL: Final = _Words(
+_POSTGRESQL: Final = _Dialect(
     indexed="coalesce({post}.robots_json -> 'index', 'null'::jsonb) <> 'false'::jsonb",
     moment="to_char({value} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')",
     group="json_agg(json_build_array({values}))::text",
     first="ARRAY[numbered.n]",
     below="tree.place || numbered.n",
 )
-_SQLITE: Final = _Words(
+_SQLITE: Final = _Dialect(
     indexed="json_type({post}.robots_json, '$.index') IS NOT 'false'",
     moment="strftime('%%Y-%%m-%%dT%%H:%%M:%%SZ', {value})",
     group="json_group_array(json_array({values}))",
@@ -58,21 +58,23 @@ _SQLITE: Final = _Words(
 )
 
 
-def listed_posts() -> Iterator[Listed]:
+def listed_posts() -> Iterator[ListedPost]:
     """Every post of the sitemap: by hierarchy and order, a parent before what stands below it.
 
     The rows stream: memory stays the same. A parent that is not listed itself still says where its children stand.
     """
     locales = list(settings.CMS_ENV.locales)
-    with _reading(), connection.chunked_cursor() as cursor:
-        cursor.execute(sql(), locales * 2)
-        while rows := cursor.fetchmany(_AT_A_TIME):
-            yield from map(_listed, rows)
+    with _streaming(), connection.chunked_cursor() as cursor:
+        cursor.execute(listed_posts_sql(), locales * 2)
+        while rows := cursor.fetchmany(_ROWS_A_FETCH):
+            for path, canonical, changed, found in rows:
+                translations = [ListedTranslation(*item) for item in json.loads(found or "[]")]
+                yield ListedPost(path, canonical, changed, tuple(translations))
 
 
 @contextmanager
-def _reading() -> Iterator[None]:
-    """On PostgreSQL rows stream within a transaction; on SQLite one would keep writers waiting."""
+def _streaming() -> Iterator[None]:
+    """Open a transaction on PostgreSQL, where rows stream within one; on SQLite it would keep writers waiting."""
     if connection.vendor != "postgresql":
         yield
         return
@@ -86,7 +88,7 @@ def _reading() -> Iterator[None]:
 
 
 def count_listed() -> int:
-    """How many posts the sitemap has."""
+    """Return the number of posts that the sitemap has."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT count(*) FROM content_post post WHERE {_is_listed('post')}",  # noqa: S608  # our own words
@@ -95,11 +97,11 @@ def count_listed() -> int:
         return int(cursor.fetchone()[0])
 
 
-def sql() -> str:
+def listed_posts_sql() -> str:
     """The one query; its parameters are the locales, twice."""
-    words = _words()
+    dialect = _dialect()
     values = "other.locale, other.path, coalesce(other.canonical_url, '')"
-    moment = words.moment.format(
+    moment = dialect.moment.format(
         value="coalesce(post.updated_at, post.published_at, post.created_at)"
     )
     return f"""
@@ -107,11 +109,11 @@ def sql() -> str:
             SELECT id, parent_id, row_number() OVER (ORDER BY order_index, created_at, id) AS n
             FROM content_post WHERE variation_of_id IS NULL
         ), tree (id, place) AS (
-            SELECT id, {words.first} FROM numbered WHERE parent_id IS NULL
+            SELECT id, {dialect.first} FROM numbered WHERE parent_id IS NULL
             UNION ALL
-            SELECT numbered.id, {words.below} FROM tree JOIN numbered ON numbered.parent_id = tree.id
+            SELECT numbered.id, {dialect.below} FROM tree JOIN numbered ON numbered.parent_id = tree.id
         ), translated AS (
-            SELECT translation_group, {words.group.format(values=values)} AS found
+            SELECT translation_group, {dialect.group.format(values=values)} AS found
             FROM content_post other WHERE {_is_listed("other")}
             GROUP BY translation_group HAVING count(*) > 1
         )
@@ -128,15 +130,9 @@ def _is_listed(post: str) -> str:
     return (
         f"{post}.deleted_at IS NULL AND {post}.variation_of_id IS NULL AND {post}.status = 'published' "
         f"AND NOT {post}.is_placeholder AND {post}.path <> '' AND {post}.locale IN ({locales}) "
-        f"AND {_words().indexed.format(post=post)}"
+        f"AND {_dialect().indexed.format(post=post)}"
     )
 
 
-def _words() -> _Words:
+def _dialect() -> _Dialect:
     return _POSTGRESQL if connection.vendor == "postgresql" else _SQLITE
-
-
-def _listed(row: tuple[str, str, str, str | None]) -> Listed:
-    path, canonical, changed, found = row
-    translations = tuple(Translation(*item) for item in json.loads(found)) if found else ()
-    return Listed(path, canonical, changed, translations)

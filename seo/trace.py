@@ -1,9 +1,9 @@
-"""Why an address answers as it does: every step on the way to a page, a redirect or nothing. Changes nothing."""
+"""Trace why an address answers as it does: every step on the way to a page, a redirect or nothing."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -33,16 +33,16 @@ from seo.queries import target_of
 
 Outcome = Literal["page", "list", "system", "moved", "redirect", "nothing"]
 StepName = Literal["address", "locale", "system", "post", "list", "form", "redirect", "pattern"]
-_SHAPES: Final[Mapping[str, str]] = {
+_VARIABLE_PATTERNS: Final[Mapping[str, str]] = {
     "slug": r"[^/]+", "path": r".+", "locale": r"[^/]+", "yyyy": r"\d{4}", "mm": r"\d\d", "dd": r"\d\d",
 }  # fmt: skip
-_OWN: Final = (SEARCH, LLMS)
-_MOST: Final = 20
+_SYSTEM_PAGES: Final = (SEARCH, LLMS)
+_MAX_POSTS: Final = 20
 """Posts that one step looks at."""
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TraceStep:
     """`name` says what was asked, `found` whether it decided; `sentence` is for a person."""
 
     name: StepName
@@ -53,32 +53,24 @@ class Step:
 
 @dataclass(slots=True)
 class Trace:
-    """The way of an address through the site."""
+    """The steps of an address through the site, and what it ends with."""
 
     path: str
     outcome: Outcome = "nothing"
     status: int = 404
     location: str | None = None
-    steps: list[Step] = field(default_factory=list)
+    steps: list[TraceStep] = field(default_factory=list)
 
     def add(self, name: str, found: bool, sentence: str, **facts: object) -> None:
-        self.steps.append(Step(name, found, sentence, facts))  # type: ignore[arg-type]  # its own names
+        self.steps.append(TraceStep(name, found, sentence, facts))  # type: ignore[arg-type]  # its own names
 
-    def ends(self, outcome: Outcome, status: int, location: str | None = None) -> None:
+    def end(self, outcome: Outcome, status: int, location: str | None = None) -> None:
         self.outcome, self.status, self.location = outcome, status, location
 
 
-def trace(path: str, actor: Actor) -> Trace:
+def trace_address(path: str, actor: Actor) -> Trace:
     """The steps that answer a path. Drafts are spoken of only to who may see posts."""
     actor.require_diagnosis("seo.manage")
-    found = Trace(_checked(path))
-    _follow(found, locale_of(found.path))
-    if found.outcome in ("nothing", "redirect"):
-        _explain(found, locale_of(found.path), actor)
-    return found
-
-
-def _checked(path: str) -> str:
     path = path.split("#")[0].split("?")[0]
     if not path.startswith("/") or path.startswith("//"):
         raise invalid("path", _("path is a path of this site: it begins with one /."))
@@ -88,68 +80,69 @@ def _checked(path: str) -> str:
             _("path has at most %(address_max)s characters, all of them printable.")
             % {"address_max": f"{ADDRESS_MAX:,}"},
         )
-    return path
+    found = Trace(path)
+    follow_address(found, locale_of(path))
+    if found.outcome in ("nothing", "redirect"):
+        explain_patterns(found, locale_of(path), actor)
+    return found
 
 
-def _follow(found: Trace, locale: str) -> None:
-    """The way of the site itself, until something answers."""
+def follow_address(found: Trace, locale: str) -> None:
+    """Take the steps that the site takes itself, until something answers."""
     path, form = found.path, canonical_form(found.path)
-    found.add("address", form == path, _of_form(path, form), canonicalPath=form)
+    written = _("%(path)s is written as the site writes it.") % {"path": path}
+    other = _("The site writes it %(form)s.") % {"form": form}
+    found.add("address", form == path, written if form == path else other, canonicalPath=form)
     found.add("locale", True, f"The language of the address is {locale}.", locale=locale)
-    if _is_system(found):
+    if try_system(found):
         return
-    if _is_published(found, path, locale, "page", 200):
+    if try_post(found, path, locale, "page", 200):
         return
-    if _is_list(found, path, locale) or _is_other_form(found, path, locale):
+    if try_list(found, path, locale) or try_feed_or_markdown(found, path, locale):
         return
-    if form != path and _is_published(found, form, locale_of(form), "moved", 301):
+    if form != path and try_post(found, form, locale_of(form), "moved", 301):
         found.location = form
         return
-    if form != path and (_own_part(form) in _OWN or listing_at(form, locale_of(form))):
-        found.ends("moved", 301, form)
+    if form != path and (
+        _without_locale(form) in _SYSTEM_PAGES or listing_at(form, locale_of(form))
+    ):
+        found.end("moved", 301, form)
         return
     target = target_of(path)
     if target is None:
         found.add("redirect", False, f"No redirect that is active leads on from {form}.")
         return
     found.add("redirect", True, f"A redirect leads to {target.to_path}.", redirectId=str(target.id))
-    found.ends("redirect", target.status, target.to_path)
+    found.end("redirect", target.status, target.to_path)
 
 
-def _of_form(path: str, form: str) -> str:
-    return (
-        _("%(path)s is written as the site writes it.") % {"path": path}
-        if form == path
-        else _("The site writes it %(form)s.") % {"form": form}
-    )
-
-
-def _is_system(found: Trace) -> bool:
-    """Whether something else than the site's pages answers: the admin, the API, files, the sitemap."""
+def try_system(found: Trace) -> bool:
+    """Add the step where something else than a page answers: the admin, the API, files, the sitemap."""
     try:
         match = resolve(found.path)
     except Resolver404:
         match = None
-    own = _own_part(found.path)
-    if match is not None and match.url_name == "page" and own not in _OWN:
+    own = _without_locale(found.path)
+    if match is not None and match.url_name == "page" and own not in _SYSTEM_PAGES:
         return False
-    what = own if own in _OWN else (match.url_name if match else None)
+    what = own if own in _SYSTEM_PAGES else (match.url_name if match else None)
     found.add(
         "system",
         True,
         "The system answers here itself; no post and no redirect is looked for.",
         view=what,
     )
-    found.ends("system", 200)
+    found.end("system", 200)
     return True
 
 
-def _own_part(path: str) -> str:
-    """What stands behind the prefix of the language."""
+def _without_locale(path: str) -> str:
+    """The path behind the prefix of the language."""
     return path.removeprefix(home_of(locale_of(path)))
 
 
-def _is_published(found: Trace, path: str, locale: str, outcome: Outcome, status: int) -> bool:
+def try_post(found: Trace, path: str, locale: str, outcome: Outcome, status: int) -> bool:
+    """Add the step of the published post at a path. Returns whether there is one."""
     post = published_posts().filter(path=path, locale=locale).order_by("published_at", "id").first()
     if post is None:
         found.add("post", False, f"No published post stands at {path}.")
@@ -160,11 +153,12 @@ def _is_published(found: Trace, path: str, locale: str, outcome: Outcome, status
         "path": path,
     }
     found.add("post", True, sentence, postId=str(post.pk), type=post.type)
-    found.ends(outcome, status)
+    found.end(outcome, status)
     return True
 
 
-def _is_list(found: Trace, path: str, locale: str) -> bool:
+def try_list(found: Trace, path: str, locale: str) -> bool:
+    """Add the step of a list of posts. Returns whether it is shown."""
     listing = listing_at(path, locale)
     if listing is None:
         return False
@@ -173,31 +167,31 @@ def _is_list(found: Trace, path: str, locale: str) -> bool:
     sentence = _("The list of %(type)s posts %(why)s") % {"type": listing.type, "why": why}
     found.add("list", is_shown, sentence, type=listing.type, term=listing.term or None)
     if is_shown:
-        found.ends("list", 200)
+        found.end("list", 200)
     return is_shown
 
 
-def _is_other_form(found: Trace, path: str, locale: str) -> bool:
-    """A feed of a list, or a page as Markdown."""
+def try_feed_or_markdown(found: Trace, path: str, locale: str) -> bool:
+    """Add the step of the feed of a list, or of a page as Markdown."""
     type_ = feed_at(path, locale)
     page = page_in_markdown(path)
-    if type_ is not None and _is_list(found, list_path(type_, locale), locale):
+    if type_ is not None and try_list(found, list_path(type_, locale), locale):
         found.add("form", True, f"{path} is its feed.")
         return True
     if page is None:
         return False
-    if _is_published(found, page, locale, "page", 200) or _is_list(found, page, locale):
+    if try_post(found, page, locale, "page", 200) or try_list(found, page, locale):
         found.add("form", True, f"{path} is its page as Markdown.")
         return True
     return False
 
 
-def _explain(found: Trace, locale: str, actor: Actor) -> None:
-    """What would have stood there: each pattern that the path fits, and the posts that it could mean."""
+def explain_patterns(found: Trace, locale: str, actor: Actor) -> None:
+    """Add a step for each URL pattern: whether the path fits, and the posts that it could mean."""
     may_see = actor.can("posts.view")
     for type_ in post_types:
         pattern = pattern_of(type_.name, locale)
-        slug = _slug_in(pattern, found.path, locale)
+        slug = slug_in(pattern, found.path, locale)
         if slug is None:
             found.add(
                 "pattern",
@@ -208,8 +202,13 @@ def _explain(found: Trace, locale: str, actor: Actor) -> None:
             )
             continue
         posts = Post.objects.filter(type=type_.name, locale=locale, slug=slug, variation_of=None)
-        seen = [post for post in posts.order_by("pk")[:_MOST] if may_see or _is_live(post)]
-        sentences = [_why_not(post) for post in seen] or [
+        seen = [
+            post
+            for post in posts.order_by("pk")[:_MAX_POSTS]
+            if may_see
+            or (post.status == "published" and not post.deleted_at and not post.is_placeholder)
+        ]
+        sentences = [explain_post(post) for post in seen] or [
             f"There is no {type_.name} of the slug {slug!r}."
         ]
         found.add(
@@ -218,11 +217,8 @@ def _explain(found: Trace, locale: str, actor: Actor) -> None:
         )  # fmt: skip
 
 
-def _is_live(post: Post) -> bool:
-    return post.status == "published" and post.deleted_at is None and not post.is_placeholder
-
-
-def _why_not(post: Post) -> str:
+def explain_post(post: Post) -> str:
+    """A sentence about the state of a post that a path could mean."""
     name = f"The {post.type} {post.title!r}"
     if post.deleted_at is not None:
         return _("%(name)s is in the trash.") % {"name": name}
@@ -237,25 +233,19 @@ def _why_not(post: Post) -> str:
     return _("%(name)s stands at %(path)s.") % {"name": name, "path": post.path}
 
 
-def _slug_in(pattern: str, path: str, locale: str) -> str | None:
+def slug_in(pattern: str, path: str, locale: str) -> str | None:
     """The slug that a path has by a pattern; None where it does not fit."""
     prefix = "" if locale == settings.CMS_ENV.default_locale else f"/{locale}"
     bare = path.removeprefix(prefix)
     if canonical_form(path) == home_of(locale):
         return HOME_SLUG if "{path}" in pattern else None
-    fitting = re.fullmatch(_expression(pattern.removeprefix("/{locale}")), bare.rstrip("/"))
+    expression = ""
+    for piece in re.split(r"(\{\w+\})", pattern.removeprefix("/{locale}")):
+        name = piece[1:-1]
+        is_variable = piece.startswith("{") and name in _VARIABLE_PATTERNS
+        expression += f"(?P<{name}>{_VARIABLE_PATTERNS[name]})" if is_variable else re.escape(piece)
+    fitting = re.fullmatch(expression, bare.rstrip("/"))
     if fitting is None:
         return None
     values = fitting.groupdict()
     return values.get("slug") or values["path"].rsplit("/", 1)[-1]
-
-
-def _expression(pattern: str) -> str:
-    return "".join(_pieces(pattern))
-
-
-def _pieces(pattern: str) -> Iterator[str]:
-    for piece in re.split(r"(\{\w+\})", pattern):
-        name = piece[1:-1]
-        is_variable = piece.startswith("{") and name in _SHAPES
-        yield f"(?P<{name}>{_SHAPES[name]})" if is_variable else re.escape(piece)

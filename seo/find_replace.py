@@ -8,8 +8,8 @@ from typing import Any, Final
 from core.actor import Actor
 from core.errors import RuleViolation
 from core.replacing import Edit, Hand, Place, batches
-from seo.addresses import clean_from, clean_to
 from seo.models import Redirect
+from seo.redirect_paths import clean_from, clean_to
 from seo.services.redirects import change_redirect
 
 REDIRECTS: Final = "redirects"
@@ -38,21 +38,22 @@ class RedirectSource:
             for row in Redirect.objects.filter(pk__in=part).order_by("pk"):
                 hand = Hand(edit, REDIRECTS, row.pk)
                 try:
-                    _change(row, hand, actor, writes=edit.writes)
+                    self._change_row(row, hand, actor, writes=edit.writes)
                 except RuleViolation as error:
                     edit.refuse(f"{REDIRECTS}.{row.pk}", error)
                     continue
                 places += hand.places
         return places
 
-
-def _change(row: Redirect, hand: Hand, actor: Actor, *, writes: bool) -> None:
-    from_path = str(hand.take("fromPath", row.from_path))
-    to_path = str(hand.take("toPath", row.to_path))
-    if not hand.places:
-        return
-    if writes:
-        row = change_redirect(redirect_id=row.pk, actor=actor, from_path=from_path, to_path=to_path)
-        hand.settle({"fromPath": row.from_path, "toPath": row.to_path})
-    else:
-        hand.settle({"fromPath": clean_from(from_path), "toPath": clean_to(to_path)})
+    def _change_row(self, row: Redirect, hand: Hand, actor: Actor, *, writes: bool) -> None:
+        from_path = str(hand.take("fromPath", row.from_path))
+        to_path = str(hand.take("toPath", row.to_path))
+        if not hand.places:
+            return
+        if writes:
+            row = change_redirect(
+                redirect_id=row.pk, actor=actor, from_path=from_path, to_path=to_path
+            )
+            hand.settle({"fromPath": row.from_path, "toPath": row.to_path})
+        else:
+            hand.settle({"fromPath": clean_from(from_path), "toPath": clean_to(to_path)})

@@ -1,4 +1,4 @@
-"""What a redirect may lead from and to. Knows no table."""
+"""The paths that a redirect may lead from, and the addresses that it may lead to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from content.richtext.links import safe_href
 from content.rules.url_patterns import RESERVED
 from content.site.addresses import canonical_form
-from core.errors import RuleViolation, invalid
+from core.errors import invalid
 from seo.models import ADDRESS_MAX
 
 _SERVED: Final = RESERVED - {"media"}
@@ -53,7 +53,7 @@ def clean_to(value: object) -> str:
         address = _absolute(address)
     # Decoded as well: what a reader decodes once more must still be no other site's address.
     if address is None or safe_href(unquote(address)) is None:
-        raise _no_target()
+        raise invalid("toPath", _("toPath is a path of this site or an absolute http(s) address."))
     if len(address) > ADDRESS_MAX:
         raise invalid(
             "toPath",
@@ -77,10 +77,6 @@ def _absolute(address: str) -> str | None:
     return address if is_web else None
 
 
-def _no_target() -> RuleViolation:
-    return invalid("toPath", _("toPath is a path of this site or an absolute http(s) address."))
-
-
 def path_in(to_path: str) -> str:
     """The path that an address of this site has, in its one form; empty for another site."""
     if not to_path.startswith("/"):
@@ -101,7 +97,7 @@ def query_of(to_path: str) -> str:
 
 
 def key_of(path: str) -> str:
-    """What an index finds a path by; empty for none."""
+    """The hash that an index finds a path by; empty for none."""
     return hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest() if path else ""
 
 

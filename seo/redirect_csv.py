@@ -1,4 +1,4 @@
-"""Redirects as lines of CSV, read and written. Knows no rule of the table."""
+"""Redirects as lines of CSV, read and written."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from django.utils.translation import gettext as _
 
 from core.csv_lines import first_line, line
 from core.errors import RuleViolation
-from seo.addresses import clean_from, clean_to
 from seo.models import Redirect, RedirectType
+from seo.redirect_paths import clean_from, clean_to
 
-MOST_LINES: Final = 5000
-MOST_CHARACTERS: Final = 2_000_000
+MAX_LINES: Final = 5000
+MAX_CHARACTERS: Final = 2_000_000
 COLUMNS: Final = ("fromPath", "toPath", "type", "active")
-_TOLD: Final = ("automatic", "hits", "locale")
-"""Columns of an export that an import reads over."""
+_EXPORT_ONLY: Final = ("automatic", "hits", "locale")
+"""Columns of an export that an import ignores."""
 _NAMES: Final = {
-    name.lower(): name for name in (*COLUMNS, *_TOLD)
+    name.lower(): name for name in (*COLUMNS, *_EXPORT_ONLY)
 } | {"from": "fromPath", "to": "toPath", "status": "type", "code": "type"}  # fmt: skip
 _YES: Final = {
     "": True,
@@ -36,7 +36,7 @@ _YES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RedirectLine:
     """A redirect as a line asks for it."""
 
     number: int
@@ -47,72 +47,79 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """What is wrong with a line; `field` is a column, or empty for the whole line."""
+class LineProblem:
+    """A fault of a line; `field` is a column, or empty for the whole line."""
 
     line: int
     field: str
     sentence: str
 
 
-def exported(rows: QuerySet[Redirect]) -> Iterator[str]:
+def export_lines(rows: QuerySet[Redirect]) -> Iterator[str]:
     """The lines of a file that an import takes back."""
-    yield first_line([*COLUMNS, *_TOLD])
+    yield first_line([*COLUMNS, *_EXPORT_ONLY])
     for row in rows.iterator(chunk_size=500):
         own = (row.from_path, row.to_path, row.type, row.is_active)
         yield line([*own, row.is_automatic, row.hits, row.locale])
 
 
-def read(text: str) -> tuple[list[Line], list[Problem]]:
+def read_lines(text: str) -> tuple[list[RedirectLine], list[LineProblem]]:
     """The lines of a file, and what is wrong with others.
 
     Commas, semicolons or tabs part the columns, as the first line has them. That one names the columns, or is a
     redirect itself: from, to, type, active.
     """
     text = text.removeprefix("\ufeff")
-    if len(text) > MOST_CHARACTERS:
-        return [], [Problem(1, "", f"A file has at most {MOST_CHARACTERS:,} characters.")]
-    reader = csv.reader(StringIO(text, newline=""), delimiter=_parted_by(text), strict=True)
-    lines: list[Line] = []
-    problems: list[Problem] = []
+    if len(text) > MAX_CHARACTERS:
+        return [], [LineProblem(1, "", f"A file has at most {MAX_CHARACTERS:,} characters.")]
+    first = text.lstrip("\r\n").split("\n", 1)[0][:1000]
+    delimiter = max(",;\t", key=first.count)
+    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    lines: list[RedirectLine] = []
+    problems: list[LineProblem] = []
     columns: Sequence[str] | None = None
     try:
         for cells in reader:
             if not any(cell.strip() for cell in cells):
                 continue
             if columns is None:
-                columns, is_header = _columns(cells)
+                columns, is_header = read_columns(cells)
                 if is_header:
                     continue
-            if len(lines) + len(problems) >= MOST_LINES:
+            if len(lines) + len(problems) >= MAX_LINES:
                 sentence = _("A file has at most %(most_lines)s redirects.") % {
-                    "most_lines": f"{MOST_LINES:,}"
+                    "most_lines": f"{MAX_LINES:,}"
                 }
-                return [], [Problem(reader.line_num, "", sentence)]
+                return [], [LineProblem(reader.line_num, "", sentence)]
             try:
-                lines.append(_line(reader.line_num, columns, cells))
+                lines.append(read_line(reader.line_num, columns, cells))
             except RuleViolation as error:
                 problems.append(problem_of(reader.line_num, error))
     except csv.Error as error:
-        problems.append(Problem(reader.line_num, "", f"The line is no CSV: {error}."))
+        problems.append(LineProblem(reader.line_num, "", f"The line is no CSV: {error}."))
     except RuleViolation as error:
         problems.append(problem_of(1, error))
     if not lines and not problems:
-        problems.append(Problem(1, "", "There is no redirect in it."))
-    return lines, problems + _doubles(lines)
+        problems.append(LineProblem(1, "", "There is no redirect in it."))
+    seen: dict[str, int] = {}
+    for item in lines:
+        first_number = seen.setdefault(item.from_path, item.number)
+        if first_number != item.number:
+            sentence = _("Line %(first)s leads on from %(from_path)s already.") % {
+                "first": first_number,
+                "from_path": item.from_path,
+            }
+            problems.append(LineProblem(item.number, "fromPath", sentence))
+    return lines, problems
 
 
-def problem_of(number: int, error: RuleViolation) -> Problem:
-    return Problem(number, next(iter(error.details), ""), error.message)
+def problem_of(number: int, error: RuleViolation) -> LineProblem:
+    """The problem that a refusal of one line amounts to."""
+    return LineProblem(number, next(iter(error.details), ""), error.message)
 
 
-def _parted_by(text: str) -> str:
-    first = text.lstrip("\r\n").split("\n", 1)[0][:1000]
-    return max(",;\t", key=first.count)
-
-
-def _columns(cells: Sequence[str]) -> tuple[Sequence[str], bool]:
-    """What the columns are, and whether the first line says so."""
+def read_columns(cells: Sequence[str]) -> tuple[Sequence[str], bool]:
+    """The columns of a file by its first line, and whether that line is a header."""
     if cells[0].strip().startswith("/"):
         return COLUMNS, False
     names = [_NAMES.get(cell.strip().lower().replace("_", "").replace(" ", "")) for cell in cells]
@@ -129,42 +136,27 @@ def _columns(cells: Sequence[str]) -> tuple[Sequence[str], bool]:
     return found, True
 
 
-def _line(number: int, columns: Sequence[str], cells: Sequence[str]) -> Line:
+def read_line(number: int, columns: Sequence[str], cells: Sequence[str]) -> RedirectLine:
+    """The redirect of one line. Raises `RuleViolation` by column."""
     if len(cells) > len(columns):
         raise RuleViolation(
             _("The line has %(number)s columns, not %(number_2)s.")
             % {"number": len(cells), "number_2": len(columns)}
         )
-    values = dict(zip(columns, map(_bare, cells), strict=False))
+    values = {}
+    for column, cell in zip(columns, map(str.strip, cells), strict=False):
+        # The apostrophe that keeps a spreadsheet from taking a text for a formula goes.
+        is_escaped = cell[:1] == "'" and cell[1:2] in ("=", "+", "-", "@")
+        values[column] = cell[1:] if is_escaped else cell
     type_, active = values.get("type", ""), values.get("active", "").lower()
     if type_ not in ("", *map(str, RedirectType.values)):
         raise RuleViolation(_("type is 301 (for good) or 302 (for now)."), details={"type": [""]})
     if active not in _YES:
         raise RuleViolation(_("active is true or false."), details={"active": [""]})
-    return Line(
+    return RedirectLine(
         number,
         clean_from(values.get("fromPath", "")),
         clean_to(values.get("toPath", "")),
         int(type_ or RedirectType.PERMANENT),
         _YES[active],
     )
-
-
-def _bare(cell: str) -> str:
-    """Without the apostrophe that keeps a spreadsheet from taking a text for a formula."""
-    cell = cell.strip()
-    return cell[1:] if cell[:1] == "'" and cell[1:2] in ("=", "+", "-", "@") else cell
-
-
-def _doubles(lines: Sequence[Line]) -> list[Problem]:
-    seen: dict[str, int] = {}
-    problems = []
-    for item in lines:
-        first = seen.setdefault(item.from_path, item.number)
-        if first != item.number:
-            sentence = _("Line %(first)s leads on from %(from_path)s already.") % {
-                "first": first,
-                "from_path": item.from_path,
-            }
-            problems.append(Problem(item.number, "fromPath", sentence))
-    return problems

@@ -1,0 +1,194 @@
+"""Import many redirects at once, all of them or none. What is there already changes, the rest is new."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from content.queries import published_posts
+from core import events
+from core.actor import Actor
+from core.errors import RuleViolation
+from core.json import JsonObject
+from core.replacing import batches
+from seo.models import Redirect
+from seo.redirect_csv import LineProblem, RedirectLine, problem_of, read_lines
+from seo.redirect_paths import key_of, query_of, with_query
+from seo.services.redirects import MAX_CHAIN, aim, loop_of, require_redirect_editor
+
+_BATCH_ROWS: Final = 500
+_MAX_PROBLEMS_TOLD: Final = 100
+_WRITTEN_COLUMNS: Final = ("to_path", "to_key", "type", "is_active", "updated_at")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    """The numbers of an import, done or only checked."""
+
+    created: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    problems: list[LineProblem] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class ImportPlan:
+    """The rows of the lines, and of redirects that lead to them, as they will be."""
+
+    new: list[Redirect] = field(default_factory=list)
+    changed: list[Redirect] = field(default_factory=list)
+    led_here: list[Redirect] = field(default_factory=list)
+    unchanged: int = 0
+    problems: list[LineProblem] = field(default_factory=list)
+
+    @property
+    def outcome(self) -> ImportResult:
+        return ImportResult(len(self.new), len(self.changed), self.unchanged, self.problems)
+
+
+def check_import(*, text: str, actor: Actor) -> ImportResult:
+    """Check an import without changing anything. Returns its numbers and every line that is refused."""
+    require_redirect_editor(actor)
+    return plan_import(*read_lines(text)).outcome
+
+
+@transaction.atomic
+def import_redirects(*, text: str, actor: Actor) -> ImportResult:
+    """Lead on from each line's address. One line that is refused, and nothing is changed: `RuleViolation`."""
+    require_redirect_editor(actor)
+    lines, problems = read_lines(text)
+    # As every writer of redirects does, so that nobody closes a loop meanwhile.
+    events.lock_content_version()
+    plan = plan_import(lines, problems)
+    if plan.problems:
+        raise refuse_import(plan.problems)
+    for row in plan.changed + plan.led_here:
+        row.updated_at = timezone.now()
+    Redirect.objects.bulk_create(plan.new, batch_size=_BATCH_ROWS)
+    Redirect.objects.bulk_update(
+        plan.changed + plan.led_here, _WRITTEN_COLUMNS, batch_size=_BATCH_ROWS
+    )
+    if plan.new or plan.changed:
+        counts = {"created": len(plan.new), "changed": len(plan.changed)}
+        payload: JsonObject = {"what": "redirect", "did": "imported", **counts}
+        events.record("content.changed", actor=actor, payload=payload)
+    return plan.outcome
+
+
+def plan_import(lines: Sequence[RedirectLine], problems: Sequence[LineProblem]) -> ImportPlan:
+    """Check the lines against each other and against the redirects and posts that stand."""
+    plan = ImportPlan(problems=list(problems))
+    if plan.problems:
+        return plan  # what the other lines would do depends on these
+    standing = {
+        row.from_key: row
+        for row in find_by_key("from_key", [key_of(item.from_path) for item in lines])
+    }
+    paths_in_use: set[str] = set()
+    for part in batches([item.from_path for item in lines if item.is_active]):
+        paths_in_use.update(published_posts().filter(path__in=part).values_list("path", flat=True))
+    rows = []
+    for item in lines:
+        row = Redirect(type=item.type, is_active=item.is_active)
+        present = standing.get(key_of(item.from_path))
+        if present is not None:
+            row.pk, row.created_at, row.hits = present.pk, present.created_at, present.hits
+            row.is_automatic = present.is_automatic
+            row._state.adding = False
+        aim(row, item.from_path, item.to_path)
+        rows.append((item, row))
+    chains = RedirectChains([row for _, row in rows])
+    for item, row in rows:
+        before = standing.get(row.from_key)
+        try:
+            if item.is_active and item.from_path in paths_in_use:
+                sentence = gettext("A published post stands at %(from_path)s.") % {
+                    "from_path": item.from_path
+                }
+                raise RuleViolation(sentence, details={"fromPath": [sentence]})
+            aim(row, row.from_path, chains.end_of(row))
+        except RuleViolation as error:
+            plan.problems.append(problem_of(item.number, error))
+            continue
+        if before is None:
+            plan.new.append(row)
+        elif (before.to_path, before.type, before.is_active) != (
+            row.to_path,
+            row.type,
+            row.is_active,
+        ):
+            plan.changed.append(row)
+        else:
+            plan.unchanged += 1
+    if not plan.problems:
+        # Redirects that led to where one of these leads on from now: they lead to its end.
+        ends = {row.from_key: row.to_path for _, row in rows if row.is_active}
+        plan.led_here = [
+            other
+            for other in find_by_key("to_key", ends)
+            if other.is_active and other.from_key not in ends
+        ]
+        for other in plan.led_here:
+            to_path = with_query(ends[other.to_key], query_of(other.to_path))
+            aim(other, other.from_path, to_path)
+    return plan
+
+
+class RedirectChains:
+    """Follows redirects to their end: those of the import and, where it has none, those that stand."""
+
+    def __init__(self, rows: Sequence[Redirect]) -> None:
+        own = {row.from_key for row in rows}
+        self._leads = {row.from_key: (row.to_path, row.to_key) for row in rows if row.is_active}
+        wanted = {row.to_key for row in rows}
+        for _ in range(MAX_CHAIN):
+            wanted = wanted - set(self._leads) - own - {""}
+            found = [row for row in find_by_key("from_key", wanted) if row.is_active]
+            if not found:
+                break
+            self._leads |= {row.from_key: (row.to_path, row.to_key) for row in found}
+            wanted = {row.to_key for row in found}
+
+    def end_of(self, row: Redirect) -> str:
+        """The address that the row leads straight to; a loop is a `RuleViolation`."""
+        to_path, key = row.to_path, row.to_key
+        if not row.is_active:
+            if key == row.from_key:
+                raise loop_of(row)
+            return to_path
+        for _ in range(MAX_CHAIN):
+            if key == row.from_key:
+                break
+            if key not in self._leads:
+                return to_path
+            following, key = self._leads[key]
+            to_path = with_query(following, query_of(to_path))
+        raise loop_of(row)
+
+
+def find_by_key(column: str, keys: Iterable[str]) -> Iterator[Redirect]:
+    """The redirects that have one of these keys in a column, a batch at a time."""
+    for part in batches(sorted(keys)):
+        yield from Redirect.objects.filter(**{f"{column}__in": part})
+
+
+def refuse_import(problems: Sequence[LineProblem]) -> RuleViolation:
+    """The refusal of an import, with its problems by line and column."""
+    details: dict[str, list[str]] = {}
+    for problem in problems[:_MAX_PROBLEMS_TOLD]:
+        name = f"lines.{problem.line}" + (f".{problem.field}" if problem.field else "")
+        details.setdefault(name, []).append(problem.sentence)
+    first = problems[0]
+    return RuleViolation(
+        gettext(
+            "Nothing is imported: %(number)s of the lines do not fit. Line %(line)s: %(sentence)s"
+        )
+        % {"number": len(problems), "line": first.line, "sentence": first.sentence},
+        code="invalid_lines",
+        details=details,
+    )
