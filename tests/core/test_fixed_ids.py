@@ -173,6 +173,6 @@ def test_subscribers_of_events_are_these() -> None:
     ],
 )
 def test_names_of_choices_in_the_interface_lead_to_choices(path: str) -> None:
-    module, _, name = path.removesuffix(".choices").rpartition(".")
+    module, _, name = path.removesuffix(".choices").removesuffix(".values").rpartition(".")
 
     assert import_string(f"{module}.{name}")

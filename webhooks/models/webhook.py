@@ -24,7 +24,9 @@ from core.words import in_words
 from webhooks import rules
 
 if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+    from django.utils.functional import _StrPromise
+
+    StrOrPromise = str | _StrPromise
 
     from webhooks.models.delivery import Delivery
 
