@@ -71,6 +71,7 @@ SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "ENUM_NAME_OVERRIDES": {
         "PostStatus": "content.models.Status.values",
+        "NewPostStatus": ["draft", "published"],
         "LiveLayer": ["source"],
         "AnyLayer": ["source", "review", "ai-review"],
         "StagedLayer": "content.presenters.layers.STAGED_LAYERS",

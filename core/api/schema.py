@@ -154,6 +154,11 @@ def _answers_by_name(parent: type = Answer) -> dict[str, type]:
 def _name_answers(shape: dict[str, Any]) -> None:
     shape.pop("title", None)
     for part in _shapes(shape):
+        match part.get("anyOf"):
+            case [{"enum": list(values), "type": kind}, {"type": "null"}]:
+                # The form in which an enum gets a component of its own, by which clients know it.
+                del part["anyOf"]
+                part |= {"type": [kind, "null"], "enum": [*values, None]}
         if str(part.get("$ref", "")).startswith("#/components/schemas/"):
             part["$ref"] = part["$ref"].removesuffix("Answer")
 
