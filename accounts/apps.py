@@ -12,6 +12,6 @@ class AccountsConfig(AppConfig):
     def ready(self) -> None:
         from accounts import tools  # noqa: F401  # registers itself
         from accounts.queries import token_names
-        from core.activity import names
+        from core.activity.names import name_lookups
 
-        names.register("token", token_names)
+        name_lookups.register(token_names, name="token")

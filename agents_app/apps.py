@@ -17,7 +17,7 @@ class AgentsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from accounts.services import switched_off_by
+        from accounts.services import agent_switches
         from agents_app import tools, triggers  # noqa: F401  # two register themselves
         from agents_app.definitions import checks  # noqa: F401  # two register themselves
         from agents_app.definitions.switches import is_off
@@ -26,13 +26,13 @@ class AgentsConfig(AppConfig):
         from agents_app.runs.redaction import agent_api_keys
         from core import redaction
 
-        redaction.register(agent_api_keys)
+        redaction.secret_sources.register(agent_api_keys)
         triggers.connect()
         reactions.connect()
         ownership.connect()
         retention.connect()
         undo_log.connect()
-        switched_off_by(is_off)
+        agent_switches.register(is_off)
         # The one moment at start when the tables are sure to be there.
         post_migrate.connect(_make_accounts, sender=self)
 

@@ -13,42 +13,42 @@ from agents_app.runs import execution, lifecycle, retention
 from agents_app.settings import checking
 
 
-@shared_task
+@shared_task(name="agents_app.tasks.run_agent")
 def run_agent(run_id: str) -> None:
     execution.execute_run(run_id)
 
 
-@shared_task
+@shared_task(name="agents_app.tasks.sweep_runs")
 def sweep_runs() -> int:
     return lifecycle.sweep_runs() + reverting.wake_waiting()
 
 
-@shared_task
+@shared_task(name="agents_app.tasks.revert_batch")
 def revert_batch(batch_id: str) -> None:
     reverting.take_back_batch(UUID(batch_id))
 
 
-@shared_task
+@shared_task(name="agents_app.tasks.test_provider")
 def test_provider(provider: str) -> None:
     checking.check_provider(provider)
 
 
-@shared_task
+@shared_task(name="agents_app.tasks.prune_transcripts")
 def prune_transcripts() -> int:
     """Delete what was said in runs more than `AGENT_TRANSCRIPT_DAYS` ago."""
     return retention.prune_transcripts(days=settings.CMS_ENV.agent_transcript_days)
 
 
-@shared_task
+@shared_task(name="agents_app.tasks.call_reaction")
 def call_reaction(reaction_id: int) -> None:
     calls.call(reaction_id)
 
 
-@shared_task
+@shared_task(name="agents_app.tasks.sweep_reactions")
 def sweep_reactions() -> int:
     return calls.sweep()
 
 
-@shared_task
+@shared_task(name="agents_app.tasks.keep_reactions")
 def keep_reactions() -> int:
     return keeping.keep_outcomes()

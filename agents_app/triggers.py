@@ -30,7 +30,9 @@ _ROOM: Final = 200
 
 def connect() -> None:
     """Subscribe to the events that are scopes. Called once, at start."""
-    events.subscribe([scope.value for scope in EVENT_SCOPES], start_agents)
+    events.subscribe(
+        [scope.value for scope in EVENT_SCOPES], start_agents, id="agents_app.triggers.start_agents"
+    )
 
 
 def start_agents(event: Event) -> None:

@@ -20,11 +20,11 @@ class AnalyticsConfig(AppConfig):
     def ready(self) -> None:
         from analytics.health import figures
         from analytics.intake.goals import goal_reached
-        from content.site import goals
+        from content.site.goals import goal_listeners
         from core import doctor
 
-        goals.register(goal_reached)
-        doctor.register("analytics", figures, "run ./run migrate first")
+        goal_listeners.register(goal_reached)
+        doctor.app_checks.register(("analytics", figures, "run ./run migrate first"))
         # The first views come before the scheduler's first day is over.
         post_migrate.connect(_keep_months, sender=self)
 

@@ -17,7 +17,7 @@ _SECONDS: Final = 25.0
 """Less than the scheduler waits: the next one goes on where this one ends."""
 
 
-@shared_task
+@shared_task(name="analytics.tasks.add_up_events")
 def add_up_events() -> int:
     """Add what came since to the figures, and close months that are over. Answers how many events."""
     counted = add_all(_SECONDS)
@@ -25,13 +25,13 @@ def add_up_events() -> int:
     return counted
 
 
-@shared_task
+@shared_task(name="analytics.tasks.merge_rare_figures")
 def merge_rare_figures() -> int:
     """Put what is rare on days that are over together. Answers how many counts went into others."""
     return merge_rare_values()
 
 
-@shared_task
+@shared_task(name="analytics.tasks.prune_events")
 def prune_events() -> int:
     """Make months ahead, and delete what `ANALYTICS_RETENTION_DAYS` and `ANALYTICS_FIGURES_DAYS` no longer keep."""
     keep_ahead()

@@ -20,7 +20,7 @@ from core.actor import Actor
 logger = logging.getLogger(__name__)
 
 
-@shared_task
+@shared_task(name="content.tasks.publish_due_posts")
 def publish_due_posts() -> int:
     """Publish what is due: the schedule was set by someone who may publish."""
     admin = _admin()
@@ -30,7 +30,7 @@ def publish_due_posts() -> int:
     return publish_due(admin)
 
 
-@shared_task
+@shared_task(name="content.tasks.purge_trash")
 def purge_trash() -> int:
     """Delete for good what was in the trash for `TRASH_DAYS`; forget old links, rejections and decisions."""
     forget_old_links()
@@ -43,12 +43,12 @@ def purge_trash() -> int:
     return purge(actor=admin, days=settings.CMS_ENV.trash_days)
 
 
-@shared_task
+@shared_task(name="content.tasks.decide_batch")
 def decide_batch(batch_id: str) -> None:
     carry_out(UUID(batch_id))
 
 
-@shared_task
+@shared_task(name="content.tasks.sweep_decisions")
 def sweep_decisions() -> int:
     """Go on with decisions whose worker died or whose message was lost. Answers how many batches."""
     return wake_waiting()

@@ -11,7 +11,7 @@ from django.db.models.functions import Cast
 from content import store
 from content.changes import TERMS_PATH, diff
 from content.document import PostDocument
-from content.layers.after import tell_after
+from content.layers.hooks import layers_written
 from content.layers.live import write_live
 from content.layers.state import lock_post, open_layers, settle
 from content.models import Draft, Post
@@ -43,7 +43,7 @@ def drop_from_drafts(term_id: UUID, posts: Iterable[UUID]) -> None:
         _drop(draft, str(term_id))
     for post in Post.objects.filter(pk__in={draft.post_id for draft in drafts}):
         layers = open_layers(post)
-        tell_after(post, [layers.review, layers.ai_review])
+        layers_written(post, [layers.review, layers.ai_review])
 
 
 def _drop(draft: Draft, term_id: str) -> None:

@@ -17,6 +17,6 @@ class CoreConfig(AppConfig):
         from core.words.models import speak_the_readers_language
 
         speak_the_readers_language()
-        events.subscribe_forgotten(drop_salts)
+        events.events_forgotten.register(drop_salts)
         pre_migrate.connect(schema_changes.begin, sender=self)
         post_migrate.connect(schema_changes.end, sender=self)

@@ -24,6 +24,7 @@ from django.utils.translation import ngettext
 
 from core.activity import sealing
 from core.activity.verifying import UNSEALED_AT_MOST
+from core.hooks import ExtensionPoint
 from core.models import Seal
 from core.outgoing.own import own_status
 from core.queue_failures import advice_for_imports, known_failures, missing_import
@@ -271,17 +272,13 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
-_of_apps: dict[str, Check] = {}
-
-
-def register(subject: str, check: Callable[[], Iterator[Finding]], advice: str = "") -> None:
-    """Have the doctor look at what an app stands on."""
-    _of_apps[subject] = (subject, check, advice)
+app_checks: ExtensionPoint[Check] = ExtensionPoint()
+"""Checks of what apps above stand on."""
 
 
 def examine() -> Iterator[Finding]:
     """Every finding. A check that breaks is a finding too."""
-    for subject, check, advice in (*CHECKS, *_of_apps.values()):
+    for subject, check, advice in (*CHECKS, *app_checks):
         try:
             yield from check()
         except Exception as error:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-Labels = Callable[[], Mapping[str, str]]
-_sources: list[Labels] = []
+from core.hooks import Hook
 
-
-def register(labels: Labels) -> None:
-    """Have `labels()` asked for the types that an app defines: their labels by name."""
-    if labels not in _sources:
-        _sources.append(labels)
+post_type_sources: Hook[[], Mapping[str, str]] = Hook()
+"""Asked for the types that an app defines: their labels by name."""
 
 
 def post_type_labels() -> dict[str, str]:
     """Every type by name, with what people call it."""
-    return dict(sorted(item for labels in _sources for item in labels().items()))
+    return dict(sorted(item for labels in post_type_sources() for item in labels.items()))

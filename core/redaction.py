@@ -5,13 +5,15 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 from ipaddress import ip_address
 from typing import Final
 from urllib.parse import quote, urlsplit
 
 from django.conf import settings
+
+from core.hooks import Hook
 
 HIDDEN: Final = "[hidden]"
 SOMEBODY: Final = "[address]"
@@ -62,13 +64,8 @@ _EMAIL: Final = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,6
 _IPV4: Final = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]?\d)")
 _IPV6: Final = re.compile(r"(?i)(?<![\w:.])(?=[0-9a-f]{0,4}:)[0-9a-f:.]{3,45}(?![\w:])")
 
-Source = Callable[[], Iterable[str]]
-_sources: Final[list[Source]] = []
-
-
-def register(source: Source) -> None:
-    """An app says which secrets it keeps beside the environment."""
-    _sources.append(source)
+secret_sources: Hook[[], Iterable[str]] = Hook()
+"""Asked for the secrets that an app keeps beside the environment."""
 
 
 def without_credentials(text: str) -> str:
@@ -107,7 +104,7 @@ class Redactor:
 
     def __init__(self) -> None:
         words = [*secrets_of_service(), *_passwords()]
-        words += [word for source in _sources for word in source() if len(word) >= _SHORTEST]
+        words += [word for found in secret_sources() for word in found if len(word) >= _SHORTEST]
         spelled = {spelling for word in words for spelling in _spellings(word)}
         either = "|".join(map(re.escape, sorted(spelled, key=len, reverse=True)))
         self._known = re.compile(either, re.IGNORECASE) if either else None

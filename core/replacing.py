@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 
 from core.actor import Actor
 from core.errors import RuleViolation
+from core.hooks import ExtensionPoint
 from core.json import Json
 
 MOST_PROBLEMS: Final = 20
@@ -101,24 +102,19 @@ class Source(Protocol):
         """Change the rows by the rules of their app; the places that changed."""
 
 
-_sources: list[Source] = []
-
-
-def register(source: Source) -> None:
-    """Have find and replace reach the tables of the source."""
-    if not set(source.tables) & set(known_tables()):
-        _sources.append(source)
+text_sources: ExtensionPoint[Source] = ExtensionPoint()
+"""The tables that find and replace reaches."""
 
 
 def sources(tables: Iterable[str]) -> list[Source]:
     """Those that hold one of the tables."""
     wanted = set(tables)
-    return [source for source in _sources if wanted & set(source.tables)]
+    return [source for source in text_sources if wanted & set(source.tables)]
 
 
 def known_tables() -> list[str]:
     """Every table that can be named."""
-    return [table for source in _sources for table in source.tables]
+    return [table for source in text_sources for table in source.tables]
 
 
 def batches(rows: Sequence[T], size: int = BATCH) -> Iterator[Sequence[T]]:

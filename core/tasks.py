@@ -14,29 +14,29 @@ from core.activity.pruning import prune
 SWEEP_SECONDS: Final = 25.0
 
 
-@shared_task
+@shared_task(name="core.tasks.dispatch_event")
 def dispatch_event(event_id: int) -> None:
     events.dispatch(event_id)
 
 
-@shared_task
+@shared_task(name="core.tasks.dispatch_events")
 def dispatch_events(event_ids: list[int]) -> None:
     events.dispatch_all(event_ids)
 
 
-@shared_task
+@shared_task(name="core.tasks.sweep_events")
 def sweep_events() -> int:
     """Tell of what lost messages left waiting, until about the next sweep. Answers how many events."""
     return events.sweep(SWEEP_SECONDS)
 
 
-@shared_task
+@shared_task(name="core.tasks.seal_events")
 def seal_events() -> int:
     """Add what happened to the chain of the activity log. Answers how many events."""
     return sealing.seal_events()
 
 
-@shared_task
+@shared_task(name="core.tasks.prune_activity")
 def prune_activity() -> int:
     """Delete the entries of the activity log that are older than `ACTIVITY_DAYS`."""
     return prune(days=settings.CMS_ENV.activity_days)

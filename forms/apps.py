@@ -10,13 +10,13 @@ class FormsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from content.rules import references
-        from content.site import sources
-        from core import replacing
+        from content.rules.references import reference_lookups
+        from content.site.sources import Source, module_sources
+        from core.replacing import text_sources
         from forms.queries import existing_forms
         from forms.replacing import FORMS
         from forms.site import load_forms
 
-        replacing.register(FORMS)
-        sources.register("forms", load_forms, field="form-reference")
-        references.register("form-reference", existing_forms)
+        text_sources.register(FORMS)
+        module_sources.register(Source("forms", "form-reference", load_forms))
+        reference_lookups.register(existing_forms, name="form-reference")

@@ -15,11 +15,17 @@ from pydantic import Field as Bounds
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
-from content.definitions.checking import said_by_pydantic
 from content.richtext.links import is_external, safe_href
-from core.errors import NotFound, RuleViolation, invalid
+from core.errors import NotFound, invalid
 from core.hostile import refuse_unstorable
 from core.json import Json
+from core.validation_errors import (
+    describe_translated,
+    details_of,
+    reason_of,
+    refuse,
+    shorten_key,
+)
 from forms.fields import MOST_FIELDS, Field, Label, faults_of
 
 _SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
@@ -89,12 +95,12 @@ def read_definition(values: Mapping[str, Json]) -> Definition:
     try:
         definition = Definition.model_validate(given)
     except ValidationError as error:
-        raise _violation(error) from None
+        raise refuse(details_of(error, _sentence)) from None
     details: dict[str, list[str]] = {}
     for path, sentence in faults_of(definition.fields):
         details.setdefault(f"fields.{path}", []).append(sentence)
     if details:
-        raise _refusal(details)
+        raise refuse(details)
     return definition
 
 
@@ -130,30 +136,12 @@ def form_not_found(slug: str) -> NotFound:
     return NotFound(_("There is no form %(slug)r.") % {"slug": slug[:100]})
 
 
-def _violation(error: ValidationError) -> RuleViolation:
-    details: dict[str, list[str]] = {}
-    for item in error.errors(include_url=False, include_input=False)[:50]:
-        path = ".".join(str(part)[:80] for part in item["loc"]) or "body"
-        if item["type"] == "extra_forbidden":
-            sentence = _("There is no key %(rpartition)r here.") % {
-                "rpartition": path.rpartition(".")[2]
-            }
-        else:
-            sentence = _sentence(item)
-        details.setdefault(path, []).append(sentence)
-    return _refusal(details)
-
-
 def _sentence(item: ErrorDetails) -> str:
-    own = _SENTENCES.get(item["type"])
-    if own:
-        return _(own)
-    said = item["msg"].removeprefix("Value error, ").rstrip(".")
-    if said.startswith(("String", "List", "Input")):
-        return said_by_pydantic(item).rstrip(".") + "."
-    return _("This %(said)s.") % {"said": said}
-
-
-def _refusal(details: dict[str, list[str]]) -> RuleViolation:
-    path, sentences = next(iter(details.items()))
-    return RuleViolation(f"{path}: {sentences[0]}", details=details)
+    if item["type"] == "extra_forbidden":
+        return _("There is no key %(rpartition)r here.") % {
+            "rpartition": shorten_key(item["loc"][-1])
+        }
+    said = reason_of(item)
+    if item["type"] in _SENTENCES or said.startswith(("String", "List", "Input")):
+        return describe_translated(item, _SENTENCES)
+    return _("This %(said)s.") % {"said": said.rstrip(".")}

@@ -12,7 +12,7 @@ from mcp_bridge.models import McpCall
 KEPT_DAYS = 90
 
 
-@shared_task
+@shared_task(name="mcp_bridge.tasks.prune_calls")
 def prune_calls() -> int:
     """Delete the calls older than `KEPT_DAYS` days. Answers how many. Safe to run twice."""
     old = timezone.now() - timedelta(days=KEPT_DAYS)

@@ -14,4 +14,4 @@ class MediaConfig(AppConfig):
         from media import tools  # noqa: F401  # they register themselves
         from media.replacing import MEDIA
 
-        replacing.register(MEDIA)
+        replacing.text_sources.register(MEDIA)

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from uuid import UUID
 
 from core.actor import Actor
+from core.hooks import ExtensionPoint
 from core.json import JsonObject
 from media.models import MediaReference
 from media.services.references import LIVE
@@ -30,11 +31,8 @@ class Holder:
 Describe: TypeAlias = Callable[[Collection[UUID]], Mapping[UUID, Holder]]
 """The holders of these ids that may be named: none in the trash. One query."""
 
-_known: dict[str, Describe] = {}
-
-
-def register(kind: str, describe: Describe) -> None:
-    _known[kind] = describe
+holder_lookups: ExtensionPoint[Describe] = ExtensionPoint()
+"""By kind of holder."""
 
 
 def places(rows: Iterable[MediaReference], actor: Actor) -> list[JsonObject]:
@@ -59,9 +57,10 @@ def visible_layers(actor: Actor) -> Collection[str] | None:
 
 def _named(rows: Sequence[MediaReference]) -> dict[tuple[str, UUID], Holder]:
     found: dict[tuple[str, UUID], Holder] = {}
-    for kind in sorted({row.holder_kind for row in rows} & _known.keys()):
+    for kind in sorted({row.holder_kind for row in rows}):
         ids = {row.holder_id for row in rows if row.holder_kind == kind}
-        found |= {(kind, id_): holder for id_, holder in _known[kind](ids).items()}
+        if describe := holder_lookups.get(kind):
+            found |= {(kind, id_): holder for id_, holder in describe(ids).items()}
     return found
 
 

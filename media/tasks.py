@@ -7,13 +7,13 @@ from celery import shared_task
 from media import integrity, making, stored
 
 
-@shared_task
+@shared_task(name="media.tasks.make_variants")
 def make_variants(asset_id: str, theme: str) -> bool:
     """Make the variants of an asset; answers whether they were made here."""
     return making.make_variants(asset_id, theme)
 
 
-@shared_task
+@shared_task(name="media.tasks.sweep_variants")
 def sweep_variants() -> int:
     """Queue what a lost message, a failure or a worker that ended left to be made. Answers how many."""
     waiting = list(making.due())
@@ -22,13 +22,13 @@ def sweep_variants() -> int:
     return len(waiting)
 
 
-@shared_task
+@shared_task(name="media.tasks.delete_files")
 def delete_files() -> int:
     """Delete the files that nothing uses any more. Answers how many."""
     return stored.delete_due()
 
 
-@shared_task
+@shared_task(name="media.tasks.check_files")
 def check_files() -> int:
     """Do the checks of the storage that people asked for. Answers how many."""
     return integrity.run_checks()

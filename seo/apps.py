@@ -20,4 +20,4 @@ class SeoConfig(AppConfig):
 
         events.subscribe_inside(MOVED, lead_on)
         events.subscribe_inside(ARRIVED, make_room)
-        replacing.register(RedirectSource())
+        replacing.text_sources.register(RedirectSource(), name="redirects")

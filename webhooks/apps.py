@@ -11,17 +11,18 @@ class WebhooksConfig(AppConfig):
 
     def ready(self) -> None:
         from core import redaction
-        from webhooks import lanes, subscribers, tools  # noqa: F401  # the last registers itself
+        from webhooks import subscribers, tools  # noqa: F401  # the last registers itself
         from webhooks.automation import checks, starting  # noqa: F401  # one registers itself
         from webhooks.automation.lane import WorkflowLane
         from webhooks.chat import notices
+        from webhooks.lanes import lane_types
         from webhooks.redaction import kept_secrets
         from webhooks.webhook_lane import WebhookLane
 
-        redaction.register(kept_secrets)
-        lanes.register("webhook", WebhookLane())
-        lanes.register("workflow", WorkflowLane())
-        lanes.register(notices.LANE, notices.ChatLane())
+        redaction.secret_sources.register(kept_secrets)
+        lane_types.register(WebhookLane(), name="webhook")
+        lane_types.register(WorkflowLane(), name="workflow")
+        lane_types.register(notices.ChatLane(), name=notices.LANE)
         subscribers.connect()
         starting.connect()
         notices.connect()

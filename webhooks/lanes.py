@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from core.hooks import ExtensionPoint
 from webhooks.models import Delivery
 from webhooks.signing import Keys
 
@@ -46,17 +47,13 @@ class Lane(Protocol):
         """What to send. `delivery.event` and `delivery.webhook` are loaded. Raises `GivenUp`."""
 
 
-_lanes: dict[str, Lane] = {}
-
-
-def register(prefix: str, lane: Lane) -> None:
-    """Have `lane` make the requests of every delivery whose lane is `prefix` or begins with `prefix:`."""
-    _lanes[prefix] = lane
+lane_types: ExtensionPoint[Lane] = ExtensionPoint()
+"""By prefix: each makes the requests of every delivery whose lane is its prefix or begins with `prefix:`."""
 
 
 def request_of(delivery: Delivery) -> Outgoing:
     """What to send for the delivery. Raises `GivenUp`."""
-    lane = _lanes.get(delivery.lane.partition(":")[0])
+    lane = lane_types.get(delivery.lane.partition(":")[0])
     if lane is None:
         raise GivenUp("Nothing here knows this receiver any more.")
     return lane.request_of(delivery)

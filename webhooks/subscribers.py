@@ -13,9 +13,11 @@ def connect() -> None:
     from webhooks.forgetting import forget
 
     events.subscribe(
-        [kind.name for kind in events.all_kinds() if kind.is_webhook], queue_for_webhooks
+        [kind.name for kind in events.all_kinds() if kind.is_webhook],
+        queue_for_webhooks,
+        id="webhooks.subscribers.queue_for_webhooks",
     )
-    events.subscribe_forgotten(forget)
+    events.events_forgotten.register(forget)
 
 
 def queue_for_webhooks(event: Event) -> None:

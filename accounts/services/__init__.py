@@ -1,16 +1,17 @@
 """Writes accounts: people, the accounts that agents write under, and API tokens."""
 
 from accounts.services.agents import (
+    agent_switches,
     agent_user,
     ensure_agent_user,
     is_switched_off,
     rename_agent_user,
-    switched_off_by,
     system_agent_user,
 )
 from accounts.services.users import change_user, create_user, set_password
 
 __all__ = [
+    "agent_switches",
     "agent_user",
     "change_user",
     "create_user",
@@ -18,6 +19,5 @@ __all__ = [
     "is_switched_off",
     "rename_agent_user",
     "set_password",
-    "switched_off_by",
     "system_agent_user",
 ]

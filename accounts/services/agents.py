@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
 from typing import Final
 
 from django.db import IntegrityError, transaction
@@ -15,6 +14,7 @@ from accounts.statements import find_user
 from core import events
 from core.actor import Actor, Visitor
 from core.errors import RuleViolation, invalid
+from core.hooks import Hook
 from core.json import JsonObject
 from core.statements import Statement, columns_of, only
 
@@ -118,12 +118,8 @@ def system_agent_user(user_id: int | None = None) -> User | None:
     return user if user is not None and user.is_active else None
 
 
-_switches: Final[list[Callable[[str], bool]]] = []
-
-
-def switched_off_by(is_off: Callable[[str], bool]) -> None:
-    """Ask this too whether an agent is off: the apps that define agents know more of them than their accounts."""
-    _switches.append(is_off)
+agent_switches: Hook[[str], bool] = Hook()
+"""Asked too whether an agent is off: the apps that define agents know more of them than their accounts."""
 
 
 def is_switched_off(agent_id: str) -> bool:
@@ -131,4 +127,4 @@ def is_switched_off(agent_id: str) -> bool:
     user = User.objects.filter(agent_id=agent_id).first()
     if user is not None and not (user.is_active and user.role == Role.AI_AGENT):
         return True
-    return any(is_off(agent_id) for is_off in _switches)
+    return any(is_off(agent_id) for is_off in agent_switches)

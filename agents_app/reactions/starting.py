@@ -22,8 +22,8 @@ from core import events
 from core.json import JsonObject
 from core.models import Event
 from core.waking import after_commit
-from webhooks import lanes
 from webhooks.delivering import new_delivery, queue_all
+from webhooks.lanes import lane_types
 from webhooks.models import Delivery
 
 logger = logging.getLogger(__name__)
@@ -35,8 +35,8 @@ _ENDS: Final = (RunStatus.SUCCEEDED, *_ERRORS)
 
 def connect() -> None:
     """Subscribe to the ends of runs, and know the lane. Called once, at start."""
-    events.subscribe([FINISHED], react)
-    lanes.register(PREFIX, ReactionLane())
+    events.subscribe([FINISHED], react, id="agents_app.reactions.starting.react")
+    lane_types.register(ReactionLane(), name=PREFIX)
 
 
 def react(event: Event) -> None:

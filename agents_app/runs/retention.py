@@ -26,7 +26,7 @@ _MAX_DEPTH: Final = 10
 
 def connect() -> None:
     """Have runs forget with events. Called once, at start."""
-    events.subscribe_forgotten(forget_runs)
+    events.events_forgotten.register(forget_runs)
 
 
 def forget_runs(event_ids: list[int]) -> None:

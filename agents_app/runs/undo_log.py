@@ -9,7 +9,7 @@ from typing import Final
 
 from agents_app.models import AgentRun, RunPost
 from content.layers import Before, LayerView, take_back_run
-from content.layers.before import subscribe_before
+from content.layers.hooks import before_layer_staged
 from content.models import Layer, Post
 from content.services.trash import discard_proposed
 from core.actor import Actor, Visitor
@@ -65,7 +65,7 @@ def paths_written(run: AgentRun) -> list[str]:
 
 def connect() -> None:
     """Look at every proposal. Called once, at start."""
-    subscribe_before(record_before_write)
+    before_layer_staged.register(record_before_write)
 
 
 _SYSTEM: Final = Visitor(username="system", role="system")

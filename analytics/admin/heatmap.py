@@ -24,7 +24,7 @@ from analytics.admin.heatmap_filter import (
 from analytics.admin.heatmap_stages import module_lines, scale_of, spot_lines, stages_of
 from analytics.models import EventType, HeatSheet, PostCount
 from content.admin.pages import post_page, read
-from content.admin.panels import Tab, register_tabs
+from content.admin.panels import Tab, post_tabs
 from content.models import Post, Revision
 from core.admin.rights import answers_refusals, may, require
 
@@ -123,4 +123,4 @@ def heatmap_tabs(request: HttpRequest, post: Post) -> list[Tab]:
     return [Tab("heatmap", gettext("Heatmap"), heatmap_url(post.pk))]
 
 
-register_tabs(heatmap_tabs)
+post_tabs.register(heatmap_tabs)

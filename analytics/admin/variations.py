@@ -26,7 +26,7 @@ from analytics.trials.words import (
     verdict_sentence,
 )
 from content.admin.pages import post_page, post_url, read
-from content.admin.panels import Tab, register_test_links
+from content.admin.panels import Tab, variation_links
 from content.models import Post
 from core.admin.rights import answers_refusals, may, require
 from core.errors import RuleViolation
@@ -168,4 +168,4 @@ def _links(request: HttpRequest, post: Post) -> Iterable[Tab]:
         yield Tab("test", _("What the test shows"), url)
 
 
-register_test_links(_links)
+variation_links.register(_links)

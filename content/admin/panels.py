@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from content.models import Post
+from core.hooks import ExtensionPoint, Hook
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,59 +87,36 @@ class ListAction:
 
 FieldActions = Callable[[FieldPlace], Sequence[FieldAction]]
 FieldActionsOf = Callable[[HttpRequest, Post], FieldActions]
-Panel = Callable[[HttpRequest, Post], SafeString]
-Tabs = Callable[[HttpRequest, Post], Iterable[Tab]]
-Runs = Callable[[HttpRequest, Iterable[str]], Mapping[str, RunView]]
+post_panels: Hook[[HttpRequest, Post], SafeString] = Hook()
+"""Shown beside the form of a post; empty shows nothing."""
 
-_panels: list[Panel] = []
-_tabs: list[Tabs] = []
-_runs: list[Runs] = []
-_field_actions: list[FieldActionsOf] = []
-_list_actions: list[ListAction] = []
-_test_links: list[Tabs] = []
+post_tabs: Hook[[HttpRequest, Post], Iterable[Tab]] = Hook()
+"""Links above the pages of a post."""
 
+run_lookups: Hook[[HttpRequest, Iterable[str]], Mapping[str, RunView]] = Hook()
+"""Runs by their ids. At most one query, however many ids."""
 
-def register_panel(panel: Panel) -> None:
-    """Show `panel(request, post)` beside the form of a post; empty shows nothing."""
-    _panels.append(panel)
+field_action_sources: Hook[[HttpRequest, Post], FieldActions] = Hook()
+"""Links beside the fields of a post. Asked once for a form, then of each field, without a query."""
 
+post_list_actions: ExtensionPoint[ListAction] = ExtensionPoint()
+"""Offered for several posts in the list of posts."""
 
-def register_tabs(tabs: Tabs) -> None:
-    """Add links above the pages of a post."""
-    _tabs.append(tabs)
-
-
-def register_runs(runs: Runs) -> None:
-    """Answer for runs by their ids. At most one query, however many ids."""
-    _runs.append(runs)
-
-
-def register_field_actions(actions: FieldActionsOf) -> None:
-    """Offer links beside the fields of a post. Asked once for a form, then of each field, without a query."""
-    _field_actions.append(actions)
-
-
-def register_list_action(action: ListAction) -> None:
-    """Offer something for several posts in the list of posts."""
-    _list_actions.append(action)
-
-
-def register_test_links(links: Tabs) -> None:
-    """Add links to the page of the variations of a post: `links(request, original)`. No query."""
-    _test_links.append(links)
+variation_links: Hook[[HttpRequest, Post], Iterable[Tab]] = Hook()
+"""Links on the page of the variations of an original. No query."""
 
 
 def test_links(request: HttpRequest, post: Post) -> list[Tab]:
     """What other apps have to say of the variations of a post, to this person."""
-    return [link for links in _test_links for link in links(request, post)]
+    return [link for links in variation_links(request, post) for link in links]
 
 
 def panels(request: HttpRequest, post: Post) -> list[SafeString]:
-    return [html for panel in _panels if (html := panel(request, post))]
+    return [html for html in post_panels(request, post) if html]
 
 
 def more_tabs(request: HttpRequest, post: Post) -> list[Tab]:
-    return [tab for tabs in _tabs for tab in tabs(request, post)]
+    return [tab for tabs in post_tabs(request, post) for tab in tabs]
 
 
 def describe_runs(request: HttpRequest, ids: Iterable[str]) -> dict[str, RunView]:
@@ -146,17 +124,17 @@ def describe_runs(request: HttpRequest, ids: Iterable[str]) -> dict[str, RunView
     wanted = sorted({id_ for id_ in ids if id_})
     found: dict[str, RunView] = {}
     if wanted:
-        for runs in _runs:
-            found |= runs(request, wanted)
+        for runs in run_lookups(request, wanted):
+            found |= runs
     return found
 
 
 def field_actions(request: HttpRequest, post: Post) -> FieldActions:
     """What is offered beside each field of the form of this post, to this person."""
-    known = [actions(request, post) for actions in _field_actions]
+    known = field_action_sources(request, post)
     return lambda place: [action for actions in known for action in actions(place)]
 
 
 def list_actions(request: HttpRequest) -> list[ListAction]:
     """What this person may do with several posts."""
-    return [action for action in _list_actions if request.user.has_perm(action.permission)]
+    return [action for action in post_list_actions if request.user.has_perm(action.permission)]

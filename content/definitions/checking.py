@@ -15,10 +15,9 @@ from content.definitions.fields import ModuleProps
 from content.definitions.shape import props_of
 from core.errors import RuleViolation
 from core.json import Json, JsonObject
-from core.words import in_words
+from core.validation_errors import describe_translated, details_of, shorten_key
 
 _MOST_PATHS = 20
-_LONGEST_KEY = 80
 _SENTENCES = {
     "string_type": gettext_noop("This should be text."),
     "list_type": gettext_noop("This should be a list."),
@@ -29,20 +28,6 @@ _SENTENCES = {
     ),
 }
 """In place of pydantic's, which speak of Python."""
-_PYDANTIC = {
-    "string_too_long": gettext_noop("String should have at most {max_length} characters"),
-    "string_too_short": gettext_noop("String should have at least {min_length} characters"),
-    "too_long": gettext_noop("The list should have at most {max_length} items"),
-    "too_short": gettext_noop("The list should have at least {min_length} items"),
-    "greater_than_equal": gettext_noop("Input should be greater than or equal to {ge}"),
-    "less_than_equal": gettext_noop("Input should be less than or equal to {le}"),
-    "literal_error": gettext_noop("Input should be {expected}"),
-    "bool_type": gettext_noop("Input should be a valid boolean"),
-    "int_type": gettext_noop("Input should be a valid integer"),
-    "float_type": gettext_noop("Input should be a valid number"),
-    "missing": gettext_noop("Field required"),
-}
-"""Pydantic's own, to be translated; in English they are said as pydantic says them."""
 
 
 def defaults(props: type[ModuleProps]) -> JsonObject:
@@ -61,7 +46,7 @@ def check(
         # A Mapping that is no dict would be refused by pydantic with a sentence about Python.
         checked = props.model_validate(dict(values))
     except ValidationError as error:
-        raise _violation(props, error.errors(include_url=False), prefix, what) from None
+        raise _violation(props, error, prefix, what) from None
     return cast("JsonObject", checked.model_dump(mode="json", by_alias=True))
 
 
@@ -77,21 +62,20 @@ def unknown(kind: str, name: str, known: Sequence[str], *, code: str, field: str
     """The refusal of a definition's name that does not exist."""
     message = _("no %(kind)s named %(readable)r; known: %(known)s") % {
         "kind": kind,
-        "readable": _readable(name),
+        "readable": shorten_key(name),
         "known": ", ".join(known) or "none",
     }
     return RuleViolation(message, code=code, details={field: [message]})
 
 
 def _violation(
-    props: type[ModuleProps], errors: Sequence[ErrorDetails], prefix: str, what: str
+    props: type[ModuleProps], error: ValidationError, prefix: str, what: str
 ) -> RuleViolation:
-    details: dict[str, list[str]] = {}
-    for error in errors[:_MOST_PATHS]:
-        path = ".".join([prefix, *(_readable(part) for part in error["loc"])])
-        details.setdefault(path, []).append(_sentence(props, error))
+    details = details_of(
+        error, lambda item: _sentence(props, item), prefix=prefix, limit=_MOST_PATHS
+    )
     path, sentences = next(iter(details.items()))
-    more = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
+    more = f" ({error.error_count() - 1} more)" if error.error_count() > 1 else ""
     return RuleViolation(
         _("%(what)s is not valid: %(path)s: %(sentences)s%(more)s")
         % {"what": what, "path": path, "sentences": sentences[0], "more": more},
@@ -102,10 +86,9 @@ def _violation(
 
 def _sentence(props: type[ModuleProps], error: ErrorDetails) -> str:
     if error["type"] != "extra_forbidden":
-        own = _SENTENCES.get(error["type"])
-        return _(own) if own else said_by_pydantic(error).rstrip(".") + "."
+        return describe_translated(error, _SENTENCES)
     known = _known_at(props, error["loc"])
-    name = _readable(error["loc"][-1])
+    name = shorten_key(error["loc"][-1])
     close = get_close_matches(name, known, 1, cutoff=0.7)
     hint = " " + _("Did you mean %(name)r?") % {"name": close[0]} if close else ""
     return _("There is no property %(name)r here.%(hint)s Known: %(known)s.") % {
@@ -113,15 +96,6 @@ def _sentence(props: type[ModuleProps], error: ErrorDetails) -> str:
         "hint": hint,
         "known": ", ".join(known) or "none",
     }
-
-
-def said_by_pydantic(error: ErrorDetails) -> str:
-    """Pydantic's sentence in the reader's language, where it is one that people meet."""
-    plain = _PYDANTIC.get(error["type"], "")
-    translated = in_words(plain)
-    if translated == plain:
-        return error["msg"]
-    return translated.format(**error.get("ctx", {}))
 
 
 def _known_at(props: type[ModuleProps], location: tuple[int | str, ...]) -> list[str]:
@@ -132,9 +106,3 @@ def _known_at(props: type[ModuleProps], location: tuple[int | str, ...]) -> list
             prop = props_of(here).get(part)
             here = prop.nested if prop else None
     return list(props_of(here)) if here else []
-
-
-def _readable(part: int | str) -> str:
-    """A key as a caller may see it: short, and encodable even where JSON held a lone surrogate."""
-    text = str(part).encode("utf-8", "replace").decode()
-    return text if len(text) <= _LONGEST_KEY else text[: _LONGEST_KEY - 1] + "…"

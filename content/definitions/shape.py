@@ -7,10 +7,10 @@ from functools import cache
 from typing import cast, get_args
 
 from pydantic.fields import FieldInfo
-from pydantic.json_schema import GenerateJsonSchema
 
 from content.definitions.fields import FieldType, ModuleProps
-from core.json import Json, JsonObject
+from core.json import JsonObject
+from core.json_schema import NULL, Schema, inline_schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,51 +62,28 @@ def _nested_class(annotation: object) -> type[ModuleProps] | None:
     return None
 
 
-class _Lean(GenerateJsonSchema):
-    def field_title_should_be_set(self, schema: object) -> bool:
-        return False
-
-
 def json_schema(props: type[ModuleProps]) -> JsonObject:
     """JSON Schema 2020-12 without references, invented titles, `anyOf` for null, empty defaults."""
     props_of(props)
-    raw = props.model_json_schema(by_alias=True, schema_generator=_Lean)
-    definitions = raw.pop("$defs", {})
-    return cast("JsonObject", _lean(raw, definitions))
+    return cast("JsonObject", inline_schema(props, _trim))
 
 
-def _lean(node: object, definitions: dict[str, object]) -> Json:
-    if isinstance(node, list):
-        return [_lean(item, definitions) for item in node]
-    if not isinstance(node, dict):
-        return cast("Json", node)
-    node = {**node}
-    if "$ref" in node:
-        target = definitions[str(node.pop("$ref")).removeprefix("#/$defs/")]
-        node = {**cast("dict[str, object]", target), **node}
-    if isinstance(options := node.get("anyOf"), list):
-        node = _without_any_of(node, options)
+def _trim(node: Schema) -> Schema:
+    options = node.get("anyOf", [])
+    choices = [option for option in options if option != NULL]
+    if len(choices) == 1 < len(options):
+        # `X | null` is one node whose type is a list.
+        node = {**choices[0], **node, "type": [choices[0]["type"], "null"]}
+        del node["anyOf"]
+    trimmed = {**node}
     if "properties" in node:
-        node.pop("title", None)
-        node.pop("description", None) if "field" not in node else None
+        trimmed.pop("title", None)
+        if "field" not in node:
+            trimmed.pop("description", None)
     if node.get("field") == "richtext":
-        node["type"] = ["string", "object"]
+        trimmed["type"] = ["string", "object"]
     if node.get("additionalProperties") is True:
-        del node["additionalProperties"]
+        del trimmed["additionalProperties"]
     if "default" in node and node["default"] in ("", None, [], {}):
-        del node["default"]
-    if isinstance(properties := node.get("properties"), dict):
-        # Names of properties are not schema keywords: a prop may be called "title" or "default".
-        node["properties"] = {key: _lean(value, definitions) for key, value in properties.items()}
-    if "items" in node:
-        node["items"] = _lean(node["items"], definitions)
-    return cast("Json", node)
-
-
-def _without_any_of(node: dict[str, object], options: list[object]) -> dict[str, object]:
-    """`X | null` as one node whose type is a list."""
-    kept = [option for option in options if option != {"type": "null"}]
-    if len(kept) != 1 or len(options) != 2 or not isinstance(kept[0], dict):
-        return node
-    flat = {key: value for key, value in node.items() if key != "anyOf"}
-    return {**kept[0], **flat, "type": [kept[0]["type"], "null"]}
+        del trimmed["default"]
+    return trimmed

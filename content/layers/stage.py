@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from content.changes import diff
 from content.document import PostDocument
-from content.layers.before import tell_before
+from content.layers.hooks import before_layer_staged
 from content.layers.live import event_payload
 from content.layers.marks import Mark, mark_of
 from content.layers.state import check_version, lock_post, open_layers, save_draft
@@ -80,7 +80,7 @@ def stage(
         # A part of a module that the layer itself added shows as that module.
         if path not in marks and any(changed.startswith(path + ".") for changed in own):
             marks[path] = Mark.of(actor)
-    tell_before(view, post, actor, own)
+    before_layer_staged(view, post, actor, own)
     draft = save_draft(view, post, document, marks, actor.user.pk)
     events.record(
         f"post.{layer}.save",

@@ -15,7 +15,7 @@ from accounts.models import User
 from content import store
 from content.changes import Changes, diff, merge
 from content.document import PostDocument
-from content.layers.after import tell_after
+from content.layers.hooks import layers_written
 from content.layers.marks import Marks, mark_of, parts_of, read_marks
 from content.media_following import follow_draft, staged_places
 from content.media_uses import places_in
@@ -202,7 +202,7 @@ def save_draft(
     follow_draft(post, draft.layer, used, places_in(document, changes))
     drifted = {path for path in changes.paths if _is_drifted(path, set(), kept)}
     now = LayerView(view.layer, draft, view.below, document, changes, kept, frozenset(drifted))
-    tell_after(post, [now, *_above(post, now)])
+    layers_written(post, [now, *_above(post, now)])
     return draft
 
 
@@ -247,4 +247,4 @@ def settle_with(post: Post, live: PostDocument, drafts: Sequence[Draft]) -> None
         if set(stored.paths) - set(view.changes.paths):
             save_draft(view, post, view.document, view.marks, draft.updated_by_id)
         else:
-            tell_after(post, [view])
+            layers_written(post, [view])

@@ -21,6 +21,7 @@ from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.models import Post, Term
 from content.richtext.nodes import attributes, children, kind
 from core.errors import RuleViolation
+from core.hooks import ExtensionPoint
 from core.json import Json
 from core.words import in_words
 from media.addresses import name_of
@@ -57,12 +58,8 @@ _AT_ONCE: Final = 5_000
 _MOST_DETAILS: Final = 20
 _DEEPEST: Final = 12
 
-_existing: dict[str, Existing] = {}
-
-
-def register(kind_: ReferenceKind, existing: Existing) -> None:
-    """Have references judged whose things belong to an app above content."""
-    _existing[kind_] = existing
+reference_lookups: ExtensionPoint[Existing] = ExtensionPoint()
+"""By kind of reference; apps above content register their own. What has none is taken to be there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +166,7 @@ def _missing(references: Sequence[Reference]) -> list[Reference]:
     if ids or addresses:
         there["media"], there["file"] = _files(ids, addresses)
     for kind_, names in named.items():
-        existing = _EXISTING.get(kind_) or _existing.get(kind_)
+        existing = reference_lookups.get(kind_)
         # What no app answers for, nobody can say is missing.
         there[kind_] = _in_parts(existing, names) if existing else names
     return [item for item in references if item.name not in there[item.kind]]
@@ -195,10 +192,8 @@ def _terms(ids: Collection[str]) -> Collection[str]:
     return {str(pk) for pk in Term.objects.filter(pk__in=ids).values_list("pk", flat=True)}
 
 
-_EXISTING: Final[Mapping[ReferenceKind, Existing]] = {
-    "post-reference": _posts,
-    "taxonomy-reference": _terms,
-}
+reference_lookups.register(_posts, name="post-reference")
+reference_lookups.register(_terms, name="taxonomy-reference")
 
 
 def _in_parts(existing: Existing, names: Collection[str]) -> set[str]:

@@ -13,7 +13,7 @@ from content.site.links import Place
 from content.site.media import images
 from content.site.needs import needs_of
 from content.site.rendering import RenderableModule
-from content.site.sources import registered
+from content.site.sources import module_sources
 from content.site.surroundings import Surroundings, surroundings_of
 from media.presenters import SiteImage
 
@@ -60,7 +60,7 @@ def data_of(post: Post, items: Sequence[RenderableModule]) -> PageData:
         },
         sources={
             source.name: source.load(sorted(needs.named[source.name]), post.locale)
-            for source in registered()
+            for source in module_sources
             if source.name in needs.named
         },
     )

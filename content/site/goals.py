@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from typing import Final
 from uuid import UUID
 
 from django.http import HttpRequest
 
+from core.hooks import Hook
+
 logger = logging.getLogger(__name__)
 
-Listener = Callable[[HttpRequest, UUID | None, str], None]
-"""Of the call of the visitor, the post that was shown, where it was one, and the goal."""
-
-_listeners: Final[dict[Listener, None]] = {}
-
-
-def register(listener: Listener) -> None:
-    """Have a function called for each goal that a visitor reaches."""
-    _listeners[listener] = None
+goal_listeners: Hook[[HttpRequest, UUID | None, str], None] = Hook()
+"""Called with the request of the visitor, the post that was shown, where it was one, and the goal."""
 
 
 def reached(request: HttpRequest, *, post_id: UUID | None, goal: str) -> None:
     """Tell of a goal. What a listener runs into is logged: the visitor did what they wanted, and is told so."""
-    for listener in _listeners:
+    for listener in goal_listeners:
         try:
             listener(request, post_id, goal)
         except Exception:

@@ -17,7 +17,7 @@ from content.models import Post
 from content.prop_values import values_in
 from content.site.media import media_ids
 from content.site.rendering import RenderableModule, full_props
-from content.site.sources import registered
+from content.site.sources import module_sources
 
 logger = logging.getLogger(__name__)
 MOST_POSTS = 1000
@@ -37,7 +37,7 @@ class Needs:
 def needs_of(post: Post, items: Sequence[RenderableModule]) -> Needs:
     """What the page of a post needs, whatever is stored in its modules."""
     needs = Needs()
-    sources = {source.field: source.name for source in registered()}
+    sources = {source.field: source.name for source in module_sources}
     for item in items:
         definition = modules.get(item.type)
         if definition is None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from content.definitions import FieldType
+from core.hooks import ExtensionPoint
 
 Load = Callable[[Collection[str], str], Mapping[str, object]]
 """From what the fields of modules name, and the locale of the page, to what their templates show. One query."""
@@ -20,13 +21,5 @@ class Source:
     load: Load
 
 
-_sources: dict[str, Source] = {}
-
-
-def register(name: str, load: Load, *, field: FieldType) -> None:
-    """Have pages load what fields of a type name. Asked once a page, and only where something is named."""
-    _sources[name] = Source(name, field, load)
-
-
-def registered() -> tuple[Source, ...]:
-    return tuple(_sources.values())
+module_sources: ExtensionPoint[Source] = ExtensionPoint()
+"""Each is asked once a page, and only where a field of its type names something."""

@@ -25,6 +25,7 @@ from core.actor import Actor
 from core.errors import CmsError, RuleViolation
 from core.json import JsonObject
 from core.tools import Arguments, tool
+from core.validation_errors import error_path
 
 NO_PROSE = (
     "contentMarkdown was not used: the template has no prose module. "
@@ -185,7 +186,7 @@ def _read(item: dict[str, Any]) -> ModuleEdit:
         return ModuleEdit.model_validate(item)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        path = ".".join(str(part) for part in first["loc"])
+        path = error_path(first["loc"], root="")
         if first["type"] == "extra_forbidden":
             known = [str(field.alias) for field in ModuleEdit.model_fields.values()]
             message = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -13,20 +13,42 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    model_validator,
 )
 from pydantic.alias_generators import to_camel
-from pydantic_core import ErrorDetails
 from rest_framework.request import Request
 
-from core.errors import RuleViolation, invalid
+from core.api.answer import Answer, wire_names
+from core.errors import invalid
+from core.validation_errors import violation_of
 
 
 class Body(BaseModel):
-    """Base of request bodies: camelCase on the wire, strict types, unknown keys refused."""
+    """Base of request bodies: camelCase on the wire, strict types, unknown keys refused.
+
+    A body that is `answered_by` an answer may be that answer sent back: keys that only the answer has are ignored.
+    """
 
     model_config = ConfigDict(
         extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True
     )
+    ignored_keys: ClassVar[frozenset[str]] = frozenset()
+
+    @classmethod
+    def __pydantic_init_subclass__(
+        cls, answered_by: type[Answer] | None = None, **kwargs: Any
+    ) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        if answered_by is not None:
+            own = {field.alias or name for name, field in cls.model_fields.items()}
+            cls.ignored_keys = frozenset(wire_names(answered_by) - own)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _ignore_answered_keys(cls, values: object) -> object:
+        if not cls.ignored_keys or not isinstance(values, dict):
+            return values
+        return {name: value for name, value in values.items() if name not in cls.ignored_keys}
 
 
 def _without_nul(value: str) -> str:
@@ -79,36 +101,3 @@ def check(values: Mapping[str, Any], shape: type[B]) -> B:
         return shape.model_validate(dict(values))
     except ValidationError as error:
         raise violation_of(error, shape) from None
-
-
-def violation_of(error: ValidationError, shape: type[BaseModel]) -> RuleViolation:
-    """The refusal that a pydantic error amounts to."""
-    details: dict[str, list[str]] = {}
-    for item in error.errors(include_url=False)[:50]:
-        path = ".".join(str(part)[:80] for part in item["loc"]) or "body"
-        path = path.encode("utf-8", "replace").decode()
-        if item["type"] == "extra_forbidden":
-            known = ", ".join(field.alias or name for name, field in shape.model_fields.items())
-            sentence = f"There is no key {path.split('.')[-1]!r} here; known: {known or 'none'}."
-        else:
-            sentence = _sentence(item)
-        details.setdefault(path, []).append(sentence)
-    path, sentences = next(iter(details.items()))
-    return RuleViolation(f"{path}: {sentences[0]}", details=details)
-
-
-def _sentence(item: ErrorDetails) -> str:
-    """What is wrong, in words of JSON instead of Python's."""
-    kind, limits = item["type"], item.get("ctx", {})
-    unit = "characters" if isinstance(item["input"], str) else "entries"
-    if kind in ("model_type", "dict_type"):
-        return "must be an object."
-    if kind in ("string_too_short", "too_short"):
-        least = limits["min_length"]
-        return "must not be empty." if least == 1 else f"must have at least {least} {unit}."
-    if kind in ("string_too_long", "too_long"):
-        return f"must have at most {limits['max_length']:,} {unit}."
-    said = item["msg"].removeprefix("Value error, ")
-    return (
-        said.replace("Input should be ", "must be ").replace("Field required", "is required") + "."
-    )

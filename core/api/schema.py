@@ -8,13 +8,15 @@ from typing import Any, Final
 from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
 from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import OpenApiParameter
-from pydantic.json_schema import GenerateJsonSchema
 from rest_framework import serializers
 
+from core.api.answer import Answer
 from core.api.errors_schema import COMPONENTS
 from core.api.pagination import LAST_PAGE, MOST_PER_PAGE, PER_PAGE
+from core.json_schema import PlainJsonSchema
 
 JSON_TYPE: Final = "application/json"
+_ANSWER_REF: Final = "#/components/schemas/{model}"
 _METHODS: Final = ("get", "put", "post", "delete", "patch")
 
 
@@ -69,6 +71,10 @@ LOCATION: Final = OpenApiParameter(
 )
 
 
+# Until the last serializer that only describes is gone, both forms of these are in the document.
+_SHARED: Final[dict[str, type]] = {"MetaAnswer": MetaSchema, "PersonAnswer": PersonSchema}
+
+
 class ManagementSessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself
     """How `ManagementSession` reads in the document."""
 
@@ -84,17 +90,63 @@ class ManagementSessionScheme(OpenApiAuthenticationExtension):  # type: ignore[n
         }
 
 
-class _Plain(GenerateJsonSchema):
-    """Without the titles and null defaults that pydantic adds and no reader needs."""
+class AnswerDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # likewise
+    """An answer as it is rendered: the pydantic class is the description."""
 
-    def field_title_should_be_set(self, schema: Any) -> bool:
-        return False
+    target_class = "core.api.answer.Answer"
+    match_subclasses = True
 
-    def default_schema(self, schema: Any) -> dict[str, Any]:
-        made = super().default_schema(schema)
-        if made.get("default", 0) is None:
-            del made["default"]
-        return made
+    def get_name(self, auto_schema: Any, direction: str) -> str:
+        return str(self.target.__name__).removesuffix("Answer")
+
+    def map_serializer(self, auto_schema: Any, direction: str) -> dict[str, Any]:
+        shape = self.target.model_json_schema(
+            ref_template=_ANSWER_REF, schema_generator=PlainJsonSchema, mode="serialization"
+        )
+        return _register_answers(auto_schema, shape)
+
+
+class TypedDictDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # likewise
+    """An answer that is a plain dict, described by its `TypedDict`."""
+
+    target_class = "core.api.answer.DescribedType"
+    match_subclasses = True
+
+    def get_name(self, auto_schema: Any, direction: str) -> str:
+        return str(self.target.__name__).removesuffix("Answer")
+
+    def map_serializer(self, auto_schema: Any, direction: str) -> dict[str, Any]:
+        shape = self.target.adapter.json_schema(
+            ref_template=_ANSWER_REF, schema_generator=PlainJsonSchema, mode="serialization"
+        )
+        return _register_answers(auto_schema, shape)
+
+
+def _register_answers(auto_schema: Any, shape: dict[str, Any]) -> dict[str, Any]:
+    """Make components of the answers within an answer, each named without `Answer`."""
+    for name, nested in shape.pop("$defs", {}).items():
+        identity = _SHARED.get(name) or _answers_by_name().get(name, name)
+        name = name.removesuffix("Answer")
+        component = ResolvedComponent(name, ResolvedComponent.SCHEMA, nested, identity)  # type: ignore[no-untyped-call]  # it has no types
+        auto_schema.registry.register_on_missing(component)
+        _name_answers(nested)
+    _name_answers(shape)
+    return shape
+
+
+def _answers_by_name(parent: type = Answer) -> dict[str, type]:
+    found: dict[str, type] = {}
+    children: list[type] = parent.__subclasses__()
+    for child in children:
+        found |= {child.__name__: child, **_answers_by_name(child)}
+    return found
+
+
+def _name_answers(shape: dict[str, Any]) -> None:
+    shape.pop("title", None)
+    for part in _shapes(shape):
+        if str(part.get("$ref", "")).startswith("#/components/schemas/"):
+            part["$ref"] = part["$ref"].removesuffix("Answer")
 
 
 class BodyDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # likewise
@@ -108,7 +160,7 @@ class BodyDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-ca
 
     def map_serializer(self, auto_schema: Any, direction: str) -> dict[str, Any]:
         shape: dict[str, Any] = self.target.model_json_schema(
-            ref_template="#/components/schemas/{model}Input", schema_generator=_Plain
+            ref_template="#/components/schemas/{model}Input", schema_generator=PlainJsonSchema
         )
         shape.pop("title", None)
         for name, nested in shape.pop("$defs", {}).items():

@@ -65,7 +65,8 @@ class ApiViewSet(CountedFirst, ViewSet):
         if response.status_code != 200 or request.method not in ("GET", "HEAD"):
             return response
         body = dumps(response.data)
-        version = response.data.get("version", 0) if isinstance(response.data, dict) else 0
+        data = response.data
+        version = data.get("version", 0) if isinstance(data, dict) else getattr(data, "version", 0)
         etag = f'"{version}.{hashlib.sha256(body).hexdigest()[:20]}"'
         given = [
             part.strip().removeprefix("W/")

@@ -11,13 +11,7 @@ from core.events.calling import require_own_round
 from core.events.dispatching import dispatch, dispatch_all, given_up, sweep, waiting
 from core.events.due import MAX_ATTEMPTS
 from core.events.kinds import EventKind, all_kinds, find_kind, kind_of
-from core.events.recording import (
-    forget,
-    record,
-    record_all,
-    subscribe_forgotten,
-    subscribe_inside,
-)
+from core.events.recording import events_forgotten, forget, record, record_all, subscribe_inside
 from core.events.subscribers import Subscriber, subscribe
 from core.events.versions import (
     LiveState,
@@ -38,6 +32,7 @@ __all__ = [
     "content_version",
     "dispatch",
     "dispatch_all",
+    "events_forgotten",
     "find_kind",
     "forget",
     "given_up",
@@ -48,7 +43,6 @@ __all__ = [
     "record_all",
     "require_own_round",
     "subscribe",
-    "subscribe_forgotten",
     "subscribe_inside",
     "sweep",
     "tell_again",

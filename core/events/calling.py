@@ -9,7 +9,7 @@ from contextvars import ContextVar
 
 from django.db import OperationalError, transaction
 
-from core.events.subscribers import Subscriber, name_of
+from core.events.subscribers import Subscriber
 from core.models import Event
 
 logger = logging.getLogger(__name__)
@@ -43,14 +43,14 @@ def takes_inside(subscriber: Subscriber, event: Event) -> bool:
     """Tell a subscriber inside the transaction. What one that fails wrote is undone, and nothing else."""
     try:
         with transaction.atomic():
-            subscriber(event)
+            subscriber.call(event)
     except Alone:
         raise
     except OperationalError as error:
-        logger.info("%s is told of %s later: %s", name_of(subscriber), event, error)
+        logger.info("%s is told of %s later: %s", subscriber.id, event, error)
         return False
     except Exception:
-        logger.exception("%s failed on %s", name_of(subscriber), event)
+        logger.exception("%s failed on %s", subscriber.id, event)
         return False
     return True
 
@@ -58,8 +58,8 @@ def takes_inside(subscriber: Subscriber, event: Event) -> bool:
 def takes(subscriber: Subscriber, event: Event) -> bool:
     """Tell a subscriber outside any transaction. Answers whether it took it."""
     try:
-        subscriber(event)
+        subscriber.call(event)
     except Exception:
-        logger.exception("%s failed on %s", name_of(subscriber), event)
+        logger.exception("%s failed on %s", subscriber.id, event)
         return False
     return True

@@ -12,34 +12,28 @@ from django.utils import timezone
 
 from core.actor import Actor
 from core.events.kinds import EventKind, kind_of
-from core.events.subscribers import Subscriber, subscribers_of
+from core.events.subscribers import subscribers_of
 from core.events.versions import bump_content_version
+from core.hooks import Hook
 from core.json import JsonObject
 from core.models import Event
 from core.waking import after_commit
 
-Forgotten = Callable[[list[int]], None]
-_inside: dict[str, list[Subscriber]] = defaultdict(list)
-_forgotten: list[Forgotten] = []
+_inside: dict[str, Hook[[Event], None]] = defaultdict(Hook)
+events_forgotten: Hook[[list[int]], None] = Hook()
+"""Called in the same transaction with the ids of the events whose words must be gone."""
 _PER_MESSAGE = 100
 """Events that one message to a worker names."""
 
 
-def subscribe_inside(names: Iterable[str], subscriber: Subscriber) -> None:
+def subscribe_inside(names: Iterable[str], subscriber: Callable[[Event], None]) -> None:
     """Have `subscriber(event)` called in the transaction of each event of these names.
 
     For what must stand or fall with its cause, like the redirect of an address that moved. What the subscriber
     raises undoes the cause.
     """
     for name in names:
-        if subscriber not in _inside[name]:
-            _inside[name].append(subscriber)
-
-
-def subscribe_forgotten(subscriber: Forgotten) -> None:
-    """Have `subscriber(ids)` called, in the same transaction, with the events whose words must be gone."""
-    if subscriber not in _forgotten:
-        _forgotten.append(subscriber)
+        _inside[name].register(subscriber)
 
 
 def record(
@@ -51,8 +45,7 @@ def record(
     event.save(force_insert=True)
     if kind.is_live:
         bump_content_version()
-    for subscriber in _inside[name]:
-        subscriber(event)
+    _inside[name](event)
     if event.dispatched_at is None:
         after_commit(lambda: _send(event.pk), f"event {event.pk}")
     return event
@@ -113,8 +106,7 @@ def forget(event_ids: Iterable[int]) -> None:
     Event.objects.filter(pk__in=ids).update(
         payload={}, forgotten_at=now, dispatched_at=Coalesce("dispatched_at", now)
     )
-    for subscriber in _forgotten:
-        subscriber(ids)
+    events_forgotten(ids)
 
 
 def _send(event_id: int) -> None:

@@ -26,7 +26,7 @@ from django.utils import timezone
 
 from core.events.calling import Alone, round_of, takes, takes_inside
 from core.events.due import after_failures, count_failure, due, open_events
-from core.events.subscribers import Subscriber, is_apart, name_of, subscribers_of
+from core.events.subscribers import Subscriber, subscribers_of
 from core.models import Event
 
 logger = logging.getLogger(__name__)
@@ -79,7 +79,7 @@ def _postpone(which: Q) -> int:
 
 def _missing(event: Event) -> list[Subscriber]:
     """Who was not told of it yet."""
-    return [one for one in subscribers_of(event.name) if name_of(one) not in event.told]
+    return [one for one in subscribers_of(event.name) if one.id not in event.told]
 
 
 @transaction.atomic
@@ -160,8 +160,8 @@ class _Round:
             .order_by()
         ):
             for subscriber in subscribers_of(name):
-                if post_id is not None and name_of(subscriber) not in told:
-                    self.held.setdefault((post_id, name_of(subscriber)), until)
+                if post_id is not None and subscriber.id not in told:
+                    self.held.setdefault((post_id, subscriber.id), until)
 
     def _tell_one(self, event: Event) -> bool:
         """Tell whoever may be told; answers whether one of them failed."""
@@ -169,10 +169,10 @@ class _Round:
         for subscriber in _missing(event):
             if self._held_until(event, subscriber) is not None:
                 continue
-            if is_apart(subscriber):
+            if subscriber.is_apart:
                 self.apart.setdefault(event.pk, []).append(subscriber)
             elif takes_inside(subscriber, event):
-                event.told.append(name_of(subscriber))
+                event.told.append(subscriber.id)
             else:
                 failed = True
         return failed
@@ -180,7 +180,7 @@ class _Round:
     def _held_until(self, event: Event, subscriber: Subscriber) -> datetime | None:
         if event.post_id is None:
             return None
-        return self.held.get((event.post_id, name_of(subscriber)))
+        return self.held.get((event.post_id, subscriber.id))
 
     def _wait(self, event: Event, missing: Iterable[Subscriber], failed: bool) -> None:
         """Say when the event's turn is again, and hold back whoever did not take it."""
@@ -194,7 +194,7 @@ class _Round:
             return
         for subscriber in missing:
             if subscriber not in apart:
-                self.held.setdefault((event.post_id, name_of(subscriber)), event.next_at)
+                self.held.setdefault((event.post_id, subscriber.id), event.next_at)
 
     def tell_apart(self) -> None:
         """Tell those that work apart, outside any transaction, and note it."""
@@ -219,9 +219,9 @@ class _Round:
             if self._held_until(event, subscriber) is not None:
                 continue
             if takes(subscriber, event):
-                took.append(name_of(subscriber))
+                took.append(subscriber.id)
                 continue
             has_failed = True
             if event.post_id is not None:
-                self.held[event.post_id, name_of(subscriber)] = self.now
+                self.held[event.post_id, subscriber.id] = self.now
         _note_apart(event, took, has_failed=has_failed)

@@ -2,13 +2,13 @@
 
 A message names an event and never what it holds: pages fetch what they show with their own rights. Nothing is kept
 for a page that is away for long; it is told to load again. An app that knows who may see the thing of an event says
-so with `register`.
+so with `visibility_rules`.
 """
 
 from __future__ import annotations
 
-from core.live.presence import Here, register_presence
-from core.live.rights import MayHear, Rule, register
+from core.live.presence import Here, presence_sources
+from core.live.rights import MayHear, visibility_rules
 from core.live.told import Told
 
-__all__ = ["Here", "MayHear", "Rule", "Told", "register", "register_presence"]
+__all__ = ["Here", "MayHear", "Told", "presence_sources", "visibility_rules"]

@@ -1,11 +1,12 @@
-"""Who else is at the post of an open page. An app that knows says so with `register_presence`."""
+"""Who else is at the post of an open page. An app that knows says so with `presence_sources`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from core.hooks import Hook
 from core.json import JsonObject
 
 
@@ -20,22 +21,16 @@ class Here:
     since: str
 
 
-Presence = Callable[[Collection[UUID]], Mapping[UUID, Sequence[Here]]]
-_readers: list[Presence] = []
-
-
-def register_presence(reader: Presence) -> None:
-    """Have `reader(post_ids)` asked while pages of posts are open. At most one query, however many posts."""
-    if reader not in _readers:
-        _readers.append(reader)
+presence_sources: Hook[[Collection[UUID]], Mapping[UUID, Sequence[Here]]] = Hook()
+"""Asked while pages of posts are open. At most one query, however many posts."""
 
 
 def here(post_ids: Collection[UUID]) -> dict[UUID, list[Here]]:
     """Who is at these posts."""
     found: dict[UUID, list[Here]] = {}
     if post_ids:
-        for reader in _readers:
-            for post_id, pages in reader(post_ids).items():
+        for pages_by_post in presence_sources(post_ids):
+            for post_id, pages in pages_by_post.items():
                 found.setdefault(post_id, []).extend(pages)
     return found
 

@@ -6,25 +6,20 @@ from collections.abc import Callable, Sequence
 
 from core.actor import Person
 from core.events.kinds import find_kind
+from core.hooks import Hook
 from core.live.told import Told
 
 MayHear = Callable[[Person, Told], bool]
-Rule = Callable[[Sequence[Told]], MayHear]
-_rules: list[Rule] = []
+visibility_rules: Hook[[Sequence[Told]], MayHear] = Hook()
+"""Asked once for all that is told at a time, for the answer to who may hear of each.
 
-
-def register(rule: Rule) -> None:
-    """Have `rule(events)` asked, once for all that is told at a time, for the answer to who may hear of each.
-
-    It reads what it needs in as many queries for many events as for one; what it answers reads nothing.
-    """
-    if rule not in _rules:
-        _rules.append(rule)
+A rule reads what it needs in as many queries for many events as for one; what it answers reads nothing.
+"""
 
 
 def may_hear_of(events: Sequence[Told]) -> MayHear:
     """The answer for these events: by the permission of their kind, and every rule."""
-    answers = [rule(events) for rule in _rules] if events else []
+    answers = visibility_rules(events) if events else []
 
     def may_hear(person: Person, event: Told) -> bool:
         kind = find_kind(event.name)

@@ -13,11 +13,12 @@ from pydantic_core import ErrorDetails
 
 from core.errors import RuleViolation, invalid
 from core.hostile import refuse_unstorable
+from core.json_schema import Schema
 from core.tools.registry import Tool
-from core.tools.schemas import Schema, lean_schema
+from core.tools.schemas import lean_schema
+from core.validation_errors import error_path, reason_of, shorten_key
 
 SHOWN_VALUE = 60
-SHOWN_NAME = 80
 SHOWN_ERRORS = 12
 
 
@@ -50,7 +51,10 @@ def _read(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel | list[tup
         return [(next(iter(error.details)), _unstorable(error))]
     except ValidationError as error:
         errors = error.errors(include_url=False)
-    found = [(_path(item), _sentence(item, schema)) for item in errors[:SHOWN_ERRORS]]
+    found = [
+        (error_path(item["loc"], root="arguments"), _sentence(item, schema))
+        for item in errors[:SHOWN_ERRORS]
+    ]
     if len(errors) > SHOWN_ERRORS:
         found.append(("arguments", f"and {len(errors) - SHOWN_ERRORS} more"))
     return found
@@ -113,20 +117,16 @@ def _opened(raw: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     return opened
 
 
-def _path(error: ErrorDetails) -> str:
-    return ".".join(str(part)[:SHOWN_NAME] for part in error["loc"]) or "arguments"
-
-
 def _sentence(error: ErrorDetails, schema: Schema) -> str:
-    location, path = error["loc"], _path(error)
+    location, path = error["loc"], error_path(error["loc"], root="arguments")
     if error["type"] == "extra_forbidden":
         known = _known_names(schema, location[:-1])
-        guess = nearest(str(location[-1])[:SHOWN_NAME], known)
+        guess = nearest(shorten_key(location[-1]), known)
         hint = f"did you mean `{guess}`?" if guess else f"known: {', '.join(known) or 'none'}"
         return f"unknown argument `{path}`; {hint}"
     if error["type"] == "missing":
         return f"`{path}` is required"
-    message = error["msg"].removeprefix("Value error, ")
+    message = reason_of(error)
     if error["type"] in ("uuid_parsing", "uuid_type"):
         message = "an id (a UUID) is wanted, as the lists answer it"
     shown = repr(error["input"])

@@ -7,23 +7,23 @@ const again = document.querySelector("[data-consent-again]");
 const choices = bar ? [...bar.querySelectorAll("button[value]")] : [];
 const isStaff = /(?:^|; )cms_staff=1/.test(document.cookie);
 const isRefused = navigator.doNotTrack === "1" || navigator.globalPrivacyControl;
-let answer = kept();
+let answer = loadAnswer();
 
 if (bar && !isStaff && !isRefused) {
   show(!answer);
   for (const choice of choices) choice.addEventListener("click", () => decide(choice.value));
   bar.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && answer) leave();
+    if (event.key === "Escape" && answer) restoreFocus();
   });
   again?.addEventListener("click", () => {
     show(true);
     choices[0]?.focus();
   });
   addEventListener("storage", (event) => {
-    if (event.key === KEY || event.key === null) tell(kept());
+    if (event.key === KEY || event.key === null) publishAnswer(loadAnswer());
   });
   // A page that a browser kept heard of no answer meanwhile.
-  addEventListener("pageshow", (event) => event.persisted && kept() !== answer && tell(kept()));
+  addEventListener("pageshow", (event) => event.persisted && loadAnswer() !== answer && publishAnswer(loadAnswer()));
 }
 
 function decide(value) {
@@ -33,18 +33,18 @@ function decide(value) {
     // Without a memory the answer holds for this page.
   }
   const isChanged = answer;
-  tell(value);
-  leave(isChanged);
+  publishAnswer(value);
+  restoreFocus(isChanged);
 }
 
-function tell(value) {
+function publishAnswer(value) {
   answer = value;
   show(!answer);
   document.dispatchEvent(new CustomEvent("cms:consent", { detail: { granted: answer === "yes" } }));
 }
 
 // The keyboard goes on where it was: at the button in the footer, or else at the content.
-function leave(isChanged = true) {
+function restoreFocus(isChanged = true) {
   show(false);
   (isChanged && again ? again : document.getElementById("main"))?.focus({ preventScroll: true });
 }
@@ -57,7 +57,7 @@ function show(isOpen) {
   again.setAttribute("aria-expanded", String(isOpen));
 }
 
-function kept() {
+function loadAnswer() {
   try {
     return localStorage.getItem(KEY);
   } catch {

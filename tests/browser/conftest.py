@@ -72,7 +72,7 @@ def open_page(chromium: Any, live_server: Any) -> Iterator[OpenPage]:
             reduced_motion="reduce",
         )
         contexts.append(context)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(30_000)
         if scripts:
             context.add_init_script(WATCH)
             if not blocks_handlers:
@@ -105,7 +105,7 @@ def open_page(chromium: Any, live_server: Any) -> Iterator[OpenPage]:
 
 def violations(page: Any) -> list[str]:
     """What the page may not have done. It is asked in a way that ends: a page that hangs answers nothing else."""
-    found = page.wait_for_function("() => window.__violations", timeout=10_000)
+    found = page.wait_for_function("() => window.__violations", timeout=30_000)
     return list(found.json_value())
 
 

@@ -74,7 +74,7 @@ def copied(page: Any, client: str, way: str) -> Any:
     page.click(f'.mcp-client > summary:text-is("{client}")')
     page.click(f".mcp-client[open] .mcp-way > summary:has-text('{way}')")
     page.click(f"[data-copies=snippet-claude-{way.lower()}]")
-    page.wait_for_function("() => document.querySelector('[data-snippet-said]').textContent")
+    page.wait_for_function("() => document.querySelector('[data-copy-said]').textContent")
     return json.loads(page.evaluate("() => navigator.clipboard.readText()"))
 
 

@@ -26,7 +26,7 @@ _HIDE = """() => {
 
 def until(holds: Callable[[], bool]) -> None:
     """A page is laid out anew when its browser gets to it."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + 30
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.02)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
+from core import events
 from core.events import subscribers
 from core.models import Event
 
@@ -15,7 +16,7 @@ class Listener:
     def __init__(
         self, name: str = "listener", fails: Callable[[Event], bool] | None = None
     ) -> None:
-        self.__qualname__ = name
+        self.name = name
         self.fails = fails or (lambda event: False)
         self.heard: list[Event] = []
         self.refused = 0
@@ -31,16 +32,18 @@ class Listener:
         return [event.pk for event in self.heard]
 
 
+def subscribe(names: Iterable[str], listener: Listener, *, apart: bool = False) -> None:
+    """Subscribe a listener under an id of its name."""
+    events.subscribe(names, listener, id=f"tests.core.listening.{listener.name}", apart=apart)
+
+
 @contextmanager
 def own_subscriptions() -> Iterator[None]:
     """Nobody but who subscribes in the block is told of anything."""
-    before = {name: list(found) for name, found in subscribers._subscribers.items()}
-    apart = set(subscribers._apart)
+    before = dict(subscribers._subscribers)
     subscribers._subscribers.clear()
     try:
         yield
     finally:
         subscribers._subscribers.clear()
         subscribers._subscribers.update(before)
-        subscribers._apart.clear()
-        subscribers._apart.update(apart)

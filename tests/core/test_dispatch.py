@@ -17,7 +17,7 @@ from core.models import Event
 from core.tasks import dispatch_event, dispatch_events, sweep_events
 from tests import make
 from tests.conftest import RunOnCommit
-from tests.core.listening import Listener, own_subscriptions
+from tests.core.listening import Listener, own_subscriptions, subscribe
 
 pytestmark = pytest.mark.django_db
 NAME = "post.exported"
@@ -59,7 +59,7 @@ def given_up_lines(caplog: pytest.LogCaptureFixture) -> int:
 
 def test_an_event_is_told_after_the_commit_and_once(run_on_commit: RunOnCommit) -> None:
     listener = Listener()
-    events.subscribe([NAME], listener)
+    subscribe([NAME], listener)
 
     with run_on_commit():
         id_ = record()
@@ -82,7 +82,7 @@ def test_a_wake_up_that_got_lost_is_found_by_the_sweep(
     monkeypatch: pytest.MonkeyPatch, run_on_commit: RunOnCommit
 ) -> None:
     listener = Listener()
-    events.subscribe([NAME], listener)
+    subscribe([NAME], listener)
 
     def broken(event_id: int) -> None:
         raise ConnectionError("the broker is down")
@@ -97,8 +97,8 @@ def test_a_wake_up_that_got_lost_is_found_by_the_sweep(
 
 def test_a_failing_subscriber_stops_nobody_and_alone_is_told_again() -> None:
     failing, other = Listener("failing", fails=lambda event: True), Listener("other")
-    events.subscribe([NAME], failing)
-    events.subscribe([NAME], other)
+    subscribe([NAME], failing)
+    subscribe([NAME], other)
     id_ = record()
 
     assert events.dispatch(id_) is False
@@ -116,11 +116,11 @@ def test_a_failing_subscriber_stops_nobody_and_alone_is_told_again() -> None:
 def test_what_a_failing_subscriber_wrote_is_undone_and_what_another_wrote_stands() -> None:
     class Writes(Listener):
         def __call__(self, event: Event) -> None:
-            make.term(self.__qualname__)
+            make.term(self.name)
             super().__call__(event)
 
-    events.subscribe([NAME], Writes("failing", fails=lambda event: True))
-    events.subscribe([NAME], Writes("other"))
+    subscribe([NAME], Writes("failing", fails=lambda event: True))
+    subscribe([NAME], Writes("other"))
 
     events.dispatch(record())
 
@@ -128,7 +128,7 @@ def test_what_a_failing_subscriber_wrote_is_undone_and_what_another_wrote_stands
 
 
 def test_the_waits_double_up_to_an_hour() -> None:
-    events.subscribe([NAME], Listener(fails=lambda event: True))
+    subscribe([NAME], Listener(fails=lambda event: True))
     id_ = record()
     waits = []
     for _ in range(10):
@@ -146,7 +146,7 @@ def test_a_subscriber_that_fails_for_one_event_is_not_told_of_later_ones_of_that
     first = 0
     failing, other = Listener("failing", lambda event: event.pk == first), Listener("other")
     for listener in (failing, other):
-        events.subscribe([NAME], listener)
+        subscribe([NAME], listener)
     first, second, elsewhere, third = record(), record(), record(OTHER), record()
 
     events.sweep(25)
@@ -170,7 +170,7 @@ def test_a_subscriber_that_fails_for_one_event_is_not_told_of_later_ones_of_that
 
 def test_events_without_a_post_hold_nobody_back() -> None:
     listener = Listener(fails=lambda event: event.pk == first)
-    events.subscribe([NAME], listener)
+    subscribe([NAME], listener)
     first = 0
     first, second = record(None), record(None)
 
@@ -182,7 +182,7 @@ def test_events_without_a_post_hold_nobody_back() -> None:
 
 def test_an_event_is_told_after_the_earlier_ones_of_its_post() -> None:
     listener = Listener()
-    events.subscribe([NAME], listener)
+    subscribe([NAME], listener)
     first, elsewhere, second = record(), record(OTHER), record()
 
     events.dispatch(second)
@@ -193,7 +193,7 @@ def test_an_event_is_told_after_the_earlier_ones_of_its_post() -> None:
 
 def test_more_events_of_a_post_than_one_transaction_takes_are_told_in_order() -> None:
     listener = Listener()
-    events.subscribe([NAME], listener)
+    subscribe([NAME], listener)
     ids = [record() for _ in range(120)]
 
     events.dispatch(ids[-1])
@@ -206,7 +206,7 @@ def test_an_event_that_is_given_up_is_said_once_and_holds_nobody_back(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     failing = Listener(fails=lambda event: event.pk == first)
-    events.subscribe([NAME], failing)
+    subscribe([NAME], failing)
     first = 0
     first, second = record(), record()
 
@@ -229,8 +229,8 @@ def test_an_event_that_is_given_up_is_said_once_and_holds_nobody_back(
 
 def test_what_was_given_up_is_told_again_when_an_admin_says_so(run_on_commit: RunOnCommit) -> None:
     failing, other = Listener("failing", lambda event: True), Listener("other")
-    events.subscribe([NAME], failing)
-    events.subscribe([NAME], other)
+    subscribe([NAME], failing)
+    subscribe([NAME], other)
     id_, done = record(), record(None)
     events.dispatch(id_)
     Event.objects.filter(pk=done).update(dispatched_at=timezone.now())
@@ -249,7 +249,7 @@ def test_what_was_given_up_is_told_again_when_an_admin_says_so(run_on_commit: Ru
 
 @pytest.mark.parametrize("role", ["editor", "translator", "ai_agent"])
 def test_only_who_manages_settings_has_events_told_again(role: str) -> None:
-    events.subscribe([NAME], Listener())
+    subscribe([NAME], Listener())
     id_ = record()
     Event.objects.filter(pk=id_).update(attempts=events.MAX_ATTEMPTS)
 
@@ -261,7 +261,7 @@ def test_only_who_manages_settings_has_events_told_again(role: str) -> None:
 
 def test_an_event_of_a_name_that_nobody_knows_any_more_is_done() -> None:
     known = Listener()
-    events.subscribe([NAME], known)
+    subscribe([NAME], known)
     old = Event.objects.create(name="post.frobnicated", via="api", post_id=POST)
     new = record()
 
@@ -272,7 +272,7 @@ def test_an_event_of_a_name_that_nobody_knows_any_more_is_done() -> None:
 
 def test_what_was_forgotten_is_told_to_nobody() -> None:
     listener = Listener()
-    events.subscribe([NAME], listener)
+    subscribe([NAME], listener)
     id_ = record()
 
     events.forget([id_])
@@ -282,7 +282,7 @@ def test_what_was_forgotten_is_told_to_nobody() -> None:
 
 def test_a_sweep_ends_with_its_time_and_takes_the_oldest_first() -> None:
     listener = Listener()
-    events.subscribe([NAME], listener)
+    subscribe([NAME], listener)
     ids = [record(POST if number % 3 else OTHER) for number in range(130)]
 
     assert events.sweep(0) == 0
@@ -299,8 +299,8 @@ def test_who_locks_the_post_is_told_of_it_in_a_round_of_its_own() -> None:
             super().__call__(event)
 
     other, locks = Listener("other"), Locks("locks")
-    events.subscribe([NAME], other)
-    events.subscribe([NAME], locks)
+    subscribe([NAME], other)
+    subscribe([NAME], locks)
     first, elsewhere, second = record(), record(OTHER), record()
 
     assert events.sweep(25) == 3
@@ -310,7 +310,7 @@ def test_who_locks_the_post_is_told_of_it_in_a_round_of_its_own() -> None:
     assert locks.ids == [first, second, elsewhere]
     for id_ in (first, elsewhere, second):
         assert state(id_) == (
-            ["tests.core.listening.other", "tests.core.test_dispatch.locks"],
+            told("other", "locks"),
             1,
             True,
             False,
@@ -318,7 +318,7 @@ def test_who_locks_the_post_is_told_of_it_in_a_round_of_its_own() -> None:
 
 
 def test_two_subscribers_of_one_name_are_refused() -> None:
-    events.subscribe([NAME], Listener())
+    subscribe([NAME], Listener())
 
     with pytest.raises(ImproperlyConfigured, match=r"called tests\.core\.listening\.listener"):
-        events.subscribe([NAME], Listener())
+        subscribe([NAME], Listener())

@@ -13,7 +13,7 @@ from core import events
 from core.models import Event
 from core.tasks import sweep_events
 from tests import make
-from tests.core.listening import Listener, own_subscriptions
+from tests.core.listening import Listener, own_subscriptions, subscribe
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NAME = "post.exported"
@@ -46,8 +46,8 @@ class InTheOpen(Listener):
 
 def test_it_is_told_in_no_transaction_after_the_others_and_by_one_worker_alone() -> None:
     apart, other = InTheOpen("apart"), Listener("other")
-    events.subscribe([NAME], apart, apart=True)
-    events.subscribe([NAME], other)
+    subscribe([NAME], apart, apart=True)
+    subscribe([NAME], other)
     first, second = record(), record()
 
     assert events.dispatch(second)
@@ -60,7 +60,7 @@ def test_it_is_told_in_no_transaction_after_the_others_and_by_one_worker_alone()
 
 def test_one_that_fails_is_told_again_before_the_later_ones_of_the_post() -> None:
     apart = Listener("apart", fails=lambda event: True)
-    events.subscribe([NAME], apart, apart=True)
+    subscribe([NAME], apart, apart=True)
     first, second = record(), record()
 
     assert not events.dispatch(second)
@@ -82,7 +82,7 @@ def test_after_a_worker_that_died_it_is_told_again() -> None:
                 raise SystemExit
 
     apart = Dies("apart")
-    events.subscribe([NAME], apart, apart=True)
+    subscribe([NAME], apart, apart=True)
     first, second = record(), record()
 
     with pytest.raises(SystemExit):

@@ -18,7 +18,7 @@ from core.json import JsonObject
 from core.models import Event
 from tests import make
 from tests.content.at_once import at_once
-from tests.core.listening import Listener, own_subscriptions
+from tests.core.listening import Listener, own_subscriptions, subscribe
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 NAME = "post.exported"
@@ -70,7 +70,7 @@ def written() -> dict[str, list[int]]:
 
 def test_workers_at_once_tell_each_event_once_and_each_post_in_order() -> None:
     posts = [uuid4() for _ in range(4)]
-    events.subscribe([NAME], Writes())
+    subscribe([NAME], Writes())
     ids = [record(posts[number % 4]) for number in range(120)]
 
     def every(step: int) -> Callable[[], object]:
@@ -85,7 +85,7 @@ def test_workers_at_once_tell_each_event_once_and_each_post_in_order() -> None:
 
 def test_a_later_event_waits_for_the_worker_that_has_an_earlier_one() -> None:
     post = uuid4()
-    events.subscribe([NAME], Writes())
+    subscribe([NAME], Writes())
     first, second = record(post), record(post)
     begun, go_on = threading.Event(), threading.Event()
 
@@ -97,7 +97,7 @@ def test_a_later_event_waits_for_the_worker_that_has_an_earlier_one() -> None:
             super().__call__(event)
 
     slow = Slow("slow", fails=lambda event: event.pk == first)
-    events.subscribe([NAME], slow)
+    subscribe([NAME], slow)
     with ThreadPoolExecutor(2) as pool:
         one = pool.submit(elsewhere(lambda: events.dispatch(first)))
         assert begun.wait(30)
@@ -116,7 +116,7 @@ def test_a_later_event_waits_for_the_worker_that_has_an_earlier_one() -> None:
 
 def test_a_worker_that_is_cut_off_in_the_middle_has_told_nobody() -> None:
     post = uuid4()
-    events.subscribe([NAME], Writes())
+    subscribe([NAME], Writes())
     first, second = record(post), record(post)
 
     def cut_off(event: Event) -> None:
@@ -125,8 +125,8 @@ def test_a_worker_that_is_cut_off_in_the_middle_has_told_nobody() -> None:
                 cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
 
     with own_subscriptions(), ThreadPoolExecutor(1) as pool:
-        events.subscribe([NAME], Writes())
-        events.subscribe([NAME], cut_off)
+        subscribe([NAME], Writes())
+        subscribe([NAME], cut_off)
         pool.submit(elsewhere(lambda: events.dispatch(second))).exception(60)
     assert written() == {}
     left = Event.objects.filter(pk__in=[first, second])
@@ -147,8 +147,8 @@ def test_a_writer_of_the_post_and_a_worker_that_tells_of_it_do_not_wait_in_a_cir
             Post.objects.select_for_update().get(pk=str(event.post_id))
             super().__call__(event)
 
-    events.subscribe(["post.updated"], Reads())
-    events.subscribe([NAME], Writes("other"))
+    subscribe(["post.updated"], Reads())
+    subscribe([NAME], Writes("other"))
     ids = [record(post.pk, "post.updated") for _ in range(3)]
 
     def write() -> None:
@@ -173,7 +173,7 @@ def test_a_writer_of_the_post_and_a_worker_that_tells_of_it_do_not_wait_in_a_cir
 
 def test_words_are_forgotten_beside_a_worker_that_tells_of_them() -> None:
     post = uuid4()
-    events.subscribe([NAME], Writes())
+    subscribe([NAME], Writes())
     ids = [record(post) for _ in range(60)]
 
     make.user("admin")

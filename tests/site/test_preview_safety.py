@@ -274,4 +274,4 @@ def test_a_made_link_can_be_selected_and_copied() -> None:
 
     (url,) = re.findall(r'value="http://127.0.0.1:8000(/preview/[^"]+)" size="60" readonly', page)
     assert Client().get(url).status_code == 200
-    assert "cms/previews/copy.js" in page
+    assert "cms/clipboard/clipboard.js" in page

@@ -175,8 +175,9 @@ class _Other:
 
 
 @pytest.fixture
-def other(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(lanes._lanes, "other", _Other(receiver))
+def other(receiver: Receiver) -> Iterator[None]:
+    with lanes.lane_types.registered_temporarily(_Other(receiver), name="other"):
+        yield
 
 
 @pytest.mark.django_db

@@ -17,7 +17,9 @@ logger = logging.getLogger(__name__)
 
 def connect() -> None:
     """Subscribe to the events that workflows can wait for. Called once, at start."""
-    events.subscribe(trigger_names(), start_workflows)
+    events.subscribe(
+        trigger_names(), start_workflows, id="webhooks.automation.starting.start_workflows"
+    )
 
 
 def start_workflows(event: Event) -> None:

@@ -23,7 +23,7 @@ def connect() -> None:
     problem = problem_of(settings.CMS_ENV.chat_events)
     if problem:
         raise SystemExit(problem)
-    events.subscribe(settings.CMS_ENV.chat_events, tell_chat)
+    events.subscribe(settings.CMS_ENV.chat_events, tell_chat, id="webhooks.chat.notices.tell_chat")
 
 
 def event_names() -> list[str]:

@@ -46,7 +46,7 @@ from content.admin.panels import (
     FieldAction,
     FieldActions,
     FieldPlace,
-    register_field_actions,
+    field_action_sources,
 )
 from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX
 from content.layers import Layers
@@ -91,7 +91,7 @@ def field_actions(request: HttpRequest, post: Post) -> FieldActions:
     return of
 
 
-register_field_actions(field_actions)
+field_action_sources.register(field_actions)
 
 
 def _can_be_proposed(place: FieldPlace) -> bool:

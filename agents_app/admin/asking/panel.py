@@ -21,9 +21,9 @@ from agents_app.models import AgentRun, RunStatus
 from content.admin.panels import (
     RunView,
     Tab,
-    register_panel,
-    register_runs,
-    register_tabs,
+    post_panels,
+    post_tabs,
+    run_lookups,
 )
 from content.models import Post
 from core.admin.rights import may
@@ -93,6 +93,6 @@ def _is_uuid(text: str) -> bool:
     return True
 
 
-register_panel(agent_panel)
-register_tabs(agent_tabs)
-register_runs(describe_runs)
+post_panels.register(agent_panel)
+post_tabs.register(agent_tabs)
+run_lookups.register(describe_runs)

@@ -29,7 +29,7 @@ from agents_app.definitions.files import agents_for
 from agents_app.definitions.schema import Scope
 from agents_app.definitions.switches import only_enabled
 from content.admin.pages import page
-from content.admin.panels import ListAction, register_list_action
+from content.admin.panels import ListAction, post_list_actions
 from content.models import Post
 from core.admin.rights import actor_of, answers_refusals, require
 from core.errors import CmsError
@@ -53,7 +53,9 @@ def choose(request: HttpRequest, ids: Sequence[str]) -> HttpResponse:
     return _page(request, ids, None)
 
 
-register_list_action(ListAction("run_agent", gettext_lazy("Run an agent…"), "agents.edit", choose))
+post_list_actions.register(
+    ListAction("run_agent", gettext_lazy("Run an agent…"), "agents.edit", choose)
+)
 
 
 @require_POST

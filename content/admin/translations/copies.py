@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from content.admin.pages import post_page, post_url, read
-from content.admin.panels import register_panel
+from content.admin.panels import post_panels
 from content.admin.preview_links import previews
 from content.admin.translations.copy_forms import TranslationForm
 from content.admin.variations import variations
@@ -159,4 +159,4 @@ VIEWS: dict[str, Callable[..., HttpResponseBase]] = {
     "previews": previews,
 }
 
-register_panel(copies_panel)
+post_panels.register(copies_panel)

@@ -7,9 +7,9 @@ const MOST_AREA = 12_000_000; // 48 MB of colours
 const FAINTEST = 0.28;
 const COLOURS = { 0.1: "#3b6cf0", 0.35: "#17b4b0", 0.55: "#7ac943", 0.72: "#ffd23f", 0.87: "#ff7a1a", 1: "#d4001a" };
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
-const stages = [...document.querySelectorAll("[data-heat-cells]")].map(staged);
+const stages = [...document.querySelectorAll("[data-heat-cells]")].map(createStage);
 
-function staged(element) {
+function createStage(element) {
   const frame = element.querySelector("iframe");
   const view = frame.parentElement;
   const cells = JSON.parse(document.getElementById(element.dataset.heatCells).textContent);
@@ -33,7 +33,7 @@ function isLoaded({ contentDocument: page }) {
 }
 
 // The document of the frame, if it is the page and neither an error nor a login.
-function pageOf({ frame }) {
+function findPage({ frame }) {
   try {
     const page = frame.contentDocument;
     return page?.querySelector("link[data-heat-page]") ? page : null;
@@ -50,21 +50,21 @@ function say({ element }, state) {
 
 function open(stage) {
   stage.watch?.disconnect();
-  const page = pageOf(stage);
+  const page = findPage(stage);
   if (!page) return say(stage, "failed");
   fit(stage);
   // Images that come late, and what is folded open.
-  stage.watch = new ResizeObserver(() => later(stage));
+  stage.watch = new ResizeObserver(() => scheduleDraw(stage));
   stage.watch.observe(page.documentElement);
   stage.watch.observe(page.body);
   for (const module of page.querySelectorAll("[data-post-module-id]")) stage.watch.observe(module);
-  later(stage);
+  scheduleDraw(stage);
 }
 
 // The frame is as wide as the device and made small enough to be seen whole. Its scroll bar takes nothing of it.
 function fit(stage) {
   const { frame, over, view } = stage;
-  const root = pageOf(stage)?.documentElement;
+  const root = findPage(stage)?.documentElement;
   const bar = root ? Math.max(0, frame.clientWidth - root.clientWidth) : 0;
   const width = Number(frame.dataset.width) + bar;
   const scale = Math.min(1, view.clientWidth / width);
@@ -79,7 +79,7 @@ function fit(stage) {
 // Not by its events: not every browser tells of those of a page that may run nothing.
 function follow() {
   for (const stage of stages) {
-    const { scrollX = 0, scrollY = 0 } = pageOf(stage)?.defaultView ?? {};
+    const { scrollX = 0, scrollY = 0 } = findPage(stage)?.defaultView ?? {};
     const at = `translate(${-scrollX}px, ${-scrollY}px)`;
     if (at === stage.at) continue;
     stage.at = at;
@@ -88,13 +88,13 @@ function follow() {
   requestAnimationFrame(follow);
 }
 
-function later(stage) {
+function scheduleDraw(stage) {
   cancelAnimationFrame(stage.asked);
   stage.asked = requestAnimationFrame(() => draw(stage));
 }
 
 function draw(stage) {
-  const page = pageOf(stage);
+  const page = findPage(stage);
   if (!page) return;
   const { canvas } = stage;
   const width = page.documentElement.clientWidth;
@@ -105,7 +105,7 @@ function draw(stage) {
   canvas.style.width = `${width}px`;
   canvas.style.height = `${height}px`;
   const most = Number(stage.element.dataset.heatMost);
-  const points = placed(page, stage.cells, width).map(([x, y, count]) => [
+  const points = placePoints(page, stage.cells, width).map(([x, y, count]) => [
     x * factor,
     y * factor,
     Math.min(1, Math.sqrt(count / most)),
@@ -116,11 +116,11 @@ function draw(stage) {
 }
 
 // Every cell as [x, y, count] in pixels of the document.
-function placed(page, cells, width) {
+function placePoints(page, cells, width) {
   const points = cells.page.map(([x, y, count]) => [x * width, (y * width) / 1000, count]);
   const { scrollX, scrollY } = page.defaultView;
   for (const [id, spots] of Object.entries(cells.modules)) {
-    const box = moduleOf(page, id)?.getBoundingClientRect();
+    const box = findModule(page, id)?.getBoundingClientRect();
     if (!box?.width || !box.height) continue;
     for (const [x, y, count] of spots) {
       points.push([box.left + scrollX + x * box.width, box.top + scrollY + y * box.height, count]);
@@ -129,15 +129,15 @@ function placed(page, cells, width) {
   return points;
 }
 
-function moduleOf(page, id) {
+function findModule(page, id) {
   return page.querySelector(`[data-post-module-id="${CSS.escape(id)}"]`);
 }
 
 function point(id, scrolls) {
   for (const stage of stages) {
-    const page = pageOf(stage);
+    const page = findPage(stage);
     page?.querySelector("[data-heat-shown]")?.removeAttribute("data-heat-shown");
-    const module = page && id && moduleOf(page, id);
+    const module = page && id && findModule(page, id);
     if (!module) continue;
     module.setAttribute("data-heat-shown", "");
     const top = module.getBoundingClientRect().top + page.defaultView.scrollY - 80;

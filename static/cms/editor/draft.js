@@ -1,9 +1,9 @@
 // What is typed and not saved, kept in this browser: after a crash or a closed window it is offered again. What holds
 // a password or a token is never kept.
 
-const MOST = 500_000; // characters of one form
-const MOST_FORMS = 20;
-const DAYS = 14;
+const MAX_CHARACTERS = 500_000; // of one form
+const MAX_FORMS = 20;
+const MAX_AGE_DAYS = 14;
 const PREFIX = "cms:typed:";
 const SECRET = /csrf|password|token/i;
 
@@ -22,7 +22,7 @@ function prune() {
   const keys = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX));
   const found = keys.map((key) => [key, read(key)?.at ?? 0]).sort(([, one], [, other]) => other - one);
   found.forEach(([key, at], place) => {
-    if (place >= MOST_FORMS || at < Date.now() - DAYS * 86_400_000) localStorage.removeItem(key);
+    if (place >= MAX_FORMS || at < Date.now() - MAX_AGE_DAYS * 86_400_000) localStorage.removeItem(key);
   });
 }
 
@@ -40,7 +40,7 @@ export function startDraft(form, changes) {
         if (!found.size) return localStorage.removeItem(key);
         const entries = [...new FormData(form)].filter(([name, value]) => typeof value === "string" && !SECRET.test(name));
         const text = JSON.stringify({ at: Date.now(), entries });
-        if (text.length <= MOST) localStorage.setItem(key, text);
+        if (text.length <= MAX_CHARACTERS) localStorage.setItem(key, text);
         form.dataset.kept = String(found.size);
       } catch {
         prune();

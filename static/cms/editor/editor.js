@@ -1,15 +1,143 @@
-// The form of a post: everything here makes faster what the form does without it.
+// The form of a post. Everything here makes faster what the form does without it: keys, the way back to the field where
+// somebody was, and the preview of a search result.
 
-import { watchChanges } from "./changes.js";
 import { startDraft } from "./draft.js";
-import { startKeys } from "./keys.js";
-import { startModules } from "./modules.js";
-import { startPicker } from "./picker.js";
-import { startPlace } from "./place.js";
+import { startModules, startPicker } from "./modules.js";
 import { startPresence } from "./presence.js";
 import { startRepeaters } from "./repeaters.js";
-import { startSaving } from "./saving.js";
-import { startSearchPreview } from "./search_preview.js";
+import { startSaving, watchChanges } from "./saving.js";
+
+const isTyping = (target) =>
+  target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true]");
+
+function startKeys(form, { modules, picker, saving }) {
+  let lastG = 0; // what follows "g" leads to another page
+
+  const current = () => document.activeElement?.closest?.("[data-module]");
+
+  function go(by) {
+    const cards = modules.cards();
+    const at = cards.indexOf(current());
+    const next = cards[at < 0 ? (by > 0 ? 0 : cards.length - 1) : Math.max(0, Math.min(cards.length - 1, at + by))];
+    const summary = next && modules.foldOf(next).querySelector("summary");
+    summary?.focus({ preventScroll: true });
+    next?.scrollIntoView({ block: "nearest" });
+  }
+
+  const acts = {
+    n: () => picker?.open(current() ?? undefined),
+    "]": () => go(1),
+    "[": () => go(-1),
+    o: () => { const card = current(); if (card) modules.foldOf(card).open = !modules.foldOf(card).open; },
+    m: () => current()?.querySelector("[data-handle]")?.focus(),
+    d: () => { const card = current(); if (card) modules.duplicate(card); },
+    x: () => { const card = current(); if (card) modules.remove(card); },
+  };
+
+  document.addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "s") {
+      event.preventDefault();
+      if (event.shiftKey) saving.saveToReview();
+      else saving.save();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (isTyping(event.target) || document.querySelector("dialog[open]") || !modules) return;
+    const followsG = Date.now() - lastG < 1500;
+    lastG = event.key === "g" ? Date.now() : 0;
+    if (followsG || !form.querySelector("[data-pick-open]") || !acts[event.key]) return;
+    event.preventDefault();
+    acts[event.key]();
+  });
+}
+
+function startPlace(form, modules) {
+  const key = `cms:place:${form.dataset.post}`;
+
+  function keep() {
+    const active = document.activeElement;
+    const field = active?.closest(".rt-field")?.querySelector("textarea") ?? active;
+    const cards = modules?.cards() ?? [];
+    const at = cards.indexOf(field?.closest("[data-module]"));
+    const isNew = (card) => card.dataset.module.startsWith("new-") && modules.foldOf(card).open;
+    const opened = [...cards.keys()].filter((number) => isNew(cards[number]));
+    const place = { y: scrollY, id: field?.id ?? "", at, module: cards[at]?.dataset.module, opened };
+    try { sessionStorage.setItem(key, JSON.stringify(place)); } catch { /* it begins on top */ }
+  }
+
+  async function putBack({ y, id, at, module, opened = [] }) {
+    const cards = modules?.cards() ?? [];
+    const card = cards[at];
+    await Promise.all([...opened.map((number) => cards[number]), card].filter(Boolean).map(modules.open));
+    const field = document.getElementById(card ? id.replace(module, card.dataset.module) : id);
+    window.scrollTo(0, y);
+    (field?.closest(".rt-field")?.querySelector("[contenteditable=true]") ?? field)?.focus({ preventScroll: !card });
+  }
+
+  let place;
+  try {
+    place = JSON.parse(sessionStorage.getItem(key) ?? "null");
+    sessionStorage.removeItem(key);
+  } catch { /* a store that is closed or holds something else: it begins on top */ }
+  if (place && !location.hash) putBack(place);
+  return { keep };
+}
+
+const TITLE_WIDTH = 580; // pixels that a result shows
+const WORDS_MOST = 160;
+
+function startSearchPreview(form) {
+  const box = form.querySelector("[data-search-preview]");
+  if (!box) return;
+  const canvas = document.createElement("canvas").getContext("2d");
+  const value = (name) => form.elements[`post.${name}`]?.value?.trim() ?? "";
+  const put = (name, text) => { for (const place of box.querySelectorAll(`[data-p-${name}]`)) place.textContent = text; };
+
+  function widthOf(text) {
+    canvas.font = "20px Arial, sans-serif";
+    return Math.round(canvas.measureText(text).width);
+  }
+
+  function cut(text) {
+    if (widthOf(text) <= TITLE_WIDTH) return text;
+    let end = text.length;
+    while (end > 1 && widthOf(`${text.slice(0, end)} …`) > TITLE_WIDTH) end -= 1;
+    return `${text.slice(0, end).trimEnd()} …`;
+  }
+
+  function count(name, text, most, unit) {
+    const place = box.querySelector(`[data-count-${name}]`);
+    place.textContent = place.dataset.words.replace("{n}", String([...text].length)).replace("{width}", String(unit));
+    place.classList.toggle("is-over", most);
+  }
+
+  function show() {
+    const title = value("metaTitle") || value("title");
+    const words = value("metaDescription") || value("excerpt");
+    const width = widthOf(title);
+    put("title", cut(title));
+    put("words", words.length > WORDS_MOST ? `${words.slice(0, WORDS_MOST - 1).trimEnd()} …` : words);
+    put("card", title);
+    const slug = value("slug");
+    const path = box.dataset.path;
+    if (slug && path) put("path", path.replace(/[^/]*$/, slug).split("/").filter(Boolean).join(" › "));
+    count("title", title, width > TITLE_WIDTH, width);
+    count("words", words, words.length > WORDS_MOST, 0);
+    for (const note of box.querySelectorAll("[data-note]")) {
+      const is = {
+        "no-title": !value("metaTitle"),
+        "long-title": width > TITLE_WIDTH,
+        "no-words": !value("metaDescription"),
+        "long-words": words.length > WORDS_MOST,
+        hidden: Boolean(form.elements["post.robotsJson.noindex"]?.checked),
+      }[note.dataset.note];
+      note.hidden = !is;
+    }
+  }
+
+  form.addEventListener("input", ({ target }) => { if (target.name?.startsWith("post.")) show(); });
+  show();
+}
 
 const form = document.querySelector("[data-edit]");
 if (form) {

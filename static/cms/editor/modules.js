@@ -1,5 +1,7 @@
-// Modules as cards: opened when they are wanted, added, duplicated, moved, removed and taken back without a reload.
+// Modules as cards: loaded when they are opened, added from a dialog, duplicated, moved, removed and restored without a
+// reload.
 
+import { announce, fetchPage, notifyAdded } from "../http.js";
 import { sortable } from "../sorting/sorting.js";
 
 const REMEMBERED = 300; // cards of posts, in this browser
@@ -8,14 +10,11 @@ export function startModules(form, changes) {
   const list = form.querySelector("[data-modules]");
   if (!list) return undefined;
   const part = new URL(list.dataset.part, location.href);
-  const status = document.createElement("p");
-  status.className = "visually-hidden";
-  status.setAttribute("role", "status");
-  list.after(status);
+  announce(""); // a live region is read out where it was there before its text
   const cards = () => [...list.children].filter((one) => one.matches("[data-module]"));
   const here = () => cards().filter((card) => !card.hasAttribute("data-removed"));
   const foldOf = (card) => card.querySelector(":scope > details");
-  const say = (words, card) => { status.textContent = words.replace("{label}", card?.dataset.label ?? ""); };
+  const say = (words, card) => announce(words.replace("{label}", card?.dataset.label ?? ""));
 
   function changed() {
     const count = form.querySelector("[data-modules-count]");
@@ -25,17 +24,6 @@ export function startModules(form, changes) {
     changes.plan();
   }
 
-  async function fetched(url, options) {
-    const answer = await fetch(url, options);
-    if (!answer.ok || answer.redirected) throw new Error(String(answer.status));
-    const holder = document.createElement("template");
-    holder.innerHTML = await answer.text();
-    return holder.content.querySelector("[data-module]");
-  }
-
-  const added = (root) =>
-    document.dispatchEvent(new CustomEvent("cms:added", { bubbles: true, detail: { root } }));
-
   // A closed card of a long post has no fields until somebody opens it.
   async function load(card) {
     const place = card.querySelector("[data-closed]");
@@ -44,11 +32,10 @@ export function startModules(form, changes) {
     const url = new URL(part);
     url.searchParams.set("module", card.dataset.module);
     try {
-      const fresh = await fetched(url);
-      const controls = fresh.querySelector("[data-controls]");
+      const controls = (await fetchPage(url)).querySelector("[data-module] [data-controls]");
       card.querySelector("[data-controls]").replaceWith(controls);
       changes.known(card.dataset.module);
-      added(controls);
+      notifyAdded(controls);
     } catch {
       say(list.dataset.failed);
     } finally {
@@ -60,7 +47,7 @@ export function startModules(form, changes) {
     const body = new FormData();
     const own = [...new FormData(form)];
     for (const [name, value] of own) {
-      if (name === "csrfmiddlewaretoken" || name === "order" || (target && name.startsWith(`modules.${target}.`))) body.append(name, value);
+      if (name === "order" || (target && name.startsWith(`modules.${target}.`))) body.append(name, value);
     }
     for (const input of target ? find(target).querySelectorAll('input[name="was"]') : []) body.append("was", input.value);
     const taken = cards().map((card) => Number(/^new-(\d+)$/.exec(card.dataset.module)?.[1] ?? 0));
@@ -68,11 +55,11 @@ export function startModules(form, changes) {
     body.append("do", target ? `duplicate:${target}` : "add");
     if (!target) body.append("add", verb);
     try {
-      const card = await fetched(part, { method: "POST", body });
+      const card = (await fetchPage(part, { body, statuses: [] })).querySelector("[data-module]");
       const place = after ?? cards().at(-1);
       if (place) place.after(card);
       else list.prepend(card);
-      added(card);
+      notifyAdded(card);
       changed();
       foldOf(card).open = true;
       card.scrollIntoView({ block: "nearest" });
@@ -197,4 +184,101 @@ export function startModules(form, changes) {
 
   sortable(list, { item: "[data-module]", handle: "[data-handle]", onChange: changed });
   return { cards: here, foldOf, open, add: (kind, after) => make(kind, "", after), remove, duplicate: (card) => make("", card.dataset.module, card) };
+}
+
+const plain = (text) => text.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
+
+export function startPicker(form, modules) {
+  const dialog = document.querySelector("[data-picker]");
+  if (!dialog || !modules) return undefined;
+  const box = dialog.querySelector("[data-picker-words]");
+  const body = dialog.querySelector("[data-picker-body]");
+  const none = dialog.querySelector("[data-picker-none]");
+  const found = dialog.querySelector("[data-picker-found]");
+  let after;
+  let isLoaded = false;
+  const picks = () => [...body.querySelectorAll("[data-pick]:not([hidden]) > .pick")];
+
+  async function load() {
+    if (isLoaded) return;
+    try {
+      body.replaceChildren(...(await fetchPage(dialog.dataset.picker)).body.childNodes);
+      isLoaded = true;
+      search();
+    } catch {
+      body.textContent = form.querySelector("[data-modules]").dataset.failed;
+    }
+  }
+
+  function search() {
+    const words = plain(box.value).split(/\s+/).filter(Boolean);
+    for (const pick of body.querySelectorAll("[data-pick]")) {
+      const text = plain(pick.dataset.words);
+      pick.hidden = !words.every((word) => text.includes(word));
+    }
+    for (const group of body.querySelectorAll("[data-pick-group]")) group.hidden = !group.querySelector("[data-pick]:not([hidden])");
+    const number = picks().length;
+    none.hidden = !isLoaded || number > 0;
+    if (words.length) found.textContent = number === 1 ? found.dataset.one : found.dataset.many.replace("{n}", String(number));
+  }
+
+  /** Put what is picked behind `card`; last without one. */
+  function open(card) {
+    after = card;
+    box.value = "";
+    dialog.showModal();
+    box.focus();
+    if (isLoaded) search();
+    load();
+  }
+
+  async function pick(button) {
+    dialog.close();
+    await modules.add(button.value, after);
+  }
+
+  box.addEventListener("input", search);
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") {
+      event.preventDefault();
+      const [first] = picks();
+      if (first && box.value.trim()) pick(first);
+    } else if (event.key === "ArrowDown") {
+      event.preventDefault();
+      picks()[0]?.focus();
+    }
+  });
+  body.addEventListener("keydown", (event) => {
+    const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 1, ArrowUp: -1 };
+    const all = picks();
+    const at = all.indexOf(event.target);
+    if (at < 0 || !(event.key in steps)) return;
+    event.preventDefault();
+    let next = at + steps[event.key];
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") next = beside(all, at, steps[event.key]);
+    if (next < 0) box.focus();
+    else all[Math.min(next, all.length - 1)].focus();
+  });
+  body.addEventListener("click", (event) => {
+    const button = event.target.closest(".pick");
+    if (button) pick(button);
+  });
+  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+  form.addEventListener("click", (event) => {
+    if (event.target.closest("[data-pick-open]")) open();
+    const insert = event.target.closest("[data-insert]");
+    if (insert) open(insert.closest("[data-module]"));
+  });
+  return { open };
+}
+
+/** The pick in the next row above or below, nearest to this column. */
+function beside(all, at, by) {
+  const from = all[at].getBoundingClientRect();
+  const rows = all.map((one, index) => ({ index, box: one.getBoundingClientRect() }))
+    .filter(({ box }) => (by > 0 ? box.top > from.top + 4 : box.top < from.top - 4));
+  if (!rows.length) return by > 0 ? at : -1;
+  const top = by > 0 ? Math.min(...rows.map(({ box }) => box.top)) : Math.max(...rows.map(({ box }) => box.top));
+  const row = rows.filter(({ box }) => Math.abs(box.top - top) < 4);
+  return row.sort((one, other) => Math.abs(one.box.left - from.left) - Math.abs(other.box.left - from.left))[0].index;
 }

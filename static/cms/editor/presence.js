@@ -1,20 +1,21 @@
-// Who else has this post open. The page says every now and then that it is here, and hears of others over the
-// websocket; where there is none, the answers to what it says tell it.
+// Shows who else has this post open. The page reports every few seconds that it is open, and hears of others over the
+// websocket, or without one from the answers to its reports.
 
-const BEAT = 20_000;
-const WITHOUT = 6_000; // between beats where there are no websockets
+import { csrfToken, fetchJson } from "../http.js";
+
+const REPORT_MILLISECONDS = 20_000;
+const REPORT_WITHOUT_SOCKET_MILLISECONDS = 6_000;
 
 export function startPresence(form) {
   const box = document.querySelector("[data-editing]");
   if (!box) return;
   const key = crypto.randomUUID ? crypto.randomUUID() : String(Math.random()).slice(2).padEnd(36, "0").slice(0, 36);
-  const token = () => form.elements.csrfmiddlewaretoken.value;
   let timer;
   let shown = "";
 
   function body(isLeaving) {
     const data = new FormData();
-    data.append("csrfmiddlewaretoken", token());
+    data.append("csrfmiddlewaretoken", csrfToken());
     data.append("key", key);
     data.append("layer", form.dataset.layer || "source");
     if (isLeaving) data.append("leave", "1");
@@ -42,11 +43,10 @@ export function startPresence(form) {
   async function beat() {
     clearTimeout(timer);
     try {
-      const answer = await fetch(box.dataset.editing, { method: "POST", body: body(false) });
-      if (answer.ok && !answer.redirected) show((await answer.json()).editing);
+      show((await fetchJson(box.dataset.editing, { body: body(false) })).editing);
     } catch { /* the next beat tries again */ }
     const isConnected = document.documentElement.hasAttribute("data-connected");
-    timer = setTimeout(beat, isConnected ? BEAT : WITHOUT);
+    timer = setTimeout(beat, isConnected ? REPORT_MILLISECONDS : REPORT_WITHOUT_SOCKET_MILLISECONDS);
   }
 
   document.addEventListener("live:editing", ({ detail }) => show(detail));

@@ -1,6 +1,7 @@
 // Lists inside a module: items are added, duplicated, moved and removed without a reload, nested ones too. The names
 // of fields carry the item's number, so whatever moves is renamed.
 
+import { notifyAdded } from "../http.js";
 import { sortable } from "../sorting/sorting.js";
 
 const dashed = (name) => name.replaceAll(".", "-");
@@ -30,8 +31,6 @@ function rename(root, from, to) {
 }
 
 export function startRepeaters(form, changes) {
-  const added = (root) =>
-    document.dispatchEvent(new CustomEvent("cms:added", { bubbles: true, detail: { root } }));
   const itemsOf = (list) => [...list.querySelector(":scope > [data-items]").children].filter((one) => one.matches("[data-item]"));
 
   function number(list) {
@@ -64,7 +63,7 @@ export function startRepeaters(form, changes) {
     list.querySelector(":scope > [data-items]").insertBefore(item, before);
     number(list);
     attach(item);
-    added(item);
+    notifyAdded(item);
     item.querySelector(":scope > details").open = true;
     item.querySelector(".item-body :is(input:not([type=hidden]), textarea, select, [contenteditable=true])")?.focus();
   }

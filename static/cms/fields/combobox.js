@@ -2,10 +2,11 @@
 //
 //   combobox(input, { search: async (words) => [{ title, detail, state }], onPick: (item) => {} })
 
-import { counted, words } from "./words.js";
+import { fetchJson } from "../http.js";
+import { pageData } from "./page_data.js";
 
 let number = 0;
-const PAUSE = 150;
+const TYPING_PAUSE_MILLISECONDS = 150;
 
 class Combobox {
   constructor(input, { search, onPick, keepsText = false }) {
@@ -16,7 +17,7 @@ class Combobox {
     this.list.className = "found";
     this.list.hidden = true;
     this.list.setAttribute("role", "listbox");
-    this.list.setAttribute("aria-label", words("choices"));
+    this.list.setAttribute("aria-label", pageData("choices"));
     this.said = document.createElement("span");
     this.said.className = "visually-hidden";
     this.said.setAttribute("role", "status");
@@ -34,7 +35,7 @@ class Combobox {
       clearTimeout(this.timer);
       // What stands in the list is not for these words any more.
       this.list.setAttribute("aria-busy", "true");
-      this.timer = setTimeout(() => this.look(), PAUSE);
+      this.timer = setTimeout(() => this.look(), TYPING_PAUSE_MILLISECONDS);
     });
     this.input.addEventListener("keydown", (event) => this.key(event));
     this.input.addEventListener("blur", () => this.close());
@@ -69,7 +70,9 @@ class Combobox {
     this.items = found ?? [];
     this.at = -1;
     this.list.replaceChildren(...this.items.map((item, at) => this.option(item, at)));
-    const said = found === null ? words("failed") : found.length ? counted(found.length) : words("nothing");
+    const count = found?.length ?? 0;
+    const many = count === 1 ? pageData("one") : pageData("many").replace("{n}", String(count));
+    const said = found === null ? pageData("failed") : count ? many : pageData("nothing");
     this.said.textContent = said;
     if (!this.items.length) {
       if (this.keepsText && found !== null) return this.close();
@@ -150,4 +153,18 @@ class Combobox {
 
 export function combobox(input, settings) {
   return new Combobox(input, settings);
+}
+
+/** Ask the server what it knows of posts, terms or an address. */
+export function fetchTargets(parameters) {
+  const address = new URL(pageData("targets"), location.href);
+  for (const [name, value] of Object.entries(parameters)) if (value) address.searchParams.set(name, value);
+  return fetchJson(address);
+}
+
+/** Return the posts or terms that match, in the language of the page unless they are for a link. */
+export async function findTargets(kind, q, among = "") {
+  const locale = kind === "link" ? "" : pageData("locale");
+  const without = kind === "post-reference" ? pageData("post") : "";
+  return (await fetchTargets({ kind, q, among, locale, without })).results;
 }

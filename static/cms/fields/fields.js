@@ -1,14 +1,279 @@
-// The fields of a form, each by its data attribute; those in parts that are added later, too.
+// The fields of a form, each by its data attribute; those in parts that are added later, too. The control that the server
+// rendered stays what the form sends.
 
+import { fetchJson } from "../http.js";
+import { pickMedia } from "../media/picker.js";
+import { combobox, findTargets } from "./combobox.js";
 import { linkField } from "./link.js";
-import { mediaField } from "./media.js";
-import { manyReferences, referenceField } from "./reference.js";
-import { counter, reset } from "./small.js";
-import { each } from "./words.js";
+import { attachEach, notifyChanged, pageData } from "./page_data.js";
 
-each("input[data-link]", linkField);
-each("select[data-media]", mediaField);
-each("select[data-reference]", referenceField);
-each("fieldset[data-many]", manyReferences);
-each("[data-counter]", counter);
-each("[data-reset]", reset);
+const waiting = new Map();
+let planned = false;
+
+/** Return what the server knows of a file. All fields of a page ask in one request. */
+function fetchFile(id) {
+  if (!waiting.has(id)) {
+    let answer;
+    const promise = new Promise((resolve) => { answer = resolve; });
+    waiting.set(id, { promise, answer });
+    if (!planned) {
+      planned = true;
+      queueMicrotask(fetchFiles);
+    }
+  }
+  return waiting.get(id).promise;
+}
+
+async function fetchFiles() {
+  planned = false;
+  const open = [...waiting].filter(([, one]) => !one.isAsked);
+  for (const [, one] of open) one.isAsked = true;
+  let found = {};
+  try {
+    const address = new URL(pageData("states"), location.href);
+    address.searchParams.set("ids", open.map(([id]) => id).join(","));
+    found = await fetchJson(address);
+  } catch {
+    // The name in the select still says what is chosen.
+  }
+  for (const [id, one] of open) one.answer(found[id] ?? null);
+}
+
+async function uploadFile(file) {
+  const body = new FormData();
+  body.append("file", file, file.name);
+  const answer = await fetchJson(pageData("upload"), { body });
+  // A file that is there already is as good as a new one.
+  return answer.there ?? answer;
+}
+
+class MediaField {
+  constructor(select) {
+    this.select = select;
+    this.box = select.parentElement.querySelector("[data-media-field]");
+    if (!this.box) return;
+    this.state = this.box.querySelector("[data-state]");
+    this.box.hidden = false;
+    select.hidden = true;
+    select.parentElement.querySelector("[data-other]")?.remove();
+    this.part("choose").addEventListener("click", () => this.choose());
+    this.part("remove").addEventListener("click", () => {
+      this.set(null);
+      this.part("choose").focus();
+    });
+    this.drops();
+    select.addEventListener("change", () => this.show());
+    document.querySelector(`label[for="${CSS.escape(select.id)}"]`)?.addEventListener("click", () => this.part("choose").focus());
+    this.show();
+  }
+
+  part(name) {
+    return this.box.querySelector(`[data-${name}]`);
+  }
+
+  async choose() {
+    const file = await pickMedia({ kind: "image", language: pageData("locale") });
+    if (file) this.set(file);
+    this.part("choose").focus();
+  }
+
+  set(file) {
+    const id = file?.id ?? "";
+    if (file) waiting.set(id, { promise: Promise.resolve(file), isAsked: true });
+    if (![...this.select.options].some((option) => option.value === id)) this.select.add(new Option(file.title, id));
+    this.select.value = id;
+    notifyChanged(this.select);
+  }
+
+  async show() {
+    const id = this.select.value;
+    const file = id ? await fetchFile(id) : null;
+    if (id !== this.select.value) return;
+    const isSet = id !== "";
+    this.part("none").hidden = isSet;
+    this.part("about").hidden = !isSet;
+    this.part("remove").hidden = !isSet;
+    this.part("title").textContent = file?.title ?? this.select.selectedOptions[0]?.textContent.trim() ?? "";
+    this.part("facts").textContent = file?.facts ?? "";
+    this.part("alt").textContent = file?.alt ?? "";
+    this.part("no-alt").hidden = !isSet || !file || Boolean(file.alt) || Boolean(file.isDecorative) || file.kind !== "image";
+    this.part("open").hidden = !file?.address;
+    if (file?.address) this.part("open").href = file.address;
+    const image = this.part("thumbnail");
+    image.hidden = !file?.thumbnail;
+    if (file?.thumbnail) image.src = file.thumbnail;
+  }
+
+  drops() {
+    const over = (is) => this.box.classList.toggle("is-over", is);
+    this.box.addEventListener("dragover", (event) => {
+      if (![...event.dataTransfer.types].includes("Files")) return;
+      event.preventDefault();
+      over(true);
+    });
+    this.box.addEventListener("dragleave", () => over(false));
+    this.box.addEventListener("drop", (event) => {
+      over(false);
+      const [file] = event.dataTransfer.files;
+      if (!file) return;
+      event.preventDefault();
+      this.upload(file);
+    });
+  }
+
+  async upload(file) {
+    this.state.textContent = this.state.dataset.uploading.replace("{name}", file.name);
+    try {
+      this.set(await uploadFile(file));
+      this.state.textContent = "";
+    } catch (error) {
+      this.state.textContent = error.message || this.state.dataset.failed;
+    }
+  }
+}
+
+
+const FEW = 12;
+
+function searchInput(label, kind) {
+  const input = document.createElement("input");
+  input.type = "text";
+  input.className = "reference-search";
+  input.placeholder = pageData(kind === "post-reference" ? "find" : "findTerm");
+  input.setAttribute("aria-label", label);
+  return input;
+}
+
+function labelOf(element) {
+  const named = element.id ? document.querySelector(`label[for="${CSS.escape(element.id)}"]`) : null;
+  return (named ?? element.querySelector("legend"))?.textContent.trim() ?? "";
+}
+
+function clearButton() {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "reference-clear";
+  button.textContent = "✕";
+  button.setAttribute("aria-label", pageData("clear"));
+  return button;
+}
+
+/** One post or term: the input shows what the hidden select has. */
+function referenceField(select) {
+  const kind = select.dataset.reference;
+  const place = document.createElement("div");
+  place.className = "reference";
+  const input = searchInput(labelOf(select), kind);
+  const clear = clearButton();
+  place.append(input, clear);
+  select.before(place);
+  select.hidden = true;
+  select.parentElement.querySelector("[data-other]")?.remove();
+  if (select.getAttribute("aria-describedby")) input.setAttribute("aria-describedby", select.getAttribute("aria-describedby"));
+  if (select.getAttribute("aria-invalid")) input.setAttribute("aria-invalid", "true");
+
+  function show() {
+    const option = select.selectedOptions[0];
+    input.value = option?.value ? option.textContent.trim() : "";
+    clear.hidden = !option?.value;
+  }
+  function choose(item) {
+    if (![...select.options].some((option) => option.value === item.id)) select.add(new Option(item.title, item.id));
+    select.value = item.id;
+    notifyChanged(select);
+    show();
+  }
+  combobox(input, {
+    search: (q) => findTargets(kind, q === shownTitle() ? "" : q, select.dataset.among ?? ""),
+    onPick: choose,
+  });
+  const shownTitle = () => select.selectedOptions[0]?.textContent.trim() ?? "";
+  input.addEventListener("focus", () => input.select());
+  input.addEventListener("blur", show);
+  clear.addEventListener("click", () => {
+    choose({ id: "", title: "" });
+    input.focus();
+  });
+  select.addEventListener("change", show);
+  document.querySelector(`label[for="${CSS.escape(select.id)}"]`)?.addEventListener("click", () => input.focus());
+  show();
+}
+
+/** Several: what is chosen stays as checkboxes in sight, the rest is found by the search. */
+function manyReferences(fieldset) {
+  const boxes = [...fieldset.querySelectorAll("[data-checks] .check")];
+  const isLong = boxes.length > FEW || fieldset.dataset.many !== "terms";
+  if (!isLong) return;
+  const checks = fieldset.querySelector("[data-checks]");
+  fieldset.querySelector("[data-other]")?.remove();
+  for (const box of boxes) if (!box.querySelector("input").checked) box.remove();
+  for (const group of checks.querySelectorAll(".check-group, .help")) group.remove();
+  checks.classList.add("chosen");
+  const place = document.createElement("div");
+  place.className = "reference";
+  const input = searchInput(labelOf(fieldset), fieldset.dataset.many);
+  place.append(input);
+  checks.after(place);
+
+  function add(item) {
+    const there = [...checks.querySelectorAll("input")].find((box) => box.value === item.id);
+    if (!there) {
+      const label = document.createElement("label");
+      label.className = "check";
+      const box = document.createElement("input");
+      box.type = "checkbox";
+      box.name = fieldset.querySelector("[data-checks] input")?.name ?? fieldset.dataset.name;
+      box.value = item.id;
+      const text = document.createElement("span");
+      text.textContent = item.title;
+      label.append(box, text);
+      checks.append(label);
+    }
+    const box = there ?? checks.lastElementChild.querySelector("input");
+    box.checked = true;
+    notifyChanged(box);
+    input.value = "";
+  }
+  combobox(input, { search: (q) => findTargets(fieldset.dataset.many, q, fieldset.dataset.among ?? ""), onPick: add });
+}
+
+const SHOWN_FROM = 0.7;
+
+/** Says how much room is left, once most of it is used. */
+function counter(line) {
+  const field = document.getElementById(line.dataset.counter);
+  if (!field) return;
+  const most = Number(line.dataset.most);
+  line.setAttribute("role", "status");
+  const count = () => {
+    const left = most - [...field.value].length;
+    line.hidden = left > most * (1 - SHOWN_FROM);
+    line.classList.toggle("is-over", left < 0);
+    line.textContent = line.hidden ? "" : (left < 0 ? line.dataset.over : line.dataset.left).replace("{n}", String(Math.abs(left)));
+  };
+  field.addEventListener("input", count);
+  count();
+}
+
+/** A button that appears where a value is not the default. */
+function reset(button) {
+  const field = document.getElementById(button.dataset.reset);
+  const usual = button.dataset.default;
+  if (!field || usual === "") return;
+  const look = () => { button.hidden = field.value === usual; };
+  field.addEventListener("input", look);
+  field.addEventListener("change", look);
+  button.addEventListener("click", () => {
+    field.value = usual;
+    notifyChanged(field);
+    field.focus();
+  });
+  look();
+}
+
+attachEach("input[data-link]", linkField);
+attachEach("select[data-media]", (select) => new MediaField(select));
+attachEach("select[data-reference]", referenceField);
+attachEach("fieldset[data-many]", manyReferences);
+attachEach("[data-counter]", counter);
+attachEach("[data-reset]", reset);

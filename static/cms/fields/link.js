@@ -1,23 +1,17 @@
 // A field with the address of a link: finds pages while somebody types, and says where the address leads.
 
-import { combobox } from "./combobox.js";
-import { find, stateOf } from "./targets.js";
-import { tell, words } from "./words.js";
+import { combobox, fetchTargets, findTargets } from "./combobox.js";
+import { notifyChanged, pageData } from "./page_data.js";
 
-const PAUSE = 400;
+const TYPING_PAUSE_MILLISECONDS = 400;
 const ADDRESS = /^([a-z][a-z0-9+.-]*:|#|\/\/)/i;
-
-function stateLine(input) {
-  const line = document.createElement("span");
-  line.className = "link-state";
-  line.setAttribute("role", "status");
-  return line;
-}
 
 /** Makes the input a link picker; it keeps what is typed. */
 export function linkField(input) {
-  const line = stateLine(input);
-  input.placeholder ||= words("findLink");
+  const line = document.createElement("span");
+  line.className = "link-state";
+  line.setAttribute("role", "status");
+  input.placeholder ||= pageData("findLink");
   const isFull = input.dataset.link === "url";
   let asked = 0;
   let timer;
@@ -32,7 +26,7 @@ export function linkField(input) {
       return;
     }
     try {
-      const found = await stateOf(address);
+      const found = await fetchTargets({ address });
       if (mine !== asked) return;
       line.textContent = found.sentence;
       line.dataset.state = found.state;
@@ -44,10 +38,10 @@ export function linkField(input) {
   if (!isFull) {
     combobox(input, {
       keepsText: true,
-      search: async (q) => (q === "" || ADDRESS.test(q) ? [] : (await find("link", q)).filter((item) => item.path)),
+      search: async (q) => (q === "" || ADDRESS.test(q) ? [] : (await findTargets("link", q)).filter((item) => item.path)),
       onPick: (item) => {
         input.value = item.path;
-        tell(input);
+        notifyChanged(input);
         check();
       },
     });
@@ -55,7 +49,7 @@ export function linkField(input) {
   (input.parentElement.querySelector(":scope > .found + span") ?? input).after(line);
   input.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(check, PAUSE);
+    timer = setTimeout(check, TYPING_PAUSE_MILLISECONDS);
   });
   input.addEventListener("focus", check, { once: true });
   return { check };

@@ -1,7 +1,7 @@
 // The inbox by keyboard, with live counts. Without this file it is a form of radio groups that works as well.
 // The list may be read again at any time (live.js): nothing is kept of its elements.
 
-import { firstOf, lineOf, linesOf, move, typing } from "./moving.js";
+import { currentRow, listRows, moveFocus, isTyping } from "./row_keys.js";
 
 const undo = [];
 let last = "";
@@ -18,7 +18,7 @@ function show() {
   const bar = form()?.querySelector("[data-bar]");
   if (!bar) return;
   const counts = { submit: 0, live: 0, reject: 0 };
-  for (const line of linesOf(form())) {
+  for (const line of listRows(form())) {
     const word = marked(line);
     if (word === "accept") counts[line.dataset.layer === "review" ? "live" : "submit"] += 1;
     if (word === "reject") counts.reject += 1;
@@ -45,7 +45,7 @@ function mark(line, value, { remember = true } = {}) {
   if (!button.checked) for (const other of line.querySelectorAll(".decide input")) other.checked = false;
   show();
   say(words[{ accept: "saidAccept", reject: "saidReject" }[value] ?? "saidLeave"]);
-  if (remember && value !== "leave") move(form(), 1);
+  if (remember && value !== "leave") moveFocus(form(), 1);
 }
 
 function takeBack() {
@@ -66,17 +66,17 @@ function key(event) {
     form().requestSubmit(apply);
     return;
   }
-  if (typing(event)) return;
-  const line = lineOf(form());
+  if (isTyping(event)) return;
+  const line = currentRow(form());
   const keys = {
-    j: () => move(form(), 1),
-    k: () => move(form(), -1),
+    j: () => moveFocus(form(), 1),
+    k: () => moveFocus(form(), -1),
     a: () => line && mark(line, "accept"),
     x: () => line && mark(line, "reject"),
     l: () => line && mark(line, "leave"),
     u: takeBack,
     o: () => line?.querySelector("[data-open]").click(),
-    s: () => firstOf(".alike a")?.click(),
+    s: () => document.querySelector(".alike a")?.click(),
   };
   if (!keys[event.key]) return;
   event.preventDefault();

@@ -3,7 +3,7 @@
 
 const sheet = document.querySelector("[data-keys-sheet]");
 const TYPED = "input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=range]), textarea, select, [contenteditable]";
-const WAIT = 1500; // milliseconds between `g` and its letter
+const SEQUENCE_MILLISECONDS = 1500; // between `g` and its letter
 if (sheet) start(sheet);
 
 function start(dialog) {
@@ -27,12 +27,6 @@ function start(dialog) {
     return Boolean(address);
   }
 
-  function wait() {
-    isGoing = true;
-    clearTimeout(forget);
-    forget = setTimeout(() => { isGoing = false; }, WAIT);
-  }
-
   function search() {
     const box = document.querySelector("#searchbar, main [data-search], main input[type=search]");
     box?.focus();
@@ -50,7 +44,11 @@ function start(dialog) {
   function act(key) {
     if (key === "?") return show(), true;
     if (key === "/") return search();
-    if (key === "g") wait();
+    if (key === "g") {
+      isGoing = true;
+      clearTimeout(forget);
+      forget = setTimeout(() => { isGoing = false; }, SEQUENCE_MILLISECONDS);
+    }
     return false;
   }
 

@@ -1,11 +1,13 @@
-// Tells an open page what others did meanwhile. Lists are read again in place; where somebody may have typed, a
+// Shows on an open page what others did meanwhile. Lists are fetched again in place; where somebody may have typed, a
 // notice says who changed the post. Without websockets, and without this file, pages work as they are.
 
+import { announce, fetchPage, hasWebsockets, openWebsocket, swap } from "../http.js";
+
 const meta = document.querySelector('meta[name="live"]');
-const SILENT = 60_000; // the server says something every 20 seconds
-const HIDDEN = 5 * 60_000;
-const TRIES = 3; // of a websocket that never opened: there is none
-const ENDED = [4400, 4401, 4429];
+const SILENCE_MILLISECONDS = 60_000; // the server says something every 20 seconds
+const HIDDEN_MILLISECONDS = 5 * 60_000;
+const MAX_TRIES = 3; // of a websocket that never opened: there is none
+const CLOSED_FOR_GOOD = [4400, 4401, 4429];
 
 const concerns = (names, event) => names.split(" ").some((name) => event.startsWith(name));
 if (meta) start();
@@ -25,11 +27,7 @@ function start() {
   function open() {
     clearTimeout(again);
     if (isOver || socket) return;
-    const address = new URL("/ws/events/", location.href);
-    address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
-    address.searchParams.set("after", after);
-    if (meta.dataset.post) address.searchParams.set("post", meta.dataset.post);
-    const mine = new WebSocket(address);
+    const mine = openWebsocket("/ws/events/", { after, ...(meta.dataset.post && { post: meta.dataset.post }) });
     socket = mine;
     listenFor(mine);
     mine.addEventListener("message", ({ data }) => { listenFor(mine); take(JSON.parse(data)); });
@@ -41,7 +39,7 @@ function start() {
 
   function listenFor(mine) {
     clearTimeout(silence);
-    silence = setTimeout(() => { mine.close(); if (socket === mine) closed(0); }, SILENT);
+    silence = setTimeout(() => { mine.close(); if (socket === mine) closed(0); }, SILENCE_MILLISECONDS);
   }
 
   function closed(code) {
@@ -49,7 +47,7 @@ function start() {
     socket = undefined;
     show(false);
     failures += 1;
-    isOver = ENDED.includes(code) || (!wasOpen && failures >= TRIES);
+    isOver = CLOSED_FOR_GOOD.includes(code) || (!wasOpen && failures >= MAX_TRIES);
     // With chance in it: the pages of a server that comes back do not all come at once.
     const wait = Math.min(60_000, 1000 * 2 ** failures) * (0.5 + Math.random());
     if (!isOver && !document.hidden) again = setTimeout(open, wait);
@@ -71,25 +69,18 @@ function start() {
   document.addEventListener("visibilitychange", () => {
     clearTimeout(sleep);
     if (!document.hidden) return open();
-    sleep = setTimeout(() => { const mine = socket; socket = undefined; clearTimeout(silence); mine?.close(); }, HIDDEN);
+    sleep = setTimeout(() => { const mine = socket; socket = undefined; clearTimeout(silence); mine?.close(); }, HIDDEN_MILLISECONDS);
   });
   window.addEventListener("pageshow", (event) => { if (event.persisted) open(); });
 
-  // A browser calls a websocket that fails an error, so it asks first whether there are any.
-  fetch("/ws/", { headers: { Accept: "application/json" } })
-    .then((answer) => (answer.ok ? answer.json() : {}))
-    .then((found) => { if (found.websockets) open(); })
-    .catch(() => {});
+  hasWebsockets().then((has) => { if (has) open(); });
 }
 
 // What a page does when something changed, and when it was away for too long to say what.
 function watch() {
   const notice = document.querySelector("[data-live-notice]");
   const regions = [...document.querySelectorAll("[data-live-list]")];
-  const status = document.createElement("p");
-  status.className = "visually-hidden";
-  status.setAttribute("role", "status");
-  (document.querySelector("main") ?? document.body).append(status);
+  announce(""); // a live region is read out where it was there before its text
   let planned;
   let words = "";
   let once = 0; // more, after so many milliseconds: where what happened has consequences that nobody is told of
@@ -106,27 +97,15 @@ function watch() {
     if (document.hidden) return document.addEventListener("visibilitychange", () => plan(0), { once: true });
     if (isBusy()) return plan(3000);
     try {
-      const answer = await fetch(location.href, { headers: { "X-Live": "1" } });
-      if (!answer.ok || answer.redirected) return;
-      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const fresh = await fetchPage(location.href);
       if (isBusy()) return plan(3000);
-      const replaced = regions.filter((region) => replace(region, fresh.getElementById(region.id)));
-      if (replaced.length) status.textContent = words;
+      const replaced = regions.filter((region) => swap(region, fresh.getElementById(region.id)));
+      if (replaced.length) announce(words);
       if (once) plan(once);
       once = 0;
     } catch {
       // The page shows what it showed; the next event tries again.
     }
-  }
-
-  function replace(region, fresh) {
-    if (!fresh || fresh.innerHTML === region.innerHTML) return false;
-    const focus = region.contains(document.activeElement) && document.activeElement.getAttribute("href");
-    const [x, y] = [window.scrollX, window.scrollY];
-    region.replaceChildren(...fresh.childNodes);
-    if (focus) region.querySelector(`[href="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
-    window.scrollTo(x, y);
-    return true;
   }
 
   function show(name, message) {

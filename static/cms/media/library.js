@@ -1,18 +1,19 @@
 // The library: files dropped anywhere are uploaded, several are chosen at once, and keys lead from file to file.
 // Without it the same page has links, a form for filters, and buttons beneath the list.
 
-import { dropping, uploads } from "./uploads.js";
+import { fetchPage, swap } from "../http.js";
+import { acceptFiles, uploads } from "./uploads.js";
 
 const page = document.querySelector("[data-library]");
 const results = document.getElementById("media-results");
 page.classList.add("has-script");
-narrowing(page.querySelector("[data-narrow]"));
-const open = uploading();
-choosing();
+attachFilters(page.querySelector("[data-narrow]"));
+const open = attachUploads();
+attachSelection();
 document.addEventListener("keydown", onKey);
 
 // A filter applies as soon as it is set; what says nothing is kept out of the address.
-function narrowing(form) {
+function attachFilters(form) {
   form.addEventListener("change", ({ target }) => { if (target.matches("select")) form.requestSubmit(); });
   form.addEventListener("submit", () => {
     for (const field of form.elements) if (field.name && !field.value) field.disabled = true;
@@ -21,7 +22,7 @@ function narrowing(form) {
   window.addEventListener("pageshow", () => { for (const field of form.elements) field.disabled = false; });
 }
 
-function uploading() {
+function attachUploads() {
   const section = page.querySelector("[data-uploads]");
   if (!section) return () => {};
   const input = page.querySelector("[data-upload-input]");
@@ -36,23 +37,18 @@ function uploading() {
     event.preventDefault();
     input.click();
   });
-  dropping(document, page.querySelector("[data-drop-veil]"), (files) => {
+  acceptFiles(document, page.querySelector("[data-drop-veil]"), (files) => {
     if (!document.querySelector("dialog[open]")) list.add(files);
   });
   return () => input.click();
 }
 
 async function refresh() {
-  const answer = await fetch(location.href, { headers: { "X-Live": "1" } }).catch(() => null);
-  if (!answer?.ok || results.querySelector("[data-choose]:checked")) return;
-  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const list = fresh.getElementById("media-results");
-  if (!list) return;
-  results.replaceChildren(...list.childNodes);
-  count();
+  const page = await fetchPage(location.href).catch(() => null);
+  if (page && !results.querySelector("[data-choose]:checked")) swap(results, page.getElementById("media-results"));
 }
 
-function choosing() {
+function attachSelection() {
   let last = null;
   results.addEventListener("click", (event) => {
     const box = event.target.closest("[data-choose]");
@@ -60,7 +56,10 @@ function choosing() {
       const isAll = event.target.matches("[data-bulk-all]");
       for (const each of boxes()) each.checked = isAll;
     } else if (box) {
-      if (event.shiftKey && last?.isConnected) upTo(last, box);
+      if (event.shiftKey && last?.isConnected) {
+        const [from, to] = [boxes().indexOf(last), boxes().indexOf(box)].sort((a, b) => a - b);
+        for (const each of boxes().slice(from, to + 1)) each.checked = box.checked;
+      }
       last = box;
     } else return;
     count();
@@ -69,12 +68,6 @@ function choosing() {
   new MutationObserver(count).observe(results, { childList: true });
   window.addEventListener("pageshow", count);
   count();
-}
-
-function upTo(first, box) {
-  const all = boxes();
-  const [from, to] = [all.indexOf(first), all.indexOf(box)].sort((a, b) => a - b);
-  for (const each of all.slice(from, to + 1)) each.checked = box.checked;
 }
 
 function boxes() {

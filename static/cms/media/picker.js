@@ -2,7 +2,8 @@
 // {id, title, alt, thumbnail, width, height, kind, url, address, facts, isDecorative}, or null where nobody chose one.
 // The content comes from the server with all its words.
 
-import { dropping, uploads } from "./uploads.js";
+import { fetchJson, readPage, request } from "../http.js";
+import { acceptFiles, uploads } from "./uploads.js";
 
 const ADDRESS = "/admin/media/asset/pick/";
 let open = null;
@@ -11,7 +12,7 @@ export async function pickMedia({ kind = "", language = "" } = {}) {
   if (open) return null;
   open = new Picker(kind, language);
   try {
-    return await open.picked();
+    return await open.show();
   } finally {
     open = null;
   }
@@ -29,7 +30,7 @@ class Picker {
     this.back = document.activeElement;
   }
 
-  picked() {
+  show() {
     document.body.append(this.dialog);
     this.dialog.addEventListener("keydown", (event) => this.onKey(event));
     this.dialog.addEventListener("click", (event) => this.onClick(event));
@@ -56,16 +57,16 @@ class Picker {
     return this.dialog.querySelector(`[data-picker-${name.split(" ")[0]}]${name.includes(" ") ? ` ${name.split(" ")[1]}` : ""}`);
   }
 
-  async fetched(address) {
+  async fetchPicker(address) {
     this.dialog.setAttribute("aria-busy", "true");
     try {
-      const answer = await fetch(address, { headers: { "X-Fragment": "1" } });
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const answer = await request(address, { headers: { "X-Fragment": "1" }, anyStatus: true, redirects: true });
+      const page = await readPage(answer);
       if (answer.ok && page.querySelector("[data-picker]")) return page;
       // Somebody who is no longer logged in, or may not: the page says so itself.
       this.problem(page.querySelector("h1, title")?.textContent?.trim() || answer.statusText);
     } catch (error) {
-      this.problem(this.dialog.querySelector("[data-picker]")?.dataset.failed ?? error.message);
+      this.problem(this.dialog.querySelector("[data-picker]")?.dataset.failed ?? String(error.cause ?? error));
     } finally {
       this.dialog.removeAttribute("aria-busy");
     }
@@ -82,7 +83,7 @@ class Picker {
   }
 
   async load(address) {
-    const page = await this.fetched(address);
+    const page = await this.fetchPicker(address);
     if (!page || !this.dialog.isConnected) return;
     const content = page.querySelector("[data-picker]");
     await styled(content.dataset.style);
@@ -115,12 +116,12 @@ class Picker {
     const section = content.querySelector("[data-uploads]");
     if (!section) return;
     const list = uploads(section, {
-      onStored: (file) => this.arrived(file),
-      onUse: (file) => { this.arrived(file); section.hidden = true; },
+      onStored: (file) => this.addUploaded(file),
+      onUse: (file) => { this.addUploaded(file); section.hidden = true; },
     });
     const input = content.querySelector("[data-upload-input]");
     input.addEventListener("change", () => { list.add([...input.files]); input.value = ""; });
-    dropping(this.dialog, content.querySelector("[data-drop-veil]"), list.add);
+    acceptFiles(this.dialog, content.querySelector("[data-drop-veil]"), list.add);
   }
 
   // The list alone is replaced: what is typed, uploaded or chosen stays.
@@ -128,7 +129,7 @@ class Picker {
     const address = new URL(form.action);
     address.search = new URLSearchParams(new FormData(form));
     this.asked = address.href;
-    const page = await this.fetched(address);
+    const page = await this.fetchPicker(address);
     if (!page || this.asked !== address.href) return;
     this.dialog.querySelector(".picker-problem")?.remove();
     this.dialog.querySelector(".picker-found").replaceWith(page.querySelector(".picker-found"));
@@ -137,7 +138,7 @@ class Picker {
   }
 
   async further(link) {
-    const page = await this.fetched(link.href);
+    const page = await this.fetchPicker(link.href);
     if (!page) return;
     const fresh = [...(page.querySelector("[data-picks]")?.children ?? [])];
     const next = page.querySelector("[data-more]");
@@ -155,7 +156,7 @@ class Picker {
   }
 
   // A file that was uploaded here stands first, and is the chosen one.
-  arrived(file) {
+  addUploaded(file) {
     const found = this.dialog.querySelector(".picker-found");
     let list = found.querySelector("[data-picks]");
     if (!list) {
@@ -204,14 +205,14 @@ class Picker {
   }
 
   async use() {
-    if (!this.chosen || !(await this.described())) return;
+    if (!this.chosen || !(await this.saveDescription())) return;
     const { id, title, alt, thumbnail, width, height, kind, url } = this.chosen;
     this.result = { id, title, alt, thumbnail, width, height, kind, url };
     this.dialog.close();
   }
 
   // Words that somebody wrote here are kept with the file before it is used.
-  async described() {
+  async saveDescription() {
     const text = this.dialog.querySelector("[data-chosen-alt]");
     const box = this.dialog.querySelector("[data-chosen-decorative]");
     const file = this.chosen;
@@ -222,15 +223,17 @@ class Picker {
     body.set("alt_text", text.value);
     body.set("language", this.language);
     if (box.checked) body.set("is_decorative", "1");
-    const headers = { "X-CSRFToken": this.dialog.querySelector("[name=csrfmiddlewaretoken]").value };
     const address = words.describe.replace("00000000-0000-0000-0000-000000000000", file.id);
-    const answer = await fetch(address, { method: "POST", body, headers }).catch(() => null);
-    const said = await answer?.json().catch(() => null);
-    if (answer?.ok) this.chosen = { ...file, alt: said.alt, isDecorative: said.isDecorative };
-    const error = this.dialog.querySelector("[data-chosen-error]");
-    error.hidden = Boolean(answer?.ok);
-    error.textContent = said?.message ?? words.failed;
-    return Boolean(answer?.ok);
+    const problem = this.dialog.querySelector("[data-chosen-error]");
+    try {
+      const { alt, isDecorative } = await fetchJson(address, { body });
+      this.chosen = { ...file, alt, isDecorative };
+      problem.hidden = true;
+    } catch (error) {
+      problem.hidden = false;
+      problem.textContent = error.message || words.failed;
+    }
+    return problem.hidden;
   }
 
   onClick(event) {

@@ -1,9 +1,10 @@
 // A list of files on their way: three at a time, each with its progress, cancelled or tried again by itself.
 // Every word stands in the data attributes of the list.
 
-const AT_ONCE = 3;
-const LOOKS = 60;
-const csrf = () => document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
+import { csrfToken, fetchJson } from "../http.js";
+
+const MAX_PARALLEL_UPLOADS = 3;
+const MAX_STATE_REQUESTS = 60;
 
 // `section` is [data-uploads]. `onStored(file)` hears of each that came; with `onUse` a file that was there already
 // can be used instead. `more()` gives further fields to send.
@@ -54,7 +55,7 @@ export function uploads(section, { onStored = () => {}, onUse, more = () => ({})
 
   function work() {
     const going = items.filter(({ state }) => state === "sending").length;
-    for (const item of items.filter(({ state }) => state === "waiting").slice(0, AT_ONCE - going)) send(item);
+    for (const item of items.filter(({ state }) => state === "waiting").slice(0, MAX_PARALLEL_UPLOADS - going)) send(item);
     tell();
   }
 
@@ -74,7 +75,7 @@ export function uploads(section, { onStored = () => {}, onUse, more = () => ({})
     request.addEventListener("error", () => { show(item, "failed", words.failed); work(); });
     request.addEventListener("abort", () => { show(item, "cancelled", words.cancelled); work(); });
     request.open("POST", words.address);
-    request.setRequestHeader("X-CSRFToken", csrf());
+    request.setRequestHeader("X-CSRFToken", csrfToken());
     request.responseType = "text";
     show(item, "sending", words.sending);
     request.send(data);
@@ -148,12 +149,11 @@ export function uploads(section, { onStored = () => {}, onUse, more = () => ({})
   function look(id, item) {
     pending.set(id, item);
     if (looksLeft === 0) setTimeout(ask, 1000);
-    looksLeft = LOOKS;
+    looksLeft = MAX_STATE_REQUESTS;
   }
 
   async function ask() {
-    const answer = await fetch(`${words.states}?ids=${[...pending.keys()].join(",")}`).catch(() => null);
-    const found = answer?.ok ? await answer.json() : {};
+    const found = await fetchJson(`${words.states}?ids=${[...pending.keys()].join(",")}`).catch(() => ({}));
     for (const [id, asset] of Object.entries(found)) {
       if (asset.status === "processing") continue;
       say(pending.get(id), words.done);
@@ -179,7 +179,7 @@ function read(text) {
 }
 
 // Files dropped on `area` or pasted into it go to `add`; the veil shows while they are over it.
-export function dropping(area, veil, add) {
+export function acceptFiles(area, veil, add) {
   let depth = 0;
   const hasFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
   const over = (isOver) => { if (veil) veil.hidden = !isOver; };

@@ -1,6 +1,6 @@
 // The tree of a menu.
 
-import { rows } from "../structure/rows.js";
+import { attachRows } from "../structure/rows.js";
 import { itemsOf, listOf, tree } from "../tree/tree.js";
 
 const form = document.querySelector("[data-rows]");
@@ -33,7 +33,7 @@ find.addEventListener("keydown", (event) => {
   form.querySelector(".menu-found button")?.focus();
 });
 
-rows(form, {
+attachRows(form, {
   name: "items",
   read: () => JSON.stringify(read(root())),
   attach: ({ changed }) => tree(root(), { onMove: changed }),

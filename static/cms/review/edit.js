@@ -1,8 +1,16 @@
 // Editing the words of a change in its card: the form of the page behind the link, brought here.
 
-import { say } from "./words.js";
+import { notifyAdded, readPage, request } from "../http.js";
 
-const PART = { headers: { "X-Part": "edit" }, credentials: "same-origin" };
+const known = JSON.parse(document.getElementById("review-words")?.textContent ?? "{}");
+
+export function say(name, values = {}) {
+  const forms = known[name] ?? [""];
+  const text = forms[values.count === 1 ? 0 : forms.length - 1];
+  return text.replace(/%\((\w+)\)s/g, (_, key) => values[key] ?? "");
+}
+
+const PART = { headers: { "X-Part": "edit" } };
 
 export function startEditing(root, announce) {
   async function open(link) {
@@ -10,18 +18,21 @@ export function startEditing(root, announce) {
     const here = card.querySelector("[data-card-edit]");
     if (here) return close(card, link);
     await busy(card, async () => {
-      const answer = await fetch(link.href, PART);
-      if (answer.status !== 200) return location.assign(link.href);
-      put(card, await answer.text());
+      const answer = await request(link.href, PART).catch((error) => {
+        if (error.reason === "network") throw error;
+        // The page behind the link says what is the matter.
+        location.assign(link.href);
+      });
+      if (answer) put(card, await readPage(answer));
     });
   }
 
-  function put(card, html) {
+  function put(card, page) {
     card.querySelector("[data-card-edit]")?.remove();
-    const form = new DOMParser().parseFromString(html, "text/html").querySelector("form");
+    const form = page.querySelector("form");
     if (!form) throw new Error("no form");
     card.querySelector("[data-body]").after(form);
-    document.dispatchEvent(new CustomEvent("cms:added", { bubbles: true, detail: { root: form } }));
+    notifyAdded(form);
     form.querySelector("[aria-invalid=true], textarea:not([hidden]), input:not([type=hidden]), select")?.focus();
   }
 
@@ -33,8 +44,8 @@ export function startEditing(root, announce) {
   async function send(form) {
     const card = form.closest("[data-change]");
     await busy(card, async () => {
-      const answer = await fetch(form.action, { ...PART, method: "POST", body: new FormData(form) });
-      if (answer.status !== 204) return put(card, await answer.text());
+      const answer = await request(form.action, { ...PART, body: new FormData(form), statuses: [409, 422] });
+      if (answer.status !== 204) return put(card, await readPage(answer));
       const here = new URL(location.href);
       here.hash = card.id;
       history.replaceState(null, "", here);

@@ -1,7 +1,8 @@
 // The page beside the cards: before or after, wide or narrow, at the module that is being read.
 
 const WIDE = matchMedia("(min-width: 64rem)");
-const WAIT = 150; // milliseconds that the pointer rests on a card before the page moves
+const STORAGE_KEY = "review-pane";
+const HOVER_MILLISECONDS = 150; // that the pointer rests on a card before the page moves
 
 export function startPane(root) {
   const details = root.querySelector("[data-pane]");
@@ -56,7 +57,7 @@ export function startPane(root) {
     if (name === module) return;
     module = name;
     clearTimeout(waiting);
-    waiting = setTimeout(scroll, WAIT);
+    waiting = setTimeout(scroll, HOVER_MILLISECONDS);
   }
 
   details.addEventListener("click", (event) => {
@@ -69,28 +70,17 @@ export function startPane(root) {
     }
   });
   details.addEventListener("toggle", () => {
-    remember(details.open);
+    try {
+      localStorage.setItem(STORAGE_KEY, details.open ? "open" : "closed");
+    } catch { /* Then it opens as it always does. */ }
     fit();
     scroll();
   });
   frame.addEventListener("load", scroll);
   new ResizeObserver(fit).observe(box);
-  if (isRemembered() && matchMedia("(min-width: 80rem)").matches) details.open = true;
+  try {
+    const wasOpen = localStorage.getItem(STORAGE_KEY) === "open";
+    if (wasOpen && matchMedia("(min-width: 80rem)").matches) details.open = true;
+  } catch { /* It stays closed. */ }
   return { show, at };
-}
-
-const KEY = "review-pane";
-
-function remember(isOpen) {
-  try {
-    localStorage.setItem(KEY, isOpen ? "open" : "closed");
-  } catch { /* Then it opens as it always does. */ }
-}
-
-function isRemembered() {
-  try {
-    return localStorage.getItem(KEY) === "open";
-  } catch {
-    return false;
-  }
 }

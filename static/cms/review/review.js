@@ -1,18 +1,15 @@
 // The review with keys, live counts and a page beside it. Without scripts it is a form of radio groups that works too.
 
-import { Card } from "./card.js";
-import { startEditing } from "./edit.js";
-import { kept } from "./kept.js";
+import { Card, storeDecisions } from "./decisions.js";
+import { say, startEditing } from "./edit.js";
 import { startPane } from "./pane.js";
-import { startSliders } from "./slider.js";
-import { say } from "./words.js";
 
 const TYPED = "input:not([type=radio], [type=checkbox], [type=range]), textarea, select, [contenteditable]";
 const WIDE = matchMedia("(min-width: 64rem)");
 const root = document.querySelector("[data-review]");
 if (root) start(root);
 // Where all is decided, no mark is left for what comes back or comes anew.
-for (const { dataset } of document.querySelectorAll("[data-decided]")) kept(dataset.decided).save([]);
+for (const { dataset } of document.querySelectorAll("[data-decided]")) storeDecisions(dataset.decided).save([]);
 
 function start(root) {
   const form = root.querySelector("#review-form");
@@ -22,7 +19,7 @@ function start(root) {
   const take = form.querySelector("[data-take-button]");
   const reject = form.querySelector("[data-reject-button]");
   const progress = form.querySelector("[data-progress]");
-  const store = kept(root.dataset.key);
+  const store = storeDecisions(root.dataset.key);
   const pane = startPane(root);
   const undo = [];
   const last = new Map();
@@ -210,7 +207,7 @@ function start(root) {
   form.setAttribute("data-live-bar", "");
   root.querySelector("[data-rail]").open = WIDE.matches;
   startEditing(root, announce);
-  startSliders(root);
+  for (const diff of root.querySelectorAll("[data-two-images]")) createSlider(diff);
   document.getElementById("problem")?.scrollIntoView({ block: "start" });
   byElement.get(document.getElementById(decodeURIComponent(location.hash.slice(1))))?.focus();
   show();
@@ -219,4 +216,26 @@ function start(root) {
 // Enter in a note would press the first button: approving must be meant.
 function noSend(event) {
   if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) event.preventDefault();
+}
+
+/** Lay two pictures over one another, with a slider between them. */
+function createSlider(diff) {
+  const [before, after] = diff.querySelectorAll("figure");
+  const captions = [before, after].map((one) => one.querySelector("figcaption"));
+  const images = [before, after].map((one) => one.querySelector("img"));
+  if (images.some((one) => !one)) return;
+  const stage = make("div", "slider-stage", ...images);
+  const range = make("input", "");
+  Object.assign(range, { type: "range", min: "0", max: "100", value: "50" });
+  range.setAttribute("aria-label", diff.dataset.sliderLabel);
+  // To the right the old one comes back: what is left of the line is the old picture.
+  range.addEventListener("input", () => stage.style.setProperty("--at", `${range.value}%`));
+  diff.replaceChildren(make("div", "slider", stage, range, make("div", "slider-captions", ...captions)));
+}
+
+function make(tag, name, ...children) {
+  const element = document.createElement(tag);
+  if (name) element.className = name;
+  element.append(...children);
+  return element;
 }

@@ -1,12 +1,75 @@
-// The rich-text editor over `textarea[data-richtext]`: comes when the field is near, and leaves the textarea beneath.
+// The rich-text editor over `textarea[data-richtext]`: loaded when the field is near, above the textarea.
 //
 // The textarea keeps a Markdown of the text. What the form sends is the document in `<name>~doc`, once somebody wrote
 // something: it says more than Markdown can. Without scripts, or where a text cannot be read, the textarea is it.
 
-import { each, words } from "../fields/words.js";
-import { run, setBlock, show } from "./commands.js";
-import { documentFrom, markdownFrom, toolsOf } from "./server.js";
-import { shortMarkdown } from "./markdown.js";
+import { attachEach, pageData } from "../fields/page_data.js";
+import { fetchJson, fetchPage } from "../http.js";
+import { run, setBlock, show } from "./toolbar.js";
+
+const SIGNS = { bold: "**", italic: "_", strike: "~~", code: "`" };
+
+function inline(node) {
+  if (node.type === "hardBreak") return "\n";
+  if (node.type === "image") return `![${node.attrs.alt}](${node.attrs.src})`;
+  let text = node.text ?? "";
+  for (const mark of [...(node.marks ?? [])].reverse()) {
+    text = mark.type === "link" ? `[${text}](${mark.attrs.href})` : `${SIGNS[mark.type]}${text}${SIGNS[mark.type]}`;
+  }
+  return text;
+}
+
+const line = (node) => (node.content ?? []).map(inline).join("");
+const blocks = (node, join = "\n\n") => (node.content ?? []).map((child) => block(child)).join(join);
+
+function list(node) {
+  const first = node.attrs?.start ?? 1;
+  return (node.content ?? []).map((item, at) => {
+    const sign = node.type === "orderedList" ? `${first + at}. ` : "- ";
+    return sign + blocks(item).replace(/\n/g, `\n${" ".repeat(sign.length)}`);
+  }).join("\n");
+}
+
+function table(node) {
+  const rows = (node.content ?? []).map((row) => `| ${(row.content ?? []).map((cell) => blocks(cell, " ")).join(" | ")} |`);
+  const width = node.content?.[0]?.content?.length ?? 1;
+  rows.splice(1, 0, `|${" --- |".repeat(width)}`);
+  return rows.join("\n");
+}
+
+function block(node) {
+  switch (node.type) {
+    case "heading": return `${"#".repeat(node.attrs.level)} ${line(node)}`;
+    case "bulletList":
+    case "orderedList": return list(node);
+    case "blockquote": return blocks(node).replace(/^/gm, "> ");
+    case "codeBlock": return `\`\`\`${node.attrs?.language ?? ""}\n${line(node)}\n\`\`\``;
+    case "horizontalRule": return "---";
+    case "table": return table(node);
+    default: return line(node);
+  }
+}
+
+let tools = null;
+
+/** The toolbar, the line below and the dialogs, as elements that may be put into the page. */
+async function fetchTools(address) {
+  tools ??= fetchPage(address);
+  try {
+    return (await tools).body;
+  } catch (error) {
+    tools = null;
+    throw error;
+  }
+}
+
+async function convert(address, name, value) {
+  const body = new FormData();
+  body.append(name, value);
+  return fetchJson(address, { body });
+}
+
+const convertMarkdown = async (address, markdown) => (await convert(address, "markdown", markdown)).document;
 
 const NEAR = "300px";
 const EMPTY = { type: "doc", content: [{ type: "paragraph" }] };
@@ -39,7 +102,7 @@ class RichField {
     this.isStarted = true;
     const hadFocus = document.activeElement === this.area;
     try {
-      const [bundle, tools, content] = await Promise.all([bundled(), toolsOf(this.address), this.content()]);
+      const [bundle, tools, content] = await Promise.all([bundled(), fetchTools(this.address), this.content()]);
       this.bundle = bundle;
       this.build(tools, content);
     } catch {
@@ -56,7 +119,7 @@ class RichField {
     if (this.hidden.value) return JSON.parse(this.hidden.value);
     const stored = this.area.parentElement.querySelector("template[data-document]")?.dataset.document;
     if (stored && this.area.value === this.area.defaultValue) return JSON.parse(stored);
-    return this.area.value.trim() ? documentFrom(this.address, this.area.value) : EMPTY;
+    return this.area.value.trim() ? convertMarkdown(this.address, this.area.value) : EMPTY;
   }
 
   build(tools, content) {
@@ -116,7 +179,7 @@ class RichField {
     const text = JSON.stringify(document_);
     this.hidden.value = text === this.first && !this.wasWritten ? "" : text;
     this.sent = this.hidden.value;
-    this.area.value = this.hidden.value ? shortMarkdown(document_) : this.area.defaultValue;
+    this.area.value = this.hidden.value ? blocks(document_).trim() : this.area.defaultValue;
     this.isOwn = true;
     this.area.dispatchEvent(new Event("input", { bubbles: true }));
     this.isOwn = false;
@@ -134,7 +197,7 @@ class RichField {
     if (!name) return;
     if (name === "source") this.toggleSource();
     else if (name === "wide") this.toggleWide();
-    else run(name, this.editor, { tools: this.tools, bundle: this.bundle, language: words("locale") });
+    else run(name, this.editor, { tools: this.tools, bundle: this.bundle, language: pageData("locale") });
   }
 
   toggleWide(is = !this.frame.classList.contains("is-wide")) {
@@ -157,7 +220,11 @@ class RichField {
 
   async toSource() {
     const isSame = !this.hidden.value;
-    this.area.value = isSame ? this.area.defaultValue : await markdownFrom(this.address, this.bundle.documentOf(this.editor));
+    if (isSame) this.area.value = this.area.defaultValue;
+    else {
+      const text = JSON.stringify(this.bundle.documentOf(this.editor));
+      this.area.value = (await convert(this.address, "document", text)).markdown;
+    }
     this.shown = this.area.value;
     this.showRich(false);
     this.area.focus();
@@ -166,7 +233,7 @@ class RichField {
   /** Markdown that nobody changed leaves the document as it was: it may say more. */
   async fromSource() {
     if (this.area.value !== this.shown) {
-      const content = await documentFrom(this.address, this.area.value);
+      const content = await convertMarkdown(this.address, this.area.value);
       this.editor.commands.setContent(content, { emitUpdate: true });
     }
     this.showRich(true);
@@ -200,7 +267,7 @@ class RichField {
     // Whoever brings a draft back sets the document right after the Markdown.
     await new Promise((resolve) => { setTimeout(resolve); });
     const own = this.hidden.value;
-    const content = own && own !== this.sent ? JSON.parse(own) : await documentFrom(this.address, this.area.value);
+    const content = own && own !== this.sent ? JSON.parse(own) : await convertMarkdown(this.address, this.area.value);
     this.editor.commands.setContent(content, { emitUpdate: true });
   }
 
@@ -244,7 +311,7 @@ document.addEventListener("cms:saved", () => {
   }
 });
 
-each("textarea[data-richtext]", (area) => {
+attachEach("textarea[data-richtext]", (area) => {
   const field = new RichField(area);
   fields.set(area, field);
   field.wasWritten = Boolean(field.hidden.value);

@@ -1,7 +1,7 @@
 // The cards of a form: what stands in them, as the server takes it.
 
 import { sortable } from "../sorting/sorting.js";
-import { rows } from "../structure/rows.js";
+import { attachRows } from "../structure/rows.js";
 
 const form = document.querySelector("[data-rows]");
 const NUMBERS = ["minLength", "maxLength"];
@@ -36,7 +36,7 @@ form.addEventListener("input", ({ target }) => {
   card.dataset.label = card.querySelector("[data-name]").textContent = target.value || "—";
 });
 
-rows(form, {
+attachRows(form, {
   name: "questions",
   read,
   parts: ["preview", "json"],

@@ -9,23 +9,11 @@
 // form knows. The list says in data-sort-moved ("{label} is now {number} of {count}") and data-sort-back ("{label} is
 // back at {number} of {count}"), and data-sort-fixed where there are fixed ones, what is read out; {label} is the item's data-label. The style is sorting/sorting.css.
 
+import { announce } from "../http.js";
 import Sortable from "../vendor/sortable/sortable.esm.js";
 
 const STEPS = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 };
 const watched = new WeakSet();
-let region;
-
-function say(words) {
-  if (!region) {
-    region = document.createElement("p");
-    region.className = "visually-hidden";
-    region.setAttribute("role", "status");
-  }
-  // In a dialog only what is inside it is read out.
-  const place = document.querySelector("dialog[open]") ?? document.querySelector("main") ?? document.body;
-  if (region.parentNode !== place) place.append(region);
-  region.textContent = words;
-}
 
 /** Move `node` before `next`, or to the end; it keeps what it holds and its focus. */
 function move(list, node, next) {
@@ -49,10 +37,10 @@ export function sortable(list, { item, handle, onChange = () => {} }) {
   function read(node, to, words) {
     const text = (list.dataset[words] ?? "").replace("{label}", node.dataset.label ?? "")
       .replace("{number}", String(to + 1)).replace("{count}", String(items().length));
-    if (text) say(text);
+    if (text) announce(text);
   }
 
-  function told(node, from, to, words) {
+  function notifyMoved(node, from, to, words) {
     if (from === to) return;
     read(node, to, words);
     onChange({ item: node, from, to });
@@ -68,7 +56,7 @@ export function sortable(list, { item, handle, onChange = () => {} }) {
     if (passes(all, from, at)) return read(node, from, "sortFixed");
     move(list, node, others[at] ?? others.at(-1)?.nextElementSibling ?? null);
     node.scrollIntoView({ block: "nearest" });
-    told(node, from, at, words);
+    notifyMoved(node, from, at, words);
   }
 
   // For buttons beside the handle, which a pointer needs too: `list.sortTo(item, 2)`.
@@ -98,7 +86,7 @@ export function sortable(list, { item, handle, onChange = () => {} }) {
   let before = [];
   function dropped(node) {
     const [from, to] = [before.indexOf(node), items().indexOf(node)];
-    if (!passes(before, from, to)) return told(node, from, to, "sortMoved");
+    if (!passes(before, from, to)) return notifyMoved(node, from, to, "sortMoved");
     const others = before.filter((one) => one !== node);
     move(list, node, others[from] ?? others.at(-1)?.nextElementSibling ?? null);
     read(node, from, "sortFixed");

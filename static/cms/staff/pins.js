@@ -1,6 +1,7 @@
 // Notes on a page of the site, for whoever is logged in: staff.js loads it, visitors never do. A note sits on an
 // element: its place is kept in pixels and moves with the element when the page is laid out otherwise.
 
+import { fetchJson } from "../http.js";
 import { selectorOf } from "../track.js";
 
 const WORDS = {
@@ -29,8 +30,8 @@ const say = WORDS[language];
 const postId = document.body.dataset.postId;
 
 export async function start(style) {
-  const me = await ask("/api/auth/me");
-  const page = await ask(`/api/feedbacks?postId=${encodeURIComponent(postId)}&per_page=100`);
+  const me = await fetchJson("/api/auth/me");
+  const page = await fetchJson(`/api/feedbacks?postId=${encodeURIComponent(postId)}&per_page=100`);
   const may = (right) => me.permissions.includes(right);
   const notes = page.data.reverse();
   const { root, announce } = await frame(style);
@@ -81,7 +82,7 @@ export async function start(style) {
   async function settle(note) {
     const status = note.status === "pending" ? "resolved" : "pending";
     try {
-      Object.assign(note, await ask(`/api/feedbacks/${note.id}`, "PATCH", { status }));
+      Object.assign(note, await fetchJson(`/api/feedbacks/${note.id}`, { method: "PATCH", body: { status } }));
       announce(`${say.note}: ${say[note.status]}`);
     } catch {
       announce(say.failed);
@@ -102,7 +103,7 @@ export async function start(style) {
   async function add() {
     panel.hidden = true;
     const spot = await aim(root, announce);
-    const words = spot && (await write(root, (given) => ask("/api/feedbacks", "POST", { postId, ...spot, ...given })));
+    const words = spot && (await write(root, (given) => fetchJson("/api/feedbacks", { body: { postId, ...spot, ...given } })));
     if (words) {
       notes.push(words);
       announce(say.saved);
@@ -238,13 +239,4 @@ function button(label, act) {
   const made = make("button", { type: "button" }, [label]);
   made.addEventListener("click", act);
   return made;
-}
-
-async function ask(path, method = "GET", body = undefined) {
-  const token = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? "";
-  const headers = { Accept: "application/json", ...(body && { "Content-Type": "application/json", "X-CSRFToken": token }) };
-  const answer = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
-  const found = await answer.json();
-  if (!answer.ok) throw new Error(found.error);
-  return found;
 }

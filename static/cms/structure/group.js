@@ -1,7 +1,7 @@
 // The modules of a group: what stands in their cards, as the server takes it.
 
 import { sortable } from "../sorting/sorting.js";
-import { rows } from "./rows.js";
+import { attachRows } from "./rows.js";
 
 const form = document.querySelector("[data-rows]");
 const part = (card, name) => card.querySelector(`[data-part=${name}]`);
@@ -23,7 +23,7 @@ const read = () => JSON.stringify([...form.querySelectorAll("[data-card]")].map(
   };
 }));
 
-rows(form, {
+attachRows(form, {
   name: "modules",
   read,
   parts: [],

@@ -1,14 +1,16 @@
-// A form whose rows are added, moved and taken out. Every button asks the server, which answers with the page as it is
-// then: only its parts (data-swap) are swapped in, so that what a row looks like is said in one place. Each state is
-// kept until the page is left, and is what Undo goes back to. Without this, the same buttons show the page anew.
+// A form whose rows are added, moved and removed. Every button sends the form, and only the [data-swap] parts of the
+// page that answers are swapped in, so that the server alone renders rows. Each state is kept until the page is left, so
+// that Undo can go back to it. Without this file the same buttons load the page.
 //
-//   rows(form, { name, read, attach, parts })
+//   attachRows(form, { name, read, attach, parts })
 //
 // `name` is the field that the rows are sent in, `read()` makes its text, `parts` are those that follow the rows;
 // `attach({ changed })` runs for each new list, and whoever moves rows by himself calls `changed()`. Fields with
 // data-part belong to rows and are not sent by their own names.
 
-export function rows(form, { name, read, attach, parts = ["preview"] }) {
+import { fetchPage, notifyAdded, swap } from "../http.js";
+
+export function attachRows(form, { name, read, attach, parts = ["preview"] }) {
   const undo = form.querySelector("[data-undo]");
   const unsaved = form.querySelector("[data-unsaved]");
   const before = [];
@@ -41,13 +43,12 @@ export function rows(form, { name, read, attach, parts = ["preview"] }) {
     body.set(name, text);
     body.set("do", action);
     try {
-      const answer = await fetch(form.action, { method: "POST", body, signal, headers: { "X-Live": "1" } });
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const page = await fetchPage(form.action, { body, signal });
       // Logged out, or gone: saving shows what is the matter.
       if (!page.querySelector("[data-rows]")) { form.requestSubmit(form.querySelector("[value=save]")); return false; }
       for (const part of swapped) {
         const [old, next] = [form, page].map((place) => place.querySelector(`[data-swap=${part}]`));
-        old.replaceChildren(...next.childNodes);
+        swap(old, next);
       }
       if (swapped.includes("tree")) attached();
       return true;
@@ -69,8 +70,7 @@ export function rows(form, { name, read, attach, parts = ["preview"] }) {
 
   function attached() {
     attach({ changed: () => { keep(); later("preview", parts); } });
-    const tree = form.querySelector("[data-swap=tree]");
-    document.dispatchEvent(new CustomEvent("cms:added", { bubbles: true, detail: { root: tree } }));
+    notifyAdded(form.querySelector("[data-swap=tree]"));
   }
 
   /** Let a button do its work, after those before it. */

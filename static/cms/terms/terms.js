@@ -1,5 +1,6 @@
 // The tree of a taxonomy: each move and each new name is written at once. One that is refused is taken back.
 
+import { fetchJson } from "../http.js";
 import { itemsOf, listOf, open, tree } from "../tree/tree.js";
 
 const form = document.querySelector("[data-terms]");
@@ -11,22 +12,17 @@ const openAll = document.querySelector("[data-open-all]");
 /** Post it; false, and the reason on the page, where it was refused. */
 async function write(item, values) {
   const body = new FormData();
-  body.set("csrfmiddlewaretoken", form.elements.csrfmiddlewaretoken.value);
   for (const [name, value] of Object.entries(values)) body.set(name, value);
   item.toggleAttribute("data-saving", true);
-  let said = problem.dataset.words;
-  let isDone = false;
   try {
-    const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" } });
-    said = (await answer.json()).message ?? said; // the page to log in is no JSON
-    isDone = answer.ok;
-  } catch {
-    // What the page says then is said below.
+    await fetchJson(form.action, { body });
+    problem.textContent = "";
+  } catch (error) {
+    problem.textContent = error.message || problem.dataset.words;
   }
   item.toggleAttribute("data-saving", false);
-  problem.hidden = isDone;
-  problem.textContent = isDone ? "" : said;
-  return isDone;
+  problem.hidden = problem.textContent === "";
+  return problem.hidden;
 }
 
 // One after the other, or the last would overtake the one before it.

@@ -66,7 +66,7 @@ export function tree(root, { onMove = () => {} } = {}) {
   }
 
   /** Tell everybody that an item moved from where it stood. */
-  function told(item, from, words = aboveOf(item) ? "saidBelow" : "saidTop") {
+  function notifyMoved(item, from, words = aboveOf(item) ? "saidBelow" : "saidTop") {
     const above = aboveOf(item);
     mark(from.list.closest("[data-item]"));
     mark(above);
@@ -84,7 +84,7 @@ export function tree(root, { onMove = () => {} } = {}) {
     const from = placeOf(item);
     put(item, list, next);
     item.scrollIntoView({ block: "nearest" });
-    told(item, from);
+    notifyMoved(item, from);
   }
 
   const WAYS = {
@@ -109,7 +109,7 @@ export function tree(root, { onMove = () => {} } = {}) {
     else if (event.key === "Escape" && held?.item === item && (held.list !== item.parentElement || held.next !== item.nextElementSibling)) {
       const from = placeOf(item);
       put(item, held.list, held.next);
-      told(item, from, "saidBack");
+      notifyMoved(item, from, "saidBack");
     } else return;
     event.preventDefault();
     event.stopPropagation();
@@ -129,7 +129,7 @@ export function tree(root, { onMove = () => {} } = {}) {
       onMove: ({ dragged, to }) => fits(dragged, to),
       onEnd: ({ item }) => {
         document.body.classList.remove("tree-moving");
-        if (start.list !== item.parentElement || start.next !== item.nextElementSibling) told(item, start);
+        if (start.list !== item.parentElement || start.next !== item.nextElementSibling) notifyMoved(item, start);
       },
     });
   }

@@ -1,6 +1,6 @@
 // The page of like changes by keyboard, with the number of what is included on its buttons.
 
-import { lineOf, move, typing } from "./moving.js";
+import { currentRow, moveFocus, isTyping } from "./row_keys.js";
 
 const form = document.querySelector("[data-like]");
 const boxes = [...form.querySelectorAll("input[type=checkbox]")];
@@ -20,11 +20,11 @@ function show() {
 
 document.addEventListener("keydown", (event) => {
   if (event.target.id === "note" && event.key === "Enter") return event.preventDefault();
-  if (typing(event)) return;
-  const line = lineOf(form);
+  if (isTyping(event)) return;
+  const line = currentRow(form);
   const keys = {
-    j: () => move(form, 1),
-    k: () => move(form, -1),
+    j: () => moveFocus(form, 1),
+    k: () => moveFocus(form, -1),
     i: () => line?.querySelector("input[type=checkbox]")?.click(),
     o: () => line?.querySelector("[data-open]").click(),
   };

@@ -1,19 +1,12 @@
-// Follows a run until it ends: over a websocket where there are any, else by asking again and again.
+// Follows a run until it ends, over a websocket where there are any, else by asking again and again. On the page of a run
+// what is new is shown in place, and the page is loaded again at the end.
 
-const SLOWEST = 15_000;
+import { fetchJson, hasWebsockets, openWebsocket } from "../http.js";
 
-let websockets;
-// A browser calls a websocket that fails an error, so the page asks first whether there are any.
-export function areThere() {
-  websockets ??= fetch("/ws/", { headers: { Accept: "application/json" } })
-    .then((answer) => (answer.ok ? answer.json() : {}))
-    .then((found) => Boolean(found.websockets))
-    .catch(() => false);
-  return websockets;
-}
+const MAX_POLL_MILLISECONDS = 15_000;
 
 // `changed(run)` for each news, `ended(run)` once. Answers a function that stops following.
-export function follow({ status, socket }, { changed, ended }) {
+export function followRun({ status, socket }, { changed, ended }) {
   let isOver = false;
   let wait = 1000;
   let next;
@@ -28,10 +21,7 @@ export function follow({ status, socket }, { changed, ended }) {
   }
 
   function listen() {
-    const address = new URL(socket, location.href);
-    address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
-    address.searchParams.set("lang", document.documentElement.lang);
-    line = new WebSocket(address);
+    line = openWebsocket(socket, { lang: document.documentElement.lang });
     line.addEventListener("message", ({ data }) => take(JSON.parse(data)));
     // A line that breaks is not mended: asking goes on where it ended.
     line.addEventListener("close", () => { if (!isOver) plan(wait); });
@@ -39,13 +29,11 @@ export function follow({ status, socket }, { changed, ended }) {
 
   async function ask() {
     try {
-      const answer = await fetch(status, { headers: { Accept: "application/json" } });
-      if (!answer.ok) throw new Error(String(answer.status));
-      take(await answer.json());
+      take(await fetchJson(status));
       wait = 1000;
     } catch {
       // A server that is away for a moment is asked more slowly, never given up.
-      wait = Math.min(wait * 2, SLOWEST);
+      wait = Math.min(wait * 2, MAX_POLL_MILLISECONDS);
     }
     if (!isOver) plan(wait);
   }
@@ -61,7 +49,7 @@ export function follow({ status, socket }, { changed, ended }) {
     line?.close();
   }
 
-  areThere().then((are) => {
+  hasWebsockets().then((are) => {
     if (isOver) return;
     if (are && socket) listen();
     else plan(300);
@@ -71,16 +59,8 @@ export function follow({ status, socket }, { changed, ended }) {
 
 const SIGNS = { queued: "…", running: "▸", succeeded: "✓", failed: "✕", cancelled: "⊘", timed_out: "⧖" };
 
-// The badge that the server wrote, with the status of now.
-function restate(badge, { status, label }) {
-  if (!badge) return;
-  badge.className = `badge badge-${status} run-state`;
-  badge.firstElementChild.textContent = SIGNS[status] ?? "";
-  badge.lastChild.textContent = ` ${label}`;
-}
-
 // Shows the news in the parts of `root` that are there for it. Answers the function for `changed`.
-export function shower(root) {
+export function createRunView(root) {
   const part = (name) => root.querySelector(`[data-${name}]`);
   const steps = root.querySelector("[data-steps]") ?? document.querySelector("[data-steps]");
   const line = (steps?.parentElement ?? root).querySelector("[data-step-line]")?.content.firstElementChild;
@@ -99,7 +79,13 @@ export function shower(root) {
   }
 
   return (run) => {
-    restate(root.querySelector(".run-state"), run);
+    // The badge that the server rendered, with the status of now.
+    const badge = root.querySelector(".run-state");
+    if (badge) {
+      badge.className = `badge badge-${run.status} run-state`;
+      badge.firstElementChild.textContent = SIGNS[run.status] ?? "";
+      badge.lastChild.textContent = ` ${run.label}`;
+    }
     write("doing", run.doing);
     root.dataset.standing = run.standing ?? "";
     write("used", run.tokens);
@@ -127,4 +113,10 @@ function clock(place) {
     const since = Date.parse(place.dataset.since ?? "");
     if (since) place.textContent = format.format(Math.max(0, Math.round((Date.now() - since) / 1000)));
   }, 1000);
+}
+
+const card = document.querySelector("[data-run][data-whole-page]");
+if (card) {
+  const addresses = { status: card.dataset.run, socket: card.dataset.socket };
+  followRun(addresses, { changed: createRunView(card), ended: () => location.reload() });
 }

@@ -1,7 +1,53 @@
-// What the buttons of the toolbar do, and what they show.
+// The toolbar of the rich text: what its buttons do and show, and its two dialogs, one of each for the whole page.
 
+import { linkField } from "../fields/link.js";
 import { pickMedia } from "../media/picker.js";
-import { askAlt, askLink } from "./dialogs.js";
+
+const dialogs = new Map();
+
+function dialogOf(tools, name) {
+  if (!dialogs.has(name)) {
+    const dialog = document.importNode(tools.querySelector(`.rt-${name}`), true);
+    // Not inside the form around: a form in a form is none.
+    document.body.append(dialog);
+    const input = dialog.querySelector("input");
+    dialogs.set(name, { dialog, input, picker: name === "link" ? linkField(input) : null });
+  }
+  return dialogs.get(name);
+}
+
+function openDialog({ dialog, input, picker }, value, refuse) {
+  input.value = value;
+  picker?.check();
+  dialog.returnValue = "cancel";
+  dialog.showModal();
+  input.select();
+  return new Promise((resolve) => {
+    const send = (event) => {
+      if (event.submitter?.value !== "set" || !refuse?.(input.value)) return;
+      event.preventDefault();
+      input.focus();
+    };
+    dialog.addEventListener("submit", send);
+    dialog.addEventListener("close", () => {
+      dialog.removeEventListener("submit", send);
+      resolve({ answer: dialog.returnValue, value: input.value.trim() });
+    }, { once: true });
+  });
+}
+
+/** `{ answer: "set" | "remove" | "cancel", value }`. */
+function askLink(tools, href, isSafe) {
+  const found = dialogOf(tools, "link");
+  const refused = found.dialog.querySelector("[data-refused]");
+  refused.hidden = true;
+  found.dialog.querySelector("[data-unlink]").hidden = !href;
+  return openDialog(found, href, (value) => {
+    refused.hidden = isSafe(value.trim());
+    return !refused.hidden;
+  });
+}
+
 
 const TABLE = { rows: 3, cols: 3, withHeaderRow: true };
 const HEADINGS = [1, 2, 3, 4, 5, 6];
@@ -49,7 +95,7 @@ async function image(editor, tools, language) {
     editor.commands.focus();
     return;
   }
-  const { answer, value } = await askAlt(tools, file.alt ?? "");
+  const { answer, value } = await openDialog(dialogOf(tools, "alt"), file.alt ?? "");
   if (answer === "set") editor.chain().focus().insertContent({ type: "image", attrs: { src: file.url, alt: value } }).run();
   else editor.commands.focus();
 }

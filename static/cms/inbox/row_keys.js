@@ -1,19 +1,18 @@
-// Going from line to line with j and k.
+// The keys j and k move the focus from row to row of a form.
 
-export const linesOf = (form) => [...form.querySelectorAll("[data-wait]")];
-export const lineOf = (form) => linesOf(form).find((line) => line.contains(document.activeElement));
-export const firstOf = (selector) => document.querySelector(selector);
+export const listRows = (form) => [...form.querySelectorAll("[data-wait]")];
+export const currentRow = (form) => listRows(form).find((line) => line.contains(document.activeElement));
 
 /** Whether a key belongs to what somebody types, to a dialog, or to the browser. */
-export function typing(event) {
+export function isTyping(event) {
   return event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented
     || event.target.matches("input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]")
     || document.querySelector("dialog[open]") !== null;
 }
 
-export function move(form, step) {
-  const lines = linesOf(form);
-  const from = lines.indexOf(lineOf(form));
+export function moveFocus(form, step) {
+  const lines = listRows(form);
+  const from = lines.indexOf(currentRow(form));
   const to = from < 0 ? (step > 0 ? 0 : lines.length - 1) : from + step;
   const line = lines[Math.min(Math.max(to, 0), lines.length - 1)];
   line?.focus({ preventScroll: true });

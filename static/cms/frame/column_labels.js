@@ -1,4 +1,5 @@
-// Gives each cell of a list the name of its column, for where the list has no columns: on a phone.
+// Gives each cell of a list the name of its column, which a phone shows beside the cell instead of above the column.
+
 const table = document.querySelector("#result_list");
 const names = [...(table?.tHead?.rows[0]?.cells ?? [])].map((cell) =>
   cell.classList.contains("action-checkbox-column") ? "" : (cell.querySelector(".text")?.textContent.trim() ?? ""),

@@ -1,9 +1,9 @@
 // The page beside the form, with what is typed and not saved. Pressing a module of the page opens its card; the card
 // that is being written brings its module into sight. The page runs no scripts: this one reaches into its frame.
 
-import { token } from "./words.js";
+import { readPage, request } from "../http.js";
 
-const PAUSE = 500;
+const TYPING_PAUSE_MILLISECONDS = 500;
 const KEY = "cms.live-preview";
 const FORM = "form[data-edit]";
 
@@ -81,7 +81,7 @@ class LivePreview {
   touched(event) {
     if (!this.isOpen || (event.target instanceof Element && !event.target.closest(FORM))) return;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.load(), PAUSE);
+    this.timer = setTimeout(() => this.load(), TYPING_PAUSE_MILLISECONDS);
   }
 
   async load() {
@@ -90,16 +90,13 @@ class LivePreview {
     this.section.setAttribute("aria-busy", "true");
     this.say(this.state.dataset.busy);
     try {
-      const answer = await fetch(this.section.dataset.livePreview, {
-        method: "POST", body: new FormData(this.form), headers: { "X-CSRFToken": token() }, credentials: "same-origin",
-      });
+      const answer = await request(this.section.dataset.livePreview, { body: new FormData(this.form) });
       if (mine !== this.asked) return;
-      if (answer.ok) await this.show(await answer.text(), mine);
-      else if (answer.headers.get("Content-Type")?.includes("json")) {
-        this.say(this.state.dataset.waits.replace("{why}", (await answer.json()).message), true);
-      } else this.say(this.state.dataset.failed, true);
-    } catch {
-      if (mine === this.asked) this.say(this.state.dataset.failed, true);
+      await this.show(await readPage(answer), mine);
+    } catch ({ reason, message }) {
+      const { waits, failed } = this.state.dataset;
+      // The server's own sentence says what the page waits for.
+      if (mine === this.asked) this.say(reason && message ? waits.replace("{why}", message) : failed, true);
     }
     if (mine === this.asked) this.section.removeAttribute("aria-busy");
   }
@@ -110,8 +107,7 @@ class LivePreview {
   }
 
   /** The first page fills the frame; later ones only replace what is in it, so that it does not flicker or jump. */
-  async show(html, mine) {
-    const page = new DOMParser().parseFromString(html, "text/html");
+  async show(page, mine) {
     const link = page.createElement("link");
     link.rel = "stylesheet";
     link.href = this.frame.dataset.style;

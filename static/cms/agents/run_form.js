@@ -1,6 +1,9 @@
-// The form that asks an agent: the box for words follows the agent that is chosen, and so does the estimate.
+// The form that asks an agent: the box for words follows the agent that is chosen, and so does the estimate. The menus
+// beside fields close by themselves.
 
-export function attach(form) {
+import { fetchPage, swap } from "../http.js";
+
+export function attachRunForm(form) {
   followWords(form);
   if (form.hasAttribute("data-estimate")) followEstimate(form);
 }
@@ -41,12 +44,24 @@ function followEstimate(form) {
     sent.set("do", "estimate");
     const mine = (asked += 1);
     try {
-      const answer = await fetch(form.action, { method: "POST", body: sent, headers: { "X-Dialog": "1" } });
-      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("#estimate");
+      const page = await fetchPage(form.action, { body: sent, headers: { "X-Dialog": "1" }, anyStatus: true });
       const here = form.querySelector("#estimate");
-      if (fresh && here && mine === asked) here.replaceChildren(...fresh.childNodes);
+      if (here && mine === asked) swap(here, page.querySelector("#estimate"));
     } catch {
       // What stands there stays.
     }
   });
 }
+
+for (const form of document.querySelectorAll("[data-choose]")) attachRunForm(form);
+
+// The menus beside fields close by themselves, those added later too.
+const menu = (target) => target.closest?.("details[data-menu]");
+document.addEventListener("click", ({ target }) => {
+  for (const open of document.querySelectorAll("details[data-menu][open]")) if (open !== menu(target)) open.open = false;
+});
+document.addEventListener("keydown", ({ key, target }) => {
+  if (key !== "Escape" || !menu(target)?.open) return;
+  menu(target).open = false;
+  menu(target).querySelector("summary").focus();
+});

@@ -1,13 +1,12 @@
-// What the scripts of fields are told by the page: addresses, and words of its language.
+// What scripts of fields share: the addresses and labels that the page gives them, and how they attach to fields.
 
-const told = document.getElementById("field-words")?.dataset ?? {};
+const data = document.getElementById("field-words")?.dataset ?? {};
 
-export const words = (name) => told[name] ?? "";
-
-export const counted = (number) => (number === 1 ? words("one") : words("many").replace("{n}", String(number)));
+/** Return an address, or a label in the page's language. */
+export const pageData = (name) => data[name] ?? "";
 
 /** Call `attach` with every element that `selector` finds, now and in parts that are added later. */
-export function each(selector, attach) {
+export function attachEach(selector, attach) {
   const seen = new WeakSet();
   const look = (root) => {
     const found = [...root.querySelectorAll(selector)];
@@ -23,11 +22,7 @@ export function each(selector, attach) {
 }
 
 /** A field changed by a script tells the form as if somebody had typed. */
-export function tell(field) {
+export function notifyChanged(field) {
   field.dispatchEvent(new Event("input", { bubbles: true }));
   field.dispatchEvent(new Event("change", { bubbles: true }));
-}
-
-export function token() {
-  return document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
 }

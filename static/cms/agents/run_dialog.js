@@ -1,0 +1,279 @@
+// Agents in a dialog over the page at hand: chosen, started, followed, and their answers, without leaving the form behind.
+// Every link and form in it leads to a page that works without this file; here its content is fetched alone. Runs that
+// were started in this tab are followed from page to page, as a chip in the corner while no dialog shows them.
+
+import { fetchPage, notifyAdded, readPage, request } from "../http.js";
+import { attachRunForm } from "./run_form.js";
+import { createRunView, followRun } from "./run_progress.js";
+
+const LINKS = "a[data-agent-dialog], a.ask-agent, a.field-ai, .field-ai a";
+const OF_MANY = "run_agent"; // what the list of posts calls the action
+const copy = (name) => document.querySelector(`template[data-agent-${name}]`)?.content.cloneNode(true);
+
+let dialog;
+let content;
+let asked = 0;
+let isDirty = false;
+let last = ""; // the run that was shown
+let opener; // where somebody was before
+
+function start() {
+  document.addEventListener("click", onClick);
+  document.addEventListener("submit", onSubmit);
+  // What somebody typed in the page behind is in no run.
+  const typed = ({ target }) => { if (target.closest?.("[data-edit]")) isDirty = true; };
+  document.addEventListener("input", typed);
+  document.addEventListener("change", typed);
+  resumeRuns(open);
+  // For whoever looks from outside, like tests: from now on links open here.
+  document.querySelector("[data-agent-chips]").toggleAttribute("data-ready", true);
+}
+
+function onClick(event) {
+  const link = event.target.closest?.(LINKS);
+  if (link && !event.defaultPrevented && !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0) {
+    event.preventDefault();
+    const menu = link.closest("details[data-menu]");
+    opener = menu?.querySelector("summary") ?? link;
+    menu?.removeAttribute("open");
+    open(link.href);
+  }
+  if (event.target.closest?.(".agent-dialog [data-close]")) dialog.close();
+}
+
+function onSubmit(event) {
+  const form = event.target;
+  const isOfMany = form.id === "changelist-form" && form.elements.namedItem("action")?.value === OF_MANY;
+  if (event.defaultPrevented || !(isOfMany || form.closest(".agent-dialog"))) return;
+  event.preventDefault();
+  const sent = new FormData(form, event.submitter);
+  const address = form.getAttribute("action") ? form.action : location.href;
+  if (event.submitter) event.submitter.disabled = true;
+  const told = form.dataset.event;
+  load(address, { body: sent, keeps: !isOfMany }).then((isDone) => {
+    if (event.submitter) event.submitter.disabled = false;
+    const run = isDone && told && content.querySelector("[data-run]");
+    if (run) dispatchRun(told, run.dataset);
+  });
+}
+
+function dispatchRun(name, { id, post }) {
+  document.dispatchEvent(new CustomEvent(name, { detail: { runId: id, postId: post || null } }));
+}
+
+function open(address) {
+  return load(address);
+}
+
+function createDialog() {
+  if (dialog) return;
+  document.body.append(copy("frame"));
+  dialog = document.querySelector("dialog.agent-dialog");
+  content = dialog.querySelector("[data-agent-content]");
+  dialog.addEventListener("close", () => {
+    asked += 1;
+    if (last) showChip(last);
+    last = "";
+    content.replaceChildren();
+    // The link may stand in a menu that is closed again.
+    if (document.activeElement === document.body) opener?.focus();
+  });
+}
+
+// Show what an address answers, with a body that of a POST. `keeps`: what stands there stays until it comes.
+async function load(address, { body, keeps = false } = {}) {
+  createDialog();
+  const mine = (asked += 1);
+  if (!keeps) content.replaceChildren(copy("loading"));
+  content.setAttribute("aria-busy", "true");
+  if (!dialog.open) dialog.showModal();
+  try {
+    // A refusal is a dialog too, with the reason in it.
+    const answer = await request(address, { body, headers: { "X-Dialog": "1" }, anyStatus: true, redirects: true });
+    const page = await readPage(answer);
+    if (mine !== asked) return false;
+    if (page.querySelector("#agent-dialog-title")) {
+      show([...page.body.childNodes], body !== undefined);
+      return answer.ok;
+    }
+    if (!answer.ok) throw new Error(String(answer.status));
+    // A page that stands in no dialog, like that of a batch.
+    location.assign(answer.url);
+  } catch {
+    if (mine === asked) showFailure(address, body);
+  } finally {
+    if (mine === asked) content.removeAttribute("aria-busy");
+  }
+  return false;
+}
+
+function showFailure(address, body) {
+  const failing = copy("failing");
+  const again = failing.querySelector("[data-again]");
+  again.addEventListener("click", () => load(address, { body }));
+  const asPage = failing.querySelector("[data-as-page]");
+  if (body) asPage.remove();
+  else asPage.href = address;
+  show([failing]);
+}
+
+function show(nodes, isNew = false) {
+  content.replaceChildren(...nodes);
+  dialog.scrollTop = 0;
+  for (const form of content.querySelectorAll("[data-choose]")) attachRunForm(form);
+  for (const notice of content.querySelectorAll("[data-unsaved]")) notice.hidden = !isDirty;
+  // Links that lead away open beside the page that somebody has typed in.
+  for (const link of isDirty ? content.querySelectorAll("a[href]:not([data-agent-dialog])") : []) {
+    link.target = "_blank";
+    link.rel = "noopener";
+  }
+  const run = content.querySelector("[data-run]");
+  if (last && last !== run?.dataset.id) showChip(last);
+  last = run?.dataset.id ?? "";
+  if (run) showRun(run, isNew);
+  (content.querySelector("[data-choose] textarea:enabled") ?? content.querySelector("#agent-dialog-title"))?.focus();
+  notifyAdded(content);
+}
+
+function showRun(run, isNew) {
+  const known = describeRun(run);
+  if ("finished" in run.dataset) return finishRun(known, { isNew });
+  removeChip(runs.get(known.id));
+  trackRun(known, { changed: createRunView(run), ended: () => load(known.page, { keeps: true }) });
+}
+
+// Runs that were started in this tab, and their chips.
+
+const STORAGE_KEY = "cms-runs";
+const runs = new Map(); // by id: what is known of a run, and its chip where it has one
+const chips = document.querySelector("[data-agent-chips]");
+const pattern = document.querySelector("template[data-agent-chip]")?.content.firstElementChild;
+let opens = () => {};
+
+const isShown = (id) => Boolean(document.querySelector(`dialog[open] [data-run][data-id="${CSS.escape(id)}"]`));
+
+/** Return what the element that shows a run says of it. */
+function describeRun(root) {
+  const { id, post, page, run, socket, agent } = root.dataset;
+  return { id, post, page, status: run, socket, agent };
+}
+
+// `open(address)` is what a chip does. Goes on with what the page before followed.
+function resumeRuns(open) {
+  opens = open;
+  for (const run of loadRuns().filter((one) => !one.isOver)) trackRun(run);
+  saveRuns();
+  document.addEventListener("live", ({ detail }) => showForeignRun(detail));
+}
+
+// Follow a run; `changed` and `ended` are told as long as a dialog shows it.
+function trackRun(run, told = {}) {
+  const known = runs.get(run.id) ?? {};
+  const entry = Object.assign(known, run, told);
+  runs.set(run.id, entry);
+  if (!entry.stop) {
+    const addresses = { status: run.status, socket: run.socket };
+    entry.stop = followRun(addresses, { changed: (news) => updateRun(entry, news), ended: (news) => endRun(entry, news) });
+  }
+  if (!isShown(run.id)) addChip(entry);
+  saveRuns();
+}
+
+function showChip(id) {
+  const entry = runs.get(id);
+  if (entry && !entry.isOver) addChip(entry);
+}
+
+// A dialog shows that it is over. `isNew`: it was over before it could be followed.
+function finishRun(run, { isNew }) {
+  const entry = runs.get(run.id);
+  removeChip(entry);
+  if (entry?.isOver || (!entry && !isNew)) return;
+  if (entry) {
+    entry.stop();
+    entry.isOver = true;
+    saveRuns();
+  }
+  dispatchRun("cms:run-ended", run);
+}
+
+function updateRun(entry, news) {
+  entry.news = news;
+  if (isShown(entry.id)) entry.changed?.(news);
+  updateChip(entry);
+}
+
+function endRun(entry, news) {
+  entry.isOver = true;
+  entry.news = news;
+  saveRuns();
+  dispatchRun("cms:run-ended", entry);
+  if (isShown(entry.id)) return entry.ended?.(news);
+  addChip(entry);
+}
+
+function addChip(entry) {
+  if (!chips || !pattern) return;
+  if (!entry.chip) {
+    entry.chip = pattern.cloneNode(true);
+    entry.chip.dataset.id = entry.id;
+    entry.chip.querySelector("[data-open]").addEventListener("click", () => opens(entry.page));
+    entry.chip.querySelector("[data-dismiss]").addEventListener("click", () => { removeChip(entry); entry.isHidden = true; });
+  }
+  if (entry.isHidden && !entry.isOver) return;
+  if (!entry.chip.isConnected) chips.append(entry.chip);
+  updateChip(entry);
+}
+
+function removeChip(entry) {
+  entry?.chip?.remove();
+}
+
+function updateChip({ chip, agent, news, isOver }) {
+  if (!chip) return;
+  const put = (name, text) => {
+    const place = chip.querySelector(`[data-chip-${name}]`);
+    if (place.textContent !== text) place.textContent = text;
+    return place;
+  };
+  put("name", agent);
+  put("doing", isOver ? "" : (news?.doing ?? ""));
+  const label = put("label", news?.label ?? "");
+  label.className = `badge badge-${news?.status ?? "queued"}`;
+  chip.toggleAttribute("data-over", Boolean(isOver));
+}
+
+// Somebody else's run on the post of this page ended: a chip says so, and nothing on the page is touched.
+async function showForeignRun({ event, runId, postId }) {
+  const own = document.querySelector('meta[name="live"]')?.dataset.post;
+  if (event !== "agent.run.finished" || !runId || runs.has(runId) || !own || own !== postId) return;
+  if (document.querySelector(`[data-run][data-id="${CSS.escape(runId)}"]`)) return;
+  const address = chips?.dataset.runPage.replace(chips.dataset.anyId, runId);
+  try {
+    const page = await fetchPage(address, { headers: { "X-Dialog": "1" } });
+    const root = page.querySelector("[data-run]");
+    if (root) trackRun(describeRun(root));
+  } catch {
+    // The lists and the review of the post say it too.
+  }
+}
+
+function loadRuns() {
+  try {
+    const found = JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? "[]");
+    return Array.isArray(found) ? found.filter((one) => one?.id && one.status) : [];
+  } catch {
+    return [];
+  }
+}
+
+function saveRuns() {
+  const rows = [...runs.values()].map(({ id, post, page, status, socket, agent, isOver }) => ({ id, post, page, status, socket, agent, isOver }));
+  try {
+    sessionStorage.setItem(STORAGE_KEY, JSON.stringify(rows.slice(-10)));
+  } catch {
+    // Without a store, the next page knows nothing of it.
+  }
+}
+
+if (document.querySelector("template[data-agent-frame]")) start();

@@ -1,0 +1,38 @@
+// Buttons [data-copies] that copy a text of the page: a field, or what an element contains. Without this file the text
+// is selected by hand.
+
+const said = document.querySelector("[data-copy-said]");
+
+function selectText(element) {
+  if (element.select) {
+    element.select();
+    return;
+  }
+  getSelection().selectAllChildren(element);
+}
+
+async function copyText(element) {
+  try {
+    await navigator.clipboard.writeText(element.value ?? element.textContent);
+    return true;
+  } catch {
+    // Without HTTPS there is no clipboard: the text is selected, and copied as browsers did before.
+    selectText(element);
+    return document.execCommand("copy");
+  }
+}
+
+for (const button of document.querySelectorAll("[data-copies]")) {
+  const text = document.getElementById(button.dataset.copies);
+  const label = [...button.childNodes].find((node) => node.nodeType === Node.TEXT_NODE);
+  const before = label.data;
+  button.hidden = false;
+  text.addEventListener("focus", () => text.select?.());
+  button.addEventListener("click", async () => {
+    if (!(await copyText(text)) || !said) return;
+    label.data = said.dataset.words;
+    said.textContent = "";
+    setTimeout(() => { said.textContent = said.dataset.words; }, 50);
+    setTimeout(() => { label.data = before; }, 2000);
+  });
+}

@@ -1,0 +1,63 @@
+// Parts of a page that change by themselves, like the progress of a batch: while one of them has [data-busy], all
+// [data-follow] are fetched again and swapped in place, and new sentences in [data-say] are read out. A region with
+// data-socket is told over its websocket when there is news. Without this file the page reloads itself.
+
+import { announce, fetchPage, hasWebsockets, openWebsocket, swap } from "../http.js";
+
+const POLL_MILLISECONDS = 2000;
+const POLL_BESIDE_SOCKET_MILLISECONDS = 20_000;
+const LEAST_PAUSE_MILLISECONDS = 1000; // between two readings, however much happens
+
+const regions = [...document.querySelectorAll("[data-follow]")];
+const sockets = [];
+let pause = POLL_MILLISECONDS;
+let readAt = Date.now();
+let isReading = false;
+let timer;
+
+const isBusy = () => regions.some((region) => region.querySelector("[data-busy]"));
+const sentences = () => regions.flatMap((region) => [...region.querySelectorAll("[data-say]")].map((one) => one.textContent.trim()));
+
+function plan(milliseconds) {
+  clearTimeout(timer);
+  timer = setTimeout(refresh, milliseconds);
+  if (!isBusy()) for (const socket of sockets) socket.close();
+}
+
+async function refresh() {
+  if (isReading) return;
+  if (document.hidden || !isBusy()) {
+    plan(POLL_MILLISECONDS);
+    return;
+  }
+  isReading = true;
+  readAt = Date.now();
+  try {
+    const page = await fetchPage(location.href);
+    const before = sentences();
+    for (const region of regions) swap(region, page.getElementById(region.id));
+    const news = sentences().filter((text) => !before.includes(text));
+    if (news.length) announce(news.join(" "));
+  } catch {
+    // The page shows what it showed; the next time it asks again.
+  } finally {
+    isReading = false;
+  }
+  plan(pause);
+}
+
+function listen(region) {
+  const socket = openWebsocket(region.dataset.socket);
+  sockets.push(socket);
+  socket.addEventListener("open", () => { pause = POLL_BESIDE_SOCKET_MILLISECONDS; });
+  socket.addEventListener("message", () => plan(Math.max(0, readAt + LEAST_PAUSE_MILLISECONDS - Date.now())));
+  // A socket that breaks is not opened again: polling goes on.
+  socket.addEventListener("close", () => { pause = POLL_MILLISECONDS; plan(pause); });
+}
+
+if (regions.length) {
+  announce("");
+  plan(pause);
+  const told = regions.filter((region) => region.dataset.socket);
+  if (told.length && isBusy()) hasWebsockets().then((has) => { if (has) told.forEach(listen); });
+}

@@ -1,0 +1,26 @@
+// A form that shows what it would do while somebody types: it is sent with do=preview, and the [data-swap] parts of the
+// answer replace those of the page. Without this file a button does the same by loading the page.
+
+import { fetchPage, swap } from "../http.js";
+
+const form = document.querySelector("[data-looks]");
+let asking;
+let timer;
+
+async function showPreview() {
+  asking?.abort();
+  asking = new AbortController();
+  const body = new FormData(form);
+  body.set("do", "preview");
+  try {
+    const page = await fetchPage(form.action, { body, signal: asking.signal });
+    for (const old of form.querySelectorAll("[data-swap]")) swap(old, page.querySelector(`[data-swap=${old.dataset.swap}]`));
+  } catch (error) {
+    if (error.name !== "AbortError") throw error;
+  }
+}
+
+form.addEventListener("input", () => {
+  clearTimeout(timer);
+  timer = setTimeout(showPreview, 250);
+});

@@ -1,0 +1,178 @@
+"""Ids that are stored, queued or salted are constants, which stay when their code moves to another file."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from cms_project.celery import app
+from core.events import subscribers
+
+_NAMES_OF_CODE = {"__module__", "__name__", "__qualname__"}
+_KEEPING = {
+    "Signer",
+    "TimestampSigner",
+    "cache",
+    "salted_hmac",
+    "shared_task",
+    "signing",
+    "subscribe",
+}
+"""Functions and objects whose arguments are stored, queued or salted."""
+
+SUBSCRIBERS = {
+    "agents_app.reactions.starting.react",
+    "agents_app.triggers.start_agents",
+    "content.pattern_moves.follow_pattern",
+    "content.search_following.follow",
+    "content.tree_moves.follow_tree",
+    "webhooks.automation.starting.start_workflows",
+    "webhooks.chat.notices.tell_chat",
+    "webhooks.subscribers.queue_for_webhooks",
+}
+TASKS = {
+    "agents_app.tasks.call_reaction",
+    "agents_app.tasks.keep_reactions",
+    "agents_app.tasks.prune_transcripts",
+    "agents_app.tasks.revert_batch",
+    "agents_app.tasks.run_agent",
+    "agents_app.tasks.sweep_reactions",
+    "agents_app.tasks.sweep_runs",
+    "agents_app.tasks.test_provider",
+    "analytics.tasks.add_up_events",
+    "analytics.tasks.merge_rare_figures",
+    "analytics.tasks.prune_events",
+    "content.tasks.decide_batch",
+    "content.tasks.publish_due_posts",
+    "content.tasks.purge_trash",
+    "content.tasks.sweep_decisions",
+    "core.tasks.dispatch_event",
+    "core.tasks.dispatch_events",
+    "core.tasks.prune_activity",
+    "core.tasks.seal_events",
+    "core.tasks.sweep_events",
+    "forms.tasks.prune_submissions",
+    "mcp_bridge.tasks.prune_calls",
+    "media.tasks.check_files",
+    "media.tasks.delete_files",
+    "media.tasks.make_variants",
+    "media.tasks.sweep_variants",
+    "webhooks.tasks.prune_deliveries",
+    "webhooks.tasks.purge_deliveries",
+    "webhooks.tasks.replay_deliveries",
+    "webhooks.tasks.send_deliveries",
+    "webhooks.tasks.sweep_deliveries",
+}
+"""What messages in queues and the scheduler's file name. A new task is added here, and none is ever renamed."""
+SALTS = {
+    "accounts.session.{…}.{…}",
+    "agents.fence",
+    "content.review.{…}",
+    "content.site.assignment",
+    "core.tool_cursors",
+}
+
+
+def modules() -> Iterator[ast.Module]:
+    base = Path(settings.BASE_DIR)
+    for path in sorted(base.glob("*/**/*.py")):
+        top = path.relative_to(base).parts[0]
+        if not top.startswith(".") and top not in ("tests", "benchmarks", "var"):
+            yield ast.parse(path.read_text())
+
+
+def calls() -> Iterator[tuple[ast.Module, ast.Call, str]]:
+    """Every call that keeps what it is given, with the name of what is called."""
+    for module in modules():
+        for node in ast.walk(module):
+            if not isinstance(node, ast.Call):
+                continue
+            called = ast.unparse(node.func).split(".")
+            if _KEEPING.intersection(called):
+                yield module, node, called[-1]
+
+
+def constant(module: ast.Module, node: ast.expr) -> str:
+    """The string that an expression is, with `{…}` for what is put into it."""
+    if isinstance(node, ast.Name):
+        for statement in module.body:
+            if not isinstance(statement, ast.AnnAssign) or statement.value is None:
+                continue
+            if ast.unparse(statement.target) == node.id:
+                return constant(module, statement.value)
+    if isinstance(node, ast.JoinedStr):
+        parts = (part.value if isinstance(part, ast.Constant) else "{…}" for part in node.values)
+        return "".join(map(str, parts))
+    assert isinstance(node, ast.Constant), f"{ast.unparse(node)} is no constant"
+    return str(node.value)
+
+
+def test_nothing_that_is_kept_is_named_after_its_code() -> None:
+    for module, call, _ in calls():
+        given = (call, *(each for each in module.body if isinstance(each, ast.AnnAssign)))
+        for node in (inner for each in given for inner in ast.walk(each)):
+            name = getattr(node, "attr", None) or getattr(node, "id", None)
+            assert name not in _NAMES_OF_CODE, ast.unparse(call)
+
+
+def test_salts_are_these() -> None:
+    found = {
+        constant(module, call.args[0]) for module, call, name in calls() if name == "salted_hmac"
+    }
+
+    assert found == SALTS
+
+
+def test_every_task_says_its_name() -> None:
+    decorators = [
+        decorator
+        for module in modules()
+        for node in ast.walk(module)
+        if isinstance(node, ast.FunctionDef)
+        for decorator in node.decorator_list
+        if "shared_task" in ast.unparse(decorator)
+    ]
+
+    said = {
+        str(keyword.value.value)
+        for decorator in decorators
+        if isinstance(decorator, ast.Call)
+        for keyword in decorator.keywords
+        if keyword.arg == "name" and isinstance(keyword.value, ast.Constant)
+    }
+
+    assert (len(decorators), said) == (len(TASKS), TASKS)
+
+
+def test_the_schedule_and_the_routes_name_tasks() -> None:
+    app.loader.import_default_modules()
+
+    assert {name for name in app.tasks if not name.startswith("celery.")} == TASKS
+    assert {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()} <= TASKS
+    routes = {route for route in settings.CELERY_TASK_ROUTES if not route.endswith(".*")}
+    assert routes <= TASKS
+
+
+def test_subscribers_of_events_are_these() -> None:
+    found = {each.id for listed in subscribers._subscribers.values() for each in listed}
+
+    assert found == SUBSCRIBERS
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        each
+        for each in settings.SPECTACULAR_SETTINGS["ENUM_NAME_OVERRIDES"].values()
+        if isinstance(each, str)
+    ],
+)
+def test_names_of_choices_in_the_interface_lead_to_choices(path: str) -> None:
+    module, _, name = path.removesuffix(".choices").rpartition(".")
+
+    assert import_string(f"{module}.{name}")
