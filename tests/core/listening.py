@@ -34,7 +34,8 @@ class Listener:
 
 def subscribe(names: Iterable[str], listener: Listener, *, apart: bool = False) -> None:
     """Subscribe a listener under an id of its name."""
-    events.subscribe(names, listener, id=f"tests.core.listening.{listener.name}", apart=apart)
+    name = getattr(listener, "name", None) or getattr(listener, "__name__", "")
+    events.subscribe(names, listener, id=f"tests.core.listening.{name}", apart=apart)
 
 
 @contextmanager
