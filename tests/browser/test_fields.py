@@ -36,13 +36,10 @@ def props_of(post: Post, type_: str) -> Any:
 def pick(page: Any, box: Any, words: str, name: str) -> None:
     """Find and choose by keyboard alone."""
     box.focus()
-    # At once: letter by letter, the search of the last one may take the list away again that was waited for.
-    page.keyboard.insert_text(words)
-    option = page.locator(".found:not([hidden], [aria-busy]) [role=option]", has_text=name).first
-    option.wait_for()
+    page.keyboard.type(words)
+    page.locator(".found:not([hidden], [aria-busy]) [role=option]", has_text=name).first.wait_for()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    option.wait_for(state="hidden")
 
 
 def test_links_posts_and_files_are_chosen_by_keyboard(open_page: Any) -> None:
