@@ -11,11 +11,12 @@ from typing_extensions import TypedDict
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun, RunStatus
 from content.store import iso
-from core.api.schema import UUID_TEXT, choice
+from core.api.answer import Person, one_of
+from core.api.schema import UUID_TEXT
 
 SCOPES: Final = [scope.value for scope in Scope]
-AgentScope = Annotated[str, WithJsonSchema(choice(*SCOPES))]
-RunState = Annotated[str, WithJsonSchema(choice(*RunStatus.values))]
+AgentScope = Annotated[str, one_of(SCOPES)]
+RunState = Annotated[str, one_of(RunStatus.values)]
 UuidText = Annotated[str, WithJsonSchema(UUID_TEXT)]
 TimeText = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 
@@ -61,18 +62,11 @@ class StepAnswer(TypedDict):
     """One question to the model, or one call of a tool."""
 
     n: int
-    kind: Annotated[str, WithJsonSchema(choice("model", "tool"))]
+    kind: Annotated[str, one_of(("model", "tool"))]
     name: str
     ok: bool
     ms: int
     summary: str
-
-
-class PersonAnswer(TypedDict):
-    """An account, by name, as `core.api.answer.PersonAnswer` describes it."""
-
-    id: int | None
-    username: str | None
 
 
 class RunAnswer(TypedDict):
@@ -87,7 +81,7 @@ class RunAnswer(TypedDict):
     startedAt: TimeText | None
     finishedAt: TimeText | None
     revertedAt: TimeText | None
-    by: PersonAnswer
+    by: Person
     via: str
     batchId: UuidText | None
     retryOf: Annotated[

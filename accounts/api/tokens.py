@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final
 from uuid import UUID
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
@@ -18,7 +18,7 @@ from accounts import queries
 from accounts.models import ApiToken
 from accounts.roles import PERMISSIONS
 from accounts.services.tokens import create_token, revoke_token
-from core.api.answer import Answer, list_of
+from core.api.answer import Answer, list_of, one_of
 from core.api.body import Body, Moment, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
@@ -34,6 +34,8 @@ TOKEN_PARAMETERS: Final = [
     *PAGES,
 ]
 
+TOKEN_STATES: Final = ["active", "expired", "revoked"]
+
 
 class TokenMakerAnswer(Answer):
     """Who made a token."""
@@ -48,7 +50,7 @@ class AccountTokenAnswer(Answer):
     id: UUID
     name: str = Field(max_length=100)
     hint: str = Field(json_schema_extra={"minLength": 4, "maxLength": 4})
-    state: Literal["active", "expired", "revoked"]
+    state: Annotated[str, one_of(TOKEN_STATES)]
     user_id: int = Field(ge=1)
     username: str = Field(validation_alias=AliasPath("user", "username"))
     created_at: datetime

@@ -44,7 +44,7 @@ RUN_EXAMPLE: Final = OpenApiExample(
     {"openEndedContext": "Make the title shorter."},
     request_only=True,
 )
-AGENT_LIST: Final = list_of(described(AgentAnswer), "Agents.")  # type: ignore[arg-type]  # a class can be hashed
+AGENT_LIST: Final = list_of(described(AgentAnswer), "Agents.")
 AGENT_PARAMETERS: Final = [
     query("scope", "Where it runs.", {**choice(*Scope), "default": Scope.DROPDOWN.value}),
     query("fieldType", "For the scope field: a field type."),

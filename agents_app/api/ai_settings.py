@@ -6,7 +6,7 @@ from datetime import date, datetime
 from typing import Annotated, ClassVar, Literal
 
 from drf_spectacular.utils import extend_schema
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -21,15 +21,14 @@ from agents_app.settings.defaults import (
     update_ai_settings,
 )
 from agents_app.settings.providers import providers
-from core.api.answer import Answer, TextOrNull
+from core.api.answer import Answer, TextOrNull, one_of
 from core.api.body import Body, Whole, Words, read_body
 from core.api.permissions import Declared
-from core.api.schema import choice
 from core.api.views import ApiViewSet, expected_version
 
 Model = Annotated[Words, Field(max_length=MODEL_MAX)]
-TextProviderName = Annotated[str, WithJsonSchema(choice(*TEXT_PROVIDERS))]
-MediaProviderName = Annotated[str, WithJsonSchema(choice(*MEDIA_PROVIDERS))]
+TextProviderName = Annotated[str, one_of(TEXT_PROVIDERS)]
+MediaProviderName = Annotated[str, one_of(MEDIA_PROVIDERS)]
 
 
 class ProviderAnswer(Answer):

@@ -25,7 +25,7 @@ from agents_app.runs.retry import retry_run, run_candidates, stage_candidate
 from agents_app.runs.undo import undo_run
 from core import events
 from core.actor import Actor
-from core.api.answer import Answer, MetaAnswer, PersonAnswer, TextOrNull, described, list_of
+from core.api.answer import Answer, MetaAnswer, PersonAnswer, TextOrNull, described, list_of, one_of
 from core.api.body import Body, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
@@ -44,7 +44,7 @@ RUN_PARAMETERS: Final = [
     query("causeRun", "Runs that this run started.", UUID_TEXT),
     *PAGES,
 ]
-RUN_LIST: Final = list_of(described(RunAnswer), "Runs, latest first.")  # type: ignore[arg-type]  # a class can be hashed
+RUN_LIST: Final = list_of(described(RunAnswer), "Runs, latest first.")
 ID_COLUMNS: Final = {"postId": "post_id", "batchId": "batch_id", "causeRun": "cause_run_id"}
 
 
@@ -113,7 +113,7 @@ class ReactionAnswer(Answer):
     type: Literal["webhook", "chat", "mcp_tool"]
     trigger: Literal["always", "on_success", "on_error", "on_condition"]
     target: str
-    status: Annotated[str, WithJsonSchema(choice(*STATUSES))]
+    status: Annotated[str, one_of(STATUSES)]
     attempts: int = Field(ge=0)
     next_attempt_at: datetime | None
     error: TextOrNull

@@ -106,11 +106,7 @@ class LocaleShareAnswer(Answer):
 class DeviceShareAnswer(Answer):
     """By the width of the viewport."""
 
-    # What is stored is answered as it is; the list is for readers.
-    device: str = Field(
-        validation_alias="value",
-        json_schema_extra={"enum": ["mobile", "tablet", "desktop", "unknown"]},
-    )
+    device: Literal["mobile", "tablet", "desktop", "unknown"] = Field(validation_alias="value")
     views: int = Field(ge=0)
     clicks: int = Field(ge=0)
 

@@ -7,13 +7,14 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from content.models import Status
+from core.api.answer import one_of
 
-StatusText = Annotated[str, Field(json_schema_extra={"enum": list(Status.values)})]
+StatusText = Annotated[str, one_of(Status.values)]
 """The status of a post."""
-LayerText = Annotated[str, Field(json_schema_extra={"enum": ["source", "review", "ai-review"]})]
+LayerText = Annotated[str, one_of(["source", "review", "ai-review"])]
 """A layer of a post, the live one among them."""
 SCOPES: Final = ["local", "global", "static"]
-ScopeText = Annotated[str, Field(json_schema_extra={"enum": SCOPES})]
+ScopeText = Annotated[str, one_of(SCOPES)]
 """The scope of a module."""
 WRITTEN: Final = (
     "Values by the names of `propsSchema`. Rich text, however deep, is a string of Markdown or a document; what "

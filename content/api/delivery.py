@@ -29,21 +29,7 @@ from core.api.answer import Answer, MetaAnswer, described
 from core.api.permissions import PUBLIC, Declared
 from core.api.schema import query
 from core.errors import invalid
-
-
-class VariantsAnswer(TypedDict, total=False):
-    """The addresses of WebP images 1600, 800 and 400 pixels wide, or as wide as the file where that is less."""
-
-    large: str
-    medium: str
-    small: str
-
-
-class FocalPointAnswer(TypedDict):
-    """What must stay in sight where an image is cropped: fractions from the left and the top."""
-
-    x: Annotated[float, Field(ge=0, le=1)]
-    y: Annotated[float, Field(ge=0, le=1)]
+from media.presenters import FocalPoint, Variants
 
 
 class DeliveredMediaAnswer(TypedDict):
@@ -54,9 +40,9 @@ class DeliveredMediaAnswer(TypedDict):
     alt: str
     width: Annotated[int, Field(ge=1)] | None
     height: Annotated[int, Field(ge=1)] | None
-    variants: VariantsAnswer
-    darkVariants: VariantsAnswer
-    focalPoint: FocalPointAnswer | None
+    variants: Variants
+    darkVariants: Variants
+    focalPoint: FocalPoint | None
 
 
 class ArmAnswer(TypedDict):

@@ -21,7 +21,7 @@ from content.services.feedback import (
     create_feedback,
     delete_feedback,
 )
-from core.api.answer import Answer, PersonAnswer, list_of
+from core.api.answer import Answer, PersonAnswer, list_of, one_of
 from core.api.body import Body, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
@@ -35,8 +35,8 @@ FEEDBACK_PARAMETERS: Final = [
     query("category", "Category.", choice(*FeedbackCategory.values)),
     *PAGES,
 ]
-StatusText = Annotated[Words, Field(json_schema_extra={"enum": list(FeedbackStatus.values)})]
-CategoryText = Annotated[Words, Field(json_schema_extra={"enum": list(FeedbackCategory.values)})]
+StatusText = Annotated[Words, one_of(FeedbackStatus.values)]
+CategoryText = Annotated[Words, one_of(FeedbackCategory.values)]
 # The service checks these, in sentences that the admin's forms show too.
 Content = Annotated[Words, Field(json_schema_extra={"maxLength": CONTENT_MAX})]
 Pixels = Annotated[

@@ -15,7 +15,7 @@ from content import global_queries, presenters
 from content.api.answers import LayerText, Props, StatusText
 from content.models import ModuleInstance
 from content.services.globals import create_global, delete_global, edit_global, revert_global
-from core.api.answer import Answer, MetaAnswer, PersonAnswer, list_of
+from core.api.answer import Answer, MetaAnswer, PersonAnswer, list_of, one_of
 from core.api.body import Body, Words, body_object, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
@@ -88,7 +88,7 @@ class ModuleRevisionAnswer(Answer):
     version: int = Field(ge=1)
     label: str
     props: dict[str, Any]
-    reason: Annotated[str, Field(json_schema_extra={"enum": _REASONS})]
+    reason: Annotated[str, one_of(_REASONS)]
     by: PersonAnswer
     created_at: datetime
 

@@ -25,7 +25,7 @@ from content.rules.menus import DEEPEST, ITEM_TYPES, ITEM_URL_MAX, LABEL_MAX, MO
 from content.services.menus import NAME_MAX, SLUG_MAX, change_menu, create_menu, delete_menu
 from content.site.links import MenuLink
 from content.site.menus import shown_links
-from core.api.answer import Answer, described, list_of
+from core.api.answer import Answer, described, list_of, one_of
 from core.api.body import Body, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import PUBLIC, Declared
@@ -48,7 +48,7 @@ MENU_PARAMETERS: Final = [
 ]
 _ITEMS: Final = f"A tree, at most {DEEPEST} levels deep."
 UuidText = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
-ItemType = Annotated[str, Field(json_schema_extra={"enum": list(ITEM_TYPES)})]
+ItemType = Annotated[str, one_of(ITEM_TYPES)]
 
 
 class ShownItemAnswer(TypedDict):

@@ -18,7 +18,7 @@ from content.post_fields import LISTED_FIELDS, POST_FIELDS, SLUG_MAX, TITLE_MAX,
 from content.presenters.modules import Index, LiveModuleAnswer, ModuleAnswer
 from content.presenters.posts import LayersAnswer, TranslationAnswer
 from content.queries import ORDERINGS
-from core.api.answer import Answer, MetaAnswer, Person
+from core.api.answer import Answer, MetaAnswer, Person, one_of
 from core.api.schema import LOCATION, PAGES, choice, query
 
 _BOOLEAN: Final = choice("true", "false")
@@ -262,7 +262,7 @@ class NewPost(PostFields, total=False):
     type: Required[Annotated[str, Field(min_length=1)]]
     title: Required[Annotated[str, Field(min_length=1, max_length=TITLE_MAX)]]
     locale: str | None
-    status: Annotated[str, Field(json_schema_extra={"enum": ["draft", "published"]})] | None
+    status: Annotated[str, one_of(["draft", "published"])] | None
     modules: Annotated[list[ModuleEntry], Field(max_length=MOST)]
     moduleGroup: str | None
 

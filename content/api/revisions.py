@@ -18,7 +18,7 @@ from content.layers.marks import NOTE_MAX
 from content.models import Post, Provenance, Revision
 from content.presenters.layers import DifferenceAnswer, ViaText
 from content.revision_queries import differences, find_revision, revisions_of
-from core.api.answer import Answer, AsStored, PersonAnswer, TextOrNull, described, list_of
+from core.api.answer import Answer, AsStored, PersonAnswer, TextOrNull, described, list_of, one_of
 from core.api.body import Body, Words, read_body
 from core.api.pagination import page_of
 from core.api.permissions import Declared
@@ -38,7 +38,7 @@ class RevisionAnswer(Answer):
 
     id: UUID
     version: int = Field(ge=0)
-    layer: Annotated[str, Field(json_schema_extra={"enum": ["source"]})]
+    layer: Annotated[str, one_of(["source"])]
     reason: str
     note: str
     by: PersonAnswer

@@ -25,15 +25,15 @@ from content.review.references import References
 from content.review.risk import FLAGS, assess
 from content.review.shown import PieceAnswer, piece_of
 from core.actor import Via
-from core.api.answer import Person
+from core.api.answer import Person, one_of
 from core.json import Json
 
 KINDS: Final = list(get_args(Kind))
 VIAS: Final = list(get_args(Via))
 STAGED_LAYERS: Final = list(Layer.values)
-StagedLayerText = Annotated[str, Field(json_schema_extra={"enum": STAGED_LAYERS})]
+StagedLayerText = Annotated[str, one_of(STAGED_LAYERS)]
 """A layer that is not the live one."""
-ViaText = Annotated[str, Field(json_schema_extra={"enum": VIAS})]
+ViaText = Annotated[str, one_of(VIAS)]
 """What somebody wrote through."""
 
 
@@ -41,7 +41,7 @@ class DifferenceAnswer(TypedDict):
     """One path that differs."""
 
     path: Annotated[str, Field(description="Like `modules.<postModuleId>.props.title`.")]
-    kind: Annotated[str, Field(json_schema_extra={"enum": KINDS})]
+    kind: Annotated[str, one_of(KINDS)]
     label: Annotated[str, Field(description="The path in words.")]
     before: Any
     after: Any
@@ -67,7 +67,7 @@ class ChangeAnswer(DifferenceAnswer):
     at: Annotated[str, Field(json_schema_extra={"format": "date-time"})] | None
     conflict: bool
     flags: Annotated[
-        list[Annotated[str, Field(json_schema_extra={"enum": list(FLAGS)})]],
+        list[Annotated[str, one_of(FLAGS)]],
         Field(
             description="What a person must look at; empty only where the change is safe.",
         ),

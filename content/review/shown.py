@@ -18,6 +18,7 @@ from content.definitions.shape import option_label
 from content.review.characters import address_notes, visible
 from content.review.differences import KINDS, Difference, DifferenceKind, Reference, Side
 from content.review.references import References
+from core.api.answer import one_of
 from core.words import in_words
 
 _ADDRESSES: Final = frozenset({"link", "embed", "seo"})
@@ -277,7 +278,7 @@ def spelled_space(space: str) -> str:
 class PieceAnswer(TypedDict):
     """One thing that differs. What nobody sees in a text is written by name, in brackets of the kind ⟦U+200B …⟧."""
 
-    kind: Annotated[str, Field(json_schema_extra={"enum": list(KINDS)})]
+    kind: Annotated[str, one_of(KINDS)]
     place: Annotated[str, Field(description="Where it is in the value, in words.")]
     before: str | None
     after: str | None

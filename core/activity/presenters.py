@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 from core.activity.names import names_of
 from core.activity.sentences import door_of, quoted, sentence_of
 from core.actor import Actor
+from core.api.answer import Person
 from core.events.kinds import find_kind
 from core.json import Json, JsonObject
 from core.models import Event, Seal
@@ -29,13 +30,6 @@ _PLAIN: Final = frozenset(
 """What an entry says to whoever may know of it, but not of the thing that it is about."""
 _DEEPEST: Final = 20
 HIDDEN: Final = "[hidden]"
-
-
-class PersonAnswer(TypedDict):
-    """An account, by name; the id is null where it no longer exists."""
-
-    id: int | None
-    username: str | None
 
 
 class SealAnswer(TypedDict):
@@ -55,7 +49,7 @@ class EntryAnswer(TypedDict):
     label: str
     sentence: str
     createdAt: datetime
-    actor: PersonAnswer
+    actor: Person
     via: str
     door: str
     credential: str

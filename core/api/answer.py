@@ -19,10 +19,10 @@ document hold the same shape.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Final, Self
 
 from pydantic import (
     BaseModel,
@@ -32,6 +32,8 @@ from pydantic import (
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     TypeAdapter,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
     create_model,
 )
 from pydantic.alias_generators import to_camel
@@ -62,15 +64,68 @@ TextOrNull = Annotated[str | None, BeforeValidator(lambda value: value or None)]
 """A text that a row keeps empty where there is none; answered as null then."""
 
 
+_LIMITS: Final = frozenset(
+    [
+        "literal_error",
+        "enum",
+        "greater_than_equal",
+        "less_than_equal",
+        "string_too_long",
+        "string_too_short",
+    ]
+)
+
+_LIMIT_KEYS: Final = frozenset(("ge", "le", "min_length", "max_length"))
+
+
+def one_of(values: Iterable[str | int]) -> Any:
+    """Describe a value as one of these, for `Annotated[str, one_of(...)]`. Any other is answered as well."""
+    return Field(json_schema_extra={"enum": list(values)})
+
+
 class Answer(BaseModel):
-    """Base of answers: read from attributes of a row or from keyword arguments, camelCase on the wire."""
+    """Base of answers: read from attributes of a row or from keyword arguments, camelCase on the wire.
+
+    Limits and closed lists only describe a field: a value that was stored under other rules is answered as it is.
+    """
 
     model_config = ConfigDict(from_attributes=True, alias_generator=to_camel, populate_by_name=True)
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        schema = handler(source)
+        fields: Any = schema
+        while "fields" not in fields and "schema" in fields:
+            fields = fields["schema"]
+        for field in fields.get("fields", {}).values():
+            if _is_limited(field["schema"]):
+                field["schema"] = core_schema.no_info_wrap_validator_function(
+                    _keep_beyond_limits, field["schema"]
+                )
+        return schema
 
     @classmethod
     def of(cls, row: object, **values: object) -> Self:
         """Read a row. `values` stand in place of its attributes, or for those that it has not."""
         return cls.model_validate(_Overlay(row, values) if values else row)
+
+
+def _is_limited(schema: Mapping[str, Any]) -> bool:
+    """Whether a field refuses values of its own type."""
+    if schema["type"] in ("nullable", "default"):
+        return _is_limited(schema["schema"])
+    return schema["type"] in ("literal", "enum") or not _LIMIT_KEYS.isdisjoint(schema)
+
+
+def _keep_beyond_limits(value: object, handler: ValidatorFunctionWrapHandler) -> object:
+    try:
+        return handler(value)
+    except ValidationError as error:
+        if all(item["type"] in _LIMITS and not item["loc"] for item in error.errors()):
+            return value
+        raise
 
 
 class _Overlay:
@@ -125,18 +180,21 @@ class DescribedType:
     adapter: ClassVar[TypeAdapter[Any]]
 
 
-@cache
+_lists: Final[dict[tuple[type, str], type[Answer]]] = {}
+
+
 def list_of(shape: type[Answer] | type[DescribedType], description: str = "") -> type[Answer]:
-    """The envelope `{data, meta}` of a list, as the component `<Name>List`."""
-    name = shape.__name__.removesuffix("Answer")
-    item = shape.adapter._type if issubclass(shape, DescribedType) else shape
-    return create_model(
-        f"{name}ListAnswer",
-        __base__=Answer,
-        __doc__=description or None,
-        data=(list[item], ...),  # type: ignore[valid-type]  # a class made at run time
-        meta=(MetaAnswer, ...),
-    )
+    """The envelope `{data, meta}` of a list, as the component `<Name>List`. The same for the same arguments."""
+    if (shape, description) not in _lists:
+        item = shape.adapter._type if issubclass(shape, DescribedType) else shape
+        _lists[shape, description] = create_model(
+            f"{shape.__name__.removesuffix('Answer')}ListAnswer",
+            __base__=Answer,
+            __doc__=description or None,
+            data=(list[item], ...),  # type: ignore[valid-type]  # a class made at run time
+            meta=(MetaAnswer, ...),
+        )
+    return _lists[shape, description]
 
 
 @cache

@@ -16,7 +16,7 @@ _OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS
 def _plain(value: object) -> object:
     """Answers by their names on the wire; times as `content.store.iso` writes them."""
     if isinstance(value, BaseModel):
-        return value.model_dump(by_alias=True)
+        return value.model_dump(by_alias=True, warnings=False)
     if isinstance(value, date) and not isinstance(value, datetime):
         return value.isoformat()
     if not isinstance(value, datetime):

@@ -9,7 +9,6 @@ from drf_spectacular.drainage import set_override
 from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
 from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import OpenApiParameter
-from rest_framework import serializers
 
 from core.api.answer import Answer, DescribedType
 from core.api.errors_schema import COMPONENTS
@@ -19,22 +18,6 @@ from core.json_schema import PlainJsonSchema
 JSON_TYPE: Final = "application/json"
 _ANSWER_REF: Final = "#/components/schemas/{model}"
 _METHODS: Final = ("get", "put", "post", "delete", "patch")
-
-
-class MetaSchema(serializers.Serializer[object]):
-    """Where a page stands in its list."""
-
-    total = serializers.IntegerField(min_value=0)
-    per_page = serializers.IntegerField(min_value=0)
-    current_page = serializers.IntegerField(min_value=1)
-    last_page = serializers.IntegerField(min_value=1)
-
-
-class PersonSchema(serializers.Serializer[object]):
-    """An account, by name; the id is null where it no longer exists."""
-
-    id = serializers.IntegerField(allow_null=True)
-    username = serializers.CharField(allow_null=True, allow_blank=True)
 
 
 def query(
@@ -70,10 +53,6 @@ LOCATION: Final = OpenApiParameter(
     description="The address of what was made.",
     response=[200, 201],
 )
-
-
-# Until the last serializer that only describes is gone, both forms of these are in the document.
-_SHARED: Final[dict[str, type]] = {"MetaAnswer": MetaSchema, "PersonAnswer": PersonSchema}
 
 
 class ManagementSessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself
@@ -127,7 +106,7 @@ def _register_answers(auto_schema: Any, shape: dict[str, Any]) -> dict[str, Any]
     """Make components of the answers within an answer, each named without `Answer`."""
     for name, nested in shape.pop("$defs", {}).items():
         known = _answers_by_name() | _answers_by_name(DescribedType)
-        identity = _SHARED.get(name) or known.get(name, _NestedShape)
+        identity = known.get(name, _NestedShape)
         name = name.removesuffix("Answer")
         component = ResolvedComponent(name, ResolvedComponent.SCHEMA, nested, identity)  # type: ignore[no-untyped-call]  # it has no types
         auto_schema.registry.register_on_missing(component)

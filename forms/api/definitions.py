@@ -10,6 +10,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from core.api.answer import described
 from core.api.body import body_object
 from core.api.pagination import page_of
 from core.api.permissions import PUBLIC, Declared
@@ -24,8 +25,7 @@ from forms.queries import find_form
 from forms.services.definitions import create_form, delete_form, update_form
 
 CACHE_CONTROL = "public, max-age=60"
-_ANSWERED = ("id", "honeypot", "createdAt", "updatedAt")
-"""What a GET answers and nobody writes."""
+_READ_ONLY = {"id", "honeypot", "createdAt", "updatedAt"}
 
 
 class FormDefinitionViewSet(ApiViewSet):
@@ -62,7 +62,10 @@ class FormDefinitionViewSet(ApiViewSet):
             del response["Vary"]
         return response
 
-    @extend_schema(parameters=schema.LIST, responses=schema.FormListSchema)
+    @extend_schema(
+        parameters=schema.LIST,
+        responses=schema.FORM_LIST,
+    )
     def list(self, request: Request) -> Response:
         """Forms by slug and locale."""
         page = page_of(request)
@@ -73,8 +76,8 @@ class FormDefinitionViewSet(ApiViewSet):
         return Response(page.envelope(data, rows.count()))
 
     @extend_schema(
-        request=schema.NewFormSchema,
-        responses={201: schema.FormSchema},
+        request=described(schema.NewForm),
+        responses={201: described(schema.FormAnswer)},
         parameters=schema.MADE,
     )
     def create(self, request: Request) -> Response:
@@ -90,13 +93,15 @@ class FormDefinitionViewSet(ApiViewSet):
         address = f"/api/forms-definitions/{form.slug}?locale={form.locale}"
         return Response(presenters.definition(form), status=201, headers={"Location": address})
 
-    @extend_schema(parameters=schema.LOCALE, responses=schema.FormSchema)
+    @extend_schema(parameters=schema.LOCALE, responses=described(schema.FormAnswer))
     def retrieve(self, request: Request, slug: str) -> Response:
         """A form; where there is none in the locale, that of the default one."""
         return Response(presenters.definition(find_form(slug, _locale(request))))
 
     @extend_schema(
-        parameters=schema.LOCALE, request=schema.FormChangeSchema, responses=schema.FormSchema
+        parameters=schema.LOCALE,
+        request=described(schema.FormChange),
+        responses=described(schema.FormAnswer),
     )
     def update(self, request: Request, slug: str) -> Response:
         """Change the form in just this locale; what is absent stays."""
@@ -120,7 +125,7 @@ class FormDefinitionViewSet(ApiViewSet):
 
 def _body(request: Request) -> dict[str, Json]:
     body = body_object(request)
-    return {name: value for name, value in body.items() if name not in _ANSWERED}
+    return {name: value for name, value in body.items() if name not in _READ_ONLY}
 
 
 def _locale(request: Request) -> str:

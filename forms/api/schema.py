@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any, Final, NotRequired
 from uuid import UUID
 
 from drf_spectacular.utils import OpenApiResponse
 from pydantic import Field
-from rest_framework import serializers
+from typing_extensions import TypedDict
 
 from core import patterns
-from core.api.answer import Answer, TextOrNull
-from core.api.schema import LOCATION, PAGES, UUID_TEXT, MetaSchema, query
+from core.api.answer import Answer, TextOrNull, described, list_of, one_of
+from core.api.schema import LOCATION, PAGES, UUID_TEXT, query
 from forms.fields import FIELD_TYPES, HONEYPOT, LONGEST, MOST_FIELDS, MOST_OPTIONS
 
 SLUG: Final = "^[a-z0-9]+(-[a-z0-9]+)*$"
@@ -41,90 +41,101 @@ SUBMISSIONS: Final = [*CHOSEN, *PAGES]
 _LONGEST: Final = max(LONGEST.values())
 
 
-class FormFieldSchema(serializers.Serializer[object]):
+Slug = Annotated[str, Field(pattern=SLUG, max_length=100)]
+Length = Annotated[int, Field(ge=1, le=_LONGEST)]
+Locale = Annotated[str, Field(max_length=12)]
+Title = Annotated[str, Field(max_length=200)]
+FormDescription = Annotated[str, Field(max_length=2000)]
+SubmitLabel = Annotated[str, Field(max_length=100)]
+SuccessMessage = Annotated[str, Field(max_length=1000)]
+Version = Annotated[int, Field(ge=0)]
+IdText = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
+
+
+class FormFieldAnswer(TypedDict):
     """A field of a form."""
 
-    name = serializers.RegexField(r"^[A-Za-z][A-Za-z0-9_]*$", max_length=60)
-    label = serializers.CharField(max_length=200)  # type: ignore[assignment]  # a field of that name
-    type = serializers.ChoiceField(choices=FIELD_TYPES)
-    required = serializers.BooleanField(required=False)  # type: ignore[assignment]  # likewise
-    options = serializers.ListField(
-        child=serializers.CharField(max_length=200),
-        required=False,
-        min_length=1,
-        max_length=MOST_OPTIONS,
-        help_text="Of a select only.",
-    )
-    minLength = serializers.IntegerField(required=False, min_value=1, max_value=_LONGEST)
-    maxLength = serializers.IntegerField(required=False, min_value=1, max_value=_LONGEST)
-    pattern = serializers.CharField(
-        required=False,
-        max_length=patterns.LONGEST_PATTERN,
-        help_text="What the whole value must fit, without look-around and back-references.",
-    )
-    placeholder = serializers.CharField(required=False, allow_blank=True, max_length=500)
-    help = serializers.CharField(required=False, allow_blank=True, max_length=500)
+    name: Annotated[str, Field(pattern="^[A-Za-z][A-Za-z0-9_]*$", max_length=60)]
+    label: Title
+    type: Annotated[str, one_of(FIELD_TYPES)]
+    required: NotRequired[bool]
+    options: NotRequired[
+        Annotated[
+            list[Title],
+            Field(min_length=1, max_length=MOST_OPTIONS, description="Of a select only."),
+        ]
+    ]
+    minLength: NotRequired[Length]
+    maxLength: NotRequired[Length]
+    pattern: NotRequired[
+        Annotated[
+            str,
+            Field(
+                max_length=patterns.LONGEST_PATTERN,
+                description="What the whole value must fit, without look-around and back-references.",
+            ),
+        ]
+    ]
+    placeholder: NotRequired[Annotated[str, Field(max_length=500)]]
+    help: NotRequired[Annotated[str, Field(max_length=500)]]
 
 
-class FormSchema(serializers.Serializer[object]):
+FormFields = Annotated[list[FormFieldAnswer], Field(min_length=1, max_length=MOST_FIELDS)]
+
+
+class FormAnswer(TypedDict):
     """A form in a locale."""
 
-    id = serializers.UUIDField()
-    slug = serializers.SlugField(max_length=100)
-    locale = serializers.CharField(max_length=12)
-    title = serializers.CharField(max_length=200)
-    description = serializers.CharField(allow_blank=True, max_length=2000)
-    fields = FormFieldSchema(many=True)  # type: ignore[assignment]  # a field of that name
-    submitLabel = serializers.CharField(max_length=100)
-    successMessage = serializers.CharField(max_length=1000)
-    redirectUrl = serializers.CharField(allow_null=True, max_length=2048)
-    honeypot = serializers.ChoiceField(
-        choices=[HONEYPOT], help_text="Show people no field of this name, and send it empty."
-    )
-    version = serializers.IntegerField(min_value=1)
-    createdAt = serializers.DateTimeField()
-    updatedAt = serializers.DateTimeField()
+    id: IdText
+    slug: Slug
+    locale: Locale
+    title: Title
+    description: FormDescription
+    fields: list[FormFieldAnswer]
+    submitLabel: SubmitLabel
+    successMessage: SuccessMessage
+    redirectUrl: Annotated[str, Field(max_length=2048)] | None
+    honeypot: Annotated[
+        str,
+        one_of([HONEYPOT]),
+        Field(description="Show people no field of this name, and send it empty."),
+    ]
+    version: Annotated[int, Field(ge=1)]
+    createdAt: datetime
+    updatedAt: datetime
 
 
-class FormListSchema(serializers.Serializer[object]):
-    """Forms by slug and locale."""
-
-    data = FormSchema(many=True)  # type: ignore[assignment]  # a field of that name
-    meta = MetaSchema()
+FORM_LIST: Final = list_of(described(FormAnswer), "Forms by slug and locale.")
 
 
-class FormChangeSchema(serializers.Serializer[object]):
+class FormChange(TypedDict):
     """What of a form can be written; what is absent stays. What else a GET answers may be sent back as it was."""
 
-    id = serializers.UUIDField(required=False)
-    slug = serializers.RegexField(SLUG, required=False, max_length=100)
-    locale = serializers.CharField(required=False, max_length=12)
-    title = serializers.CharField(required=False, max_length=200)
-    description = serializers.CharField(required=False, allow_blank=True, max_length=2000)
-    fields = serializers.ListField(  # type: ignore[assignment]  # a field of that name
-        child=FormFieldSchema(), required=False, min_length=1, max_length=MOST_FIELDS
-    )
-    submitLabel = serializers.CharField(required=False, max_length=100)
-    successMessage = serializers.CharField(required=False, max_length=1000)
-    redirectUrl = serializers.CharField(
-        required=False,
-        allow_null=True,
-        allow_blank=True,
-        max_length=2000,
-        help_text="A path of this site, or http(s)://…",
-    )
-    honeypot = serializers.CharField(required=False)
-    version = serializers.IntegerField(required=False, min_value=0)
-    createdAt = serializers.DateTimeField(required=False)
-    updatedAt = serializers.DateTimeField(required=False)
+    id: NotRequired[IdText]
+    slug: NotRequired[Slug]
+    locale: NotRequired[Locale]
+    title: NotRequired[Title]
+    description: NotRequired[FormDescription]
+    fields: NotRequired[FormFields]
+    submitLabel: NotRequired[SubmitLabel]
+    successMessage: NotRequired[SuccessMessage]
+    redirectUrl: NotRequired[
+        Annotated[
+            str | None, Field(max_length=2000, description="A path of this site, or http(s)://…")
+        ]
+    ]
+    honeypot: NotRequired[str]
+    version: NotRequired[Version]
+    createdAt: NotRequired[datetime]
+    updatedAt: NotRequired[datetime]
 
 
-class NewFormSchema(FormChangeSchema):
+class NewForm(FormChange):
     """A form to be made; without a locale, in the default one."""
 
-    slug = serializers.RegexField(SLUG, max_length=100)
-    title = serializers.CharField(max_length=200)
-    fields = serializers.ListField(child=FormFieldSchema(), min_length=1, max_length=MOST_FIELDS)
+    slug: Slug  # type: ignore[misc]  # what may stay away of a change is needed here
+    title: Title  # type: ignore[misc]  # likewise
+    fields: FormFields  # type: ignore[misc]  # likewise
 
 
 class FormDeletedAnswer(Answer):

@@ -23,9 +23,9 @@ from media.services.delete import delete_asset
 from media.services.update import find_asset, update_asset
 from media.services.variants import request_variants
 
-_FILES: Final = list_of(described(Media), "Files.")  # type: ignore[arg-type]  # a class can be hashed
+_FILES: Final = list_of(described(Media), "Files.")
 _PLACES: Final = list_of(
-    described(holders.MediaPlace),  # type: ignore[arg-type]  # likewise
+    described(holders.MediaPlace),
     "The places that use a file.",
 )
 

@@ -22,7 +22,7 @@ from content.api.delivery import (
 from content.arm_queries import arms_in, running_arms
 from content.services.canonicals import populate_canonicals
 from content.site.addresses import canonical_form
-from core.api.answer import Answer, described
+from core.api.answer import Answer, described, one_of
 from core.api.permissions import PUBLIC, Declared
 from core.api.schema import query
 from core.api.views import ApiViewSet
@@ -84,13 +84,13 @@ class TargetAnswer(TypedDict):
     """Where visitors are led."""
 
     toPath: str
-    status: Annotated[int, Field(json_schema_extra={"enum": list(RedirectType.values)})]
+    status: Annotated[int, one_of(RedirectType.values)]
 
 
 class ResolvedAnswer(TypedDict):
     """What stands at a path: `post` or `redirect`, as `type` says."""
 
-    type: Annotated[str, Field(json_schema_extra={"enum": ["post", "redirect"]})]
+    type: Annotated[str, one_of(["post", "redirect"])]
     post: NotRequired[DeliveredPostAnswer]
     redirect: NotRequired[TargetAnswer]
 

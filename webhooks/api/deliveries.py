@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
@@ -11,7 +11,7 @@ from pydantic import AliasPath, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core.api.answer import Answer, TextOrNull, list_of
+from core.api.answer import Answer, TextOrNull, list_of, one_of
 from core.api.body import Body, Words
 from core.api.pagination import page_of
 from core.api.permissions import Declared
@@ -20,7 +20,6 @@ from core.api.schema import PAGES, UUID_TEXT, choice, query
 from core.api.views import ApiViewSet
 from webhooks import queries
 from webhooks.models import DeliveryStatus
-from webhooks.models.webhook import DeliveryState
 from webhooks.services.replay import replay_delivery
 
 DELIVERY_PARAMETERS: Final = [
@@ -38,7 +37,7 @@ class DeliveryAnswer(Answer):
     """One event for one receiver. `attempts` counts since it was last sent again."""
 
     id: UUID
-    receiver: Literal["webhook", "workflow", "chat", "reaction"]
+    receiver: Annotated[str, one_of(queries.RECEIVERS)]
     webhook_id: UUID | None
     workflow_id: TextOrNull
     event: str = Field(validation_alias="event_name")
@@ -47,7 +46,7 @@ class DeliveryAnswer(Answer):
         description="The `id` of the body: receivers drop doubles by it.",
     )
     post_id: UUID | None
-    status: DeliveryState
+    status: Annotated[str, one_of(DeliveryStatus.values)]
     attempts: int = Field(ge=0)
     next_attempt_at: datetime | None
     status_code: int | None = Field(validation_alias="last_status_code")
@@ -83,7 +82,7 @@ class DeliveryQuery(Body):
     webhook_id: UUID | None = Field(None, strict=False)
     workflow_id: Words | None = Field(None, max_length=80)
     receiver: Literal["webhook", "workflow", "chat", "reaction"] | None = None
-    status: DeliveryState | None = None
+    status: DeliveryStatus | None = Field(None, strict=False)
     event: Words | None = Field(None, max_length=60)
     post_id: UUID | None = Field(None, strict=False)
 

@@ -11,7 +11,6 @@ from django.db.models import Q
 from django.utils import timezone
 
 from core.models import Event
-from webhooks.models.webhook import Webhook
 
 
 class DeliveryStatus(models.TextChoices):
@@ -38,7 +37,7 @@ class Delivery(models.Model):
     lane = models.CharField(max_length=120)
     # May be gone already: what was sent to it is deleted after it, in batches.
     webhook = models.ForeignKey(
-        Webhook,
+        "webhooks.Webhook",
         null=True,
         on_delete=models.DO_NOTHING,
         db_constraint=False,

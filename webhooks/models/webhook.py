@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 from uuid import UUID, uuid4
 
 from django import forms
@@ -15,22 +15,20 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy
 from pydantic import BeforeValidator, Field
 
-from core.api.answer import Answer, TextOrNull
+from core.api.answer import Answer, TextOrNull, one_of
 from core.api.body import Body, Whole, Words
 from core.form_fields import FormField
 from core.models import Event
 from core.post_kinds import post_type_labels
 from core.words import in_words
 from webhooks import rules
+from webhooks.models.delivery import Delivery, DeliveryStatus
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
 
     StrOrPromise = str | _StrPromise
 
-    from webhooks.models.delivery import Delivery
-
-DeliveryState = Literal["pending", "sending", "succeeded", "failed", "cancelled"]
 CHOICES_MAX: Final = 200
 """More than there are events, types or languages."""
 COLUMNS: Final = {"active": "is_active", "test": "is_test"}
@@ -111,7 +109,7 @@ class LastDeliveryAnswer(Answer):
 
     id: UUID
     event: str = Field(validation_alias="event_name")
-    status: DeliveryState
+    status: Annotated[str, one_of(DeliveryStatus.values)]
     status_code: int | None = Field(validation_alias="last_status_code")
     created_at: datetime
 
