@@ -15,8 +15,8 @@ import orjson
 from core.redaction import secrets_of_service
 from webhooks.delivery_channels import OutgoingRequest
 from webhooks.models import Webhook
+from webhooks.rules import MASK
 
-HIDDEN: Final = "•••"
 BODY_BYTES: Final = 4096
 BODY_CHARACTERS_READ: Final = 4 * BODY_BYTES
 """Of an answer: looking through all of a long one would hold up the others."""
@@ -50,12 +50,12 @@ class Redactor:
     def text(self, text: str) -> str:
         """Return the text without secrets, and without the character NUL, which no database takes."""
         clean = text.replace("\x00", "\ufffd")
-        return self._pattern.sub(HIDDEN, clean) if self._pattern else clean
+        return self._pattern.sub(MASK, clean) if self._pattern else clean
 
     def request_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         """Hide all values of the receiver's own headers: nobody knows which of them are credentials."""
         return {
-            name: HIDDEN if name.lower() in self._own else self.text(value)
+            name: MASK if name.lower() in self._own else self.text(value)
             for name, value in headers.items()
         }
 
@@ -63,9 +63,7 @@ class Redactor:
         kept = list(headers.items())[:MAX_HEADERS]
         return {
             self.text(name)[:100]: (
-                HIDDEN
-                if CREDENTIAL_HEADER.search(name)
-                else self.text(value)[:HEADER_MAX_CHARACTERS]
+                MASK if CREDENTIAL_HEADER.search(name) else self.text(value)[:HEADER_MAX_CHARACTERS]
             )
             for name, value in kept
         }
@@ -76,7 +74,7 @@ class Redactor:
         text = self.text(whole[:BODY_CHARACTERS_READ])
         if len(whole) > BODY_CHARACTERS_READ:
             # At the cut there may be a part of a secret, which nobody knows for one.
-            before, hidden, end = text.rpartition(HIDDEN)
+            before, hidden, end = text.rpartition(MASK)
             text = before + hidden + end[: -self._longest]
         return text.encode()[:BODY_BYTES].decode("utf-8", "ignore")
 
