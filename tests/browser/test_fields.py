@@ -69,6 +69,49 @@ def test_links_posts_and_files_are_chosen_by_keyboard(open_page: Any) -> None:
     assert props_of(post, "blog-list")["postIds"] == [str(other.pk) for other in others]
 
 
+def test_an_answer_to_earlier_words_is_not_shown_while_more_are_typed(open_page: Any) -> None:
+    post = with_list()
+    for title in ("Grinding by hand", "Pouring in circles"):
+        make.post(title)
+    page = open_page()
+    page.goto(f"/admin/content/post/{post.pk}/change/")
+    box = page.locator(
+        f"#m-{make.module_id(post, 'blog-list')} [data-many=post-reference] [role=combobox]"
+    )
+    held: list[Any] = []
+
+    def is_search(message: Any) -> bool:
+        return "kind=post-reference" in message.url
+
+    page.route(lambda url: "kind=post-reference" in url, lambda route: held.append(route))
+    with page.expect_request(is_search):
+        box.focus()
+    # The pause after a letter does not end before the test says so.
+    page.evaluate(
+        """() => {
+          const wait = window.setTimeout;
+          window.setTimeout = (call, pause, ...rest) => {
+            if (pause !== 150) return wait(call, pause, ...rest);
+            window.endOfPause = call;
+            return 0;
+          };
+        }"""
+    )
+    page.keyboard.type("grind")
+    with page.expect_response(is_search) as answered:
+        held[0].continue_()
+    answered.value.finished()
+    page.evaluate("async () => { for (let turn = 0; turn < 20; turn += 1) await null }")
+    options = page.locator(".found:not([hidden]) [role=option]")
+    assert options.count() == 0
+
+    page.unroute_all()
+    with page.expect_request(is_search) as asked:
+        page.evaluate("() => window.endOfPause()")
+    options.first.wait_for()
+    assert "q=grind" in asked.value.url
+
+
 def test_the_page_beside_the_form_follows_and_leads_to_the_card(open_page: Any) -> None:
     post = make.post(markdown="First.")
     page = open_page(width=1500)

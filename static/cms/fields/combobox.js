@@ -33,7 +33,8 @@ class Combobox {
     this.input.addEventListener("input", (event) => {
       if (!event.isTrusted) return;
       clearTimeout(this.timer);
-      // What stands in the list is not for these words any more.
+      // What stands in the list, or is on its way, is not for these words any more.
+      this.asked += 1;
       this.list.setAttribute("aria-busy", "true");
       this.timer = setTimeout(() => this.look(), TYPING_PAUSE_MILLISECONDS);
     });
