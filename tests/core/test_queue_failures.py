@@ -29,7 +29,12 @@ def send() -> Iterator[Callable[[], object]]:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]
-        app = Celery("nowhere", broker=f"redis://somebody:known-secret@127.0.0.1:{port}/0")
+        # Not the current one: tests after these ask their own workers.
+        app = Celery(
+            "nowhere",
+            broker=f"redis://somebody:known-secret@127.0.0.1:{port}/0",
+            set_as_current=False,
+        )
         app.conf.task_publish_retry_policy = {"max_retries": 0}
         yield lambda: app.send_task("core.tasks.sweep_events")
 
