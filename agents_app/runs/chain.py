@@ -129,25 +129,17 @@ class Chain:
 
 def chain_of(run: AgentRun) -> Chain:
     """The chain of a run, up to the first cause that is still there. Few queries, however long it is."""
-    return Chain(_causes(run), run, _caused(run))
-
-
-def _causes(run: AgentRun) -> list[ChainLink]:
     with_events = ["event", *_CAUSES, *(f"{path}__event" for path in _CAUSES)]
     here: AgentRun | None = AgentRun.objects.select_related(*with_events).get(pk=run.pk)
-    found: list[ChainLink] = []
+    causes: list[ChainLink] = []
     for _ in range(CHAIN_LEVELS + 1):
         if here is None:
             break
         if here.pk != run.pk:
-            found.append(ChainLink(run=here))
+            causes.append(ChainLink(run=here))
         if here.event is not None:
-            found.append(ChainLink(event=here.event))
-        here = here.cause_run if len(found) < 2 * CHAIN_LEVELS else None
-    return found[::-1]
-
-
-def _caused(run: AgentRun) -> list[ChainLink]:
+            causes.append(ChainLink(event=here.event))
+        here = here.cause_run if len(causes) < 2 * CHAIN_LEVELS else None
     runs: list[AgentRun] = []
     level: list[AgentRun] = [run]
     for _ in range(CHAIN_LEVELS):
@@ -160,6 +152,7 @@ def _caused(run: AgentRun) -> list[ChainLink]:
     ids = [str(row.pk) for row in (run, *runs)]
     stops = Event.objects.filter(name=CHAIN_STOPPED, run_id__in=ids)
     events |= {event.pk: event for event in stops}
-    links = [ChainLink(run=row) for row in runs[:_MAX_LINKS]]
-    links += [ChainLink(event=event) for event in events.values()]
-    return sorted(links, key=lambda link: (link.at, link.run is not None))
+    caused = [ChainLink(run=row) for row in runs[:_MAX_LINKS]]
+    caused += [ChainLink(event=event) for event in events.values()]
+    caused.sort(key=lambda link: (link.at, link.run is not None))
+    return Chain(causes[::-1], run, caused)

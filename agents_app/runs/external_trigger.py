@@ -49,7 +49,13 @@ def trigger_run(
     account = account_of(agent)
     if account is None:
         raise NotAllowed(f"The account of the agent {agent.id} is switched off.")
-    cause = _cause(caused_by)
+    cause = None
+    if caused_by:
+        cause_id = _uuid(caused_by)
+        if cause_id is None:
+            raise invalid("X-Agent-Run", "X-Agent-Run must be the id of a run.")
+        # None again where that run is gone.
+        cause = AgentRun.objects.filter(pk=cause_id).first()
     actor = Actor(
         user=account,
         via="system",
@@ -89,16 +95,6 @@ def _check_rate(agent_id: str, post_id: str | None) -> None:
         f"try again in {seconds} seconds.",
         seconds,
     )
-
-
-def _cause(run_id: str) -> AgentRun | None:
-    """The run that is named; None where it is gone, or none is named."""
-    if not run_id:
-        return None
-    found = _uuid(run_id)
-    if found is None:
-        raise invalid("X-Agent-Run", "X-Agent-Run must be the id of a run.")
-    return AgentRun.objects.filter(pk=found).first()
 
 
 def _uuid(text: str) -> UUID | None:

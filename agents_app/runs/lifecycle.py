@@ -186,7 +186,16 @@ def sweep_runs() -> int:
     overdue = AgentRun.objects.filter(status=RunStatus.RUNNING, deadline_at__lt=limit)
     touched = _wake_waiting()
     touched += sum(end_run(run, RunStatus.TIMED_OUT, "The run took too long.") for run in overdue)
-    return touched + _take_from_the_dead() + settle_abandoned()
+    silent = AgentRun.objects.filter(
+        status=RunStatus.RUNNING, heartbeat_at__lt=timezone.now() - SILENCE_TIMEOUT
+    )
+    for run in silent:
+        if run.attempts < MAX_ATTEMPTS:
+            touched += queue_again(run)
+        else:
+            message = f"Its worker stopped in the middle, {run.attempts} times. Nothing was staged."
+            touched += end_lost_run(run, message)
+    return touched + settle_abandoned()
 
 
 @transaction.atomic
@@ -208,20 +217,6 @@ def _wake_waiting() -> int:
     # Not again at the next sweep: the message may only be waiting behind others.
     AgentRun.objects.filter(pk__in=waiting, status=RunStatus.QUEUED).update(queued_at=now)
     return len(waiting)
-
-
-def _take_from_the_dead() -> int:
-    silent = AgentRun.objects.filter(
-        status=RunStatus.RUNNING, heartbeat_at__lt=timezone.now() - SILENCE_TIMEOUT
-    )
-    touched = 0
-    for run in silent:
-        if run.attempts < MAX_ATTEMPTS:
-            touched += queue_again(run)
-        else:
-            message = f"Its worker stopped in the middle, {run.attempts} times. Nothing was staged."
-            touched += end_lost_run(run, message)
-    return touched
 
 
 @transaction.atomic

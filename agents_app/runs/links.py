@@ -67,17 +67,14 @@ def strings_in(value: Json, path: str = "") -> Iterator[tuple[str, str]]:
 
 def hosts_of(text: str) -> set[str]:
     """The hosts that one text leads to, in lower case, without user, port and the dot at the end."""
-    return {host for reading in _readings(text) for host in _hosts(reading)} - {""}
-
-
-def _readings(text: str) -> set[str]:
-    """The text as it stands, with entities read, with the escapes of Markdown read, with both."""
+    # The text as it stands, with entities read, with the escapes of Markdown read, with both.
     plain = unescape(text)
     readings = {text, plain, _MARKDOWN_ESCAPE.sub(r"\1", text), _MARKDOWN_ESCAPE.sub(r"\1", plain)}
     if " " not in text.strip():
         # An address alone: browsers read it without line ends and tabs.
         readings |= {_BREAKS.sub("", reading) for reading in readings}
-    return {_spelled(reading) for reading in readings}
+    spelled = {_spelled(reading) for reading in readings}
+    return {host for reading in spelled for host in _hosts(reading)} - {""}
 
 
 def _spelled(text: str) -> str:

@@ -40,7 +40,17 @@ def proposal_outcomes(run: AgentRun, layers: Layers) -> Mapping[str, ProposalOut
     live = Provenance.objects.filter(run_id=str(run.pk), post=run.post).order_by("pk")
     # The paths that went live, and whether a person changed the words before.
     accepted = {path: bool(by) for path, by in live.values_list("path", "edited_by_name")}
-    rejected = _rejected_paths(run, staged)
+    events = Event.objects.filter(
+        post_id=run.post_id, name__in=_REJECTED + _RECONSIDERED, created_at__gte=run.created_at
+    )
+    rejected: set[str] = set()
+    # A list inside JSON is searched here: the databases don't share a lookup for it.
+    latest = list(events.order_by("-id").values_list("name", "payload")[:_MAX_RUN_EVENTS])
+    for name, payload in reversed(latest):
+        runs, paths = payload.get("runs"), payload.get("paths")
+        if isinstance(runs, list) and str(run.pk) in runs and isinstance(paths, list):
+            own = {str(path) for path in paths if path in staged}
+            rejected = rejected | own if name in _REJECTED else rejected - own
     return {path: _outcome(path, run, layers, accepted, rejected) for path in staged}
 
 
@@ -49,7 +59,7 @@ def _outcome(
     run: AgentRun,
     layers: Layers,
     accepted: Mapping[str, bool],
-    rejected: frozenset[str],
+    rejected: set[str],
 ) -> ProposalOutcome:
     if _is_pending(layers.ai_review, path, run):
         return ProposalOutcome.WAITING
@@ -65,21 +75,6 @@ def _outcome(
 def _is_pending(view: LayerView, path: str, run: AgentRun) -> bool:
     mark = view.marks.get(path)
     return mark is not None and mark.run_id == str(run.pk) and path in view.changes.paths
-
-
-def _rejected_paths(run: AgentRun, staged: list[str]) -> frozenset[str]:
-    events = Event.objects.filter(
-        post_id=run.post_id, name__in=_REJECTED + _RECONSIDERED, created_at__gte=run.created_at
-    )
-    found: set[str] = set()
-    # A list inside JSON is searched here: the databases don't share a lookup for it.
-    latest = list(events.order_by("-id").values_list("name", "payload")[:_MAX_RUN_EVENTS])
-    for name, payload in reversed(latest):
-        runs, paths = payload.get("runs"), payload.get("paths")
-        if isinstance(runs, list) and str(run.pk) in runs and isinstance(paths, list):
-            own = {str(path) for path in paths if path in staged}
-            found = found | own if name in _REJECTED else found - own
-    return frozenset(found)
 
 
 _MAX_RATE_EVENTS: Final = 2000

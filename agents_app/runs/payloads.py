@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 from uuid import UUID
 
@@ -240,12 +241,9 @@ def _is_unvouched(one: EarlierRejection, runs: Collection[str]) -> bool:
 
 def _runs(one: EarlierRejection) -> set[str]:
     marks = one.proposal.marks.values() if one.proposal is not None else ()
-    return {mark.run_id for mark in marks if _is_uuid(mark.run_id)}
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True
+    found: set[str] = set()
+    for mark in marks:
+        with suppress(ValueError):  # not every writer has the id of a run
+            UUID(mark.run_id)
+            found.add(mark.run_id)
+    return found

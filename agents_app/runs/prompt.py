@@ -98,9 +98,21 @@ def system_prompt(
     if run.has_read_untrusted or tools:
         text += fill_template(UNTRUSTED_RULES, mark)
     if tools:
-        text += _tools(tools, run)
-    if document is not None:
-        text += _modules(document, with_props=run.scope != "field")
+        lines = [f"- {tool.name}: {tool.description}" for tool in tools]
+        text += (
+            "\n## Tools\n\nYou may call these tools and no others:\n\n" + "\n".join(lines) + "\n"
+        )
+        if run.post_id is not None:
+            text += f"\nThe post of this run has the postId {run.post_id}; propose nothing for other posts.\n"
+    types = (
+        dict.fromkeys(module.type for module in document.modules) if document is not None else ()
+    )
+    known = [definition for name in types if (definition := modules.get(name)) is not None]
+    if known:
+        text += "\n## Modules of this post\n\n"
+        text += "".join(
+            _module(definition, with_props=run.scope != "field") for definition in known
+        )
     return text
 
 
@@ -125,24 +137,6 @@ def fence_payload(run: AgentRun, payload: JsonObject) -> str:
         text
         + "\n"
         + fence_untrusted(run, json.dumps({UNTRUSTED_KEY: untrusted}, ensure_ascii=False))
-    )
-
-
-def _tools(tools: Sequence[ToolSpec], run: AgentRun) -> str:
-    lines = [f"- {tool.name}: {tool.description}" for tool in tools]
-    text = "\n## Tools\n\nYou may call these tools and no others:\n\n" + "\n".join(lines) + "\n"
-    if run.post_id is not None:
-        text += f"\nThe post of this run has the postId {run.post_id}; propose nothing for other posts.\n"
-    return text
-
-
-def _modules(document: PostDocument, *, with_props: bool) -> str:
-    types = dict.fromkeys(module.type for module in document.modules)
-    known = [definition for name in types if (definition := modules.get(name)) is not None]
-    if not known:
-        return ""
-    return "\n## Modules of this post\n\n" + "".join(
-        _module(definition, with_props=with_props) for definition in known
     )
 
 

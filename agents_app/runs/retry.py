@@ -130,12 +130,24 @@ def retry_run(
     if run.is_dry:
         raise invalid("runId", _("A dry run is begun anew on its agent's page."), code="dry_run")
     note = clean_note(note)
+    # What the run was given, and what came of it and of the tries before.
+    context = {name: value for name, value in run.context.items() if name not in _RETRY_KEYS}
+    if note:
+        context["note"] = note
+    if run.scope == "field":
+        previous = previous_candidates(
+            run, MAX_CONTEXT_CHARACTERS - len(json.dumps(context)) - _MAX_CANDIDATE_CHARACTERS
+        )
+        if previous:
+            context["previousCandidates"] = previous
+    elif run.summary:
+        context["previousSummary"] = run.summary
     return create_run(
         agent_id=run.agent_id,
         scope=run.scope,
         actor=actor,
         post_id=run.post_id,
-        context=_retry_context(run, note),
+        context=context,
         open_ended_context=run.open_ended_context or None,
         field_key=run.field_key or None,
         post_module_id=run.post_module_id or None,
@@ -157,22 +169,6 @@ def clean_note(note: str) -> str:
             % {"number": f"{len(note):,}", "note_max": f"{MAX_NOTE_CHARACTERS:,}"},
         )
     return note
-
-
-def _retry_context(run: AgentRun, note: str) -> JsonObject:
-    """What the run was given, and what came of it and of the tries before."""
-    context = {name: value for name, value in run.context.items() if name not in _RETRY_KEYS}
-    if note:
-        context["note"] = note
-    if run.scope == "field":
-        previous = previous_candidates(
-            run, MAX_CONTEXT_CHARACTERS - len(json.dumps(context)) - _MAX_CANDIDATE_CHARACTERS
-        )
-        if previous:
-            context["previousCandidates"] = previous
-    elif run.summary:
-        context["previousSummary"] = run.summary
-    return context
 
 
 def previous_candidates(run: AgentRun, room: int) -> list[Json]:
@@ -255,7 +251,14 @@ def retry_change(
     earlier = earlier_proposal(layers, target, layer)
     maker = find_run_or_none(earlier.mark.run_id) if earlier is not None else None
     # Tries of one agent at one field stand side by side.
-    before = maker if maker is not None and _is_try_at(maker, target, agent_id) else None
+    is_try_of_same = (
+        maker is not None
+        and maker.scope == Scope.FIELD
+        and maker.is_finished
+        and maker.agent_id == agent_id
+        and (maker.field_key, maker.post_module_id) == (target.key, target.module_id or "")
+    )
+    before = maker if is_try_of_same else None
     run = create_run(
         agent_id=agent_id,
         scope=Scope.FIELD,
@@ -274,15 +277,6 @@ def retry_change(
         run.has_read_untrusted = True
         run.save(update_fields=["has_read_untrusted"])
     return run
-
-
-def _is_try_at(run: AgentRun, target: FieldTarget, agent_id: str) -> bool:
-    return (
-        run.scope == Scope.FIELD
-        and run.is_finished
-        and run.agent_id == agent_id
-        and (run.field_key, run.post_module_id) == (target.key, target.module_id or "")
-    )
 
 
 def _change_context(

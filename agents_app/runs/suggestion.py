@@ -102,7 +102,14 @@ def edit_for(answer: Suggestion | FieldSuggestion, target: FieldTarget | None = 
 
     def edit(document: PostDocument) -> PostDocument:
         if answer.post:
-            _check_post_keys(answer.post)
+            for key in answer.post:
+                if key not in POST_KEYS:
+                    known = ", ".join(sorted(POST_KEYS))
+                    raise invalid(
+                        f"post.{key}",
+                        f"{key} cannot be proposed here; what can: {known}.",
+                        code="not_stageable",
+                    )
             document = patch_fields(document, answer.post)
         if answer.module is not None:
             document = _edit_module(document, answer.module, "module")
@@ -119,25 +126,18 @@ def value_of(answer: FieldSuggestion, target: FieldTarget, document: PostDocumen
     Raises `RuleViolation` where the answer speaks of anything else: a field agent changes what it was asked about.
     """
     if answer.post is not None:
-        return _value_in_post(answer.post, target)
-    if answer.module is not None:
-        return _value_in_module(answer.module, target, document)
-    return answer.value
-
-
-def _value_in_post(patch: Mapping[str, Json], target: FieldTarget) -> Json:
-    named: dict[str, Json] = {}
-    for name, value in patch.items():
-        if name == "customFields" and isinstance(value, Mapping):
-            named |= {f"{CUSTOM_PREFIX}{own}": item for own, item in value.items()}
-        else:
-            named[name] = value
-    asked = None if target.module_id is not None else ".".join(target.path)
-    _refuse_others("post", named, asked, target)
-    return named[str(asked)]
-
-
-def _value_in_module(edit: ModuleEdit, target: FieldTarget, document: PostDocument) -> Json:
+        named: dict[str, Json] = {}
+        for key, value in answer.post.items():
+            if key == "customFields" and isinstance(value, Mapping):
+                named |= {f"{CUSTOM_PREFIX}{own}": item for own, item in value.items()}
+            else:
+                named[key] = value
+        asked = None if target.module_id is not None else ".".join(target.path)
+        _refuse_others("post", named, asked, target)
+        return named[str(asked)]
+    edit = answer.module
+    if edit is None:
+        return answer.value
     module = target.module(document)
     wanted = edit.post_module_id
     if module is None or (wanted is not None and wanted.lower() != module.id):
@@ -174,17 +174,6 @@ def _not_asked_for(path: str, target: FieldTarget) -> RuleViolation:
 def proposes_nothing(answer: Suggestion | FieldSuggestion) -> bool:
     """Whether the answer holds words for the editor and no change."""
     return isinstance(answer, Suggestion) and not (answer.post or answer.module or answer.modules)
-
-
-def _check_post_keys(patch: Mapping[str, Json]) -> None:
-    for key in patch:
-        if key not in POST_KEYS:
-            known = ", ".join(sorted(POST_KEYS))
-            raise invalid(
-                f"post.{key}",
-                f"{key} cannot be proposed here; what can: {known}.",
-                code="not_stageable",
-            )
 
 
 def _edit_module(document: PostDocument, edit: ModuleEdit, where: str) -> PostDocument:

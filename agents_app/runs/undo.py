@@ -56,7 +56,14 @@ def undo_run(*, run_id: UUID | str, actor: Actor) -> UndoneRun:
     # In the order in which everybody locks posts.
     alive = Post.objects.filter(pk__in=made, deleted_at__isnull=True).order_by("pk")
     for post_id in alive.values_list("pk", flat=True):
-        _undo(undone, post_id, str(run.pk), actor, is_made=made[post_id])
+        if made[post_id] and discard_proposed(post_id=post_id, run_id=str(run.pk), actor=actor):
+            undone.deleted.append(post_id)
+            continue
+        try:
+            undone.posts[post_id] = revert_run(post_id=post_id, run_id=str(run.pk), actor=actor)
+        except RuleViolation as error:
+            if error.code != "nothing_to_revert":
+                raise
     if not undone.posts and not undone.deleted:
         raise RuleViolation(
             _("The run %(pk)s has contributed nothing that stands.") % {"pk": run.pk},
@@ -65,14 +72,3 @@ def undo_run(*, run_id: UUID | str, actor: Actor) -> UndoneRun:
     AgentRun.objects.filter(pk=run.pk).update(reverted_at=timezone.now())
     record_run("reverted", run, actor)
     return undone
-
-
-def _undo(undone: UndoneRun, post_id: UUID, run_id: str, actor: Actor, *, is_made: bool) -> None:
-    if is_made and discard_proposed(post_id=post_id, run_id=run_id, actor=actor):
-        undone.deleted.append(post_id)
-        return
-    try:
-        undone.posts[post_id] = revert_run(post_id=post_id, run_id=run_id, actor=actor)
-    except RuleViolation as error:
-        if error.code != "nothing_to_revert":
-            raise
