@@ -1,4 +1,4 @@
-"""Agents as tools, for AI clients."""
+"""Tools for AI clients: agents and their runs, and what there is on this site by name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from pydantic import Field
 
-from agents_app import presenters, site_tools  # noqa: F401  # tools register themselves
+from agents_app import presenters
 from agents_app.definitions.files import agents_for, all_agents
 from agents_app.definitions.schema import Scope
 from agents_app.definitions.switches import only_enabled
@@ -17,13 +17,15 @@ from agents_app.models import AgentRun, RunStatus
 from agents_app.runs.creation import create_run
 from agents_app.runs.lifecycle import cancel_run, find_run
 from agents_app.runs.wait import MAX_WAIT_SECONDS, wait_for_run
+from content.definitions import modules, post_types, taxonomies
 from core.actor import Actor
 from core.errors import Conflict, NotFound, invalid
 from core.json import JsonObject
 from core.tool_pages import Page, Paged, page
-from core.tools import Arguments, Result, tool
+from core.tools import Arguments, NoArguments, Result, tool
 from core.tools.calling import note_untrusted
 from core.tools.progress import CallCancelled, check_cancelled
+from forms.queries import titles_of_forms
 
 
 class ListAgents(Paged):
@@ -232,3 +234,56 @@ def _teaching() -> Iterator[None]:
 def get_agent_run(actor: Actor, arguments: GetAgentRun) -> JsonObject:
     """A run of an agent: status, steps, usage, what it staged, or why it failed."""
     return _answered(find_run(run_id=arguments.run_id, actor=actor))
+
+
+class NamedBySlug(Result):
+    slug: str
+    name: str
+
+
+class NamedModule(Result):
+    type: str
+    name: str
+    description: str
+
+
+class NamedAgent(Result):
+    id: str
+    name: str
+    description: str
+
+
+class RegistryItems(Result):
+    """`agents` is there for callers who may see them."""
+
+    post_types: list[NamedBySlug]
+    modules: list[NamedModule]
+    forms: list[NamedBySlug]
+    taxonomies: list[NamedBySlug]
+    agents: list[NamedAgent] | None = None
+
+
+@tool(
+    title="What there is",
+    kind="read",
+    permission="posts.view",
+    arguments=NoArguments,
+    group="context",
+    result=RegistryItems,
+)
+def list_registry_items(actor: Actor, arguments: NoArguments) -> JsonObject:
+    """Every post type, module, form, taxonomy and agent of this site by name. A first look around."""
+    answer: JsonObject = {
+        "postTypes": [{"slug": row.name, "name": row.label} for row in post_types],
+        "modules": [
+            {"type": row.name, "name": row.label, "description": row.description} for row in modules
+        ],
+        "forms": [{"slug": slug, "name": title} for slug, title in titles_of_forms().items()],
+        "taxonomies": [{"slug": row.name, "name": row.label} for row in taxonomies],
+    }
+    if actor.can("agents.view"):
+        answer["agents"] = [
+            {"id": row.id, "name": row.name, "description": row.description}
+            for row in only_enabled(list(all_agents()))
+        ]
+    return answer

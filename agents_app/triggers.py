@@ -41,8 +41,12 @@ def start_agents(event: Event) -> None:
     Where the database gives way to somebody else, none is begun, and the event is told again. Commands begin none:
     sample content is whole, and must not send a site's first key to dozens of questions.
     """
-    is_quiet = event.forgotten_at is not None or event.via == "command"
-    agents = [] if is_quiet else _agents_of(event)
+    if event.forgotten_at is not None or event.via == "command":
+        return
+    slug = event.payload.get("formSlug")
+    found = agents_for(event.name, form_slug=slug if isinstance(slug, str) else "")
+    # What an agent wrote itself never calls it again.
+    agents = only_enabled([agent for agent in found if agent.id != event.agent_id])
     if not agents:
         return
     events.require_own_round()
@@ -52,17 +56,23 @@ def start_agents(event: Event) -> None:
             _begin(agent, event, position)
 
 
-def _agents_of(event: Event) -> list[AgentDefinition]:
-    slug = event.payload.get("formSlug")
-    found = agents_for(event.name, form_slug=slug if isinstance(slug, str) else "")
-    # What an agent wrote itself never calls it again.
-    return only_enabled([agent for agent in found if agent.id != event.agent_id])
-
-
 def _begin(agent: AgentDefinition, event: Event, position: int) -> None:
     try:
         with transaction.atomic():
-            _create(agent, event, position)
+            account = account_of(agent)
+            if account is None:
+                logger.warning("%s does not start %s: its account is switched off", event, agent.id)
+                return
+            key = "untrusted" if event.name == Scope.FORM_SUBMIT else "eventData"
+            create_run(
+                agent_id=agent.id,
+                scope=event.name,
+                actor=Actor(user=account, via="system", agent_id=agent.id),
+                post_id=event.post_id,
+                context={"event": event.name, key: _shortened(event.payload)},
+                event=event,
+                position=position,
+            )
     except CmsError as error:
         logger.warning("%s does not start %s: %s", event, agent.id, error.message)
         if isinstance(error, TooManyHops):
@@ -76,27 +86,6 @@ def _begin(agent: AgentDefinition, event: Event, position: int) -> None:
     except Exception:
         # Told again, it would fail again, and keep the others from starting.
         logger.exception("%s cannot start %s", event, agent.id)
-
-
-def _create(agent: AgentDefinition, event: Event, position: int) -> None:
-    account = account_of(agent)
-    if account is None:
-        logger.warning("%s does not start %s: its account is switched off", event, agent.id)
-        return
-    create_run(
-        agent_id=agent.id,
-        scope=event.name,
-        actor=Actor(user=account, via="system", agent_id=agent.id),
-        post_id=event.post_id,
-        context=_context(event),
-        event=event,
-        position=position,
-    )
-
-
-def _context(event: Event) -> JsonObject:
-    name = "untrusted" if event.name == Scope.FORM_SUBMIT else "eventData"
-    return {"event": event.name, name: _shortened(event.payload)}
 
 
 def _shortened(payload: JsonObject) -> JsonObject:

@@ -12,8 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agents_app.api.agents import AGENT_ID, BulkRun, RejectedPostAnswer
+from agents_app.batches.creation import estimate_bulk
 from agents_app.budgets import usage
-from agents_app.budgets.bulk_estimates import estimate_bulk
 from agents_app.budgets.changes import COST_MOST, NAMES, TOKENS_MOST, LimitChanges, set_budget
 from agents_app.budgets.limits import ALL, begin_of, number, today
 from agents_app.presenters import UsageAnswer

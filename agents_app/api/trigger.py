@@ -84,12 +84,10 @@ def require_secret(request: Request) -> None:
     if scheme.lower() == "bearer":
         given.append(bearer.strip())
     # Every candidate is compared, so that the time tells nothing about which one it was.
-    matches = [_same(candidate, expected or "") for candidate in given]
+    matches = [
+        hmac.compare_digest(candidate.encode("utf-8", "surrogateescape"), (expected or "").encode())
+        for candidate in given
+        if candidate
+    ]
     if not expected or not any(matches):
         raise NotAuthenticated("Send the agent secret in X-Agent-Key, or as a Bearer credential.")
-
-
-def _same(given: str, expected: str) -> bool:
-    return bool(given) and hmac.compare_digest(
-        given.encode("utf-8", "surrogateescape"), expected.encode()
-    )

@@ -1,4 +1,4 @@
-"""Creation of batches: one agent on many posts, a run for each.
+"""Creation of batches, one agent on many posts with a run for each, and the estimate before it.
 
 Posts that cannot be run on are named by id, which tells nothing of what is there.
 """
@@ -6,6 +6,7 @@ Posts that cannot be run on are named by id, which tells nothing of what is ther
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
@@ -14,11 +15,12 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from agents_app.batches.lifecycle import record_batch
-from agents_app.budgets.estimates import estimate
+from agents_app.budgets.estimates import Estimate, estimate
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.definitions.switches import enabled_agent
 from agents_app.models import AgentBatch, AgentRun
 from agents_app.runs.creation import check_context, check_scope, create_run
+from content.models import Post
 from core.actor import Actor
 from core.errors import CmsError, invalid
 from core.json import JsonObject
@@ -115,3 +117,30 @@ def canonical_id(id_: str) -> str:
         return str(UUID(id_))
     except ValueError:
         return id_[:80]
+
+
+@dataclass(frozen=True, slots=True)
+class BulkEstimate:
+    agent: AgentDefinition
+    estimate: Estimate
+    rejected: Sequence[RejectedPost]
+
+
+def estimate_bulk(
+    *, agent_id: str, post_ids: Sequence[str], actor: Actor, open_ended_context: str | None = None
+) -> BulkEstimate:
+    """What `create_bulk_runs` of the same would probably use. Refuses and rejects as that does; nothing is begun."""
+    agent = agent_for(agent_id, post_ids, actor, open_ended_context)
+    wanted = dict.fromkeys(canonical_id(id_) for id_ in post_ids)
+    ids: list[UUID] = []
+    for id_ in wanted:
+        with suppress(ValueError):
+            ids.append(UUID(id_))
+    posts = Post.objects.alive().in_bulk(ids)
+    found = {str(pk) for pk in posts}
+    missing = [id_ for id_ in wanted if id_ not in found]
+    return BulkEstimate(
+        agent,
+        estimate(agent, list(posts.values()), open_ended_context or ""),
+        [RejectedPost(id_, f"No post has the id {id_}.") for id_ in missing],
+    )

@@ -108,7 +108,24 @@ def _progress(runs: Sequence[AgentRun]) -> BatchProgress:
     by_post: dict[UUID | None, list[AgentRun]] = {}
     for run in runs:
         by_post.setdefault(run.post_id, []).append(run)
-    results = [_result(tries[-1], len(tries)) for tries in by_post.values()]
+    results: list[PostResult] = []
+    for tries in by_post.values():
+        latest = tries[-1]
+        # What is in the trash is shown to whoever may see it there.
+        is_there = latest.post is not None and latest.post.deleted_at is None
+        results.append(
+            PostResult(
+                run_id=latest.pk,
+                post_id=latest.post_id,
+                title=latest.post.title if latest.post is not None and is_there else "",
+                status=latest.status,
+                staged=len(latest.staged),
+                error=latest.error,
+                summary=latest.summary,
+                doing=latest.doing,
+                tries=len(tries),
+            )
+        )
     costs = [run.cost for run in runs if run.cost is not None]
     return BatchProgress(
         results=results,
@@ -116,20 +133,4 @@ def _progress(runs: Sequence[AgentRun]) -> BatchProgress:
         input_tokens=sum(run.input_tokens for run in runs),
         output_tokens=sum(run.output_tokens for run in runs),
         cost=sum(costs, Decimal(0)) if costs else None,
-    )
-
-
-def _result(run: AgentRun, tries: int) -> PostResult:
-    # What is in the trash is shown to whoever may see it there.
-    is_there = run.post is not None and run.post.deleted_at is None
-    return PostResult(
-        run_id=run.pk,
-        post_id=run.post_id,
-        title=run.post.title if run.post is not None and is_there else "",
-        status=run.status,
-        staged=len(run.staged),
-        error=run.error,
-        summary=run.summary,
-        doing=run.doing,
-        tries=tries,
     )

@@ -31,7 +31,6 @@ from agents_app.providers.prices import cost_of
 from agents_app.runs.execution import MAX_RETRIES
 from agents_app.runs.prompt import system_prompt
 from agents_app.runs.tool_policy import listed_tools
-from content.document import PostDocument
 from content.layers import open_layers_of_many
 from content.models import ModuleInstance, Post
 from core.json import Json, JsonObject
@@ -182,25 +181,21 @@ def _sizes(agent: AgentDefinition, posts: Sequence[Post], words: str) -> list[in
         len(tool.description) + len(json.dumps(lean_schema(tool.arguments)))
         for tool in listed_tools(agent)
     )
-    return [
-        -(
-            -(
-                tools
-                + len(system_prompt(agent, run, document))
-                + len(json.dumps(_payload(document, shared, words), ensure_ascii=False))
-            )
-            // CHARACTERS_PER_TOKEN
+    sizes: list[int] = []
+    for document in documents:
+        modules: list[Json] = []
+        for index, module in enumerate(document.modules):
+            value = module.to_json(index)
+            if module.scope == "global":
+                value["props"] = shared.get(module.instance_id, {})
+            modules.append(value)
+        # As long as what the run will send, give or take a little.
+        context: JsonObject = {"openEndedContext": words}
+        payload = {**document.to_json(), "modules": modules, "context": context}
+        characters = (
+            tools
+            + len(system_prompt(agent, run, document))
+            + len(json.dumps(payload, ensure_ascii=False))
         )
-        for document in documents
-    ]
-
-
-def _payload(document: PostDocument, shared: dict[str, JsonObject], words: str) -> JsonObject:
-    """As long as what the run will send, give or take a little."""
-    modules: list[Json] = []
-    for index, module in enumerate(document.modules):
-        value = module.to_json(index)
-        if module.scope == "global":
-            value["props"] = shared.get(module.instance_id, {})
-        modules.append(value)
-    return {**document.to_json(), "modules": modules, "context": {"openEndedContext": words}}
+        sizes.append(-(-characters // CHARACTERS_PER_TOKEN))
+    return sizes

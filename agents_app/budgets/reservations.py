@@ -18,9 +18,9 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from agents_app.budgets.exceeded import BudgetExceeded
 from agents_app.budgets.limits import (
     Amount,
+    BudgetExceeded,
     limits_of,
     lock_budgets,
     renewal_of,

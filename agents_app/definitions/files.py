@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 from django.conf import settings
@@ -13,11 +12,6 @@ from django.conf import settings
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.runs.fields import type_of_key
 from core.definition_files import DefinitionFiles, Unreadable, from_json, from_yaml
-
-
-def _further() -> Path | None:
-    folder: Path | None = settings.CMS_ENV.cms_agents_dir
-    return folder
 
 
 def _front_matter(text: str) -> object:
@@ -43,7 +37,10 @@ def _front_matter(text: str) -> object:
 
 
 FILES: Final = DefinitionFiles(
-    "agents", AgentDefinition, {".md": _front_matter, ".json": from_json}, _further
+    "agents",
+    AgentDefinition,
+    {".md": _front_matter, ".json": from_json},
+    lambda: settings.CMS_ENV.cms_agents_dir,
 )
 all_agents = FILES.all
 get_agent = FILES.get

@@ -44,17 +44,15 @@ scopes:
 
 def markdown_of(name: str, scopes: Sequence[Scope]) -> str:
     """The agent as Markdown with front matter."""
-    entries = "".join(
-        f"  - scope: {scope}\n    order: 50{_limits(scope)}\n" for scope in dict.fromkeys(scopes)
-    )
+    entries = ""
+    for scope in dict.fromkeys(scopes):
+        entries += f"  - scope: {scope}\n    order: 50\n"
+        if scope == Scope.FIELD:
+            entries += "    # fieldTypes: [text, textarea]   # or: fieldKeys: [post.title, module.hero.title]\n"
+        elif scope == Scope.FORM_SUBMIT:
+            entries += "    # formSlugs: [contact]\n"
     front = _FRONT.format(name=json.dumps(name, ensure_ascii=False), scopes=entries)
     return front + "\n\n".join(_PROMPT) + "\n"
-
-
-def _limits(scope: Scope) -> str:
-    if scope == Scope.FIELD:
-        return "\n    # fieldTypes: [text, textarea]   # or: fieldKeys: [post.title, module.hero.title]"
-    return "\n    # formSlugs: [contact]" if scope == Scope.FORM_SUBMIT else ""
 
 
 def json_of(name: str, scopes: Sequence[Scope]) -> str:

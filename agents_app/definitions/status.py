@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, get_args
@@ -55,7 +55,8 @@ class AgentAccount:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An agent as it stands. `media` is there where it may have images made."""
+    """An agent as it stands. `media` is there where it may have images made; `tools` are those that its file names
+    and its role may use."""
 
     definition: AgentDefinition
     is_enabled: bool
@@ -77,7 +78,11 @@ def agents(definitions: Sequence[AgentDefinition] | None = None) -> list[Agent]:
     switches, defaults = switched(), ai_defaults()
     system = system_agent_user(settings.CMS_ENV.mcp_system_user_id)
     users = {user.agent_id: user for user in User.objects.exclude(agent_id="")}
-    last = _last_runs(item.id for item in found)
+    runs = AgentRun.objects.filter(agent_id__in=[item.id for item in found])
+    latest = dict(runs.order_by().values_list("agent_id").annotate(last=Max("created_at")))
+    rows = runs.filter(created_at__in=set(latest.values())).defer("context", "value")
+    last = {row.agent_id: row for row in rows if latest.get(row.agent_id) == row.created_at}
+    rights = permissions_of(Role.AI_AGENT)
     forms = set(FormDefinition.objects.values_list("slug", flat=True))
     return [
         Agent(
@@ -85,7 +90,7 @@ def agents(definitions: Sequence[AgentDefinition] | None = None) -> list[Agent]:
             is_enabled=switches.get(item.id, item.enabled),
             text=_answering(item, defaults),
             media=_media(item, defaults),
-            tools=_tools(item),
+            tools=tuple(tool.name for tool in listed_tools(item) if tool.permission in rights),
             account=_account(item, users, system),
             doubts=(*unknown_names(item), *unknown_forms(item, forms)),
             last=last.get(item.id),
@@ -135,12 +140,6 @@ def _shown(choice: ProviderChoice) -> Answering:
     return Answering(choice.provider, choice.model)
 
 
-def _tools(agent: AgentDefinition) -> tuple[str, ...]:
-    """Those that its file names and its role may use."""
-    rights = permissions_of(Role.AI_AGENT)
-    return tuple(tool.name for tool in listed_tools(agent) if tool.permission in rights)
-
-
 def _account(agent: AgentDefinition, users: dict[str, User], system: User | None) -> AgentAccount:
     if not agent.user_account.enabled:
         return (
@@ -153,11 +152,3 @@ def _account(agent: AgentDefinition, users: dict[str, User], system: User | None
         return AgentAccount("missing", agent.user_account.username or f"agent:{agent.id}", None)
     is_usable = user.is_active and user.role == Role.AI_AGENT
     return AgentAccount("own" if is_usable else "off", user.username, user.pk)
-
-
-def _last_runs(agent_ids: Iterable[str]) -> dict[str, AgentRun]:
-    """The latest run of each. Two queries."""
-    runs = AgentRun.objects.filter(agent_id__in=list(agent_ids))
-    latest = dict(runs.order_by().values_list("agent_id").annotate(last=Max("created_at")))
-    rows = runs.filter(created_at__in=set(latest.values())).defer("context", "value")
-    return {row.agent_id: row for row in rows if latest.get(row.agent_id) == row.created_at}

@@ -101,17 +101,15 @@ def bootstrap_agent_users() -> int:
         for agent in all_agents()
         if agent.user_account.enabled and agent.user_account.create_at_boot
     ]
-    return sum(_has_account(agent) for agent in wanted)
-
-
-def _has_account(agent: AgentDefinition) -> bool:
-    account = agent.user_account
-    try:
-        rename_agent_user(
-            agent_id=agent.id, email=account.email or "", username=account.username or ""
-        )
-        return account_of(agent) is not None
-    except RuleViolation as error:
-        # One agent whose account cannot be made must not keep the site from starting.
-        logger.error("The agent %s has no account: %s", agent.id, error.message)
-        return False
+    number = 0
+    for agent in wanted:
+        account = agent.user_account
+        try:
+            rename_agent_user(
+                agent_id=agent.id, email=account.email or "", username=account.username or ""
+            )
+            number += account_of(agent) is not None
+        except RuleViolation as error:
+            # One agent whose account cannot be made must not keep the site from starting.
+            logger.error("The agent %s has no account: %s", agent.id, error.message)
+    return number

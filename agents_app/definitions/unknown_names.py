@@ -73,7 +73,16 @@ def _tools(agent: AgentDefinition) -> Iterator[UnknownName]:
 def _about_field(where: str, key: str) -> UnknownName | None:
     kind, _, rest = key.partition(".")
     if kind == "post":
-        return _about_post_field(where, key, rest)
+        custom = {
+            CUSTOM_PREFIX + field
+            for name in post_types.names()
+            if (type_ := post_types.get(name)) is not None
+            for field in props_of(type_.CustomFields)
+        }
+        known = tuple(sorted(AGENT_FIELD_NAMES | custom))
+        if rest in known:
+            return None
+        return UnknownName(where, f"there is no post field as in {key!r}", known)
     type_name, _, path = rest.partition(".")
     definition = modules.get(type_name) if kind == "module" else None
     if definition is None:
@@ -85,16 +94,3 @@ def _about_field(where: str, key: str) -> UnknownName | None:
     if path.partition(".")[0] in props:
         return None
     return UnknownName(where, f"{type_name} has no prop as in {key!r}", props)
-
-
-def _about_post_field(where: str, key: str, name: str) -> UnknownName | None:
-    custom = {
-        CUSTOM_PREFIX + field
-        for name_ in post_types.names()
-        if (type_ := post_types.get(name_)) is not None
-        for field in props_of(type_.CustomFields)
-    }
-    known = tuple(sorted(AGENT_FIELD_NAMES | custom))
-    if name in known:
-        return None
-    return UnknownName(where, f"there is no post field as in {key!r}", known)

@@ -66,25 +66,22 @@ def find_place(*, post_id: UUID, path: str, actor: Actor) -> PictureField:
         raise NotFound(f"No post has the id {post_id}. Call list_posts to find the id.")
     actor.require_inside(post.translation_group)
     document = open_layers(post).ai_review.document
-    field = _field(document, path)
+    try:
+        if path.startswith("modules."):
+            _, module_id, part, name = [*path.split(".", 3), "", "", ""][:4]
+            module = document.module(module_id.lower())
+            if module is None:
+                raise invalid("path", f"This post has no module {module_id} in AI Review.")
+            if part not in ("props", "overrides") or not name:
+                raise invalid("path", f"{path} is no path; one is {_WHERE}.")
+            field = find_field(document, f"module.{module.type}.{name}", module.id)
+        else:
+            field = find_field(document, path)
+    except RuleViolation as error:
+        raise invalid("path", error.message) from None
     if field.field_type != "media":
         raise invalid("path", f"{path} takes no picture; a path is {_WHERE}.")
     return PictureField(post_id, field)
-
-
-def _field(document: PostDocument, path: str) -> FieldTarget:
-    try:
-        if not path.startswith("modules."):
-            return find_field(document, path)
-        _, module_id, part, name = [*path.split(".", 3), "", "", ""][:4]
-        module = document.module(module_id.lower())
-        if module is None:
-            raise invalid("path", f"This post has no module {module_id} in AI Review.")
-        if part not in ("props", "overrides") or not name:
-            raise invalid("path", f"{path} is no path; one is {_WHERE}.")
-        return find_field(document, f"module.{module.type}.{name}", module.id)
-    except RuleViolation as error:
-        raise invalid("path", error.message) from None
 
 
 Size = Literal["1024x1024", "1536x1024", "1024x1536"]

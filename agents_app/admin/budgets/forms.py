@@ -13,8 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from agents_app.admin.labels import agent_name
 from agents_app.budgets.changes import COST_MOST, NAMES, TOKENS_MOST, LimitChanges
-from agents_app.budgets.exceeded import short_text
-from agents_app.budgets.limits import ALL, DEFAULT, PERIODS, UNITS, PeriodName, Unit
+from agents_app.budgets.limits import ALL, DEFAULT, PERIODS, UNITS, PeriodName, Unit, short_text
 from agents_app.budgets.usage import BudgetView
 from agents_app.models import AiSettings
 from agents_app.settings.defaults import MODEL_MAX

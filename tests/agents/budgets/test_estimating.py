@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from agents_app.budgets.bulk_estimates import estimate_bulk
+from agents_app.batches.creation import estimate_bulk
 from agents_app.budgets.estimates import SHARE_OF_MOST, Estimate, RemainingBudget, estimate
 from agents_app.budgets.limits import Limit, renewal_of, today
 from agents_app.definitions.files import get_agent
