@@ -1,4 +1,4 @@
-"""Batches, told to the open pages that show them: that something is new. What it is, a page reads by itself."""
+"""Batches, told over websockets to the open pages that show them: that something is new. A page reads it itself."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from agents_app.progress.hub import ENDED, NOT_THERE, FollowingHub, heard_by
 from core.live.holders import Ticket
 from core.live.hubs import Hubs
 from core.live.open_page import NOT_LET_IN, OpenPage
+from core.live.sockets import PageConsumer
 
 Mark = tuple[object, ...]
 _RUN: Final = ("pk", "status", "doing", "input_tokens", "output_tokens")
@@ -47,17 +48,18 @@ def states_of(ids: Collection[UUID]) -> dict[UUID, BatchState]:
     for batch_id, *row in rows.values_list("batch_id", *_RUN):
         runs[batch_id].append(tuple(row))
     batches = AgentBatch.objects.filter(pk__in=ids).values_list("pk", *_BATCH)
-    return {pk: _state(tuple(row), runs[pk]) for pk, *row in batches}
-
-
-def _state(batch: Mark, runs: Sequence[tuple[object, ...]]) -> BatchState:
-    _, asked_at, done_at, undone = batch
-    unfinished = sum(row[1] in UNFINISHED for row in runs)
-    is_reverting = asked_at is not None and done_at is None
-    # Of what was taken back only how much: all of it is as long as the batch wrote.
-    length = len(undone) if isinstance(undone, dict) else 0
-    mark = (*batch[:3], length, *runs)
-    return BatchState(mark, len(runs), len(runs) - unfinished, bool(unfinished) or is_reverting)
+    found: dict[UUID, BatchState] = {}
+    for pk, *columns in batches:
+        _, asked_at, done_at, undone = columns
+        own = runs[pk]
+        unfinished = sum(row[1] in UNFINISHED for row in own)
+        is_reverting = asked_at is not None and done_at is None
+        # Of what was taken back only how much: all of it is as long as the batch wrote.
+        length = len(undone) if isinstance(undone, dict) else 0
+        mark = (*columns[:3], length, *own)
+        is_busy = bool(unfinished) or is_reverting
+        found[pk] = BatchState(mark, len(own), len(own) - unfinished, is_busy)
+    return found
 
 
 class BatchHub(FollowingHub[BatchPage]):
@@ -79,16 +81,23 @@ class BatchHub(FollowingHub[BatchPage]):
                 if page.batch_id not in states:
                     page.end(NOT_THERE)
             for page in heard:
-                _tell(page, states[page.batch_id])
+                state = states[page.batch_id]
+                page.mark = state.mark
+                page.say({"runs": state.runs, "finished": state.finished})
+                if not state.is_busy:
+                    page.finish(ENDED)
 
         return told
 
 
-def _tell(page: BatchPage, state: BatchState) -> None:
-    page.mark = state.mark
-    page.say({"runs": state.runs, "finished": state.finished})
-    if not state.is_busy:
-        page.finish(ENDED)
-
-
 hubs: Final[Hubs[BatchPage]] = Hubs(BatchHub)
+
+
+class BatchConsumer(PageConsumer[BatchPage]):
+    """`/ws/batches/<id>/`: each time that something is new of the batch; closed when nothing goes on any more."""
+
+    permission: ClassVar[str] = "agents.view"
+    hubs = hubs
+
+    def page_of(self, ticket: Ticket) -> BatchPage:
+        return BatchPage(ticket, self.scope["url_route"]["kwargs"]["batch_id"])

@@ -1,21 +1,26 @@
-"""How far runs are, told to the open pages of a process that show them."""
+"""How far runs are, told over websockets to the open pages of a process that show them."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar, Final
+from urllib.parse import parse_qs
 from uuid import UUID
 
 from channels.db import database_sync_to_async
+from django.conf import settings
 from django.utils import translation
+from django.utils.translation import get_supported_language_variant
 
 from agents_app.models import AgentRun, RunStep
 from agents_app.progress.reading import mark_of, progress, runs_at_work, steps_of
 from core.live.holders import Ticket, holders
 from core.live.hubs import CHECK_SECONDS, Hubs, Page, PageHub
 from core.live.open_page import NOT_LET_IN, OpenPage
+from core.live.sockets import PageConsumer
 
 NOT_THERE: Final = 4404
 ENDED: Final = 1000
@@ -115,3 +120,20 @@ def tell(watchers: Sequence[RunPage], found: _Look) -> None:
 
 
 hubs: Final[Hubs[RunPage]] = Hubs(RunHub)
+
+
+class RunConsumer(PageConsumer[RunPage]):
+    """`/ws/runs/<id>/?lang=`: how far the run is, each time that it goes on; closed when it ends."""
+
+    permission: ClassVar[str] = "agents.view"
+    hubs = hubs
+
+    def page_of(self, ticket: Ticket) -> RunPage:
+        run_id = self.scope["url_route"]["kwargs"]["run_id"]
+        language = str(settings.LANGUAGE_CODE)
+        # The language of the page, where there is one of that name.
+        with suppress(LookupError, ValueError):
+            query = self.scope["query_string"].decode("ascii")
+            wanted = parse_qs(query, max_num_fields=10).get("lang", [""])[0]
+            language = get_supported_language_variant(wanted[:20])
+        return RunPage(ticket, run_id, language)

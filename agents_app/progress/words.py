@@ -125,10 +125,6 @@ def _writing(found: Sequence[str]) -> str:
     ) % {"n": text}
 
 
-def _calling(found: Sequence[str]) -> str:
-    return _("Using a tool: %(tool)s") % {"tool": tool_label(found[0])}
-
-
 _DOING: Final[Sequence[tuple[re.Pattern[str], Callable[[Sequence[str]], str]]]] = (
     (re.compile(r"Waiting for the model"), lambda _found: _("Waiting for the model")),
     (re.compile(r"Writing, about ([\d,]{1,12}) words so far"), _writing),
@@ -136,5 +132,8 @@ _DOING: Final[Sequence[tuple[re.Pattern[str], Callable[[Sequence[str]], str]]]] 
         re.compile(r"Calling a tool that is not there"),
         lambda _found: _("Calling a tool that is not there"),
     ),
-    (re.compile(r"Calling (\w{1,120})"), _calling),
+    (
+        re.compile(r"Calling (\w{1,120})"),
+        lambda found: _("Using a tool: %(tool)s") % {"tool": tool_label(found[0])},
+    ),
 )

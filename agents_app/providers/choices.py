@@ -112,19 +112,15 @@ def _is_set_up(provider: Vendor) -> bool:
 def _reachable(
     agent: AgentDefinition | None, provider: Vendor, model: str
 ) -> ProviderChoice | None:
-    env = settings.CMS_ENV
-    key = _own_key(agent, provider) or env.api_key(provider)
+    env, own_key = settings.CMS_ENV, None
+    config = agent.llm_config if agent else None
+    if config is not None and config.api_key is not None:
+        # The key in the agent's file belongs to the first provider that the file names, and is sent to no other.
+        owner = config.provider_text or config.provider or config.provider_media
+        own_key = config.api_key.get_secret_value() if provider == owner else None
+    key = own_key or env.api_key(provider)
     base_url = env.base_url(provider)
     return ProviderChoice(provider, model, key, base_url) if key or base_url else None
-
-
-def _own_key(agent: AgentDefinition | None, provider: Vendor) -> str | None:
-    """The key in the agent's file. It belongs to the first provider that the file names, and is sent to no other."""
-    config = agent.llm_config if agent else None
-    if config is None or config.api_key is None:
-        return None
-    owner = config.provider_text or config.provider or config.provider_media
-    return config.api_key.get_secret_value() if provider == owner else None
 
 
 def _demo_or_say_why(

@@ -205,7 +205,14 @@ class ModelConversation:
         try:
             return self._output_type.model_validate(arguments)
         except ValidationError as error:
-            return ToolAnswer(_problems(error), ok=False)
+            problems = error.errors(include_url=False, include_input=False, include_context=False)
+        lines = [
+            f"{'.'.join(map(str, problem['loc'])) or 'answer'}: {problem['msg']}"
+            for problem in problems
+        ]
+        more = [f"and {len(lines) - _PROBLEMS_MAX} more"] if len(lines) > _PROBLEMS_MAX else []
+        text = "\n".join(["Not in the agreed form:", *lines[:_PROBLEMS_MAX], *more])
+        return ToolAnswer(text, ok=False)
 
     def _reply(self, call: ToolCallPart, answer: ToolAnswer, *, quiet: bool = False) -> None:
         self._unsent.append(
@@ -234,12 +241,3 @@ def _object_of(call: ToolCallPart) -> JsonObject | None:
     except (ValueError, RecursionError):
         return None
     return cast("JsonObject", arguments) if isinstance(arguments, dict) else None
-
-
-def _problems(error: ValidationError) -> str:
-    lines = [
-        f"{'.'.join(map(str, problem['loc'])) or 'answer'}: {problem['msg']}"
-        for problem in error.errors(include_url=False, include_input=False, include_context=False)
-    ]
-    more = [f"and {len(lines) - _PROBLEMS_MAX} more"] if len(lines) > _PROBLEMS_MAX else []
-    return "\n".join(["Not in the agreed form:", *lines[:_PROBLEMS_MAX], *more])

@@ -28,31 +28,22 @@ _Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 def make_image(prompt: str, size: str) -> bytes:
     """A PNG of that size (`1024x1024`) with the words of the prompt on it."""
-    width, height = _sides(size)
+    first, _, second = size.partition("x")
+    sides = [int(part) if part.isascii() and part.isdigit() else 1024 for part in (first, second)]
+    width, height = (min(max(side, _SIDE_LEAST), _SIDE_MOST) for side in sides)
     digest = hashlib.sha256(prompt.encode("utf-8", "replace")).digest()
     ground, shapes, letters = _PALETTES[digest[0] % len(_PALETTES)]
     image = Image.new("RGB", (width, height), ground)
     draw = ImageDraw.Draw(image)
     for number in range(5):
-        _disc(draw, digest[number * 3 + 1 : number * 3 + 4], (width, height), shapes)
+        place = digest[number * 3 + 1 : number * 3 + 4]
+        x, y = place[0] * width // 255, place[1] * height // 255
+        radius = (place[2] % 100 + 40) * min(width, height) // 400
+        draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=shapes)
     _write(draw, prompt, (width, height), (ground, letters))
     out = BytesIO()
     image.save(out, "PNG", optimize=True)
     return out.getvalue()
-
-
-def _sides(size: str) -> tuple[int, int]:
-    first, _, second = size.partition("x")
-    sides = [int(part) if part.isascii() and part.isdigit() else 1024 for part in (first, second)]
-    width, height = (min(max(side, _SIDE_LEAST), _SIDE_MOST) for side in sides)
-    return width, height
-
-
-def _disc(draw: ImageDraw.ImageDraw, place: bytes, size: tuple[int, int], colour: str) -> None:
-    width, height = size
-    x, y = place[0] * width // 255, place[1] * height // 255
-    radius = (place[2] % 100 + 40) * min(width, height) // 400
-    draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=colour)
 
 
 def _write(

@@ -107,25 +107,25 @@ def _failed_with_status(error: exceptions.ModelHTTPError, choice: ProviderChoice
     if isinstance(error, exceptions.ModelQuotaExceededError):
         sentence = f"The quota or credit at {choice.provider} is used up ({status})."
         return RequestFailure(ProviderError(sentence))
+    name = choice.provider
+    if status in (401, 403):
+        sentence = (
+            f"{name} refused the API key ({status}). Check AI_PROVIDER_{name.upper()}_API_KEY."
+        )
+    elif status == 404:
+        sentence = f"{name} knows no model {choice.model!r} at this address (404)."
+    elif status == 429:
+        sentence = f"{name} refused the request: too many requests, or the quota is used up (429)."
+    elif status >= 500:
+        sentence = f"{name} failed ({status}). Try again later."
+    else:
+        sentence = f"{name} refused the request ({status}); model {choice.model}."
     return RequestFailure(
-        ProviderError(_sentence_for(status, choice)),
+        ProviderError(sentence),
         again=status in _AGAIN or status >= 500,
         after=error.retry_after,
         worked=error.in_stream,
     )
-
-
-def _sentence_for(status: int, choice: ProviderChoice) -> str:
-    name = choice.provider
-    if status in (401, 403):
-        return f"{name} refused the API key ({status}). Check AI_PROVIDER_{name.upper()}_API_KEY."
-    if status == 404:
-        return f"{name} knows no model {choice.model!r} at this address (404)."
-    if status == 429:
-        return f"{name} refused the request: too many requests, or the quota is used up (429)."
-    if status >= 500:
-        return f"{name} failed ({status}). Try again later."
-    return f"{name} refused the request ({status}); model {choice.model}."
 
 
 def _cause(error: BaseException | None, kind: type[_E]) -> _E | None:

@@ -65,7 +65,16 @@ def list_models(choice: ProviderChoice, *, seconds: float = SECONDS) -> ModelLis
 
 
 async def _get(client: httpx2.AsyncClient, choice: ProviderChoice) -> tuple[int, bytes]:
-    url, headers = _asked(choice)
+    # The address and the headers, as each vendor has them.
+    address = address_of(choice).rstrip("/")
+    key = choice.key or "none"
+    if choice.provider == "anthropic":
+        url = f"{address}/v1/models?limit=1000"
+        headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
+    elif choice.provider == "google":
+        url, headers = f"{address}/v1beta/models?pageSize=1000", {"x-goog-api-key": key}
+    else:
+        url, headers = f"{address}/models", {"authorization": f"Bearer {key}"}
     body = bytearray()
     async with client.stream("GET", url, headers=headers) as response:
         async for part in response.aiter_bytes():
@@ -75,21 +84,12 @@ async def _get(client: httpx2.AsyncClient, choice: ProviderChoice) -> tuple[int,
     return response.status_code, bytes(body)
 
 
-def _asked(choice: ProviderChoice) -> tuple[str, dict[str, str]]:
-    """The address and the headers, as each vendor has them."""
-    address = address_of(choice).rstrip("/")
-    key = choice.key or "none"
-    if choice.provider == "anthropic":
-        headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
-        return f"{address}/v1/models?limit=1000", headers
-    if choice.provider == "google":
-        return f"{address}/v1beta/models?pageSize=1000", {"x-goog-api-key": key}
-    return f"{address}/models", {"authorization": f"Bearer {key}"}
-
-
 def _read(choice: ProviderChoice, status: int, body: bytes) -> ModelListing:
+    if status == 400 and choice.provider == "google" and _NO_SUCH_KEY in body:
+        return ModelListing(CheckOutcome.KEY_REFUSED, status)
     if status != 200:
-        return ModelListing(_refusal(choice, status, body), status)
+        unknown = CheckOutcome.FAILED if status >= 500 else CheckOutcome.UNREADABLE
+        return ModelListing(_BY_STATUS.get(status, unknown), status)
     try:
         found = json.loads(body)
         names = _names(found)
@@ -101,14 +101,6 @@ def _read(choice: ProviderChoice, status: int, body: bytes) -> ModelListing:
     return ModelListing(
         CheckOutcome.WORKS, status, names[:_MOST], not goes_on and len(names) <= _MOST
     )
-
-
-def _refusal(choice: ProviderChoice, status: int, body: bytes) -> CheckOutcome:
-    if status == 400 and choice.provider == "google" and _NO_SUCH_KEY in body:
-        return CheckOutcome.KEY_REFUSED
-    if status in _BY_STATUS:
-        return _BY_STATUS[status]
-    return CheckOutcome.FAILED if status >= 500 else CheckOutcome.UNREADABLE
 
 
 def _names(found: Json) -> list[str] | None:

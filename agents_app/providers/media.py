@@ -61,8 +61,21 @@ def make_image(
         raise RequestFailure(ProviderTimeout("The time of the run is over.")).error
     with ProviderConnection(choice.provider, seconds, Event()) as line:
         model = image_model_of(choice, line.client)
-        result = _asked(line, model, choice, prompt, size)
-    return _made(result, choice, size)
+        shape = _SHAPES[size]
+        if choice.provider == "openai":
+            from pydantic_ai.images.openai import OpenAIImageGenerationSettings
+
+            shape = OpenAIImageGenerationSettings(openai_size=size, openai_quality="medium")
+        result = _asked(line, model, choice, prompt, shape)
+    data = result.image.data
+    most = settings.CMS_ENV.media_max_bytes
+    if len(data) > most:
+        sentence = f"The image of {choice.provider} is larger than {most / 1024 / 1024:g} MB."
+        raise RequestFailure(ProviderError(f"{sentence} (MEDIA_MAX_BYTES)"), worked=True).error
+    sent = min(result.usage.input_tokens, MOST_TOKENS)
+    got = min(result.usage.output_tokens, MOST_TOKENS)
+    cost = image_cost(choice, size, input_tokens=sent, output_tokens=got)
+    return MadeImage(data, cost, sent, got)
 
 
 def _asked(
@@ -70,10 +83,9 @@ def _asked(
     model: ImageGenerationModel,
     choice: ProviderChoice,
     prompt: str,
-    size: str,
+    shape: ImageGenerationSettings,
 ) -> ImageGenerationResult:
     """The provider's answer. It is asked again only where it surely made nothing: each picture costs."""
-    shape = _settings(choice, size)
     for pause in PAUSES:
         try:
             return _try(line, model, choice, prompt, shape)
@@ -106,23 +118,3 @@ def _try(
         ) from None
     except Exception as error:
         raise failed(error, choice) from None
-
-
-def _settings(choice: ProviderChoice, size: str) -> ImageGenerationSettings:
-    if choice.provider == "openai":
-        from pydantic_ai.images.openai import OpenAIImageGenerationSettings
-
-        return OpenAIImageGenerationSettings(openai_size=size, openai_quality="medium")
-    return _SHAPES[size]
-
-
-def _made(result: ImageGenerationResult, choice: ProviderChoice, size: str) -> MadeImage:
-    data = result.image.data
-    most = settings.CMS_ENV.media_max_bytes
-    if len(data) > most:
-        sentence = f"The image of {choice.provider} is larger than {most / 1024 / 1024:g} MB."
-        raise RequestFailure(ProviderError(f"{sentence} (MEDIA_MAX_BYTES)"), worked=True).error
-    sent = min(result.usage.input_tokens, MOST_TOKENS)
-    got = min(result.usage.output_tokens, MOST_TOKENS)
-    cost = image_cost(choice, size, input_tokens=sent, output_tokens=got)
-    return MadeImage(data, cost, sent, got)

@@ -29,8 +29,7 @@ from pydantic_ai.messages import (
     ToolCallPart,
     ToolCallPartDelta,
 )
-from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
-from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.usage import RequestUsage
 
 from agents_app.providers.failures import (
@@ -89,7 +88,10 @@ class ModelQuestion:
     def tokens(self) -> int:
         """About how many tokens it has, before anybody counted them."""
         tools = [*self.parameters.function_tools, *self.parameters.output_tools]
-        written = sum(map(_length_of_message, self.history)) + sum(map(_length_of_tool, tools))
+        written = sum(map(_length_of_message, self.history))
+        for tool in tools:
+            written += len(tool.name) + len(tool.description or "")
+            written += len(json.dumps(tool.parameters_json_schema))
         return written // _CHARACTERS_PER_TOKEN + 1
 
 
@@ -122,7 +124,13 @@ async def _listen(
             model_settings=question.settings,
             model_request_parameters=question.parameters,
         ) as stream:
-            await _hear(stream, heard)
+            try:
+                async for event in stream:
+                    heard.characters += _length_of_event(event)
+                    if heard.characters > _ANSWER_MAX:
+                        raise RequestFailure(ProviderError("The answer is too long."), worked=True)
+            finally:
+                heard.usage = stream.usage
     except RequestFailure:
         raise
     except Exception as error:
@@ -130,16 +138,6 @@ async def _listen(
         raise failed(error, choice) from None
     heard.ended = bool(stream.usage.output_tokens)
     return stream.get()
-
-
-async def _hear(stream: StreamedResponse, heard: StreamProgress) -> None:
-    try:
-        async for event in stream:
-            heard.characters += _length_of_event(event)
-            if heard.characters > _ANSWER_MAX:
-                raise RequestFailure(ProviderError("The answer is too long."), worked=True)
-    finally:
-        heard.usage = stream.usage
 
 
 def _length_of_event(event: ModelResponseStreamEvent) -> int:
@@ -164,12 +162,6 @@ def _length_of_message(message: ModelMessage) -> int:
         len(part.args_as_json_str()) if isinstance(part, ToolCallPart) else len(part.content or "")
         for part in message.parts
         if isinstance(part, TextPart | ThinkingPart | ToolCallPart)
-    )
-
-
-def _length_of_tool(tool: ToolDefinition) -> int:
-    return (
-        len(tool.name) + len(tool.description or "") + len(json.dumps(tool.parameters_json_schema))
     )
 
 

@@ -46,29 +46,26 @@ def compare(
     decided: DecidedRun, earlier: Mapping[str, Json], answer: Mapping[str, Json]
 ) -> list[PathComparison]:
     """Every path that people decided on. `earlier` is what the run had proposed, `answer` what is proposed now."""
-    found = [
-        PathComparison(path, "approved", _of_approved(wanted, path, answer))
-        for path, wanted in decided.approved.items()
-    ]
+    found: list[PathComparison] = []
+    outcome: Outcome
+    for path, wanted in decided.approved.items():
+        likeness = alike(wanted, answer[path]) if path in answer else 0
+        if path not in answer:
+            outcome = "missing"
+        elif likeness == 1:
+            outcome = "same"
+        else:
+            outcome = "similar" if likeness >= SIMILAR else "different"
+        found.append(PathComparison(path, "approved", outcome))
     for path in decided.rejected:
-        if path not in decided.approved:
-            found.append(PathComparison(path, "rejected", _of_rejected(path, earlier, answer)))
+        if path in decided.approved:
+            continue
+        is_avoided = path not in answer or (
+            path in earlier and alike(earlier[path], answer[path]) < SIMILAR
+        )
+        outcome = "avoided" if is_avoided else "again"
+        found.append(PathComparison(path, "rejected", outcome))
     return found
-
-
-def _of_approved(wanted: Json, path: str, answer: Mapping[str, Json]) -> Outcome:
-    if path not in answer:
-        return "missing"
-    likeness = alike(wanted, answer[path])
-    return "same" if likeness == 1 else "similar" if likeness >= SIMILAR else "different"
-
-
-def _of_rejected(path: str, earlier: Mapping[str, Json], answer: Mapping[str, Json]) -> Outcome:
-    if path not in answer:
-        return "avoided"
-    if path in earlier and alike(earlier[path], answer[path]) < SIMILAR:
-        return "avoided"
-    return "again"
 
 
 def alike(one: Json, other: Json) -> float:
@@ -115,24 +112,20 @@ def replay(decided: Sequence[DecidedRun], answering: Answering) -> Iterator[Repl
     for row in rows.order_by("run_id", "number"):
         messages[row.run_id].append(row)
     for item in decided:
-        yield _one(item, messages[item.run.pk], answering)
-
-
-def _one(decided: DecidedRun, messages: Sequence[RunMessage], answering: Answering) -> ReplayedRun:
-    done = ReplayedRun(decided.run)
-    try:
-        given = given_to(decided.run, messages)
-        answer = answering(decided.run, given, done.spent)
-        done.answer = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
-        now = proposals(answer, given.document, given.target)
-        done.paths = compare(decided, given.proposed, now)
-    except UnusableRun as error:
-        done.left_out = str(error)
-    except ProviderError as error:
-        done.error = str(error)
-    except CmsError as error:
-        done.error = f"The answer cannot stand: {error.message}"
-    return done
+        done = ReplayedRun(item.run)
+        try:
+            given = given_to(item.run, messages[item.run.pk])
+            answer = answering(item.run, given, done.spent)
+            done.answer = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+            now = proposals(answer, given.document, given.target)
+            done.paths = compare(item, given.proposed, now)
+        except UnusableRun as error:
+            done.left_out = str(error)
+        except ProviderError as error:
+            done.error = str(error)
+        except CmsError as error:
+            done.error = f"The answer cannot stand: {error.message}"
+        yield done
 
 
 def by_asking(agent: AgentDefinition, choice: ProviderChoice) -> Answering:

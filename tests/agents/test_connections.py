@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from agents_app.admin.budgets.provider_checks import connections
+from agents_app.admin.budgets.page import connections
 from agents_app.models import ProviderCheck
 from agents_app.settings.defaults import ai_settings
 from agents_app.settings.provider_checks import check_provider

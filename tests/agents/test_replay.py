@@ -208,7 +208,7 @@ def test_stopped_in_the_middle_it_tells_what_there_is(decided: Any, monkeypatch:
     def interrupted(*_: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(replays, "_one", interrupted)
+    monkeypatch.setattr(replays, "given_to", interrupted)
 
     text, progress = table("seo-specialist")
 

@@ -1,4 +1,4 @@
-"""Agents in the admin: which there are, what their files say, on and off."""
+"""Agents in the admin: which there are, what their files say, on and off, and a dry run on a post."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from agents_app.admin.agents.dry_run import try_out
 from agents_app.admin.agents.labels import (
     begin_of_month,
     options_of,
@@ -21,13 +20,24 @@ from agents_app.admin.agents.labels import (
 )
 from agents_app.admin.agents.prompts import show_prompt, versions_context
 from agents_app.admin.labels import state_badge
+from agents_app.admin.run_dialog.form import (
+    asked_words,
+    begin,
+    begins,
+    choice_context,
+    estimate_context,
+    for_dialog,
+)
+from agents_app.admin.run_dialog.global_run import chosen_post, posts_to_choose
 from agents_app.definitions.files import catalogue
 from agents_app.definitions.status import agents, find_agent, place_of
 from agents_app.definitions.switches import switch_agent
 from agents_app.models import AgentRun, AgentSwitch
 from agents_app.progress.words import tool_label
+from agents_app.runs.dry_run import dry_run_scope, start_dry_run
 from agents_app.runs.outcomes import acceptance_rates
 from agents_app.runs.prompt import stored_instructions
+from content.admin.pages import page
 from core.admin.forms import form_page
 from core.admin.rights import PermittedAdmin, actor_of, answers_refusals, may, require
 
@@ -122,3 +132,45 @@ def switch(request: HttpRequest, agent_id: str) -> HttpResponse:
     if request.POST.get("to") == "list":
         return HttpResponseRedirect(reverse(f"admin:{_NAME}_changelist"))
     return HttpResponseRedirect(reverse(f"admin:{_NAME}_change", args=[agent_id]))
+
+
+@answers_refusals
+def try_out(request: HttpRequest, agent_id: str) -> HttpResponse:
+    """GET asks on which post; POST begins a dry run."""
+    require(request, "agents.edit")
+    found = find_agent(agent_id=agent_id, actor=actor_of(request))
+    definition = found.definition
+    refused = None
+    if begins(request):
+        answer = begin(
+            lambda: start_dry_run(
+                agent_id=agent_id,
+                post_id=request.POST.get("post", ""),
+                actor=actor_of(request),
+                open_ended_context=asked_words(request),
+            )
+        )
+        if isinstance(answer, HttpResponse):
+            return answer
+        refused = answer
+    own = chosen_post(request)
+    posts = posts_to_choose(own)
+    context = {
+        **choice_context(request, [definition], refused),
+        **estimate_context(definition, [own] if own else [], asked_words(request) or ""),
+        "posts": posts,
+        "is_off": not found.is_enabled,
+        "is_possible": dry_run_scope(definition) is not None,
+        "action": reverse("admin:agents_app_try", args=[agent_id]),
+        "back": reverse("admin:agents_app_agentswitch_change", args=[agent_id]),
+        "agent_name": definition.name,
+        "is_trial": True,
+    }
+    shown = page(
+        request,
+        "admin/agents/try.html",
+        context,
+        title=_("Try out: %(agent)s") % {"agent": definition.name},
+        status=refused.status if refused else 200,
+    )
+    return for_dialog(request, shown, "admin/agents/dialog/try.html")

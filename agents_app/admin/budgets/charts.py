@@ -11,6 +11,7 @@ from typing import Final
 from django.utils.translation import gettext
 
 from agents_app.admin.labels import agent_name
+from agents_app.budgets.changes import BudgetLimits
 from agents_app.budgets.limits import ALL, Amount, Unit, short_text
 from agents_app.budgets.usage import BudgetUsage, BudgetView
 from core.admin.charts import Upright, part, upright
@@ -88,8 +89,15 @@ def bars(
     top = max((amount.of(unit) for _, amount in rows), default=Decimal(0))
     made = []
     for agent_id, amount in rows:
-        limit, look = _of_limit(views.get(agent_id), amount, unit)
-        value = amount.of(unit)
+        value, limit, look = amount.of(unit), "", ""
+        view = views.get(agent_id)
+        month = view.holding if view is not None else BudgetLimits()
+        most = month.cost_per_month if unit == "cost" else month.tokens_per_month
+        if most:
+            percent = int(value * 100 / most)
+            limit = gettext("%(percent)s %% of its month") % {"percent": percent}
+            if percent >= 80:
+                look = "is-over" if percent >= 100 else "is-near"
         made.append(
             Bar(
                 name=agent_name(agent_id) if agent_id else gettext("Without an agent"),
@@ -102,14 +110,3 @@ def bars(
             )
         )
     return made
-
-
-def _of_limit(view: BudgetView | None, amount: Amount, unit: Unit) -> tuple[str, str]:
-    if view is None:
-        return "", ""
-    most = view.holding.cost_per_month if unit == "cost" else view.holding.tokens_per_month
-    if not most:
-        return "", ""
-    percent = int(amount.of(unit) * 100 / most)
-    look = "is-over" if percent >= 100 else "is-near" if percent >= 80 else ""
-    return gettext("%(percent)s %% of its month") % {"percent": percent}, look

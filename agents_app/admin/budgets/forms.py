@@ -119,7 +119,10 @@ class BudgetForm(forms.Form):
 
     def __init__(self, data: Any, view: BudgetView) -> None:
         self.view = view
-        initial = {f"{unit}_per_{period}": _limit(view, unit, period) for unit, period in _CELLS}
+        initial: dict[str, int | str | None] = {}
+        for unit, period in _CELLS:
+            value: int | Decimal | None = getattr(view.limits, f"{unit}_per_{period}")
+            initial[f"{unit}_per_{period}"] = _plain(value) if isinstance(value, Decimal) else value
         super().__init__(data, prefix=self.wire_name, initial=initial)
         for name, field in self.fields.items():
             field.show_hidden_initial = True
@@ -176,11 +179,6 @@ _LABELS: Final = {
     "tokens_per_day": gettext_lazy("Tokens a day"),
     "tokens_per_month": gettext_lazy("Tokens a month"),
 }
-
-
-def _limit(view: BudgetView, unit: Unit, period: PeriodName) -> int | str | None:
-    value: int | Decimal | None = getattr(view.limits, f"{unit}_per_{period}")
-    return _plain(value) if isinstance(value, Decimal) else value
 
 
 def _plain(value: int | Decimal) -> str:

@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 from pydantic import BaseModel
 
 from agents_app.admin.labels import money, tokens
-from agents_app.budgets.estimates import Estimate, estimate
+from agents_app.budgets.estimates import estimate
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.definitions.switches import switched
 from agents_app.models import AgentRun
@@ -184,26 +184,8 @@ def estimate_context(
     if agent is None or not posts:
         return {}
     found = estimate(agent, posts, words)
-    return {
-        "estimated": found,
-        "estimated_for": agent,
-        "about": _amount(found.input_tokens + found.output_tokens, money(found.cost)),
-        "at_most": _amount(found.most_tokens, money(found.most_cost)),
-        "limits": _limits(found),
-        "is_beyond": bool(found.beyond()),
-        "may_be_beyond": bool(found.beyond(at_most=True)),
-    }
-
-
-def _amount(number: int, price: str) -> str:
-    if price:
-        return _("%(price)s (%(tokens)s)") % {"price": price, "tokens": tokens(number)}
-    return _("%(tokens)s, at a price unknown here") % {"tokens": tokens(number)}
-
-
-def _limits(found: Estimate) -> list[dict[str, Any]]:
     short = {id(one) for one in found.beyond()}
-    return [
+    limits = [
         {
             "limit": one.limit,
             "left": money(one.left) if one.limit.unit == "cost" else tokens(int(one.left)),
@@ -212,3 +194,18 @@ def _limits(found: Estimate) -> list[dict[str, Any]]:
         }
         for one in found.left
     ]
+    return {
+        "estimated": found,
+        "estimated_for": agent,
+        "about": _amount(found.input_tokens + found.output_tokens, money(found.cost)),
+        "at_most": _amount(found.most_tokens, money(found.most_cost)),
+        "limits": limits,
+        "is_beyond": bool(short),
+        "may_be_beyond": bool(found.beyond(at_most=True)),
+    }
+
+
+def _amount(number: int, price: str) -> str:
+    if price:
+        return _("%(price)s (%(tokens)s)") % {"price": price, "tokens": tokens(number)}
+    return _("%(tokens)s, at a price unknown here") % {"tokens": tokens(number)}

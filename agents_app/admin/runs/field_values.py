@@ -58,7 +58,12 @@ class FieldView:
 
 def field_view(target: FieldTarget, document: PostDocument, values: Iterable[Json]) -> FieldView:
     """How to show the values of a field. At most a query for each kind of thing that they name."""
-    shape = _shape(target, document)
+    if target.module_id is None:
+        shape = shape_at(f"post.{'.'.join(target.path)}", document)
+    elif len(target.path) == 1:
+        shape = shape_at(f"modules.{target.module_id}.props.{target.path[0]}", document)
+    else:
+        shape = Shape(target.field_type)
     wanted = Wanted()
     if shape.kind in wanted.ids:
         for value in values:
@@ -70,14 +75,6 @@ def field_view(target: FieldTarget, document: PostDocument, values: Iterable[Jso
         document.locale,
         references=found(wanted),
     )
-
-
-def _shape(target: FieldTarget, document: PostDocument) -> Shape:
-    if target.module_id is None:
-        return shape_at(f"post.{'.'.join(target.path)}", document)
-    if len(target.path) == 1:
-        return shape_at(f"modules.{target.module_id}.props.{target.path[0]}", document)
-    return Shape(target.field_type)
 
 
 def label_of_target(target: FieldTarget, document: PostDocument) -> str:

@@ -71,22 +71,19 @@ def hint_context(request: HttpRequest, run: AgentRun) -> dict[str, str]:
     """What to do about a run that brought nothing."""
     if run.status not in (RunStatus.FAILED, RunStatus.TIMED_OUT):
         return {}
-    hint = _hint(run)
+    error = run.error.lower()
+    if run.status == RunStatus.TIMED_OUT:
+        hint = _(
+            "Nothing was staged. Try again; if it takes too long again, ask for less at a time."
+        )
+    elif error.startswith("the budget"):
+        hint = _("Nothing was staged. Wait until the budget begins anew, or raise it.")
+    elif error.startswith("its worker stopped"):
+        hint = _("The process that did it was ended from outside. Try again.")
+    elif "refused after" in error:
+        hint = _("Nothing was staged. Try again, and say in the note what the answer should be.")
+    else:
+        hint = _("Nothing was staged. Try again; where it fails again, look who answers.")
     is_about_settings = may(request, "agents.edit") and run.status == RunStatus.FAILED
     url = reverse("admin:agents_app_aisettings_changelist") if is_about_settings else ""
     return {"hint": hint, "hint_url": url}
-
-
-def _hint(run: AgentRun) -> str:
-    error = run.error.lower()
-    if run.status == RunStatus.TIMED_OUT:
-        return _(
-            "Nothing was staged. Try again; if it takes too long again, ask for less at a time."
-        )
-    if error.startswith("the budget"):
-        return _("Nothing was staged. Wait until the budget begins anew, or raise it.")
-    if error.startswith("its worker stopped"):
-        return _("The process that did it was ended from outside. Try again.")
-    if "refused after" in error:
-        return _("Nothing was staged. Try again, and say in the note what the answer should be.")
-    return _("Nothing was staged. Try again; where it fails again, look who answers.")

@@ -77,7 +77,16 @@ class AgentRunAdmin(PermittedAdmin[AgentRun]):
 
     @admin.display(description=gettext_lazy("What came of it"), ordering="status")
     def state(self, run: AgentRun) -> SafeString:
-        return format_html('{} <span class="quiet">{}</span>', state_badge(run), _proposed(run))
+        number = len(run.staged)
+        if run.reverted_at is not None:
+            said = _("taken back")
+        elif run.is_dry:
+            said = _("dry run")
+        elif number:
+            said = ngettext("%(n)d change", "%(n)d changes", number) % {"n": number}
+        else:
+            said = ""
+        return format_html('{} <span class="quiet">{}</span>', state_badge(run), said)
 
     @admin.display(description=gettext_lazy("Begun"), ordering="created_at")
     def begun(self, run: AgentRun) -> SafeString:
@@ -106,14 +115,3 @@ class AgentRunAdmin(PermittedAdmin[AgentRun]):
         ]
         listed = [url for url in super().get_urls() if url.name == "agents_app_agentrun_changelist"]
         return own + listed
-
-
-def _proposed(run: AgentRun) -> str:
-    if run.reverted_at is not None:
-        return _("taken back")
-    if run.is_dry:
-        return _("dry run")
-    number = len(run.staged)
-    if not number:
-        return ""
-    return ngettext("%(n)d change", "%(n)d changes", number) % {"n": number}

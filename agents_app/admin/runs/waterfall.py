@@ -51,30 +51,28 @@ def waterfall(run: AgentRun, steps: Sequence[RunStep]) -> Waterfall | None:
     first = min([begin for begin, _ in spans] + ([run.started_at] if run.started_at else []))
     last = max([end for _, end in spans] + ([run.finished_at] if run.finished_at else []))
     whole = max((last - first).total_seconds(), 0.001)
-    lanes = [
-        _lane(step, (begin - first).total_seconds(), whole)
-        for step, (begin, _) in zip(steps, spans, strict=True)
-    ]
+    lanes: list[Lane] = []
+    for step, (begin, _) in zip(steps, spans, strict=True):
+        after = (begin - first).total_seconds()
+        share = max(step.milliseconds / 1000 / whole * 100, _NARROWEST)
+        x = min(max(after / whole * 100, 0.0), 100 - _NARROWEST)
+        lanes.append(
+            Lane(
+                number=step.number,
+                name=step_label(step),
+                kind=step.kind,
+                kind_label=step_kind(step),
+                is_ok=step.ok,
+                began=lasted(max(int(after * 1000), 0)),
+                took=lasted(step.milliseconds),
+                x=f"{x:.2f}%",
+                width=f"{min(share, 100 - x):.2f}%",
+                summary=step.summary,
+            )
+        )
     return Waterfall(lanes, lasted(int(whole * 1000)), _sum(steps, "model"), _sum(steps, "tool"))
 
 
 def _sum(steps: Sequence[RunStep], kind: str) -> str:
     spent = [step.milliseconds for step in steps if step.kind == kind]
     return lasted(sum(spent)) if spent else ""
-
-
-def _lane(step: RunStep, after: float, whole: float) -> Lane:
-    share = max(step.milliseconds / 1000 / whole * 100, _NARROWEST)
-    x = min(max(after / whole * 100, 0.0), 100 - _NARROWEST)
-    return Lane(
-        number=step.number,
-        name=step_label(step),
-        kind=step.kind,
-        kind_label=step_kind(step),
-        is_ok=step.ok,
-        began=lasted(max(int(after * 1000), 0)),
-        took=lasted(step.milliseconds),
-        x=f"{x:.2f}%",
-        width=f"{min(share, 100 - x):.2f}%",
-        summary=step.summary,
-    )

@@ -40,13 +40,29 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         agent_id = str(options["id"])
-        _require_free(agent_id)
+        if len(agent_id) > ID_MAX or not re.fullmatch(ID_PATTERN, agent_id):
+            raise CommandError(
+                f"{agent_id!r} is no id: small letters and digits, joined by hyphens, at most {ID_MAX}."
+            )
+        reload()
+        there = catalogue().files.get(agent_id)
+        if there is not None:
+            raise CommandError(f"There is an agent {agent_id!r} already, in {place_of(there)}.")
         name = options["name"] or agent_id.replace("-", " ").capitalize()
         if not name.isprintable() or not 0 < len(name.strip()) <= _NAME_MAX:
             raise CommandError(f"A name has 1 to {_NAME_MAX} characters in one line.")
         scopes = [Scope(scope) for scope in options["scope"] or [Scope.DROPDOWN]]
         text = (json_of if options["json"] else markdown_of)(name.strip(), scopes)
-        path = _folder(options["folder"]) / f"{agent_id}{'.json' if options['json'] else '.md'}"
+        # An app's `agents/`, a folder by its path, or CMS_AGENTS_DIR.
+        named = options["folder"]
+        folder: Path | None = settings.CMS_ENV.cms_agents_dir
+        if named in apps.app_configs:
+            folder = Path(apps.get_app_config(named).path) / FILES.folder
+        elif named:
+            folder = Path(named)
+        if folder is None:
+            raise CommandError("Set CMS_AGENTS_DIR, or say with --folder where the file belongs.")
+        path = folder / f"{agent_id}{'.json' if options['json'] else '.md'}"
         _write(path, text)
         reload()
         self.stdout.write(f"Wrote {path}")
@@ -58,29 +74,6 @@ class Command(BaseCommand):
             "Next: write its prompt; `manage.py check` says what is wrong with it; with DEBUG it is read again at "
             "once, else restart. Then start it in a post, and try other words with `manage.py replay_agent`."
         )
-
-
-def _require_free(agent_id: str) -> None:
-    if len(agent_id) > ID_MAX or not re.fullmatch(ID_PATTERN, agent_id):
-        raise CommandError(
-            f"{agent_id!r} is no id: small letters and digits, joined by hyphens, at most {ID_MAX}."
-        )
-    reload()
-    there = catalogue().files.get(agent_id)
-    if there is not None:
-        raise CommandError(f"There is an agent {agent_id!r} already, in {place_of(there)}.")
-
-
-def _folder(named: str | None) -> Path:
-    """An app's `agents/`, a folder by its path, or CMS_AGENTS_DIR."""
-    if named in apps.app_configs:
-        return Path(apps.get_app_config(named).path) / FILES.folder
-    if named:
-        return Path(named)
-    further: Path | None = settings.CMS_ENV.cms_agents_dir
-    if further is None:
-        raise CommandError("Set CMS_AGENTS_DIR, or say with --folder where the file belongs.")
-    return further
 
 
 def _write(path: Path, text: str) -> None:

@@ -18,7 +18,6 @@ from agents_app.providers.port import ProviderError
 from agents_app.replay.answers import chosen
 from agents_app.replay.decisions import decided_runs
 from agents_app.replay.replay import Answering, ReplayedRun, by_asking, from_recorded, replay
-from core.json import JsonObject
 
 _LAST_MOST = 500
 
@@ -49,7 +48,16 @@ class Command(BaseCommand):
         who, answering = _answering(agent, options["model"], options["recorded"])
         done = self._replay(agent, options["last"], answering)
         if options["record"] is not None:
-            _keep(options["record"], done)
+            rows = [
+                json.dumps({"runId": str(item.run.pk), "answer": item.answer}, ensure_ascii=False)
+                for item in done
+                if item.answer is not None
+            ]
+            path: Path = options["record"]
+            try:
+                path.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+            except OSError as error:
+                raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
         figures = {"agent": agent.id, "answeredBy": who, **_figures(done)}
         if options["json"]:
             self.stdout.write(json.dumps(figures, indent=2, ensure_ascii=False))
@@ -62,7 +70,13 @@ class Command(BaseCommand):
         try:
             for item in replay(decided, answering):
                 done.append(item)
-                self.stderr.write(f"{len(done)} of {len(decided)}: {_line(item)}")
+                if item.left_out:
+                    said = f"left out: {item.left_out}"
+                elif item.error:
+                    said = f"failed: {item.error}"
+                else:
+                    said = f"agrees in {item.agreed} of {len(item.paths)}"
+                self.stderr.write(f"{len(done)} of {len(decided)}: run {item.run.pk} {said}")
         except KeyboardInterrupt:
             self.stderr.write(f"Stopped after {len(done)} of {len(decided)}.")
         return done
@@ -70,7 +84,14 @@ class Command(BaseCommand):
 
 def _answering(agent: AgentDefinition, model: str, recorded: Path | None) -> tuple[str, Answering]:
     if recorded is not None:
-        return f"the record {recorded.name}", from_recorded(_read(recorded))
+        # One answer a line: `{"runId", "answer"}`.
+        try:
+            lines = recorded.read_text(encoding="utf-8").splitlines()
+            rows = [json.loads(line) for line in lines if line]
+            answers = {str(row["runId"]): dict(row["answer"]) for row in rows}
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise CommandError(f"{recorded} is no record of answers: {error}") from None
+        return f"the record {recorded.name}", from_recorded(answers)
     try:
         choice = chosen(agent, model)
     except ProviderError as error:
@@ -78,41 +99,15 @@ def _answering(agent: AgentDefinition, model: str, recorded: Path | None) -> tup
     return f"{choice.provider}:{choice.model}", by_asking(agent, choice)
 
 
-def _read(path: Path) -> dict[str, JsonObject]:
-    """One answer a line: `{"runId", "answer"}`."""
-    try:
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
-        return {str(row["runId"]): dict(row["answer"]) for row in rows}
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise CommandError(f"{path} is no record of answers: {error}") from None
-
-
-def _keep(path: Path, done: Sequence[ReplayedRun]) -> None:
-    rows = [
-        json.dumps({"runId": str(item.run.pk), "answer": item.answer}, ensure_ascii=False)
-        for item in done
-        if item.answer is not None
-    ]
-    try:
-        path.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
-    except OSError as error:
-        raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
-
-
-def _line(item: ReplayedRun) -> str:
-    if item.left_out:
-        return f"run {item.run.pk} left out: {item.left_out}"
-    if item.error:
-        return f"run {item.run.pk} failed: {item.error}"
-    return f"run {item.run.pk} agrees in {item.agreed} of {len(item.paths)}"
-
-
 def _figures(done: Sequence[ReplayedRun]) -> dict[str, Any]:
     compared = [path for item in done for path in item.paths]
     agreed = sum(path.agrees for path in compared)
     paths: dict[str, Counter[str]] = {}
     for path in compared:
-        paths.setdefault(_place(path.path), Counter())[path.outcome] += 1
+        # Without the id of its module, so that posts can be put together.
+        kind, _, rest = path.path.partition(".")
+        place = path.path if kind == "post" else f"module.{rest.partition('.')[2]}"
+        paths.setdefault(place, Counter())[path.outcome] += 1
     spent = [item.spent for item in done]
     return {
         "runs": len(done),
@@ -128,12 +123,6 @@ def _figures(done: Sequence[ReplayedRun]) -> dict[str, Any]:
         "cost": float(sum((item.cost for item in spent), Decimal(0))),
         "seconds": round(sum(item.seconds for item in spent), 1),
     }
-
-
-def _place(path: str) -> str:
-    """A path without the id of its module, so that posts can be put together."""
-    kind, _, rest = path.partition(".")
-    return path if kind == "post" else f"module.{rest.partition('.')[2]}"
 
 
 def _table(figures: dict[str, Any], done: Sequence[ReplayedRun]) -> list[str]:

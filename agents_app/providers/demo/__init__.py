@@ -4,8 +4,7 @@ Its answers go through the same parsing, validation and staging as those of a mo
 toolbox. Same post and same question, same answer.
 """
 
-from agents_app.providers.demo.answers import answer
-from agents_app.providers.demo.conversation import DemoConversation
+from agents_app.providers.demo.conversation import DemoConversation, answer
 from agents_app.providers.demo.texts import LABEL, NOTE
 
 __all__ = ["LABEL", "NOTE", "DemoConversation", "answer"]

@@ -1,4 +1,4 @@
-"""A conversation with the rules of the demo.
+"""A conversation with the rules of the demo, and which rule answers.
 
 No `Model` of pydantic-ai: its import takes 1.3 s of CPU, which a site without a key does not pay now, and each call
 of a tool would add a request to the steps of a run that asks no model.
@@ -10,8 +10,15 @@ import json
 
 from pydantic import BaseModel, ValidationError
 
-from agents_app.providers.demo.answers import answer
-from agents_app.providers.demo.texts import LABEL
+from agents_app.providers.demo import (
+    asking,
+    fields,
+    illustrating,
+    search_texts,
+    tidying,
+    translating,
+)
+from agents_app.providers.demo.texts import LABEL, modules_of, section
 from agents_app.providers.port import (
     DEMO,
     ConversationUsage,
@@ -86,3 +93,22 @@ class _ReportedToolbox(Toolbox):
         told = self._toolbox.call(name, arguments)
         self._watcher.said("tool", name, told.text)
         return told
+
+
+def answer(agent_id: str, payload: JsonObject, tools: Toolbox | None = None) -> JsonObject:
+    """The answer of the rules to a payload: which rule, says the agent of that id and the scope."""
+    tools = tools or Toolbox()
+    context = section(payload, "context")
+    if payload.get("scope") == "field":
+        return fields.proposed(payload, tools)
+    post = section(payload, "post")
+    if not post:
+        return asking.answered(context, tools)
+    modules = modules_of(payload)
+    if agent_id == "seo-specialist":
+        return search_texts.proposed(post, modules)
+    if agent_id == "translator":
+        return translating.proposed(post, modules, context)
+    if agent_id == "illustrator":
+        return illustrating.proposed(post, context, tools)
+    return tidying.proposed(post, modules, context)

@@ -34,40 +34,29 @@ def proposed(payload: Values, tools: Toolbox) -> JsonObject:
     words = context.get("openEndedContext")
     if type_ == "media":
         return illustrating.proposed_for_field(payload, tools)
-    earlier, note = _earlier(context)
-    earlier += _rejected(context)
+    # The candidates that were not good enough, what was said of the last, and what people rejected here before.
+    found = context.get("previousCandidates")
+    rows = found if isinstance(found, Sequence) and not isinstance(found, str) else ()
+    candidates = [row for row in rows if isinstance(row, Mapping)]
+    note = context.get("note") or (candidates[-1].get("note") if candidates else None)
+    earlier = [row.get("value") for row in candidates]
+    rejected = context.get("rejectedBefore")
+    for row in rejected if isinstance(rejected, list) else ():
+        if isinstance(row, Mapping) and "value" in row:
+            earlier.append(row["value"])
     wish = wish_of(note) or wish_of(words)
     if is_document(current) or type_ in _TEXTS:
         for value in _candidates(payload, current):
             wanted = fulfilled(wish, value) if wish else value
             if wanted not in earlier:
-                return {"value": wanted, "summary": _said(wish is not None, words or note)}
+                is_misunderstood = wish is None and (words or note)
+                summary = f"{UNDERSTOOD} {NOTE}" if is_misunderstood else NOTE
+                return {"value": wanted, "summary": summary}
         return {"value": current, "summary": f"{LABEL} has no other candidate. {NOTE}"}
     return {
         "value": current,
         "summary": f"{LABEL} has no rule for a field of type {type_} and left it as it is.",
     }
-
-
-def _said(is_understood: bool, words: Json) -> str:
-    return f"{UNDERSTOOD} {NOTE}" if words and not is_understood else NOTE
-
-
-def _earlier(context: Values) -> tuple[list[Json], Json]:
-    """The candidates that were not good enough, and what was said of the last."""
-    found = context.get("previousCandidates")
-    if isinstance(found, str) or not isinstance(found, Sequence):
-        return [], context.get("note")
-    rows = [row for row in found if isinstance(row, Mapping)]
-    note = context.get("note") or (rows[-1].get("note") if rows else None)
-    return [row.get("value") for row in rows], note
-
-
-def _rejected(context: Values) -> list[Json]:
-    """What people rejected here before."""
-    found = context.get("rejectedBefore")
-    rows = found if isinstance(found, list) else []
-    return [row["value"] for row in rows if isinstance(row, Mapping) and "value" in row]
 
 
 def _candidates(payload: Values, current: Json) -> list[Json]:
@@ -78,22 +67,18 @@ def _candidates(payload: Values, current: Json) -> list[Json]:
         if isinstance(blocks, Sequence) and not isinstance(blocks, str) and len(blocks) > 1:
             return [tidied, {**current, "content": list(blocks[: len(blocks) * 2 // 3 or 1])}]
         return [tidied]
-    first = _first(payload, current)
     base = section(payload, "draftBase")
     title, excerpt = clean(base.get("title")), clean(base.get("excerpt"))
+    key = str(section(payload, "field").get("key"))
+    if key == "post.metaTitle":
+        first = shorten(title, 60)
+    elif key in ("post.metaDescription", "post.excerpt"):
+        first = shorten(excerpt or clean(current) or title, 155)
+    else:
+        first = tidy(current) if isinstance(current, str) and current.strip() else title
     longer = f"{title}: {SENTENCE.split(excerpt)[0]}" if title and excerpt else title
     others = [shorter(first), SENTENCE.split(first)[0], longer, title, shorter(shorter(first))]
     return [first, *(text for text in others if text)]
-
-
-def _first(payload: Values, current: Json) -> str:
-    base = section(payload, "draftBase")
-    key, title = str(section(payload, "field").get("key")), clean(base.get("title"))
-    if key == "post.metaTitle":
-        return shorten(title, 60)
-    if key in ("post.metaDescription", "post.excerpt"):
-        return shorten(clean(base.get("excerpt")) or clean(current) or title, 155)
-    return tidy(current) if isinstance(current, str) and current.strip() else title
 
 
 def _type_of(payload: Values) -> str:

@@ -47,8 +47,11 @@ def _subject(context: Values, post: Values) -> str:
 
 def _picture(subject: str, passed: frozenset[str], tools: Toolbox) -> tuple[str, str]:
     """The id of a picture and what to say of it; "" where there is none."""
-    for words in _searches(subject):
-        for item in _found(called(tools, "search_media", {"q": words})):
+    # What to look for: the subject, then its longest words one by one.
+    words = sorted(dict.fromkeys(_WORD.findall(subject)), key=len, reverse=True)
+    searches = [subject[:200]] if subject else []
+    for query in searches + words[: _SEARCHES - 1]:
+        for item in _found(called(tools, "search_media", {"q": query})):
             id_ = item.get("id")
             if isinstance(id_, str) and id_ not in passed:
                 name = clean(item.get("altText")) or clean(item.get("filename"))
@@ -59,14 +62,6 @@ def _picture(subject: str, passed: frozenset[str], tools: Toolbox) -> tuple[str,
     if isinstance(id_, str):
         return id_, f"Made a placeholder picture, for nothing in the library fits. {NOTE}"
     return "", f"{LABEL} found no picture and could make none."
-
-
-def _searches(subject: str) -> Iterator[str]:
-    """What to look for: the subject, then its longest words one by one."""
-    if subject:
-        yield subject[:200]
-    words = sorted(dict.fromkeys(_WORD.findall(subject)), key=len, reverse=True)
-    yield from words[: _SEARCHES - 1]
 
 
 def _found(answer: Values) -> Iterator[Mapping[str, Json]]:

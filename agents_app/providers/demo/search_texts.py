@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from agents_app.providers.demo.texts import (
@@ -34,11 +34,12 @@ def proposed(post: Values, modules: Sequence[Values]) -> JsonObject:
         if value and value != clean(post.get(name))
     }
     edits: list[Json] = []
+    names = [*patch]
     for module in modules:
         values = _module_values(module, post, modules)
         if values:
             edits.append(edit_of(module, values))
-    names = [*patch, *(f"the {module['type']}" for module in modules if _is_edited(module, edits))]
+            names.append(f"the {module['type']}")
     what = f"Changed {', '.join(names)}." if names else "Found nothing to change."
     return {"post": patch, "modules": edits, "summary": f"{what} {NOTE}"}
 
@@ -75,20 +76,15 @@ def _fits(name: str, value: str) -> bool:
 
 def _search_title(title: str, modules: Sequence[Values]) -> str:
     """The title with the first topic of the text that there is room for."""
-    for topic in _headings(modules):
+    most = _LENGTHS["metaTitle"][1]
+    texts = [value for module in modules for value in section(module, "props").values()]
+    nodes = [node for value in texts if isinstance(value, Mapping) for node in children(value)]
+    for node in nodes:
+        topic = clean(to_text(node)) if kind(node) == "heading" else ""
         longer = f"{title}: {topic}"
-        if len(longer) <= _LENGTHS["metaTitle"][1] and topic.casefold() not in title.casefold():
+        if topic and len(longer) <= most and topic.casefold() not in title.casefold():
             return longer
-    return shorten(title, _LENGTHS["metaTitle"][1])
-
-
-def _headings(modules: Sequence[Values]) -> Iterator[str]:
-    for module in modules:
-        for value in section(module, "props").values():
-            if isinstance(value, Mapping):
-                for node in children(value):
-                    if kind(node) == "heading" and (text := clean(to_text(node))):
-                        yield text
+    return shorten(title, most)
 
 
 def _module_values(module: Values, post: Values, modules: Sequence[Values]) -> JsonObject:
@@ -110,10 +106,3 @@ def _module_values(module: Values, post: Values, modules: Sequence[Values]) -> J
         if title.casefold() not in heading.casefold() and len(named) <= 160:
             return {"heading": named}
     return {}
-
-
-def _is_edited(module: Values, edits: Sequence[Json]) -> bool:
-    return any(
-        isinstance(edit, Mapping) and edit["postModuleId"] == module.get("postModuleId")
-        for edit in edits
-    )

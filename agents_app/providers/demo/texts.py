@@ -85,7 +85,13 @@ def is_document(value: Json) -> bool:
 def with_texts(node: Json, change: Callable[[str], str]) -> Json:
     """A rich-text document with every text changed; code stays. What becomes empty stays as it was."""
     if isinstance(node, Mapping):
-        if node.get("type") == "codeBlock" or _is_code(node):
+        marks = node.get("marks")
+        is_code = (
+            isinstance(marks, Sequence)
+            and not isinstance(marks, str)
+            and any(isinstance(mark, Mapping) and mark.get("type") == "code" for mark in marks)
+        )
+        if is_code or node.get("type") == "codeBlock":
             return node
         text = node.get("text")
         if node.get("type") == "text" and isinstance(text, str):
@@ -97,10 +103,3 @@ def with_texts(node: Json, change: Callable[[str], str]) -> Json:
     if isinstance(node, Sequence) and not isinstance(node, str):
         return [with_texts(item, change) for item in node]
     return node
-
-
-def _is_code(node: Values) -> bool:
-    marks = node.get("marks")
-    if isinstance(marks, str) or not isinstance(marks, Sequence):
-        return False
-    return any(isinstance(mark, Mapping) and mark.get("type") == "code" for mark in marks)
