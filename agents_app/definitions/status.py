@@ -20,7 +20,7 @@ from agents_app.definitions.switches import switched, unknown_agent
 from agents_app.definitions.unknown_names import UnknownName, unknown_forms, unknown_names
 from agents_app.models import AgentRun
 from agents_app.providers.choices import AiDefaults, ai_defaults, resolve, resolve_media
-from agents_app.providers.port import DEMO, ProviderChoice, ProviderError
+from agents_app.providers.port import DEMO, ProviderError
 from agents_app.runs.tool_policy import listed_tools
 from core.actor import Actor
 from forms.models import FormDefinition
@@ -119,7 +119,8 @@ def place_of(file: Path) -> str:
 
 def _answering(agent: AgentDefinition, defaults: AiDefaults) -> Answering:
     try:
-        return _shown(resolve(agent, defaults))
+        choice = resolve(agent, defaults)
+        return Answering(choice.provider, choice.model)
     except ProviderError as error:
         config = agent.llm_config
         named = config.provider_text or defaults.text_provider or config.provider or ""
@@ -130,14 +131,11 @@ def _media(agent: AgentDefinition, defaults: AiDefaults) -> Answering | None:
     if MAKES_IMAGES not in {tool.name for tool in listed_tools(agent)}:
         return None
     try:
-        return _shown(resolve_media(agent, defaults))
+        choice = resolve_media(agent, defaults)
+        return Answering(choice.provider, choice.model)
     except ProviderError as error:
         named = agent.llm_config.provider_media or defaults.media_provider
         return Answering(named, "", str(error))
-
-
-def _shown(choice: ProviderChoice) -> Answering:
-    return Answering(choice.provider, choice.model)
 
 
 def _account(agent: AgentDefinition, users: dict[str, User], system: User | None) -> AgentAccount:

@@ -14,7 +14,6 @@ from agents_app.models.check import CheckOutcome
 from agents_app.providers.line import ProviderConnection
 from agents_app.providers.port import ProviderChoice, ProviderError, ProviderTimeout
 from agents_app.providers.vendors import address_of
-from core.json import Json
 
 SECONDS: Final = 10.0
 _BYTES: Final = 4 * 1024 * 1024
@@ -92,23 +91,15 @@ def _read(choice: ProviderChoice, status: int, body: bytes) -> ModelListing:
         return ModelListing(_BY_STATUS.get(status, unknown), status)
     try:
         found = json.loads(body)
-        names = _names(found)
     except (ValueError, RecursionError):
         return ModelListing(CheckOutcome.UNREADABLE, status)
-    if names is None or not isinstance(found, dict):
+    # `data` by `id`, or Google's `models` by `name`.
+    rows = found.get("data", found.get("models")) if isinstance(found, dict) else None
+    if not isinstance(rows, list):
         return ModelListing(CheckOutcome.UNREADABLE, status)
+    ids = [row.get("id") or row.get("name") for row in rows if isinstance(row, dict)]
+    names = [name.removeprefix("models/") for name in ids if isinstance(name, str)]
     goes_on = bool(found.get("has_more") or found.get("nextPageToken"))
     return ModelListing(
         CheckOutcome.WORKS, status, names[:_MOST], not goes_on and len(names) <= _MOST
     )
-
-
-def _names(found: Json) -> list[str] | None:
-    """The names on the list: `data` by `id`, Google's `models` by `name`. None for what is no list of models."""
-    if not isinstance(found, dict):
-        return None
-    rows = found.get("data", found.get("models"))
-    if not isinstance(rows, list):
-        return None
-    names = [row.get("id") or row.get("name") for row in rows if isinstance(row, dict)]
-    return [name.removeprefix("models/") for name in names if isinstance(name, str)]

@@ -49,8 +49,9 @@ def filled_body(template: str, values: Mapping[str, Json]) -> tuple[bytes, str]:
         return found
 
     if is_json(template):
-        return _encoded(_filled_json(template, value)), JSON_TYPE
-    return _encoded(filled_words(template, values, lambda _, words: words)), TEXT_TYPE
+        return _filled_json(template, value).encode("utf-8", "replace"), JSON_TYPE
+    text = filled_words(template, values, lambda _, words: words)
+    return text.encode("utf-8", "replace"), TEXT_TYPE
 
 
 def is_json(template: str) -> bool:
@@ -81,7 +82,8 @@ def _filled_json(template: str, value: Callable[[str], Json]) -> str:
         text = template[at : match.start()]
         is_inside = _ends_inside(text, is_inside)
         found = value(match[1])
-        parts += text, _json(words_of(found))[1:-1] if is_inside else _json(found)
+        written = orjson.dumps(words_of(found) if is_inside else found).decode()
+        parts += text, written[1:-1] if is_inside else written
         at = match.end()
     return "".join((*parts, template[at:]))
 
@@ -107,11 +109,3 @@ def _in_full(template: JsonValue) -> JsonValue:
     if isinstance(template, list):
         return [_in_full(value) for value in template]
     return template
-
-
-def _json(value: Json) -> str:
-    return orjson.dumps(value).decode()
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "replace")

@@ -35,25 +35,21 @@ def decided_runs(agent_id: str, last: int) -> list[DecidedRun]:
         agent_id=agent_id, status=RunStatus.SUCCEEDED, post__isnull=False
     ).exclude(staged=[])
     rows = list(runs.order_by("-created_at", "pk")[: last * _LOOKED_AT])
-    approved, rejected = _approved(rows), _rejected(rows)
+    approved: dict[str, dict[str, Json]] = defaultdict(dict)
+    ids = [str(run.pk) for run in rows]
+    live = Provenance.objects.filter(run_id__in=ids).select_related("revision").order_by("pk")
+    for row in live:
+        value = value_at(PostDocument.from_json(row.revision.document), row.path)
+        # Whole modules are compared by their props, which have paths of their own.
+        if isinstance(value, str | int | float | bool | list | tuple | dict) or value is None:
+            approved[row.run_id][row.path] = list(value) if isinstance(value, tuple) else value
+    rejected = _rejected(rows)
     found = [
         DecidedRun(run, approved[str(run.pk)], tuple(sorted(rejected[str(run.pk)])))
         for run in rows
         if approved[str(run.pk)] or rejected[str(run.pk)]
     ]
     return found[:last]
-
-
-def _approved(runs: Sequence[AgentRun]) -> dict[str, dict[str, Json]]:
-    found: dict[str, dict[str, Json]] = defaultdict(dict)
-    ids = [str(run.pk) for run in runs]
-    rows = Provenance.objects.filter(run_id__in=ids).select_related("revision").order_by("pk")
-    for row in rows:
-        value = value_at(PostDocument.from_json(row.revision.document), row.path)
-        # Whole modules are compared by their props, which have paths of their own.
-        if isinstance(value, str | int | float | bool | list | tuple | dict) or value is None:
-            found[row.run_id][row.path] = list(value) if isinstance(value, tuple) else value
-    return found
 
 
 def _rejected(runs: Sequence[AgentRun]) -> dict[str, set[str]]:

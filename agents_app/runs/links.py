@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from html import unescape
 from typing import Final
 from urllib.parse import unquote, urlsplit
@@ -105,16 +106,13 @@ def _host(authority: str) -> str:
     host = _spelled(unquote(host)).lower()
     host = host[: host.index("]") + 1] if host.startswith("[") and "]" in host else host
     host = host if host.startswith("[") else host.partition(":")[0]
-    return ".".join(_label(label) for label in host.strip(".,;!*_~").split("."))
-
-
-def _label(label: str) -> str:
-    if not label.startswith("xn--"):
-        return label
-    try:
-        return label.removeprefix("xn--").encode("ascii").decode("punycode").lower()
-    except UnicodeError:
-        return label
+    labels = host.strip(".,;!*_~").split(".")
+    for number, label in enumerate(labels):
+        if label.startswith("xn--"):
+            with suppress(UnicodeError):
+                encoded = label.removeprefix("xn--").encode("ascii")
+                labels[number] = encoded.decode("punycode").lower()
+    return ".".join(labels)
 
 
 _VOCABULARIES: Final = frozenset({"schema.org", "www.schema.org", "www.w3.org"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 from uuid import UUID
@@ -205,7 +205,7 @@ def _of_field(post: Post, document: PostDocument, target: FieldTarget) -> list[J
     told: list[Json] = []
     for one in found:
         wire: JsonObject = {"at": iso(one.at), "by": one.by, "note": one.note}
-        if not _is_unvouched(one, unvouched) and not isinstance(one.value, ModuleDocument):
+        if unvouched.isdisjoint(_runs(one)) and not isinstance(one.value, ModuleDocument):
             value = target.part_of(plain(one.value))
             if value is not None and len(json.dumps(value)) <= _MAX_FIELD_VALUE_CHARACTERS:
                 wire["value"] = value
@@ -220,7 +220,7 @@ def _of_post(post: Post) -> list[Json]:
     for one in found:
         wire: JsonObject = {"path": one.path, "at": iso(one.at), "by": one.by, "note": one.note}
         value = one.value if isinstance(one.value, str) else ""
-        if 0 < len(value) <= _MAX_POST_VALUE_CHARACTERS and not _is_unvouched(one, unvouched):
+        if 0 < len(value) <= _MAX_POST_VALUE_CHARACTERS and unvouched.isdisjoint(_runs(one)):
             wire["value"] = value
         told.append(wire)
     return told
@@ -233,10 +233,6 @@ def _of_runs_that_read_visitors(found: Sequence[EarlierRejection]) -> set[str]:
         return set()
     rows = AgentRun.objects.filter(pk__in=runs, has_read_untrusted=True)
     return {str(pk) for pk in rows.values_list("pk", flat=True)}
-
-
-def _is_unvouched(one: EarlierRejection, runs: Collection[str]) -> bool:
-    return any(id_ in runs for id_ in _runs(one))
 
 
 def _runs(one: EarlierRejection) -> set[str]:

@@ -34,7 +34,15 @@ def forget_runs(event_ids: list[int]) -> None:
 
     Inside the transaction of the deletion. What is staged already is content, and for people to decide on.
     """
-    runs = _runs_caused_by(event_ids)
+    runs: set[UUID] = set()
+    # The runs of the events, and all that began because of them. A chain is short, so few queries are.
+    layer = Q(event_id__in=event_ids)
+    for _ in range(_MAX_DEPTH):
+        new = set(AgentRun.objects.filter(layer).values_list("pk", flat=True)) - runs
+        if not new:
+            break
+        runs |= new
+        layer = Q(cause_run_id__in=new) | Q(first_try_id__in=new)
     if not runs:
         return
     rows = AgentRun.objects.select_for_update(no_key=True).filter(pk__in=runs)
@@ -49,19 +57,6 @@ def forget_runs(event_ids: list[int]) -> None:
     # Why an answer was refused, which may quote it.
     RunStep.objects.filter(run_id__in=runs, kind="model", ok=False).update(summary="")
     RunReaction.objects.filter(run_id__in=runs).update(summary="")
-
-
-def _runs_caused_by(event_ids: list[int]) -> set[UUID]:
-    """The runs of the events, and all that began because of them. A chain is short, so few queries are."""
-    found: set[UUID] = set()
-    layer = Q(event_id__in=event_ids)
-    for _ in range(_MAX_DEPTH):
-        new = set(AgentRun.objects.filter(layer).values_list("pk", flat=True)) - found
-        if not new:
-            break
-        found |= new
-        layer = Q(cause_run_id__in=new) | Q(first_try_id__in=new)
-    return found
 
 
 _BATCH_ROWS: Final = 1000

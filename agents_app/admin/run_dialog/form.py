@@ -88,24 +88,25 @@ def offered(agents: Sequence[AgentDefinition], chosen: str) -> list[Offered]:
     known = {agent.id for agent in agents}
     if chosen not in known and agents:
         chosen = agents[0].id
-    return [_offered(agent, chosen) for agent in agents]
-
-
-def _offered(agent: AgentDefinition, chosen: str) -> Offered:
-    rule = agent.open_ended_context
-    tools = listed_tools(agent)
-    return Offered(
-        agent.id,
-        agent.name,
-        in_words(agent.description),
-        takes_words=rule.enabled,
-        label=in_words(rule.label or "") or _("In your own words"),
-        placeholder=in_words(rule.placeholder or ""),
-        most=min(rule.max_chars or MAX_OPEN_ENDED_CHARACTERS, MAX_OPEN_ENDED_CHARACTERS),
-        is_chosen=agent.id == chosen,
-        reads=_titles(tools, is_reading=True),
-        acts=_titles(tools, is_reading=False),
-    )
+    found: list[Offered] = []
+    for agent in agents:
+        rule, tools = agent.open_ended_context, listed_tools(agent)
+        most = min(rule.max_chars or MAX_OPEN_ENDED_CHARACTERS, MAX_OPEN_ENDED_CHARACTERS)
+        found.append(
+            Offered(
+                agent.id,
+                agent.name,
+                in_words(agent.description),
+                takes_words=rule.enabled,
+                label=in_words(rule.label or "") or _("In your own words"),
+                placeholder=in_words(rule.placeholder or ""),
+                most=most,
+                is_chosen=agent.id == chosen,
+                reads=_titles(tools, is_reading=True),
+                acts=_titles(tools, is_reading=False),
+            )
+        )
+    return found
 
 
 def _titles(tools: Sequence[Tool[BaseModel]], *, is_reading: bool) -> str:

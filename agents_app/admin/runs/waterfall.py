@@ -70,9 +70,8 @@ def waterfall(run: AgentRun, steps: Sequence[RunStep]) -> Waterfall | None:
                 summary=step.summary,
             )
         )
-    return Waterfall(lanes, lasted(int(whole * 1000)), _sum(steps, "model"), _sum(steps, "tool"))
-
-
-def _sum(steps: Sequence[RunStep], kind: str) -> str:
-    spent = [step.milliseconds for step in steps if step.kind == kind]
-    return lasted(sum(spent)) if spent else ""
+    spent: dict[str, str] = {}
+    for kind in ("model", "tool"):
+        own = [step.milliseconds for step in steps if step.kind == kind]
+        spent[kind] = lasted(sum(own)) if own else ""
+    return Waterfall(lanes, lasted(int(whole * 1000)), spent["model"], spent["tool"])

@@ -14,24 +14,16 @@ def answered(context: Values, tools: Toolbox) -> JsonObject:
     """What the site holds, as far as the tools tell; the question itself needs a model."""
     question = clean(context.get("openEndedContext"))
     asked = f" A model would answer “{shorten(question, 120)}”." if question else ""
-    told = _latest(tools)
-    if not told:
-        return {"summary": f"{LABEL}: there is no post to work on.{asked} {NOTE}"}
-    return {"summary": f"{LABEL}: {told}{asked} {NOTE}"}
-
-
-def _latest(tools: Toolbox) -> str:
-    """The posts that changed last, in a sentence; "" where no tool tells."""
     posts = called(tools, "list_posts", {"limit": 3})
-    items = posts.get("items")
+    items, total = posts.get("items"), posts.get("total")
     if isinstance(items, str) or not isinstance(items, Sequence):
-        return ""
+        return {"summary": f"{LABEL}: there is no post to work on.{asked} {NOTE}"}
     titles = [f"“{clean(item.get('title'))}”" for item in items if isinstance(item, Mapping)]
-    if not titles:
-        return "this site has no posts yet."
-    total = posts.get("total")
     count = "1 post" if total == 1 else f"{total} posts"
-    return f"this site has {count}; the latest: {', '.join(titles)}."
+    told = f"this site has {count}; the latest: {', '.join(titles)}."
+    if not titles:
+        told = "this site has no posts yet."
+    return {"summary": f"{LABEL}: {told}{asked} {NOTE}"}
 
 
 def called(tools: Toolbox, name: str, arguments: JsonObject) -> Values:

@@ -28,11 +28,19 @@ _ABOUT: Final = {"en": "Questions about {}", "de": "Fragen zu: {}"}
 
 def proposed(post: Values, modules: Sequence[Values]) -> JsonObject:
     """What search engines read, where it is missing or too long or short; the opening and the questions, sharper."""
-    patch: JsonObject = {
-        name: value
-        for name, value in _search_texts(post, modules).items()
-        if value and value != clean(post.get(name))
+    title, excerpt = clean(post.get("title")), clean(post.get("excerpt"))
+    body = clean(" ".join(words_of(module) for module in modules)) or excerpt or title
+    # The present text where that is good: never the body's first lines over a good text.
+    others = {
+        "metaTitle": _search_title(title, modules),
+        "metaDescription": excerpt if _fits("metaDescription", excerpt) else shorten(body, 155),
+        "excerpt": shorten(" ".join(SENTENCE.split(body)[:2]), 240),
     }
+    patch: JsonObject = {}
+    for name, other in others.items():
+        value = _better(name, post, other)
+        if value and value != clean(post.get(name)):
+            patch[name] = value
     edits: list[Json] = []
     names = [*patch]
     for module in modules:
@@ -42,19 +50,6 @@ def proposed(post: Values, modules: Sequence[Values]) -> JsonObject:
             names.append(f"the {module['type']}")
     what = f"Changed {', '.join(names)}." if names else "Found nothing to change."
     return {"post": patch, "modules": edits, "summary": f"{what} {NOTE}"}
-
-
-def _search_texts(post: Values, modules: Sequence[Values]) -> Mapping[str, str]:
-    """A text for each field; the present one where that is good. Never the body's first lines over a good text."""
-    title, excerpt = clean(post.get("title")), clean(post.get("excerpt"))
-    body = clean(" ".join(words_of(module) for module in modules)) or excerpt or title
-    described = excerpt if _fits("metaDescription", excerpt) else shorten(body, 155)
-    beginning = shorten(" ".join(SENTENCE.split(body)[:2]), 240)
-    return {
-        "metaTitle": _better("metaTitle", post, _search_title(title, modules)),
-        "metaDescription": _better("metaDescription", post, described),
-        "excerpt": _better("excerpt", post, beginning),
-    }
 
 
 def _better(name: str, post: Values, other: str) -> str:

@@ -47,7 +47,13 @@ def proposed(post: Values, modules: Sequence[Values], context: Values) -> JsonOb
         return {
             "summary": f"{LABEL}: this post is no translation, so there is nothing to translate. {NOTE}"
         }
-    marking = _Marking(str(post.get("locale")), frozenset(_texts(source)))
+    # Every text of the source, on one line.
+    original = section(source, "post")
+    known = {clean(original.get(name)) for name in _FIELDS}
+    for module in modules_of(source):
+        known.update(_texts_in(section(module, "props")))
+        known.update(_texts_in(section(module, "overrides")))
+    marking = _Marking(str(post.get("locale")), frozenset(known))
     patch: JsonObject = {}
     for name, most in _FIELDS.items():
         value = post.get(name)
@@ -67,16 +73,6 @@ def proposed(post: Values, modules: Sequence[Values], context: Values) -> JsonOb
         else "All is translated."
     )
     return {"post": patch, "modules": edits, "summary": f"{what} {NOTE}"}
-
-
-def _texts(source: Values) -> Iterator[str]:
-    """Every text of the source, on one line."""
-    post = section(source, "post")
-    for name in _FIELDS:
-        yield clean(post.get(name))
-    for module in modules_of(source):
-        yield from _texts_in(section(module, "props"))
-        yield from _texts_in(section(module, "overrides"))
 
 
 def _texts_in(value: Json) -> Iterator[str]:
