@@ -173,7 +173,7 @@ def run_field_agent(actor: Actor, arguments: RunFieldAgent) -> JsonObject:
         "value": run.value,
         "staged": list(run.staged) if is_staged else None,
     }
-    note = _note(run, applies=arguments.apply_to_ai_review)
+    note = describe_outcome(run, applies=arguments.apply_to_ai_review)
     return answer if note is None else {**answer, "note": note}
 
 
@@ -189,8 +189,8 @@ def _waited_for(run: AgentRun, actor: Actor, seconds: float) -> AgentRun:
     return run
 
 
-def _note(run: AgentRun, *, applies: bool) -> str | None:
-    """Why there is no value, or why nothing was staged although it was asked for."""
+def describe_outcome(run: AgentRun, *, applies: bool) -> str | None:
+    """Say why there is no value, or why nothing was staged although it was asked for; None where all went well."""
     if not run.is_finished:
         return f"The run goes on; read it later with get_agent_run, runId {run.pk}."
     if run.status != RunStatus.SUCCEEDED:

@@ -109,21 +109,14 @@ def _claude_code(asked: _ConfigRequest) -> str:
     words = ["claude", "mcp", "add"]
     if asked.transport == "stdio":
         program = manage_command("run_mcp", "--transport", "stdio")
-        return " ".join([*words, SERVER_KEY, "--", *(_quote_argument(word) for word in program)])
+        quoted = [word if word.startswith("--") else quote_word(word) for word in program]
+        return " ".join([*words, SERVER_KEY, "--", *quoted])
     words += ["--transport", _TRANSPORT_TYPES[asked.transport], SERVER_KEY, quote_word(asked.url)]
     if asked.credential is not None:
         # In single quotes: it is Claude Code that reads the variable, each time it connects.
         value = asked.credential.value("${{{}}}")
         words += ["--header", quote_word(f"{asked.credential.header}: {value}")]
     return " ".join(words)
-
-
-def _quote_argument(word: str) -> str:
-    return word if word.startswith("--") else quote_word(word)
-
-
-def _claude(asked: _ConfigRequest) -> str:
-    return _json({"mcpServers": {SERVER_KEY: asked.entry("${{{}}}")}})
 
 
 def _claude_desktop(asked: _ConfigRequest) -> str:
@@ -141,10 +134,6 @@ def _claude_desktop(asked: _ConfigRequest) -> str:
         arguments += ["--header", f"{asked.credential.header}:${{{_DESKTOP_VARIABLE}}}"]
         entry["env"] = {_DESKTOP_VARIABLE: asked.credential.value("<value of {}>")}
     return _json({"mcpServers": {SERVER_KEY: entry}})
-
-
-def _cursor(asked: _ConfigRequest) -> str:
-    return _json({"mcpServers": {SERVER_KEY: asked.entry("${{env:{}}}", typed=False)}})
 
 
 def _vscode(asked: _ConfigRequest) -> str:
@@ -183,10 +172,12 @@ def _n8n(asked: _ConfigRequest) -> str:
 
 
 _CLIENTS: Final[Mapping[str, Callable[[_ConfigRequest], str]]] = {
-    "claude": _claude,
+    "claude": lambda asked: _json({"mcpServers": {SERVER_KEY: asked.entry("${{{}}}")}}),
     "claude-code": _claude_code,
     "claude-desktop": _claude_desktop,
-    "cursor": _cursor,
+    "cursor": lambda asked: _json(
+        {"mcpServers": {SERVER_KEY: asked.entry("${{env:{}}}", typed=False)}}
+    ),
     "n8n": _n8n,
     "vscode": _vscode,
 }

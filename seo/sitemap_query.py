@@ -87,16 +87,6 @@ def _streaming() -> Iterator[None]:
         yield
 
 
-def count_listed() -> int:
-    """Return the number of posts that the sitemap has."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT count(*) FROM content_post post WHERE {_is_listed('post')}",  # noqa: S608  # our own words
-            list(settings.CMS_ENV.locales),
-        )
-        return int(cursor.fetchone()[0])
-
-
 def listed_posts_sql() -> str:
     """The one query; its parameters are the locales, twice."""
     dialect = _dialect()

@@ -95,20 +95,15 @@ def limits_of(agent_id: str) -> Sequence[Limit]:
     """The limits that hold for an agent: each its own or the default's, and those of all together. One query."""
     rows = Budget.objects.in_bulk([agent_id, DEFAULT, ALL])
     own = [rows[key] for key in (agent_id, DEFAULT) if key in rows]
-    return _limits(agent_id, own) + _limits(ALL, [rows[ALL]] if ALL in rows else [])
-
-
-def _limits(agent_id: str, rows: Sequence[Budget]) -> list[Limit]:
-    """Of each the first that there is."""
-    found = []
-    for period in PERIODS:
-        for unit in UNITS:
-            named: list[int | Decimal | None] = [
-                getattr(row, f"{unit}_per_{period}") for row in rows
-            ]
-            most = next((value for value in named if value is not None), None)
-            if most is not None:
-                found.append(Limit(agent_id, period, unit, Decimal(most)))
+    found: list[Limit] = []
+    for key, named in ((agent_id, own), (ALL, [rows[ALL]] if ALL in rows else [])):
+        for period in PERIODS:
+            for unit in UNITS:
+                column = f"{unit}_per_{period}"
+                values: list[int | Decimal | None] = [getattr(row, column) for row in named]
+                most = next((value for value in values if value is not None), None)
+                if most is not None:
+                    found.append(Limit(key, period, unit, Decimal(most)))
     return found
 
 

@@ -80,25 +80,20 @@ def _filled_json(template: str, value: Callable[[str], Json]) -> str:
     is_inside, at = False, 0
     for match in PLACEHOLDER.finditer(template):
         text = template[at : match.start()]
-        is_inside = _ends_inside(text, is_inside)
+        # Whether the end of this part of JSON stands between quotes, as its beginning does or does not.
+        is_escaped = False
+        for sign in text:
+            if is_escaped:
+                is_escaped = False
+            elif sign == "\\" and is_inside:
+                is_escaped = True
+            elif sign == '"':
+                is_inside = not is_inside
         found = value(match[1])
         written = orjson.dumps(words_of(found) if is_inside else found).decode()
         parts += text, written[1:-1] if is_inside else written
         at = match.end()
     return "".join((*parts, template[at:]))
-
-
-def _ends_inside(text: str, is_inside: bool) -> bool:
-    """Whether the end of this part of JSON stands between quotes, as its beginning does or does not."""
-    is_escaped = False
-    for sign in text:
-        if is_escaped:
-            is_escaped = False
-        elif sign == "\\" and is_inside:
-            is_escaped = True
-        elif sign == '"':
-            is_inside = not is_inside
-    return is_inside
 
 
 def _in_full(template: JsonValue) -> JsonValue:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -43,20 +43,10 @@ def decided_runs(agent_id: str, last: int) -> list[DecidedRun]:
         # Whole modules are compared by their props, which have paths of their own.
         if isinstance(value, str | int | float | bool | list | tuple | dict) or value is None:
             approved[row.run_id][row.path] = list(value) if isinstance(value, tuple) else value
-    rejected = _rejected(rows)
-    found = [
-        DecidedRun(run, approved[str(run.pk)], tuple(sorted(rejected[str(run.pk)])))
-        for run in rows
-        if approved[str(run.pk)] or rejected[str(run.pk)]
-    ]
-    return found[:last]
-
-
-def _rejected(runs: Sequence[AgentRun]) -> dict[str, set[str]]:
-    """Of a path that was first rejected and later approved, both were decided: the last word is the approval's."""
-    found: dict[str, set[str]] = defaultdict(set)
-    by_id = {str(run.pk): run for run in runs}
-    posts = {run.post_id for run in runs}
+    # Of a path that was first rejected and later approved, both were decided: the last word is the approval's.
+    rejected: dict[str, set[str]] = defaultdict(set)
+    by_id = {str(run.pk): run for run in rows}
+    posts = {run.post_id for run in rows}
     names = _REJECTIONS + _RECONSIDERED
     for event in Event.objects.filter(name__in=names, post_id__in=posts).order_by("id"):
         paths, of = event.payload.get("paths"), event.payload.get("runs")
@@ -64,6 +54,11 @@ def _rejected(runs: Sequence[AgentRun]) -> dict[str, set[str]]:
             run = by_id.get(str(run_id))
             if run is not None and run.post_id == event.post_id and isinstance(paths, list):
                 own = {str(path) for path in paths if path in run.staged}
-                told = found[str(run_id)]
-                found[str(run_id)] = told | own if event.name in _REJECTIONS else told - own
-    return found
+                told = rejected[str(run_id)]
+                rejected[str(run_id)] = told | own if event.name in _REJECTIONS else told - own
+    found = [
+        DecidedRun(run, approved[str(run.pk)], tuple(sorted(rejected[str(run.pk)])))
+        for run in rows
+        if approved[str(run.pk)] or rejected[str(run.pk)]
+    ]
+    return found[:last]

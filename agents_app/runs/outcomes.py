@@ -51,25 +51,21 @@ def proposal_outcomes(run: AgentRun, layers: Layers) -> Mapping[str, ProposalOut
         if isinstance(runs, list) and str(run.pk) in runs and isinstance(paths, list):
             own = {str(path) for path in paths if path in staged}
             rejected = rejected | own if name in _REJECTED else rejected - own
-    return {path: _outcome(path, run, layers, accepted, rejected) for path in staged}
-
-
-def _outcome(
-    path: str,
-    run: AgentRun,
-    layers: Layers,
-    accepted: Mapping[str, bool],
-    rejected: set[str],
-) -> ProposalOutcome:
-    if _is_pending(layers.ai_review, path, run):
-        return ProposalOutcome.WAITING
-    if _is_pending(layers.review, path, run):
-        return ProposalOutcome.SUBMITTED
-    if run.reverted_at is not None:
-        return ProposalOutcome.TAKEN_BACK
-    if path in accepted:
-        return ProposalOutcome.EDITED if accepted[path] else ProposalOutcome.ACCEPTED
-    return ProposalOutcome.REJECTED if path in rejected else ProposalOutcome.GONE
+    found: dict[str, ProposalOutcome] = {}
+    for path in staged:
+        if _is_pending(layers.ai_review, path, run):
+            found[path] = ProposalOutcome.WAITING
+        elif _is_pending(layers.review, path, run):
+            found[path] = ProposalOutcome.SUBMITTED
+        elif run.reverted_at is not None:
+            found[path] = ProposalOutcome.TAKEN_BACK
+        elif path in accepted:
+            is_edited = accepted[path]
+            found[path] = ProposalOutcome.EDITED if is_edited else ProposalOutcome.ACCEPTED
+        else:
+            is_rejected = path in rejected
+            found[path] = ProposalOutcome.REJECTED if is_rejected else ProposalOutcome.GONE
+    return found
 
 
 def _is_pending(view: LayerView, path: str, run: AgentRun) -> bool:

@@ -56,7 +56,14 @@ def call_tool(
     call = _LoggedCall(tool=name, principal=principal.id)
     try:
         with followed_by(follower) if follower else nullcontext():
-            body = _run_tool(principal, name, raw, call)
+            check_cancelled()
+            count_call(principal, get_tool(name))
+            call.actor = actor_for(principal)
+            tool = calling.find_tool(name)
+            require_use(principal, call.actor, tool)
+            arguments = parse_arguments(tool, raw)
+            call.agent_id = str(getattr(arguments, "agent_id", None) or "")
+            body = calling.call(tool, call.actor, arguments).body
         # Read back, so that the structured content is exactly the JSON of the text.
         result = wire.CallToolResult(
             content=[wire.TextContent(type="text", text=body.decode())],
@@ -100,18 +107,6 @@ def log_unknown(principal: Principal, name: str, raw: Mapping[str, Any]) -> None
     except TooManyCalls as error:
         code = error.code
     log_refused(principal, name, raw, code)
-
-
-def _run_tool(principal: Principal, name: str, raw: Mapping[str, Any], call: _LoggedCall) -> bytes:
-    check_cancelled()
-    count_call(principal, get_tool(name))
-    actor = actor_for(principal)
-    call.actor = actor
-    tool = calling.find_tool(name)
-    require_use(principal, actor, tool)
-    arguments = parse_arguments(tool, raw)
-    call.agent_id = str(getattr(arguments, "agent_id", None) or "")
-    return calling.call(tool, actor, arguments).body
 
 
 def _error_result(

@@ -91,7 +91,7 @@ def test_what_came_of_it_is_said(
     error = "No key." if status == RunStatus.FAILED else ""
     run = AgentRun(status=status, staged=staged, error=error)
 
-    assert tools._note(run, applies=applies) == note
+    assert tools.describe_outcome(run, applies=applies) == note
 
 
 @pytest.mark.parametrize(

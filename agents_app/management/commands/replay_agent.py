@@ -45,17 +45,32 @@ class Command(BaseCommand):
             raise CommandError(f"No agent is named {options['agent']!r}.")
         if not 0 < options["last"] <= _LAST_MOST:
             raise CommandError(f"--last is a number from 1 to {_LAST_MOST}.")
-        who, answering = _answering(agent, options["model"], options["recorded"])
+        recorded: Path | None = options["recorded"]
+        if recorded is None:
+            try:
+                choice = chosen(agent, options["model"])
+            except ProviderError as error:
+                raise CommandError(str(error)) from None
+            who, answering = f"{choice.provider}:{choice.model}", by_asking(agent, choice)
+        else:
+            # One answer a line: `{"runId", "answer"}`.
+            try:
+                lines = recorded.read_text(encoding="utf-8").splitlines()
+                rows = [json.loads(line) for line in lines if line]
+                answers = {str(row["runId"]): dict(row["answer"]) for row in rows}
+            except (OSError, ValueError, TypeError, KeyError) as error:
+                raise CommandError(f"{recorded} is no record of answers: {error}") from None
+            who, answering = f"the record {recorded.name}", from_recorded(answers)
         done = self._replay(agent, options["last"], answering)
         if options["record"] is not None:
-            rows = [
+            written = [
                 json.dumps({"runId": str(item.run.pk), "answer": item.answer}, ensure_ascii=False)
                 for item in done
                 if item.answer is not None
             ]
             path: Path = options["record"]
             try:
-                path.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+                path.write_text("".join(f"{row}\n" for row in written), encoding="utf-8")
             except OSError as error:
                 raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
         figures = {"agent": agent.id, "answeredBy": who, **_figures(done)}
@@ -80,23 +95,6 @@ class Command(BaseCommand):
         except KeyboardInterrupt:
             self.stderr.write(f"Stopped after {len(done)} of {len(decided)}.")
         return done
-
-
-def _answering(agent: AgentDefinition, model: str, recorded: Path | None) -> tuple[str, Answering]:
-    if recorded is not None:
-        # One answer a line: `{"runId", "answer"}`.
-        try:
-            lines = recorded.read_text(encoding="utf-8").splitlines()
-            rows = [json.loads(line) for line in lines if line]
-            answers = {str(row["runId"]): dict(row["answer"]) for row in rows}
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            raise CommandError(f"{recorded} is no record of answers: {error}") from None
-        return f"the record {recorded.name}", from_recorded(answers)
-    try:
-        choice = chosen(agent, model)
-    except ProviderError as error:
-        raise CommandError(str(error)) from None
-    return f"{choice.provider}:{choice.model}", by_asking(agent, choice)
 
 
 def _figures(done: Sequence[ReplayedRun]) -> dict[str, Any]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from agents_app.providers.demo.asking import called
 from agents_app.providers.demo.texts import LABEL, NOTE, Values, clean, section, shorten
 from agents_app.providers.port import Toolbox
-from core.json import Json, JsonObject
+from core.json import JsonObject
 
 _WORD: Final = re.compile(r"\w{4,}")
 _SEARCHES: Final = 3
@@ -51,7 +51,10 @@ def _picture(subject: str, passed: frozenset[str], tools: Toolbox) -> tuple[str,
     words = sorted(dict.fromkeys(_WORD.findall(subject)), key=len, reverse=True)
     searches = [subject[:200]] if subject else []
     for query in searches + words[: _SEARCHES - 1]:
-        for item in _found(called(tools, "search_media", {"q": query})):
+        items = called(tools, "search_media", {"q": query}).get("items")
+        for item in items if isinstance(items, Sequence) and not isinstance(items, str) else ():
+            if not isinstance(item, Mapping) or not str(item.get("mime", "")).startswith("image/"):
+                continue
             id_ = item.get("id")
             if isinstance(id_, str) and id_ not in passed:
                 name = clean(item.get("altText")) or clean(item.get("filename"))
@@ -62,13 +65,3 @@ def _picture(subject: str, passed: frozenset[str], tools: Toolbox) -> tuple[str,
     if isinstance(id_, str):
         return id_, f"Made a placeholder picture, for nothing in the library fits. {NOTE}"
     return "", f"{LABEL} found no picture and could make none."
-
-
-def _found(answer: Values) -> Iterator[Mapping[str, Json]]:
-    """The pictures in what a search answered."""
-    items = answer.get("items")
-    if isinstance(items, str) or not isinstance(items, Sequence):
-        return
-    for item in items:
-        if isinstance(item, Mapping) and str(item.get("mime", "")).startswith("image/"):
-            yield item
