@@ -68,7 +68,7 @@ APPROVED: Final = OpenApiExample(
 )
 
 
-class StagedModuleInput(TypedDict, total=False):
+class StagedModule(TypedDict, total=False):
     """What to stage of a module."""
 
     postModuleId: Required[UUID]
@@ -81,7 +81,7 @@ class ReviewInput(PostFields, total=False):
     """What to stage in Review; what is absent stays as it is there."""
 
     title: Annotated[str, Field(min_length=1, max_length=TITLE_MAX)]
-    modules: list[StagedModuleInput]
+    modules: list[StagedModule]
     version: Index | None
 
 

@@ -59,7 +59,7 @@ class StagedResult(Authored):
     staged: list[str]
 
 
-class StagedModule(StagedResult):
+class StagedModuleResult(StagedResult):
     post_module_id: str
 
 
