@@ -39,7 +39,7 @@ MODULES: Final = """
 """
 DRAFTS: Final = """
     SELECT d.post_id, d.layer, d.version, d.updated_at, d.updated_by_id, u.username
-    FROM content_draft d LEFT JOIN accounts_user u ON u.id = d.updated_by_id
+    FROM content_draft d LEFT JOIN proofroom_accounts_user u ON u.id = d.updated_by_id
     WHERE d.post_id = ANY(%s) AND NOT d.is_empty
 """
 POST: Final = f"""
@@ -47,7 +47,7 @@ POST: Final = f"""
         p.custom_fields::text, p.robots_json::text, p.jsonld_overrides::text,
         p.translation_group, p.author_id, u.username, p.is_placeholder,
         p.variation_of_id, p.variation, p.variation_weight, p.variation_running
-    FROM content_post p LEFT JOIN accounts_user u ON u.id = p.author_id
+    FROM content_post p LEFT JOIN proofroom_accounts_user u ON u.id = p.author_id
     WHERE p.id = %s AND deleted_at IS NULL
 """  # noqa: S608
 TERMS: Final = "SELECT term_id FROM post_taxonomy_terms WHERE post_id = %s ORDER BY term_id"

@@ -66,7 +66,7 @@ def measure(url: str, sizes: Sequence[int]) -> list[Found]:
 def _fill(begin: int, end: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_POSTS, [begin, end - 1])
-        cursor.execute("UPDATE core_contentversion SET number = number + 1")
+        cursor.execute("UPDATE proofroom_core_contentversion SET number = number + 1")
         cursor.execute("VACUUM ANALYZE content_post")
 
 

@@ -146,7 +146,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 # The form of a post with hundreds of modules has thousands of fields.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
 
-AUTH_USER_MODEL = "accounts.User"
+AUTH_USER_MODEL = "proofroom_accounts.User"
 AUTHENTICATION_BACKENDS = ["proofroom.accounts.backends.RoleBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}

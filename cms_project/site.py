@@ -21,8 +21,8 @@ _ORDER = {
     "agents_app": 2,
     "mcp_bridge": 2,
     "media": 3,
-    "accounts": 4,
-    "core": 5,
+    "proofroom_accounts": 4,
+    "proofroom_core": 5,
 }
 _NAMES = {
     "AgentBatch": gettext_lazy("Batches"),

@@ -79,7 +79,7 @@ def tiles(request: HttpRequest, counts: Counter[str]) -> list[CountTile]:
         found.append(_tile(_("Failed runs"), counts["runs"], address, "problem", note))
     if may(request, "webhooks.manage"):
         asked = {"status__exact": "failed", "finished_at__gte": since}
-        address = _list("webhooks_delivery", asked)
+        address = _list("proofroom_webhooks_delivery", asked)
         number = counts["deliveries"]
         found.append(_tile(_("Failed deliveries"), number, address, "problem", note))
     return found

@@ -5,7 +5,7 @@ from django.apps import AppConfig
 
 class AccountsConfig(AppConfig):
     name = "proofroom.accounts"
-    label = "accounts"
+    label = "proofroom_accounts"
     verbose_name = "People"
     default_auto_field = "django.db.models.BigAutoField"
 

@@ -6,7 +6,7 @@ from django.db.models.signals import post_migrate, pre_migrate
 
 class CoreConfig(AppConfig):
     name = "proofroom.core"
-    label = "core"
+    label = "proofroom_core"
     verbose_name = "System"
     default_auto_field = "django.db.models.BigAutoField"
 

@@ -5,7 +5,7 @@ from django.apps import AppConfig
 
 class WebhooksConfig(AppConfig):
     name = "proofroom.webhooks"
-    label = "webhooks"
+    label = "proofroom_webhooks"
     verbose_name = "Webhooks"
     default_auto_field = "django.db.models.BigAutoField"
 

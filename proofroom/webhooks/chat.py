@@ -173,7 +173,7 @@ def url_of(event: Event) -> str:
     post_id, query = str(event.post_id), ""
     arguments: list[str] = []
     if event.name == "webhook.disabled":
-        page = "webhooks_webhook_changelist"
+        page = "proofroom_webhooks_webhook_changelist"
     elif event.name in BUDGET_SENTENCES:
         page = "agents_app_aisettings_changelist"
     elif event.post_id is None or event.name in ("post.deleted", "post.purged"):

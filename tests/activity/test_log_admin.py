@@ -20,7 +20,7 @@ from tests.activity.chain import happened
 from tests.api_client import ApiClient
 
 pytestmark = pytest.mark.django_db
-LIST = "/admin/core/event/"
+LIST = "/admin/proofroom_core/event/"
 
 
 def page(path: str = LIST, role: str = "admin", status: int = 200) -> str:
@@ -89,7 +89,9 @@ def test_the_way_back_is_called_as_the_list_is() -> None:
     happened(1)
     event = Event.objects.get()
 
-    assert '<a href="/admin/core/event/">Activity log</a>' in page(f"{LIST}{event.pk}/change/")
+    assert '<a href="/admin/proofroom_core/event/">Activity log</a>' in page(
+        f"{LIST}{event.pk}/change/"
+    )
     assert "&rsaquo; Activity log</div>" in page()
 
 

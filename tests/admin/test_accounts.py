@@ -13,7 +13,7 @@ from tests.admin.pages import fields
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
-LIST = "/admin/accounts/user/"
+LIST = "/admin/proofroom_accounts/user/"
 
 
 def address(user: User) -> str:

@@ -16,8 +16,8 @@ from tests import make
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
-LIST = "/admin/webhooks/webhook/"
-DELIVERIES = "/admin/webhooks/delivery/"
+LIST = "/admin/proofroom_webhooks/webhook/"
+DELIVERIES = "/admin/proofroom_webhooks/delivery/"
 
 
 @pytest.fixture

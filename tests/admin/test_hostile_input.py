@@ -24,7 +24,7 @@ def admin() -> Client:
 def test_nul_in_an_address_is_400(admin: Client, query: str) -> None:
     assert admin.get("/admin/content/post/").status_code == 200
     assert admin.get(f"/admin/content/post/?{query}").status_code == 400
-    assert admin.get(f"/admin/accounts/user/?{query}").status_code == 400
+    assert admin.get(f"/admin/proofroom_accounts/user/?{query}").status_code == 400
 
 
 def test_nul_in_a_form_is_400_and_changes_nothing(admin: Client) -> None:

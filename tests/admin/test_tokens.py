@@ -16,7 +16,7 @@ from tests.accounts.bearer import program, token_of
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
-LIST = "/admin/accounts/apitoken/"
+LIST = "/admin/proofroom_accounts/apitoken/"
 
 
 def typed(**given: Any) -> dict[str, Any]:

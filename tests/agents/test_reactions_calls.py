@@ -56,7 +56,10 @@ def test_a_delivery_is_sent_again_from_its_page(
         run = ended()
     delivery = Delivery.objects.get()
     admin = ApiClient("admin")
-    for page in ("/admin/webhooks/delivery/", f"/admin/webhooks/delivery/{delivery.pk}/change/"):
+    for page in (
+        "/admin/proofroom_webhooks/delivery/",
+        f"/admin/proofroom_webhooks/delivery/{delivery.pk}/change/",
+    ):
         assert "Reaction 1 of reactor" in admin.get(page).content.decode()
 
     with run_on_commit():

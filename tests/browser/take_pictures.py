@@ -89,7 +89,7 @@ def test_every_page(open_page: Any, look: str) -> None:
         "batch-take-back": f"/admin/agents_app/agentbatch/{batch.pk}/revert/",
         "agents": "/admin/agents_app/agentswitch/",
         "agent": "/admin/agents_app/agentswitch/illustrator/change/",
-        "users": "/admin/accounts/user/",
+        "users": "/admin/proofroom_accounts/user/",
     }.items():
         page.goto(address)
         keep(page, Path(os.environ["SCREENSHOTS"]) / f"{name}-{look}.png", whole=True)

@@ -84,7 +84,7 @@ def test_what_failed_and_who_may_not(open_page: Any) -> None:
     page = open_page("admin", **LOOKS["light"])
     page.goto(f"/admin/agents_app/agentrun/{run.pk}/change/")
     taken(page, "run-failed")
-    page.goto(f"/admin/webhooks/delivery/{delivery.pk}/change/")
+    page.goto(f"/admin/proofroom_webhooks/delivery/{delivery.pk}/change/")
     taken(page, "delivery-failed")
     page.goto("/admin/content/post/?q=nothing-has-this")
     taken(page, "posts-nothing-found")
@@ -102,7 +102,7 @@ def _without_errors_of_the_page(open_page: Any) -> None:
     editor.route(
         "**/accounts/user/", lambda route: route.fulfill(response=route.fetch(), status=200)
     )
-    editor.goto("/admin/accounts/user/")
+    editor.goto("/admin/proofroom_accounts/user/")
     taken(editor, "no-permission")
 
 

@@ -107,7 +107,14 @@ def test_revisions_on_a_phone_and_lists_on_a_laptop_need_no_scrolling_sideways(
 
     for width, addresses in (
         (390, [f"/admin/content/post/{post.pk}/revisions/"]),
-        (1280, ["/admin/agents_app/agentrun/", "/admin/accounts/user/", "/admin/content/post/"]),
+        (
+            1280,
+            [
+                "/admin/agents_app/agentrun/",
+                "/admin/proofroom_accounts/user/",
+                "/admin/content/post/",
+            ],
+        ),
     ):
         page = open_page("admin", width=width)
         for address in addresses:

@@ -61,7 +61,9 @@ def test_the_content_version_is_the_last_that_is_locked() -> None:
     assert answer["tables"] == {"posts": 1, "global_modules": 1}
     statements = [query["sql"] for query in caught]
     raised = [
-        n for n, sql in enumerate(statements) if sql.startswith('UPDATE "core_contentversion"')
+        n
+        for n, sql in enumerate(statements)
+        if sql.startswith('UPDATE "proofroom_core_contentversion"')
     ]
     words = [n for n, sql in enumerate(statements) if '"content_searchentry' in sql]
     assert len(raised) == 1

@@ -76,7 +76,7 @@ PAYLOADS: Final = (
     "'",
     "' OR '1'='1",
     "1; DROP TABLE content_post; --",
-    "') UNION SELECT password FROM accounts_user --",
+    "') UNION SELECT password FROM proofroom_accounts_user --",
     '"; DELETE FROM content_post; --',
     "$.a[*] ? (@ like_regex \".*\")",
     "a'::jsonb->>'b",

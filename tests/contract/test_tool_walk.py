@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_commands")]
 ROLES: Final = ("admin", "editor", "translator", "ai_agent")
 ALL: Final = frozenset(ROLES)
 STAGERS: Final = frozenset({"admin", "editor", "ai_agent"})
-LOGS: Final = {"core.Event", "mcp_bridge.McpCall"}
+LOGS: Final = {"proofroom_core.Event", "mcp_bridge.McpCall"}
 
 # Who the contract lets through, and arguments that fit.
 TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 CANARY: Final = "Zanzibarcanary"
 WORD: Final = "palmyraword"
 """Another word of it, to search for: what was searched for is shown again."""
-OF_WHAT_PEOPLE_DID: Final = ("core/event/", "/api/activity")
+OF_WHAT_PEOPLE_DID: Final = ("proofroom_core/event/", "/api/activity")
 """The log names every post that somebody worked on."""
 
 
@@ -106,7 +106,7 @@ def test_no_page_of_the_admin_shows_it_but_that_of_the_variations(original: Post
 
     shown = {path for path in [*pages, *posts, *searches] if holds(admin.get(path))}
 
-    assert {path for path in shown if not path.startswith("/admin/core/event/")} == set()
+    assert {path for path in shown if not path.startswith("/admin/proofroom_core/event/")} == set()
     assert holds(admin.get(f"/admin/content/post/{original.pk}/variations/"))
 
 

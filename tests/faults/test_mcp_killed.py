@@ -144,9 +144,9 @@ def assert_stored(site: Site, clients: list[Staged]) -> None:
         (logged,) = _row(database, _LOGGED)
         answered = sum(staged.answered for staged in clients)
         assert answered <= logged <= CALLS * len(clients)
-        assert _row(database, "SELECT count(*) FROM core_event WHERE name = 'mcp.called'")[0] >= (
-            answered
-        )
+        assert _row(
+            database, "SELECT count(*) FROM proofroom_core_event WHERE name = 'mcp.called'"
+        )[0] >= (answered)
 
 
 def _row(database: psycopg.Connection[Any], sql: str, *values: str) -> tuple[Any, ...]:
@@ -160,6 +160,6 @@ _DRAFT: Final = """
     WHERE post_id = %s AND layer = 'ai-review'
 """
 _SAVES: Final = (
-    "SELECT count(*) FROM core_event WHERE name = 'post.ai-review.save' AND post_id = %s"
+    "SELECT count(*) FROM proofroom_core_event WHERE name = 'post.ai-review.save' AND post_id = %s"
 )
 _LOGGED: Final = "SELECT count(*) FROM mcp_bridge_mcpcall WHERE tool = 'save_post_ai_review' AND ok"

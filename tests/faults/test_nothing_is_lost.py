@@ -133,8 +133,8 @@ def kill_at_random(site: Site, made: Made, ended: threading.Event) -> None:
 
 def wait_until_told(database: psycopg.Connection[Any], site: Site, seconds: float = 120) -> None:
     waiting = (
-        "SELECT (SELECT count(*) FROM core_event WHERE dispatched_at IS NULL),"
-        " (SELECT count(*) FROM webhooks_delivery WHERE status IN ('pending', 'sending'))"
+        "SELECT (SELECT count(*) FROM proofroom_core_event WHERE dispatched_at IS NULL),"
+        " (SELECT count(*) FROM proofroom_webhooks_delivery WHERE status IN ('pending', 'sending'))"
     )
     until = time.monotonic() + seconds
     while (left := database.execute(waiting).fetchone()) != (0, 0):
@@ -146,7 +146,7 @@ def wait_until_told(database: psycopg.Connection[Any], site: Site, seconds: floa
 
 def events_of(database: psycopg.Connection[Any]) -> list[Row]:
     found = database.execute(
-        "SELECT id, uid::text, name, post_id, payload FROM core_event WHERE name = ANY(%s) ORDER BY id",
+        "SELECT id, uid::text, name, post_id, payload FROM proofroom_core_event WHERE name = ANY(%s) ORDER BY id",
         [KINDS],
     )
     return [Row(*row) for row in found]
@@ -205,5 +205,7 @@ def assert_each_change_has_its_events(
 
 
 def assert_each_event_has_one_delivery(rows: list[Row], database: psycopg.Connection[Any]) -> None:
-    found = database.execute("SELECT event_id, status FROM webhooks_delivery ORDER BY event_id")
+    found = database.execute(
+        "SELECT event_id, status FROM proofroom_webhooks_delivery ORDER BY event_id"
+    )
     assert found.fetchall() == [(row.id, "succeeded") for row in rows]

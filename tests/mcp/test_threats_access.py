@@ -72,7 +72,7 @@ def test_threat_41_no_answer_log_or_event_holds_a_credential(
 ) -> None:
     environment(mcp_auth_token=STATIC)
     said: list[str] = []
-    for logger in ("mcp", "mcp_bridge", "accounts"):
+    for logger in ("mcp", "mcp_bridge", "proofroom.accounts"):
         caplog.set_level(logging.DEBUG, logger=logger)
     with caplog.at_level(logging.INFO):
         token, secret = token_of(make.user("editor"), diagnostics=True)

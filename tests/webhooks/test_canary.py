@@ -54,9 +54,9 @@ def addresses(row: Webhook) -> list[str]:
         *sorted(pages - {"/admin/logout/"}),
         f"/api/webhooks/{row.pk}",
         f"/api/webhook-deliveries/{delivery.pk}",
-        f"/admin/webhooks/webhook/{row.pk}/change/",
-        f"/admin/webhooks/webhook/{row.pk}/delete/",
-        f"/admin/webhooks/delivery/{delivery.pk}/change/",
+        f"/admin/proofroom_webhooks/webhook/{row.pk}/change/",
+        f"/admin/proofroom_webhooks/webhook/{row.pk}/delete/",
+        f"/admin/proofroom_webhooks/delivery/{delivery.pk}/change/",
         "/api/schema/",
     ]
 

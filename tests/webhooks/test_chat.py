@@ -114,8 +114,8 @@ def test_a_chat_that_fails_is_told_again_and_its_address_is_nowhere(chat: Receiv
     assert sending.state_of(event)[0] == "succeeded"
     row = Delivery.objects.get()
     client = ApiClient("admin")
-    page = client.get(f"/admin/webhooks/delivery/{row.pk}/change/").content.decode()
-    shown = client.get("/admin/webhooks/workflowswitch/").content.decode()
+    page = client.get(f"/admin/proofroom_webhooks/delivery/{row.pk}/change/").content.decode()
+    shown = client.get("/admin/proofroom_webhooks/workflowswitch/").content.decode()
     answer = str(client.read(f"/api/webhook-deliveries/{row.pk}"))
     stored = repr([list(Attempt.objects.values()), list(Delivery.objects.values())])
     assert "Notices go to 127.0.0.1." in shown
@@ -197,7 +197,7 @@ def test_a_webhook_that_was_switched_off_is_told_by_name() -> None:
 
     assert sentence_of(event) == (
         "The webhook “Search ‹index›” is switched off, because its address failed for a day: "
-        f"{SITE}/admin/webhooks/webhook/"
+        f"{SITE}/admin/proofroom_webhooks/webhook/"
     )
 
 
@@ -225,13 +225,13 @@ def test_it_works(chat: Receiver, run_on_commit: RunOnCommit) -> None:
     token = {"csrfmiddlewaretoken": client.cookies["csrftoken"].value}
 
     with run_on_commit():
-        response = client.post("/admin/webhooks/workflowswitch/chat/test/", token)
+        response = client.post("/admin/proofroom_webhooks/workflowswitch/chat/test/", token)
 
     [seen] = chat.at(PATH)
     assert seen.json() == {"text": "It works: admin tried out the notices."}
     row = Delivery.objects.get()
     assert (row.status, row.event_name) == ("succeeded", "chat.test")
-    assert response["Location"] == f"/admin/webhooks/delivery/{row.pk}/change/"
+    assert response["Location"] == f"/admin/proofroom_webhooks/delivery/{row.pk}/change/"
 
 
 def test_a_test_needs_a_chat_and_somebody_who_may(env: Any) -> None:

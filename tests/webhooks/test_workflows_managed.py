@@ -27,7 +27,7 @@ from tests.webhooks import sending
 from tests.webhooks.workflows import write
 
 pytestmark = pytest.mark.django_db
-LIST = "/admin/webhooks/workflowswitch/"
+LIST = "/admin/proofroom_webhooks/workflowswitch/"
 
 
 def published() -> Event:
@@ -278,8 +278,10 @@ def test_the_admin_switches_tests_and_shows_runs(
     assert "Managed is on." in switched.content.decode()
     assert len(receiver.at("/managed")) == 1
     run = Delivery.objects.get()
-    assert tried["Location"] == f"/admin/webhooks/delivery/{run.pk}/change/"
-    assert f'<a href="/admin/webhooks/delivery/{run.pk}/change/">Workflow tested</a>' in page
+    assert tried["Location"] == f"/admin/proofroom_webhooks/delivery/{run.pk}/change/"
+    assert (
+        f'<a href="/admin/proofroom_webhooks/delivery/{run.pk}/change/">Workflow tested</a>' in page
+    )
     assert ">Switch off</button>" in page
     assert "data.a does not exist" in page
     assert "&lt;b&gt;" in page

@@ -32,23 +32,23 @@ PAGES = (
     "/admin/forms/formdefinition/",
     "/admin/content/urlpattern/",
     "/admin/seo/redirect/",
-    "/admin/webhooks/webhook/add/",
-    "/admin/accounts/user/",
-    "/admin/accounts/apitoken/add/",
-    "/admin/core/event/",
+    "/admin/proofroom_webhooks/webhook/add/",
+    "/admin/proofroom_accounts/user/",
+    "/admin/proofroom_accounts/apitoken/add/",
+    "/admin/proofroom_core/event/",
 )
 CHOICES = {
-    "/admin/accounts/user/add/": ("Redaktion", "Editor"),
-    "/admin/accounts/apitoken/": ("gültig", "active"),
+    "/admin/proofroom_accounts/user/add/": ("Redaktion", "Editor"),
+    "/admin/proofroom_accounts/apitoken/": ("gültig", "active"),
     "/admin/content/feedback/{note}/change/": ("Formulierung", "Copy"),
     "/admin/content/moduleinstance/add/": ("Hinweiskasten", "Callout"),
     "/admin/content/post/{post}/change/": ("Archiviert", "Archived"),
     "/admin/content/post/{post}/revisions/": ("bearbeitet", "edited"),
     "/admin/content/replacement/add/": ("Beiträge", "Posts"),
     "/admin/content/term/?taxonomy=topics": ("Themen", "Topics"),
-    "/admin/core/event/": ("MCP-Tokens", "Mcp_token"),
+    "/admin/proofroom_core/event/": ("MCP-Tokens", "Mcp_token"),
     "/admin/seo/redirect/import/": ("5.000", "5,000"),
-    "/admin/webhooks/webhook/add/": ("Beitrag angelegt", "Post created"),
+    "/admin/proofroom_webhooks/webhook/add/": ("Beitrag angelegt", "Post created"),
 }
 """Words that pages take from definitions and rows: what has to be there, and what not."""
 TEXT = re.compile(r">([^<>]+)<")
@@ -87,7 +87,9 @@ def test_rules_of_services_are_said_in_german_where_people_read_them() -> None:
     client = ApiClient("admin")
     fields = {"name": "", "url": "nowhere", "events": []}
 
-    answer = client.send_form("POST", "/admin/webhooks/webhook/add/", fields, headers=GERMAN)
+    answer = client.send_form(
+        "POST", "/admin/proofroom_webhooks/webhook/add/", fields, headers=GERMAN
+    )
 
     assert answer.status_code == 422
     assert "Dieses Feld ist zwingend erforderlich." in answer.content.decode()

@@ -50,7 +50,7 @@ def story_context(request: HttpRequest, run: AgentRun) -> dict[str, Any]:
         (
             row,
             outcome_of(row),
-            reverse("admin:webhooks_delivery_change", args=[row.delivery_id])
+            reverse("admin:proofroom_webhooks_delivery_change", args=[row.delivery_id])
             if row.delivery_id is not None and may_see_calls
             else "",
         )

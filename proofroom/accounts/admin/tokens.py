@@ -51,7 +51,7 @@ class ApiTokenAdmin(AccountTokenAdmin[ApiToken]):
     list_title = gettext_lazy("API tokens")
     add_title = gettext_lazy("New API token")
     add_form = NewTokenForm
-    page_template = "admin/accounts/api_token.html"
+    page_template = "admin/proofroom_accounts/api_token.html"
 
     def make(self, typed: dict[str, Any], actor: Actor) -> tuple[ApiToken, str]:
         return create_token(

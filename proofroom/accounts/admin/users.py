@@ -117,7 +117,7 @@ class UserAdmin(FormAdmin[User]):
         messages.success(
             request, _("%(username)s can log in now.") % {"username": form.cleaned_data["username"]}
         )
-        return HttpResponseRedirect(reverse("admin:accounts_user_changelist"))
+        return HttpResponseRedirect(reverse("admin:proofroom_accounts_user_changelist"))
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         return may(request, "users.manage")
@@ -147,7 +147,7 @@ class UserAdmin(FormAdmin[User]):
             "password_form": None if user.role == Role.AI_AGENT else password_form,
         }
         page = form_page(
-            request, "admin/accounts/user.html", User, context, title=str(user), form=form
+            request, "admin/proofroom_accounts/user.html", User, context, title=str(user), form=form
         )
         if password_form.errors:
             page.status_code = 422

@@ -133,10 +133,16 @@ class EventAdmin(PermittedAdmin[Event]):
             return self.admin_site.admin_view(view)
 
         own = [
-            path("<int:event_id>/change/", wrap(show), name="core_event_change"),
-            path("<int:event_id>/tell-again/", wrap(tell_again), name="core_event_tell_again"),
+            path("<int:event_id>/change/", wrap(show), name="proofroom_core_event_change"),
+            path(
+                "<int:event_id>/tell-again/",
+                wrap(tell_again),
+                name="proofroom_core_event_tell_again",
+            ),
         ]
-        listed = [url for url in super().get_urls() if url.name == "core_event_changelist"]
+        listed = [
+            url for url in super().get_urls() if url.name == "proofroom_core_event_changelist"
+        ]
         return own + listed
 
 
@@ -170,7 +176,7 @@ def show(request: HttpRequest, event_id: int) -> TemplateResponse:
         "is_given_up": event.dispatched_at is None and event.attempts >= outbox.MAX_ATTEMPTS,
     }
     title = gettext("Entry %(pk)s") % {"pk": event.pk}
-    return form_page(request, "admin/core/event/entry.html", Event, context, title=title)
+    return form_page(request, "admin/proofroom_core/event/entry.html", Event, context, title=title)
 
 
 @require_POST
@@ -183,7 +189,7 @@ def tell_again(request: HttpRequest, event_id: int) -> HttpResponse:
             messages.success(request, gettext("It is told again."))
         else:
             messages.warning(request, gettext("It is not given up, so nothing was done."))
-    return HttpResponseRedirect(reverse("admin:core_event_changelist"))
+    return HttpResponseRedirect(reverse("admin:proofroom_core_event_changelist"))
 
 
 def _entry(event: Event) -> JsonObject:

@@ -67,7 +67,7 @@ def tabs(request: HttpRequest, post: Post, layers: Layers) -> list[PostTab]:
         *more_tabs(request, post),
     ]
     if may(request, "settings.manage"):
-        log = reverse("admin:core_event_changelist")
+        log = reverse("admin:proofroom_core_event_changelist")
         found.append(PostTab("log", _("Log"), f"{log}?post={post.pk}"))
     if post.status == Status.PUBLISHED:
         found.append(PostTab("site", _("View on site"), post.path))

@@ -120,10 +120,20 @@ class DeliveryAdmin(PermittedAdmin[Delivery]):
             return self.admin_site.admin_view(view)
 
         own = [
-            path("<uuid:delivery_id>/change/", wrap(show), name="webhooks_delivery_change"),
-            path("<uuid:delivery_id>/replay/", wrap(replay), name="webhooks_delivery_replay"),
+            path(
+                "<uuid:delivery_id>/change/", wrap(show), name="proofroom_webhooks_delivery_change"
+            ),
+            path(
+                "<uuid:delivery_id>/replay/",
+                wrap(replay),
+                name="proofroom_webhooks_delivery_replay",
+            ),
         ]
-        listed = [url for url in super().get_urls() if url.name == "webhooks_delivery_changelist"]
+        listed = [
+            url
+            for url in super().get_urls()
+            if url.name == "proofroom_webhooks_delivery_changelist"
+        ]
         return own + listed
 
 
@@ -167,7 +177,9 @@ def show(request: HttpRequest, delivery_id: UUID) -> TemplateResponse:
         "waits_for": find_blocking_delivery(row),
     }
     title = f"{kind_label(row.event_name)}: {row.get_status_display().lower()}"
-    return form_page(request, "admin/webhooks/delivery.html", Delivery, context, title=title)
+    return form_page(
+        request, "admin/proofroom_webhooks/delivery.html", Delivery, context, title=title
+    )
 
 
 @require_POST
@@ -178,4 +190,6 @@ def replay(request: HttpRequest, delivery_id: UUID) -> HttpResponse:
     with refusals_as_messages(request):
         replay_delivery(delivery_id=delivery_id, actor=actor_of(request))
         messages.success(request, gettext("It is sent again."))
-    return HttpResponseRedirect(reverse("admin:webhooks_delivery_change", args=[delivery_id]))
+    return HttpResponseRedirect(
+        reverse("admin:proofroom_webhooks_delivery_change", args=[delivery_id])
+    )

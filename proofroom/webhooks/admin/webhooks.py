@@ -42,7 +42,7 @@ from proofroom.webhooks.services.webhooks import (
 )
 from proofroom.webhooks.signing import keys_of
 
-CHANGE_PAGE = "admin:webhooks_webhook_change"
+CHANGE_PAGE = "admin:proofroom_webhooks_webhook_change"
 
 
 class WebhookForm(InputForm):
@@ -191,7 +191,9 @@ class WebhookAdmin(EditAdmin[Webhook]):
         def own(name: str, view: Callable[..., Any]) -> URLPattern:
             wrapped = self.admin_site.admin_view(view)
             return path(
-                f"<uuid:webhook_id>/{name}/", wrapped, name=f"webhooks_webhook_{view.__name__}"
+                f"<uuid:webhook_id>/{name}/",
+                wrapped,
+                name=f"proofroom_webhooks_webhook_{view.__name__}",
             )
 
         return [
@@ -267,9 +269,9 @@ def webhook_page(
         "deliveries": [
             (one, badge_of(one.status)) for one in row.deliveries.order_by("-created_at")[:5]
         ],
-        "delete_url": reverse("admin:webhooks_webhook_delete", args=[row.pk]),
+        "delete_url": reverse("admin:proofroom_webhooks_webhook_delete", args=[row.pk]),
     }
-    template = "admin/webhooks/webhook.html"
+    template = "admin/proofroom_webhooks/webhook.html"
     return form_page(request, template, Webhook, context, title=row.name, form=form)
 
 
@@ -280,7 +282,7 @@ def test(request: HttpRequest, webhook_id: object) -> HttpResponse:
     require(request, "webhooks.manage")
     row: Delivery = test_webhook(webhook_id=str(webhook_id), actor=actor_of(request))
     messages.success(request, _("A test is under way."))
-    return HttpResponseRedirect(reverse("admin:webhooks_delivery_change", args=[row.pk]))
+    return HttpResponseRedirect(reverse("admin:proofroom_webhooks_delivery_change", args=[row.pk]))
 
 
 @require_POST

@@ -34,8 +34,8 @@ from proofroom.webhooks.services.test_calls import test_chat
 from proofroom.webhooks.services.workflows import find_workflow, switch_workflow, test_workflow
 
 PERMISSION = "webhooks.manage"
-LIST_PAGE = "admin:webhooks_workflowswitch_changelist"
-WORKFLOW_PAGE = "admin:webhooks_workflowswitch_change"
+LIST_PAGE = "admin:proofroom_webhooks_workflowswitch_changelist"
+WORKFLOW_PAGE = "admin:proofroom_webhooks_workflowswitch_change"
 RUNS_PER_PAGE = 50
 
 
@@ -55,14 +55,14 @@ class WorkflowAdmin(PermittedAdmin[WorkflowSwitch]):
             "chat": chat_host(),
             "chat_events": [kind_label(name) for name in settings.CMS_ENV.chat_events],
         }
-        template = "admin/webhooks/workflows.html"
+        template = "admin/proofroom_webhooks/workflows.html"
         return form_page(request, template, WorkflowSwitch, context, title=_("Workflows"))
 
     def get_urls(self) -> list[URLPattern]:
         def wrap(view: Any) -> Any:
             return self.admin_site.admin_view(view)
 
-        name = "webhooks_workflowswitch"
+        name = "proofroom_webhooks_workflowswitch"
         own = [
             path("chat/test/", wrap(try_chat), name="webhooks_chat_test"),
             path("<slug:workflow_id>/change/", wrap(show), name=f"{name}_change"),
@@ -103,7 +103,7 @@ def show(request: HttpRequest, workflow_id: str) -> HttpResponse:
         "runs": [(row, badge_of(row.status)) for row in page],
         "page_obj": page,
     }
-    template = "admin/webhooks/workflow.html"
+    template = "admin/proofroom_webhooks/workflow.html"
     return form_page(request, template, WorkflowSwitch, context, title=definition.name)
 
 
@@ -166,4 +166,4 @@ def try_chat(request: HttpRequest) -> HttpResponse:
 
 def show_test(request: HttpRequest, row: Delivery) -> HttpResponse:
     messages.success(request, _("A test is under way."))
-    return HttpResponseRedirect(reverse("admin:webhooks_delivery_change", args=[row.pk]))
+    return HttpResponseRedirect(reverse("admin:proofroom_webhooks_delivery_change", args=[row.pk]))

@@ -37,7 +37,7 @@ class Delivery(models.Model):
     lane = models.CharField(max_length=120)
     # May be gone already: what was sent to it is deleted after it, in batches.
     webhook = models.ForeignKey(
-        "webhooks.Webhook",
+        "proofroom_webhooks.Webhook",
         null=True,
         on_delete=models.DO_NOTHING,
         db_constraint=False,

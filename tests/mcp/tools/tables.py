@@ -36,7 +36,7 @@ SENDING: Final = frozenset({"simulate_webhook_event"})
 # Visitors, people at work and operators see these: no tool changes a row of them.
 LIVE: Final = frozenset(
     {
-        "accounts.ApiToken", "accounts.User", "admin.LogEntry", "agents_app.AgentBatch",
+        "proofroom_accounts.ApiToken", "proofroom_accounts.User", "admin.LogEntry", "agents_app.AgentBatch",
         "agents_app.AgentSwitch", "agents_app.AiSettings", "agents_app.Budget: limits",
         "agents_app.ProviderCheck", "agents_app.StoppedChain", "analytics.AnalyticsEvent", "analytics.HeatCell",
         "analytics.HeatSheet", "analytics.PostCount", "analytics.RollUp", "analytics.SiteCount", "auth.Group",
@@ -47,9 +47,9 @@ LIVE: Final = frozenset(
         "content.RejectedChange",
         "content.ReplacedPlace", "content.Replacement", "content.Revision: live", "content.SearchEntry: live",
         "content.Term", "content.TreeMove", "content.UrlPattern", "contenttypes.ContentType",
-        "core.QueueFailure", "core.Seal", "forms.FormDefinition", "forms.FormSubmission",
+        "proofroom_core.QueueFailure", "proofroom_core.Seal", "forms.FormDefinition", "forms.FormSubmission",
         "mcp_bridge.McpToken", "media.FileCheck", "seo.Redirect", "sessions.Session",
-        "webhooks.Webhook", "webhooks.WorkflowSwitch",
+        "proofroom_webhooks.Webhook", "proofroom_webhooks.WorkflowSwitch",
     }
 )  # fmt: skip
 
@@ -74,17 +74,17 @@ MAY_CHANGE: Final = {
     "content.QueuedChange: review": SUBMITTING,
     "content.Revision: proposed": MAKING,
     "content.SearchEntry: proposed": MAKING,
-    "core.ContentVersion": MAKING | IMAGES,  # the number that caches go by
-    "core.Event": ANY,
+    "proofroom_core.ContentVersion": MAKING | IMAGES,  # the number that caches go by
+    "proofroom_core.Event": ANY,
     "mcp_bridge.McpCall": ANY,
     "media.Asset": IMAGES,
     "media.MediaReference": STAGING | IMAGES | RUNNING,
     "media.SearchEntry": IMAGES,
     "media.StoredFile": IMAGES,
     "media.VariantWork": IMAGES,
-    "webhooks.Attempt": SENDING,
-    "webhooks.Delivery": SENDING,
-    "webhooks.SenderLease": SENDING,
+    "proofroom_webhooks.Attempt": SENDING,
+    "proofroom_webhooks.Delivery": SENDING,
+    "proofroom_webhooks.SenderLease": SENDING,
 }
 
 # Of these tables one part is live, and another is not.

@@ -1,0 +1,40 @@
+"""Where each database keeps the words of search: a column of its own, or a table beside the entries."""
+
+from django.db import migrations
+
+POSTGRESQL = [
+    "ALTER TABLE media_searchentry ADD COLUMN document tsvector NOT NULL DEFAULT ''",
+    "CREATE INDEX media_search_words ON media_searchentry USING gin (document)",
+    "CREATE INDEX media_asset_categories ON media_asset USING gin (categories jsonb_path_ops)",
+]
+# The words go with their entry, whoever deletes it: nothing of it is left behind.
+SQLITE = [
+    "CREATE VIRTUAL TABLE media_searchentry_words USING fts5(a, b, c, d, tokenize = 'unicode61 remove_diacritics 0')",
+    "CREATE TRIGGER media_search_gone AFTER DELETE ON media_searchentry "
+    "BEGIN DELETE FROM media_searchentry_words WHERE rowid = old.id; END",
+]
+BACK = {
+    "postgresql": [
+        "DROP INDEX media_asset_categories",
+        "DROP INDEX media_search_words",
+        "ALTER TABLE media_searchentry DROP COLUMN document",
+    ],
+    "sqlite": ["DROP TRIGGER media_search_gone", "DROP TABLE media_searchentry_words"],
+}
+
+
+def make_words(apps, schema_editor):
+    on_postgresql = schema_editor.connection.vendor == "postgresql"
+    for statement in POSTGRESQL if on_postgresql else SQLITE:
+        schema_editor.execute(statement)
+
+
+def drop_words(apps, schema_editor):
+    for statement in BACK[schema_editor.connection.vendor]:
+        schema_editor.execute(statement)
+
+
+class Migration(migrations.Migration):
+    dependencies = [("media", "0001_initial")]
+
+    operations = [migrations.RunPython(make_words, drop_words)]
