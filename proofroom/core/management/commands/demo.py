@@ -15,7 +15,9 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.checks import run_checks
 from django.core.management import BaseCommand, CommandError, call_command, get_commands
+from django.db import DEFAULT_DB_ALIAS
 
+from proofroom.core.database.earlier_version import earlier_version_message
 from proofroom.core.process_runner import (
     Children,
     Program,
@@ -105,6 +107,8 @@ class Command(BaseCommand):
         for problem in run_checks():
             if problem.is_serious():
                 self.stderr.write(f"{problem}\n")
+        if message := earlier_version_message(DEFAULT_DB_ALIAS):
+            raise CommandError(message)
         self.stdout.write("Preparing the database ...")
         call_command("migrate", verbosity=0, interactive=False)
         # Accounts of agents are made by `migrate`; people's are what counts.
