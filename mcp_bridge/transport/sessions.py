@@ -80,7 +80,7 @@ class StreamableSessions(StreamableHTTPSessionManager):
         self._holders: dict[str, Holder] = {}
 
     def holders(self) -> set[Holder]:
-        """Who has a session."""
+        """Return the holders of the open sessions."""
         return set(self._holders.values())
 
     async def end(self, holders: Collection[Holder]) -> None:
