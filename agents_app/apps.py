@@ -7,7 +7,7 @@ from typing import Any
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
-from core import schema_changes
+from proofroom.core.database import schema_changes
 
 
 class AgentsConfig(AppConfig):
@@ -17,17 +17,22 @@ class AgentsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from accounts.services import agent_switches
-        from agents_app import tools, triggers  # noqa: F401  # two register themselves
+        from agents_app import tools  # noqa: F401  # two register themselves
         from agents_app.definitions import checks  # noqa: F401  # two register themselves
         from agents_app.definitions.switches import is_off
         from agents_app.reactions import dispatch as reactions
-        from agents_app.runs import ownership, retention, undo_log
+        from agents_app.runs import (
+            event_triggers,  # two register themselves
+            ownership,
+            retention,
+            undo_log,
+        )
         from agents_app.runs.redaction import agent_api_keys
-        from core import redaction
+        from proofroom.accounts.services import agent_switches
+        from proofroom.core import redaction
 
         redaction.secret_sources.register(agent_api_keys)
-        triggers.connect()
+        event_triggers.connect()
         reactions.connect()
         ownership.connect()
         retention.connect()

@@ -10,9 +10,9 @@ from typing_extensions import TypedDict
 
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun, RunStatus
-from content.store import iso
-from core.api.answer import Person, one_of
-from core.api.schema import UUID_TEXT
+from content.posts.post_repository import iso
+from proofroom.core.api.answer import Person, one_of
+from proofroom.core.api.schema import UUID_TEXT
 
 SCOPES: Final = [scope.value for scope in Scope]
 AgentScope = Annotated[str, one_of(SCOPES)]

@@ -2,8 +2,8 @@
 
 from django.urls import path
 
-from agents_app.progress.batches import BatchConsumer
-from agents_app.progress.hub import RunConsumer
+from agents_app.progress.batch_updates import BatchConsumer
+from agents_app.progress.run_updates import RunConsumer
 
 websocket_urlpatterns = [
     path("ws/runs/<uuid:run_id>/", RunConsumer.as_asgi(), name="ws-run"),

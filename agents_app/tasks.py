@@ -8,7 +8,7 @@ from celery import shared_task
 from django.conf import settings
 
 from agents_app.batches.lifecycle import take_back_batch, wake_waiting
-from agents_app.reactions import calls, outcomes
+from agents_app.reactions import outcomes, tool_calls
 from agents_app.runs import execution, lifecycle, retention
 from agents_app.settings import provider_checks
 
@@ -41,12 +41,12 @@ def prune_transcripts() -> int:
 
 @shared_task(name="agents_app.tasks.call_reaction")
 def call_reaction(reaction_id: int) -> None:
-    calls.call(reaction_id)
+    tool_calls.call(reaction_id)
 
 
 @shared_task(name="agents_app.tasks.sweep_reactions")
 def sweep_reactions() -> int:
-    return calls.sweep()
+    return tool_calls.sweep()
 
 
 @shared_task(name="agents_app.tasks.keep_reactions")

@@ -16,16 +16,21 @@ from agents_app.images import tools as image_tools  # noqa: F401  # they registe
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs.creation import create_run
 from agents_app.runs.lifecycle import cancel_run, find_run
-from agents_app.runs.wait import MAX_WAIT_SECONDS, wait_for_run
-from content.definitions import modules, post_types, taxonomies
-from core.actor import Actor
-from core.errors import Conflict, NotFound, invalid
-from core.json import JsonObject
-from core.tool_pages import Page, Paged, page
-from core.tools import Arguments, NoArguments, Result, tool
-from core.tools.calling import note_untrusted
-from core.tools.progress import CallCancelled, check_cancelled
+from agents_app.runs.wait_for_run import MAX_WAIT_SECONDS, wait_for_run
 from forms.queries import titles_of_forms
+from proofroom.core.actor import Actor
+from proofroom.core.errors import Conflict, NotFound, invalid
+from proofroom.core.json import JsonObject
+from proofroom.core.tools import (
+    Arguments,
+    NoArguments,
+    Result,
+    tool,
+)
+from proofroom.core.tools.call import note_untrusted
+from proofroom.core.tools.pagination import Page, Paged, page
+from proofroom.core.tools.progress import CallCancelled, check_cancelled
+from proofroom.definitions import modules, post_types, taxonomies
 
 
 class ListAgents(Paged):

@@ -7,7 +7,7 @@ from typing import Any
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
-from core import schema_changes
+from proofroom.core.database import schema_changes
 
 
 class AnalyticsConfig(AppConfig):
@@ -20,8 +20,8 @@ class AnalyticsConfig(AppConfig):
     def ready(self) -> None:
         from analytics.health import figures
         from analytics.ingest.goals import goal_reached
-        from content.site.goals import goal_listeners
-        from core import doctor
+        from proofroom.core.diagnostics import doctor
+        from proofroom.website.goals import goal_listeners
 
         goal_listeners.register(goal_reached)
         doctor.app_checks.register(("analytics", figures, "run ./run migrate first"))

@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from analytics.models import RollUp
-from analytics.rollups.adding import is_waiting
-from core.doctor import Finding
+from analytics.rollups.aggregate import is_waiting
+from proofroom.core.diagnostics.doctor import Finding
 
 LATE: Final = timedelta(minutes=10)
 _ADVICE: Final = gettext_noop(

@@ -15,15 +15,15 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils import timezone
 
-from analytics.ingest.writing import write_events
+from analytics.ingest.insert_events import write_events
 from analytics.models import AnalyticsEvent
-from content import edits
 from content.document import PostDocument
 from content.models import Post, PostModule
-from content.services.edit import edit_post
-from content.services.vary import create_variation
-from core.actor import Actor
-from core.json import JsonObject
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from content.variations.services import create_variation
+from proofroom.core.actor import Actor
+from proofroom.core.json import JsonObject
 
 DAYS: Final = 40
 TESTED_DAYS: Final = 21
@@ -76,7 +76,7 @@ def _start(original: Post, actor: Actor) -> None:
     def edit(document: PostDocument) -> PostDocument:
         hero = next(module.id for module in document.modules if module.type == "hero")
         words = {"title": "Tell us what slows you down", "subtitle": "We answer with a number."}
-        return edits.update_module(document, hero, props=words)
+        return document_edits.update_module(document, hero, props=words)
 
     edit_post(post_id=arm.pk, actor=actor, edit=edit)
     # No service starts a test in the past, nor writes there.

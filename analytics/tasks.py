@@ -8,8 +8,8 @@ from celery import shared_task
 from django.conf import settings
 
 from analytics.ingest.partitions import keep_ahead
-from analytics.rollups.adding import add_all
-from analytics.rollups.merging import merge_rare_values
+from analytics.rollups.aggregate import add_all
+from analytics.rollups.merge_rare import merge_rare_values
 from analytics.rollups.months import close_months
 from analytics.services.retention import forget_old_events, forget_old_figures
 

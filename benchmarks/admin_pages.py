@@ -12,14 +12,14 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import User
 from benchmarks.sizes import Sizes
-from content import edits
 from content.document import PostDocument
 from content.layers import stage
 from content.models import Layer
-from content.services.edit import edit_post
-from core.actor import Actor
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from proofroom.accounts.models import User
+from proofroom.core.actor import Actor
 
 FLOOR: Final = "/admin/password_change/"
 """A page of Django's own in the frame of this admin: session, account, navigation, a small form."""
@@ -101,7 +101,7 @@ def _fill(post_id: str, actor: Actor, count: int) -> None:
     def edit(document: PostDocument) -> PostDocument:
         for number in range(count - len(document.modules)):
             props = {"title": f"Advice {number}"}
-            document, _ = edits.add_module(document, type="callout", props={**props})
+            document, _ = document_edits.add_module(document, type="callout", props={**props})
         return document
 
     edit_post(post_id=post_id, actor=actor, edit=edit)
@@ -113,7 +113,7 @@ def _stage(post_id: str, actor: Actor, count: int) -> None:
     def edit(document: PostDocument) -> PostDocument:
         for module in [one for one in document.modules if one.type == "callout"]:
             props = {"title": f"{module.props['title']}, at 94 °C and in 10 minutes"}
-            document = edits.update_module(document, module.id, props={**props})
+            document = document_edits.update_module(document, module.id, props={**props})
         return document
 
     stage(post_id=post_id, layer=Layer.REVIEW, actor=actor, edit=edit)

@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 if TYPE_CHECKING:
     from agents_app.models import AgentRun
     from content.models import Post
-    from core.actor import Actor
+    from proofroom.core.actor import Actor
 
 MODULES = 20
 
@@ -38,8 +38,8 @@ class Taken:
 
 def measure(rounds: int, url: str) -> Taken:
     """Each round goes through every way once: the bare call, the AI library alone, the run."""
-    from accounts.models import User
-    from core.actor import Actor
+    from proofroom.accounts.models import User
+    from proofroom.core.actor import Actor
 
     user = User.objects.create_user("bench@example.com", None, username="bench", role="admin")
     actor = Actor(user=user, via="api")
@@ -67,17 +67,17 @@ def measure(rounds: int, url: str) -> Taken:
 
 
 def _post(actor: Actor) -> Post:
-    from content import edits
     from content.document import PostDocument
-    from content.richtext.markdown import from_markdown
-    from content.services.create import create_post
+    from content.posts import document_edits
+    from content.posts.create import create_post
+    from proofroom.definitions.richtext.markdown import from_markdown
 
     text = from_markdown("A paragraph of some words stands in each of these modules. " * 4)
 
     def edit(document: PostDocument) -> PostDocument:
         for number in range(MODULES):
             props = {"title": f"Part {number}", "body": text}
-            document, _ = edits.add_module(document, type="callout", props=props)
+            document, _ = document_edits.add_module(document, type="callout", props=props)
         return document
 
     fields = {"title": "Twenty modules", "slug": "twenty-modules"}

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db import connection
 
 from analytics.rollups.periods import Period
-from analytics.rollups.shapes import HeatAsked
+from analytics.rollups.report_types import HeatAsked
 
 
 def summary(period: Period, post: UUID | None) -> None:

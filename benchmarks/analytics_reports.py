@@ -15,10 +15,10 @@ from django.db import connection
 
 from analytics.models import AnalyticsEvent, HeatCell, HeatSheet, PostCount, SiteCount
 from analytics.rollups import reports
-from analytics.rollups.adding import add_up
+from analytics.rollups.aggregate import add_up
 from analytics.rollups.months import close_months
 from analytics.rollups.periods import Period
-from analytics.rollups.shapes import HeatAsked
+from analytics.rollups.report_types import HeatAsked
 from analytics.services.track import Seen, track
 from benchmarks import analytics_fill, analytics_rows, analytics_taking, servers
 from benchmarks import analytics_raw as raw

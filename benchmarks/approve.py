@@ -8,12 +8,12 @@ from statistics import median
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import User
-from content import edits
 from content.document import PostDocument
 from content.layers import approve, digest_of, open_layers, stage
 from content.models import Layer, Post
-from core.actor import Actor
+from content.posts import document_edits
+from proofroom.accounts.models import User
+from proofroom.core.actor import Actor
 
 PATHS = 50
 TIMES = 5
@@ -39,5 +39,7 @@ def _change(document: PostDocument) -> PostDocument:
     """Two fields and 48 new modules: each of them one path."""
     document = document.with_fields({"excerpt": "Changed.", "metaTitle": "Changed."})
     for number in range(PATHS - 2):
-        document, _ = edits.add_module(document, type="callout", props={"title": f"No. {number}"})
+        document, _ = document_edits.add_module(
+            document, type="callout", props={"title": f"No. {number}"}
+        )
     return document

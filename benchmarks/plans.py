@@ -8,10 +8,10 @@ from typing import Any
 from django.db import connection
 from django.db.models import QuerySet
 
-from content import queries
 from content.models import Post, PostModule
-from content.site.list_addresses import IndexPage
-from content.site.list_queries import listed
+from content.posts import queries
+from proofroom.definitions.list_urls import IndexPage
+from proofroom.website.list_queries import listed
 
 
 def check(post: Post) -> list[str]:

@@ -11,13 +11,13 @@ from uuid import UUID
 
 from django.db import connection, models
 
-from accounts.models import User
-from accounts.roles import Role
-from content import search
 from content.models import ModuleInstance, Post, PostModule, PostTerm, Term
-from content.paths import path_for
-from content.richtext.markdown_reader import from_markdown
-from core.events import bump_content_version
+from content.paths.post_paths import path_for
+from content.search import posts as search
+from proofroom.accounts.models import User
+from proofroom.accounts.roles import Role
+from proofroom.core.outbox import bump_content_version
+from proofroom.definitions.richtext.markdown_reader import from_markdown
 
 WORDS = """
     garden kettle filter bloom pour roast bean water grind scale time taste river street path

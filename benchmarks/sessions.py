@@ -9,8 +9,8 @@ import orjson
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 
-from accounts.models import User
-from content.definitions import modules
+from proofroom.accounts.models import User
+from proofroom.definitions import modules
 
 
 def cookie_of(user_id: int) -> dict[str, str]:

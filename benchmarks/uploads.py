@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from PIL import Image
 
 if TYPE_CHECKING:
-    from core.actor import Actor
+    from proofroom.core.actor import Actor
 
 WIDTHS = {"large": 1600, "medium": 800, "small": 400}
 _QUALITY = 82
@@ -49,9 +49,9 @@ def photo(size: tuple[int, int]) -> bytes:
 
 def measure(photos: Mapping[str, tuple[int, int]], rounds: int) -> list[Taken]:
     """The medians of the rounds; each round goes through every way once."""
-    from accounts.models import User
-    from core.actor import Actor
     from media.services import variants
+    from proofroom.accounts.models import User
+    from proofroom.core.actor import Actor
 
     user = User.objects.create_user("bench@example.com", None, username="bench", role="admin")
     variants.wake = lambda asset_id, theme: None  # the worker's part is measured on its own
@@ -82,8 +82,8 @@ def _upload(content: bytes, actor: Actor) -> None:
 
 
 def _work() -> None:
-    from media.making import make_variants
     from media.models import VariantWork
+    from media.render_variants import make_variants
 
     work = VariantWork.objects.latest("pk")
     assert make_variants(work.asset_id, work.theme)

@@ -14,17 +14,17 @@ import httpx
 import orjson
 from django.db import transaction
 
-from accounts.models import User
-from accounts.roles import Role
 from benchmarks import servers
 from benchmarks.servers import Server
-from core import events
-from core.actor import Actor
-from core.outgoing import Client
-from webhooks.http_calls import MAX_CALLS_PER_CHANNEL
-from webhooks.models import UNFINISHED, Delivery, Webhook
-from webhooks.models.webhook import NewWebhook
-from webhooks.services.webhooks import create_webhook
+from proofroom.accounts.models import User
+from proofroom.accounts.roles import Role
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.http_client import Client
+from proofroom.webhooks.http_calls import MAX_CALLS_PER_CHANNEL
+from proofroom.webhooks.models import UNFINISHED, Delivery, Webhook
+from proofroom.webhooks.models.webhook import NewWebhook
+from proofroom.webhooks.services.webhooks import create_webhook
 
 POSTS: Final = 1000
 """Events go round among so many posts; those of one post are sent in their order."""
@@ -106,7 +106,7 @@ def _guarded(receiver: Server, count: int) -> Row:
 
             await _side_by_side(call, count)
 
-    return _timed("core.outgoing alone", count, run)
+    return _timed("proofroom.core.http_client alone", count, run)
 
 
 async def _side_by_side(call: Callable[[], Awaitable[int]], count: int) -> None:
@@ -157,7 +157,7 @@ def _recorded(count: int, actor: Actor) -> Row:
     for number in range(count):
         post_id = posts[number % len(posts)]
         with transaction.atomic():
-            events.record(EVENT, actor=actor, payload=_payload(post_id), post_id=post_id)
+            outbox.record(EVENT, actor=actor, payload=_payload(post_id), post_id=post_id)
     return Row("recorded, one by one", count, time.monotonic() - begin, time.process_time() - spent)
 
 

@@ -52,7 +52,7 @@ def postgresql(url: str) -> Database:
     parts = urlsplit(url)
     options = dict(parse_qsl(parts.query))
     return {
-        "ENGINE": "core.postgresql",
+        "ENGINE": "proofroom.core.database.postgresql",
         "NAME": unquote(parts.path[1:]),
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),

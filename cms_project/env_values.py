@@ -11,7 +11,7 @@ from typing import Annotated, Literal, cast
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_settings import NoDecode
 
-from core.diagnostics.commands import offered
+from proofroom.core.diagnostics.commands import offered
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 

@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 from django.views import defaults
 from django.views.csrf import csrf_failure as csrf_page
 
-from core.availability import (
+from proofroom.core.diagnostics.availability import (
     MESSAGE,
     RETRY_AFTER_SECONDS,
     UNAVAILABLE,

@@ -12,8 +12,8 @@ from logging.handlers import WatchedFileHandler
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
-from core.diagnostics.log_format import FORMAT, one_record
-from core.redaction import HIDDEN, without_credentials
+from proofroom.core.diagnostics.log_format import FORMAT, one_record
+from proofroom.core.redaction import HIDDEN, without_credentials
 
 _SAY_AGAIN_SECONDS: Final = 60.0
 

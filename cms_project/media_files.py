@@ -11,10 +11,10 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 from django.views.static import serve
 
-from core.csp import csp_override
+from media.missing_files import present_name
 from media.models import StoredFile
-from media.old_names import present_name
 from media.presenters import url_of
+from proofroom.core.http.csp import csp_override
 
 
 # A file is shown on its own, never run: whatever it holds gets no script, no form and no origin.

@@ -51,11 +51,14 @@ INSTALLED_APPS = [
     "rest_framework",
     "django_filters",
     "drf_spectacular",
-    "core",
-    "accounts",
-    "webhooks",
+    "proofroom.core",
+    "proofroom.accounts",
+    "proofroom.webhooks",
     "media",
     "content",
+    "proofroom.starter",
+    "proofroom.website",
+    "proofroom.editorial",
     "forms",
     "seo",
     "analytics",
@@ -64,23 +67,23 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "core.middleware.plain_host",
+    "proofroom.core.http.middleware.plain_host",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "core.csp.ContentSecurityPolicyMiddleware",
-    "core.cors.PublicOriginsMiddleware",
-    "core.middleware.ManagementSessionMiddleware",
-    "core.middleware.AdminLocaleMiddleware",
+    "proofroom.core.http.csp.ContentSecurityPolicyMiddleware",
+    "proofroom.core.http.cors.PublicOriginsMiddleware",
+    "proofroom.core.http.middleware.ManagementSessionMiddleware",
+    "proofroom.core.http.middleware.AdminLocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "core.middleware.ManagementCsrfMiddleware",
-    "core.middleware.ManagementAuthenticationMiddleware",
-    "core.staff_marker.StaffMarkerMiddleware",
-    "core.middleware.ManagementMessageMiddleware",
-    "core.middleware.AdminInputMiddleware",
+    "proofroom.core.http.middleware.ManagementCsrfMiddleware",
+    "proofroom.core.http.middleware.ManagementAuthenticationMiddleware",
+    "proofroom.core.http.staff_cookie.StaffMarkerMiddleware",
+    "proofroom.core.http.middleware.ManagementMessageMiddleware",
+    "proofroom.core.http.middleware.AdminInputMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "seo.middleware.RedirectMiddleware",
 ]
-# Where `core.middleware` runs sessions and the rest, and the exceptions.
+# Where `proofroom.core.http.middleware` runs sessions and the rest, and the exceptions.
 MANAGEMENT_PREFIXES = ("/admin/", "/api/", "/preview/")
 PUBLIC_PREFIXES = ("/api/public/", "/api/menus/by-slug/")
 READER_LANGUAGE_PREFIXES = ("/admin/", "/preview/")
@@ -111,7 +114,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CACHES = {
     "default": (
         {
-            "BACKEND": "core.cache.CountingRedisCache",
+            "BACKEND": "proofroom.core.caching.redis_cache.CountingRedisCache",
             "LOCATION": CMS_ENV.redis_url,
             # A Redis that does not answer must not hold up who could be answered without.
             "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 2},
@@ -144,7 +147,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
 
 AUTH_USER_MODEL = "accounts.User"
-AUTHENTICATION_BACKENDS = ["accounts.backends.RoleBackend"]
+AUTHENTICATION_BACKENDS = ["proofroom.accounts.backends.RoleBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (
@@ -183,10 +186,10 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_TRUSTED_ORIGINS = [f"{_site.scheme}://{_site.netloc}"]
 CSRF_FAILURE_VIEW = "cms_project.errors.csrf_failure"
-# `core.framing` makes exceptions for what the admin shows in a frame.
+# `proofroom.core.http.frame_options` makes exceptions for what the admin shows in a frame.
 X_FRAME_OPTIONS = "DENY"
 SILENCED_SYSTEM_CHECKS = [
-    "security.W003",  # CSRF runs as core.middleware.ManagementCsrfMiddleware, a subclass
+    "security.W003",  # CSRF runs as proofroom.core.http.middleware.ManagementCsrfMiddleware, a subclass
     "security.W005",  # whether sub-domains are all on HTTPS is for the owner of the domain to say
     "security.W021",  # and so is the browsers' preload list
 ]
@@ -202,16 +205,16 @@ THROTTLE_RATES = {
     "mcp": CMS_ENV.throttle_mcp,
 }
 REST_FRAMEWORK = {
-    "DEFAULT_SCHEMA_CLASS": "core.api.describe.DescribedSchema",
+    "DEFAULT_SCHEMA_CLASS": "proofroom.core.api.view_schema.DescribedSchema",
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "accounts.tokens.TokenAuthentication",  # first: a wrong token is refused despite a session
-        "core.api.authentication.ManagementSession",
+        "proofroom.accounts.tokens.TokenAuthentication",  # first: a wrong token is refused despite a session
+        "proofroom.core.api.authentication.ManagementSession",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["core.api.permissions.DeclaredPermission"],
-    "DEFAULT_THROTTLE_CLASSES": ["core.api.throttles.WindowThrottle"],
-    "DEFAULT_RENDERER_CLASSES": ["core.api.renderers.OrjsonRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["core.api.parsers.StrictJsonParser"],
-    "EXCEPTION_HANDLER": "core.api.exceptions.handle",
+    "DEFAULT_PERMISSION_CLASSES": ["proofroom.core.api.permissions.DeclaredPermission"],
+    "DEFAULT_THROTTLE_CLASSES": ["proofroom.core.api.throttles.WindowThrottle"],
+    "DEFAULT_RENDERER_CLASSES": ["proofroom.core.api.renderers.OrjsonRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["proofroom.core.api.parsers.StrictJsonParser"],
+    "EXCEPTION_HANDLER": "proofroom.core.api.exceptions.handle",
     "URL_FORMAT_OVERRIDE": None,  # ?format= is a query parameter like any other
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }

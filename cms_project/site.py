@@ -77,18 +77,18 @@ class CmsAdminSite(admin.AdminSite):
     def get_urls(self) -> list[URLPattern | URLResolver]:
         # Models are not loaded yet when the site itself is imported.
         from agents_app.admin.batches.bulk_run import bulk
-        from agents_app.admin.run_dialog.field import ask_field
+        from agents_app.admin.run_dialog.field_run import ask_field
         from agents_app.admin.run_dialog.global_run import ask
         from analytics.admin.heatmap import heatmap
         from analytics.admin.heatmap_frame import heatmap_frame
         from analytics.admin.variations import variations
         from cms_project.help import help_image, help_page
-        from content.admin.inbox.batches import inbox_batch, inbox_batch_cancel, inbox_batches
-        from content.admin.inbox.like import inbox_all, inbox_like
-        from content.admin.inbox.page import inbox
-        from content.admin.translations.matrix import translations
-        from core.admin.language import choose_language
         from mcp_bridge.admin.connect import connect
+        from proofroom.core.admin.language import choose_language
+        from proofroom.editorial.inbox.batches import inbox_batch, inbox_batch_cancel, inbox_batches
+        from proofroom.editorial.inbox.page import inbox
+        from proofroom.editorial.inbox.similar_changes import inbox_all, inbox_like
+        from proofroom.editorial.translations.matrix import translations
         from seo.admin.search_engines import address_trace, search_engines
 
         own: list[URLPattern | URLResolver] = [
@@ -143,9 +143,9 @@ class CmsAdminSite(admin.AdminSite):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Django's page, with the limit on tries that the API has."""
-        from accounts.login_tries import count_login_try
-        from accounts.services.sessions import record_login
-        from core.admin.rights import actor_of
+        from proofroom.accounts.login_limits import count_login_try
+        from proofroom.accounts.services.sessions import record_login
+        from proofroom.core.admin.permissions import actor_of
 
         if request.method == "POST":
             over = count_login_try(request, request.POST.get("username", ""))
@@ -159,8 +159,8 @@ class CmsAdminSite(admin.AdminSite):
     def logout(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
-        from accounts.services.sessions import record_logout
-        from core.admin.rights import actor_of
+        from proofroom.accounts.services.sessions import record_logout
+        from proofroom.core.admin.permissions import actor_of
 
         if request.method == "POST" and request.user.is_authenticated:
             record_logout(actor=actor_of(request))
@@ -169,8 +169,8 @@ class CmsAdminSite(admin.AdminSite):
     def password_change(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
-        from accounts.services.sessions import record_own_password
-        from core.admin.rights import actor_of
+        from proofroom.accounts.services.sessions import record_own_password
+        from proofroom.core.admin.permissions import actor_of
 
         with transaction.atomic():
             response = super().password_change(request, extra_context)

@@ -12,13 +12,13 @@ from django.views.decorators.csrf import csrf_exempt
 
 from cms_project import errors
 from cms_project.media_files import media_file
-from core.availability import RETRY_AFTER_SECONDS, readiness
+from proofroom.core.diagnostics.availability import RETRY_AFTER_SECONDS, readiness
 
 # Content comes last: its pages answer every address that nothing else does.
 APPS = (
-    "core",
-    "accounts",
-    "webhooks",
+    "proofroom.core",
+    "proofroom.accounts",
+    "proofroom.webhooks",
     "media",
     "forms",
     "seo",
@@ -70,5 +70,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *[path("api/", include(module)) for module in _modules("api.urls")],
     re_path(r"^api(/|$)", csrf_exempt(errors.not_found)),  # what is not there needs no token
     *[path("", include(module)) for module in _modules("urls")],
-    path("", include("content.site.urls")),
+    path("", include("proofroom.website.urls")),
 ]

@@ -7,7 +7,7 @@ from typing import Any
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
-from core import schema_changes
+from proofroom.core.database import schema_changes
 
 
 class ContentConfig(AppConfig):
@@ -19,54 +19,61 @@ class ContentConfig(AppConfig):
     def ready(self) -> None:
         from content import (  # noqa: F401  # checks and tools register themselves
             checks,
-            media_holders,
-            search_following,
             tools,
-            tree_moves,
         )
-        from content.definitions import post_types
-        from content.editing import editing_of
+        from content.find_replace.posts import PostSource
+        from content.find_replace.shared_content import MENUS, TERMS, GlobalModuleSource
+        from content.inbox.health import queue
+        from content.inbox.updates import follow
         from content.layers.hooks import layers_written
-        from content.live import posts_that_one_may_see
-        from content.media_following import GLOBAL, POST
-        from content.pattern_moves import follow_pattern
-        from content.replacing.posts import PostSource
-        from content.replacing.shared import MENUS, TERMS, GlobalModuleSource
-        from content.titles import titles_seen_by
-        from content.waiting.following import follow
-        from content.waiting.health import queue
-        from core import doctor, events, live
-        from core.activity.names import name_lookups
-        from core.post_kinds import post_type_sources
-        from core.replacing import text_sources
-        from media.holders import holder_lookups
+        from content.media_usage import (  # checks and tools register themselves
+            usage_labels,
+        )
+        from content.media_usage.usage_rows import GLOBAL, POST
+        from content.paths import (  # checks and tools register themselves
+            tree_changes,
+        )
+        from content.paths.pattern_changes import follow_pattern
+        from content.posts.open_editors import editing_of
+        from content.posts.realtime import posts_that_one_may_see
+        from content.posts.titles import titles_seen_by
+        from content.search import (  # checks and tools register themselves
+            updates,
+        )
+        from media.usage_sources import holder_lookups
+        from proofroom.core import outbox, realtime
+        from proofroom.core.activity.names import name_lookups
+        from proofroom.core.diagnostics import doctor
+        from proofroom.core.find_replace.sources import text_sources
+        from proofroom.core.post_kinds import post_type_sources
+        from proofroom.definitions import post_types
 
         name_lookups.register(titles_seen_by, name="post")
-        holder_lookups.register(media_holders.posts, name=POST)
-        holder_lookups.register(media_holders.global_modules, name=GLOBAL)
+        holder_lookups.register(usage_labels.posts, name=POST)
+        holder_lookups.register(usage_labels.global_modules, name=GLOBAL)
         post_type_sources.register(
             lambda: {type_.name: type_.label for type_ in post_types}, name="content"
         )
-        events.subscribe(
+        outbox.subscribe(
             ["urlPattern.changed"],
             follow_pattern,
             id="content.pattern_moves.follow_pattern",
             apart=True,
         )
-        events.subscribe(
-            [tree_moves.MOVED],
-            tree_moves.follow_tree,
+        outbox.subscribe(
+            [tree_changes.MOVED],
+            tree_changes.follow_tree,
             id="content.tree_moves.follow_tree",
             apart=True,
         )
-        events.subscribe(
-            [search_following.STALE],
-            search_following.follow,
+        outbox.subscribe(
+            [updates.STALE],
+            updates.follow,
             id="content.search_following.follow",
             apart=True,
         )
-        live.visibility_rules.register(posts_that_one_may_see)
-        live.presence_sources.register(editing_of)
+        realtime.visibility_rules.register(posts_that_one_may_see)
+        realtime.presence_sources.register(editing_of)
         layers_written.register(follow)
         doctor.app_checks.register(("inbox", queue, "run ./run migrate first"))
         # Drafts from before there was a queue, at the one moment when the tables are sure to be there.
@@ -80,7 +87,7 @@ class ContentConfig(AppConfig):
 def _list_what_waits(**kwargs: Any) -> None:
     if not schema_changes.is_complete():
         return
-    from content.waiting.following import lacking, rebuild
+    from content.inbox.updates import lacking, rebuild
 
     if lacking():
         rebuild()

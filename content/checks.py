@@ -14,7 +14,10 @@ from django.db import models
 from django.template import TemplateDoesNotExist, TemplateSyntaxError
 from django.template.loader import get_template
 
-from content.definitions import (
+from content.models import Post
+from content.post_fields import POST_FIELDS, FieldKind, PostField
+from proofroom.core.errors import CmsError
+from proofroom.definitions import (
     Module,
     ModuleGroupDefinition,
     PostType,
@@ -27,9 +30,6 @@ from content.definitions import (
     validate_props,
     why_excluded,
 )
-from content.models import Post
-from content.post_fields import POST_FIELDS, FieldKind, PostField
-from core.errors import CmsError
 
 _COLUMN_TYPES: Final[Mapping[FieldKind, tuple[type[models.Field[Any, Any]], ...]]] = {
     "text": (models.CharField, models.TextField),

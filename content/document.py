@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
 from content.post_fields import POST_FIELDS
-from core.json import Json, JsonObject
+from proofroom.core.json import Json, JsonObject
 
 SCHEMA_VERSION: Final = 1
 

@@ -8,14 +8,14 @@ from uuid import UUID
 from celery import shared_task
 from django.conf import settings
 
-from accounts.models import User
-from accounts.roles import Role
-from content.services.decision_work import carry_out, forget_old_batches, wake_waiting
-from content.services.previews import forget_old_links
-from content.services.publish import publish_due_posts as publish_due
-from content.services.rejections import forget_old_rejections
-from content.services.trash import purge_trash as purge
-from core.actor import Actor
+from content.inbox.batch_execution import carry_out, forget_old_batches, wake_waiting
+from content.inbox.rejections import forget_old_rejections
+from content.posts.publish import publish_due_posts as publish_due
+from content.posts.trash import purge_trash as purge
+from content.previews.services import forget_old_links
+from proofroom.accounts.models import User
+from proofroom.accounts.roles import Role
+from proofroom.core.actor import Actor
 
 logger = logging.getLogger(__name__)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, get_args
 
-from content.definitions import (
+from content.post_fields import POST_FIELDS
+from proofroom.definitions import (
     ModuleProps,
     module_groups,
     modules,
@@ -13,7 +14,6 @@ from content.definitions import (
     props_of,
     taxonomies,
 )
-from content.post_fields import POST_FIELDS
 
 _REASONS: Final = (
     *("before", "created", "edited", "approved"),

@@ -11,11 +11,11 @@ class FormsConfig(AppConfig):
 
     def ready(self) -> None:
         from content.rules.references import reference_lookups
-        from content.site.sources import Source, module_sources
-        from core.replacing import text_sources
+        from forms.find_replace import FORMS
         from forms.queries import existing_forms
-        from forms.replacing import FORMS
-        from forms.site import load_forms
+        from forms.rendering import load_forms
+        from proofroom.core.find_replace.sources import text_sources
+        from proofroom.website.module_sources import Source, module_sources
 
         text_sources.register(FORMS)
         module_sources.register(Source("forms", "form-reference", load_forms))

@@ -8,9 +8,9 @@ from typing import Final
 
 from django.db.models import QuerySet
 
-from core.csv_lines import first_line, line
 from forms.models import FormSubmission
 from forms.queries import columns_of
+from proofroom.core.csv_export import first_line, line
 
 _CHUNK: Final = 500
 

@@ -11,8 +11,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
 from pydantic import Field as Bounds
 from pydantic.alias_generators import to_camel
 
-from core import patterns
-from core.json import JsonObject
+from proofroom.core.json import JsonObject
+from proofroom.core.validation import patterns
 
 FieldType = Literal[
     "text", "email", "textarea", "select", "checkbox", "number", "date", "tel", "url"

@@ -8,8 +8,8 @@ from datetime import datetime
 from django.conf import settings
 from django.db.models import QuerySet
 
-from forms.definition import form_not_found, is_slug
 from forms.fields import Field
+from forms.form_input import form_not_found, is_slug
 from forms.models import FormDefinition, FormSubmission
 
 

@@ -6,10 +6,10 @@ from typing import Final
 
 from django.conf import settings
 
-from core.actor import Actor
-from core.json import Json
 from forms.models import FormDefinition
 from forms.services.definitions import create_form
+from proofroom.core.actor import Actor
+from proofroom.core.json import Json
 
 SLUG: Final = "contact"
 BEFORE_POSTS: Final = True

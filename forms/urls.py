@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from django.urls import path
 
-from forms.pages import form_page
+from forms.views import form_page
 
 urlpatterns = [path("forms/<str:slug>", form_page, name="site-form")]

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from core.json import Json, JsonObject
-from mcp_bridge.transport.address import is_loopback, manage_command
+from mcp_bridge.transport.server_address import is_loopback, manage_command
+from proofroom.core.json import Json, JsonObject
 
 Transport = Literal["streamable-http", "sse", "stdio"]
 TRANSPORTS: Final = cast("tuple[Transport, ...]", get_args(Transport))

@@ -7,7 +7,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import models
 
-from accounts.models import AccountToken
+from proofroom.accounts.models import AccountToken
 
 
 class McpToken(AccountToken):

@@ -10,8 +10,8 @@ class MediaConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from core import replacing
         from media import tools  # noqa: F401  # they register themselves
-        from media.replacing import MEDIA
+        from media.find_replace import MEDIA
+        from proofroom.core.find_replace import sources
 
-        replacing.text_sources.register(MEDIA)
+        sources.text_sources.register(MEDIA)

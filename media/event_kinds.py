@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.events.kinds import EventKind
+from proofroom.core.outbox.event_kinds import EventKind
 
 _VIEW = "media.view"
 

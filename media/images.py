@@ -15,8 +15,8 @@ from typing import Final
 from django.utils.translation import gettext as _
 from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
 
-from core.errors import RuleViolation, invalid
 from media.containers import COPIERS
+from proofroom.core.errors import RuleViolation, invalid
 
 VARIANTS: Final[Mapping[str, int]] = {"large": 1600, "medium": 800, "small": 400}
 """The widest that each variant is, in pixels; from the largest, since each is made from the one before."""

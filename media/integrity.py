@@ -17,10 +17,10 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from core.actor import Actor
-from core.tools import progress
-from core.waking import after_commit
 from media.models import FileCheck, StoredFile
+from proofroom.core.actor import Actor
+from proofroom.core.task_queue.wake_up import after_commit
+from proofroom.core.tools import progress
 
 MOST: Final = 200
 """Findings that are named; the rest are counted."""

@@ -61,8 +61,9 @@ class Asset(models.Model):
 class MediaReference(models.Model):
     """A place where an asset is used: one row a place, written in the transaction of the change that made it.
 
-    The holder is named, not keyed: media knows no post. `holder_kind` is what registered itself in `media.holders`
-    (`post`, `global-module`), `path` a path of contract §6, `layer` one of live, review, ai-review.
+    The holder is named, not keyed: media knows no post. `holder_kind` is what registered itself in
+    `media.usage_sources` (`post`, `global-module`), `path` a path of contract §6,
+    `layer` one of live, review, ai-review.
     """
 
     asset = models.ForeignKey(Asset, on_delete=models.CASCADE, related_name="references")

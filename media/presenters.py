@@ -10,10 +10,10 @@ from django.core.files.storage import default_storage
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from core.json import JsonObject
-from media.describing import alt_of
 from media.images import VARIANTS
+from media.metadata import alt_of
 from media.models import Asset, AssetStatus
+from proofroom.core.json import JsonObject
 
 SIZES: Final = "(min-width: 44rem) 42rem, 100vw"
 """How wide an image is where nothing else is said: as wide as text."""

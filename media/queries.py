@@ -11,10 +11,10 @@ from django.db import connection
 from django.db.models import Count, Exists, F, FilteredRelation, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from core import search
-from media.addresses import names_of_same
+from media.file_addresses import names_of_same
 from media.models import Asset, AssetStatus, MediaReference, VariantWork
 from media.search import TABLE
+from proofroom.core import search
 
 ORDERINGS = {
     "createdAt": "created_at",

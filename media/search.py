@@ -7,8 +7,8 @@ from typing import Final
 
 from django.conf import settings
 
-from core import search
 from media.models import Asset
+from proofroom.core import search
 
 TABLE: Final = search.SearchTable("media_searchentry", "asset_id")
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from media import integrity, making, stored
+from media import file_store, integrity, render_variants
 
 
 @shared_task(name="media.tasks.make_variants")
 def make_variants(asset_id: str, theme: str) -> bool:
     """Make the variants of an asset; answers whether they were made here."""
-    return making.make_variants(asset_id, theme)
+    return render_variants.make_variants(asset_id, theme)
 
 
 @shared_task(name="media.tasks.sweep_variants")
 def sweep_variants() -> int:
     """Queue what a lost message, a failure or a worker that ended left to be made. Answers how many."""
-    waiting = list(making.due())
+    waiting = list(render_variants.due())
     for asset_id, theme in waiting:
         make_variants.delay(asset_id, theme)
     return len(waiting)
@@ -25,7 +25,7 @@ def sweep_variants() -> int:
 @shared_task(name="media.tasks.delete_files")
 def delete_files() -> int:
     """Delete the files that nothing uses any more. Answers how many."""
-    return stored.delete_due()
+    return file_store.delete_due()
 
 
 @shared_task(name="media.tasks.check_files")

@@ -8,15 +8,21 @@ from uuid import UUID
 
 from pydantic import Field
 
-from core.actor import Actor
-from core.errors import RuleViolation
-from core.json import JsonObject
-from core.tool_pages import Page, Paged, page, page_after, page_of_ranked
-from core.tools import Arguments, Result, tool
-from media import holders, integrity, queries
+from media import integrity, queries, usage_sources
 from media.models import Asset, FileCheck, MediaReference, StoredFile
 from media.presenters import present_asset
 from media.services.update import find_asset
+from proofroom.core.actor import Actor
+from proofroom.core.errors import RuleViolation
+from proofroom.core.json import JsonObject
+from proofroom.core.tools import Arguments, Result, tool
+from proofroom.core.tools.pagination import (
+    Page,
+    Paged,
+    page,
+    page_after,
+    page_of_ranked,
+)
 
 _MOST_CHECKED: Final = 5_000
 """Files that one call goes through."""
@@ -148,7 +154,7 @@ def search_media(actor: Actor, arguments: SearchMedia) -> JsonObject:
 def get_media(actor: Actor, arguments: OneFile) -> JsonObject:
     """A file with its variants, and in how many places it is used."""
     asset = find_asset(arguments.id)
-    used = queries.where_used(asset.pk, layers=holders.visible_layers(actor)).count()
+    used = queries.where_used(asset.pk, layers=usage_sources.visible_layers(actor)).count()
     return {**_whole(asset), "whereUsedCount": used}
 
 
@@ -181,10 +187,10 @@ def _category(row: tuple[str, int]) -> JsonObject:
 def media_where_used(actor: Actor, arguments: UsesOfFile) -> JsonObject:
     """The places that use a file, live and staged: postId or globalSlug, title, locale, layer, path."""
     asset = find_asset(arguments.id)
-    rows = queries.where_used(asset.pk, layers=holders.visible_layers(actor))
+    rows = queries.where_used(asset.pk, layers=usage_sources.visible_layers(actor))
 
     def named(part: list[MediaReference]) -> list[JsonObject]:
-        return [_known(cast(JsonObject, place)) for place in holders.places(part, actor)]
+        return [_known(cast(JsonObject, place)) for place in usage_sources.places(part, actor)]
 
     order = ("holder_kind", "holder_id", "layer", "path", "id")
     return page_after(arguments, "media_where_used", rows, order, named)

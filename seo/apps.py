@@ -13,11 +13,12 @@ class SeoConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from core import events, replacing
+        from proofroom.core import outbox
+        from proofroom.core.find_replace import sources
         from seo import tools  # noqa: F401  # registers itself
         from seo.find_replace import RedirectSource
         from seo.services.redirects import free_published_path, redirect_moved_post
 
-        events.subscribe_inside(("post.moved",), redirect_moved_post)
-        events.subscribe_inside(("post.published", "post.restored"), free_published_path)
-        replacing.text_sources.register(RedirectSource(), name="redirects")
+        outbox.subscribe_inside(("post.moved",), redirect_moved_post)
+        outbox.subscribe_inside(("post.published", "post.restored"), free_published_path)
+        sources.text_sources.register(RedirectSource(), name="redirects")

@@ -10,7 +10,7 @@ from django.db.models.functions import Lower
 from django.utils.translation import gettext_noop
 
 from content.models import Post
-from content.queries import published_posts
+from content.posts.queries import published_posts
 
 _POSTS_SHOWN: Final = 10
 

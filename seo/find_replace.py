@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from core.actor import Actor
-from core.errors import RuleViolation
-from core.replacing import Edit, Hand, Place, batches
+from proofroom.core.actor import Actor
+from proofroom.core.errors import RuleViolation
+from proofroom.core.find_replace.sources import (
+    Edit,
+    Hand,
+    Place,
+    batches,
+)
 from seo.models import Redirect
 from seo.redirect_paths import clean_from, clean_to
 from seo.services.redirects import change_redirect

@@ -15,8 +15,8 @@ from django.db.models import F
 from django.http import HttpRequest, HttpResponsePermanentRedirect, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 
-from content.site.answers import MAX_AGE
-from core.diagnostics.local_route import is_trial
+from proofroom.core.diagnostics.local_route import is_trial
+from proofroom.website.http_cache import MAX_AGE
 from seo.models import Redirect
 from seo.queries import target_of
 from seo.redirect_paths import is_site, with_query

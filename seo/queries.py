@@ -9,9 +9,9 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
-from content.site.addresses import canonical_form
-from core.errors import NotFound
-from core.statements import Statement
+from proofroom.core.database.statements import Statement
+from proofroom.core.errors import NotFound
+from proofroom.core.site_urls import canonical_form
 from seo.models import Redirect
 from seo.redirect_paths import key_of
 

@@ -11,8 +11,8 @@ from typing import Final
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from core.csv_lines import first_line, line
-from core.errors import RuleViolation
+from proofroom.core.csv_export import first_line, line
+from proofroom.core.errors import RuleViolation
 from seo.models import Redirect, RedirectType
 from seo.redirect_paths import clean_from, clean_to
 

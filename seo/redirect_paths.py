@@ -9,10 +9,10 @@ from urllib.parse import unquote, urlsplit
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from content.richtext.links import safe_href
 from content.rules.url_patterns import RESERVED
-from content.site.addresses import canonical_form
-from core.errors import invalid
+from proofroom.core.errors import invalid
+from proofroom.core.site_urls import canonical_form
+from proofroom.definitions.richtext.links import safe_href
 from seo.models import ADDRESS_MAX
 
 _SERVED: Final = RESERVED - {"media"}

@@ -24,12 +24,12 @@ from django.utils.encoding import iri_to_uri
 from django.utils.translation import gettext as _
 from redis.exceptions import RedisError
 
-from content.site.addresses import absolute
-from core import events
-from core.actor import Actor
-from core.errors import Conflict
-from core.events import content_version
-from core.json import JsonObject
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import Conflict
+from proofroom.core.json import JsonObject
+from proofroom.core.outbox import content_version
+from proofroom.core.site_urls import absolute
 from seo.sitemap_query import ListedPost, listed_posts
 
 FRESH_SECONDS: Final = 300
@@ -125,7 +125,7 @@ def rebuild_sitemap(*, origin: str, actor: Actor) -> SitemapBuild:
         message = _("The sitemap is being made already, or cannot be kept; try again in a minute.")
         raise Conflict(message, code="sitemap_busy") from None
     payload: JsonObject = {"urls": build.urls, "parts": build.parts}
-    events.record("sitemap.rebuilt", actor=actor, payload=payload)
+    outbox.record("sitemap.rebuilt", actor=actor, payload=payload)
     return build
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic import Field
 
-from core.actor import Actor
-from core.json import JsonObject
-from core.tools import Arguments, Result, tool
+from proofroom.core.actor import Actor
+from proofroom.core.json import JsonObject
+from proofroom.core.tools import Arguments, Result, tool
 from seo.models import ADDRESS_MAX
 from seo.trace import Outcome, StepName, trace_address
 

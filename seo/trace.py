@@ -11,11 +11,13 @@ from django.conf import settings
 from django.urls import Resolver404, resolve
 from django.utils.translation import gettext as _
 
-from content.definitions import post_types
 from content.models import Post
-from content.paths import HOME_SLUG, pattern_of
-from content.queries import published_posts
-from content.site.addresses import (
+from content.paths.post_paths import HOME_SLUG, pattern_of
+from content.posts.queries import published_posts
+from proofroom.core.actor import Actor
+from proofroom.core.errors import invalid
+from proofroom.core.json import JsonObject
+from proofroom.core.site_urls import (
     LLMS,
     SEARCH,
     canonical_form,
@@ -23,11 +25,9 @@ from content.site.addresses import (
     locale_of,
     page_in_markdown,
 )
-from content.site.list_addresses import feed_at, list_path, listing_at
-from content.site.list_queries import extents
-from core.actor import Actor
-from core.errors import invalid
-from core.json import JsonObject
+from proofroom.definitions import post_types
+from proofroom.definitions.list_urls import feed_at, list_path, listing_at
+from proofroom.website.list_queries import extents
 from seo.models import ADDRESS_MAX
 from seo.queries import target_of
 

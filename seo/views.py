@@ -15,7 +15,7 @@ from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.views.decorators.http import require_safe
 
-from content.site.addresses import search_path
+from proofroom.core.site_urls import search_path
 from seo.sitemap import FRESH_SECONDS, NotReady, origin_of, sitemap_file
 
 _MANAGEMENT: Final = ("/admin/", "/api/", "/preview/")

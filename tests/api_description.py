@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management import call_command
 
-from core.api.schema import operations
+from proofroom.core.api.schema import operations
 
 
 def api_description(*options: str) -> Any:

@@ -130,9 +130,9 @@ def fresh_surroundings(
 
     from agents_app.runs import ownership
     from cms_project.celery import app
-    from core.answer_cache import answers
-    from core.queue_failures import QueueWatch
-    from media.making import make_variants
+    from media.render_variants import make_variants
+    from proofroom.core.caching.answer_cache import answers
+    from proofroom.core.task_queue.failures import QueueWatch
     from seo import middleware
 
     settings.MEDIA_ROOT = tmp_path / "media"
@@ -145,7 +145,7 @@ def fresh_surroundings(
     # Most tests want pictures as they are a moment after the upload; `variants_later` has them made by the worker.
     monkeypatch.setattr("media.services.variants.wake", make_variants)
     # No test asks whether an earlier process left a failure, nor knows those of the test before.
-    monkeypatch.setattr("core.waking.queue_watch", QueueWatch(is_known=True))
+    monkeypatch.setattr("proofroom.core.task_queue.wake_up.queue_watch", QueueWatch(is_known=True))
     before = app.conf.task_always_eager, app.conf.task_eager_propagates
     app.conf.task_always_eager = app.conf.task_eager_propagates = True
     cache.clear()
@@ -163,7 +163,9 @@ def variants_later(fresh_surroundings: None, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.fixture
 def quick_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     """Management commands only say what they were called with: the real ones take seconds to start."""
-    monkeypatch.setattr("core.diagnostics.running.program", lambda: ("/bin/echo", "ran"))
+    monkeypatch.setattr(
+        "proofroom.core.diagnostics.command_runner.program", lambda: ("/bin/echo", "ran")
+    )
 
 
 @pytest.fixture

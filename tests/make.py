@@ -12,33 +12,33 @@ from django.db import models
 from django.utils import timezone
 from PIL import Image
 
-from accounts.models import User
-from accounts.roles import Role
-from accounts.services import ensure_agent_user
-from content import edits
 from content.document import PostDocument
 from content.layers import open_layers, stage
 from content.layers.stage import Staged
 from content.layers.state import Layers
 from content.models import Layer, ModuleInstance, Post, PostModule, PostTerm, Term
-from content.services.create import create_post
-from content.services.edit import edit_post
-from core import events
-from core.actor import Actor, Via, Visitor
-from core.json import Json
-from core.models import Event
+from content.posts import document_edits
+from content.posts.create import create_post
+from content.posts.edit import edit_post
 from forms.models import FormDefinition, FormSubmission
 from forms.services.definitions import create_form
 from forms.services.submissions import submit_form
 from media.models import Asset
 from media.services.store import store_image
+from proofroom.accounts.models import User
+from proofroom.accounts.roles import Role
+from proofroom.accounts.services import ensure_agent_user
+from proofroom.core import outbox
+from proofroom.core.actor import Actor, Via, Visitor
+from proofroom.core.json import Json
+from proofroom.core.models import Event
+from proofroom.webhooks.dispatch import channel_of
+from proofroom.webhooks.models import Delivery, Webhook
+from proofroom.webhooks.models.webhook import NewWebhook
+from proofroom.webhooks.services.test_calls import sample_payload
+from proofroom.webhooks.services.webhooks import create_webhook
 from seo.models import Redirect
 from seo.services.redirects import create_redirect
-from webhooks.dispatch import channel_of
-from webhooks.models import Delivery, Webhook
-from webhooks.models.webhook import NewWebhook
-from webhooks.services.test_calls import sample_payload
-from webhooks.services.webhooks import create_webhook
 
 PASSWORD = "correct-horse-battery"
 
@@ -85,12 +85,14 @@ def post(
     """A live post with the locked hero, prose and faq of the blog's default group."""
 
     def fill(document: PostDocument) -> PostDocument:
-        document = edits.seed_group(document, None, {})
+        document = document_edits.seed_group(document, None, {})
         for module in document.modules:
             if module.type == "hero":
-                document = edits.update_module(document, module.id, props={"title": title})
+                document = document_edits.update_module(document, module.id, props={"title": title})
             elif module.type == "prose":
-                document = edits.update_module(document, module.id, content_markdown=markdown)
+                document = document_edits.update_module(
+                    document, module.id, content_markdown=markdown
+                )
         return document
 
     return create_post(
@@ -128,7 +130,7 @@ def redirect(from_path: str, to_path: str, **values: bool | int) -> Redirect:
 
 
 def global_module(slug: str = "newsletter", **props: Json) -> ModuleInstance:
-    from content.definitions import validate_props
+    from proofroom.definitions import validate_props
 
     return ModuleInstance.objects.create(
         type="callout",
@@ -145,7 +147,7 @@ def placed(of: Post, module: ModuleInstance, **overrides: Json) -> str:
 
     def place(document: PostDocument) -> PostDocument:
         shared = (str(module.global_slug), str(module.pk))
-        document, id_ = edits.add_module(
+        document, id_ = document_edits.add_module(
             document, type=module.type, shared=shared, overrides=overrides
         )
         ids.append(id_)
@@ -169,7 +171,7 @@ def staged(
         post_id=of.pk,
         layer=layer,
         actor=by,
-        edit=edit or (lambda document: edits.patch_fields(document, patch or {})),
+        edit=edit or (lambda document: document_edits.patch_fields(document, patch or {})),
     )
 
 
@@ -178,7 +180,7 @@ def edited(of: Post, patch: Mapping[str, Json]) -> Post:
     return edit_post(
         post_id=of.pk,
         actor=actor("editor"),
-        edit=lambda document: edits.patch_fields(document, patch),
+        edit=lambda document: document_edits.patch_fields(document, patch),
     )
 
 
@@ -224,7 +226,7 @@ def webhook(name: str = "Search", **values: Any) -> Webhook:
 def event(name: str = "post.published", **payload: Json) -> Event:
     """An event, as its kind is told; of no post that there is."""
     told = sample_payload(name, Webhook(events=[name]))
-    return events.record(name, actor=actor("editor"), payload={**told, **payload})
+    return outbox.record(name, actor=actor("editor"), payload={**told, **payload})
 
 
 def delivery(of: Event, to: Webhook, *, status: str = "failed", code: int | None = 500) -> Delivery:

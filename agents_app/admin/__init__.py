@@ -1,9 +1,17 @@
 """Agents in the admin: beside fields, on posts, everywhere; runs and their progress. Importing it registers them."""
 
-from agents_app.admin.agents import definitions
-from agents_app.admin.batches import batch, bulk_run
-from agents_app.admin.budgets import page
-from agents_app.admin.run_dialog import field, panel
+from agents_app.admin.agents import agent_admin
+from agents_app.admin.batches import batch_admin, bulk_run
+from agents_app.admin.budgets import ai_settings_admin
+from agents_app.admin.run_dialog import field_run, post_panel
 from agents_app.admin.runs import run_admin
 
-__all__ = ["batch", "bulk_run", "definitions", "field", "page", "panel", "run_admin"]
+__all__ = [
+    "agent_admin",
+    "ai_settings_admin",
+    "batch_admin",
+    "bulk_run",
+    "field_run",
+    "post_panel",
+    "run_admin",
+]

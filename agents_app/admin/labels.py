@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from agents_app.definitions.files import get_agent
 from agents_app.models import AgentRun
-from agents_app.progress.words import lasted, money, tokens
+from agents_app.progress.labels import lasted, money, tokens
 
 __all__ = ["agent_name", "duration", "is_demo", "model_label", "money", "state_badge", "tokens"]
 _DEMO: Final = "demo"

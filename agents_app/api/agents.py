@@ -11,27 +11,38 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.models import User
 from agents_app import presenters
 from agents_app.batches.creation import MAX_POSTS, create_bulk_runs
+from agents_app.definitions.agent_status import AccountState, find_agent
 from agents_app.definitions.files import agents_for
 from agents_app.definitions.schema import Scope
-from agents_app.definitions.status import AccountState, find_agent
 from agents_app.definitions.switches import only_enabled, switch_agent
 from agents_app.models import AgentRun
 from agents_app.presenters import AgentAnswer, OpenEndedAnswer, RunAnswer, ScopeEntryAnswer
 from agents_app.runs.creation import create_run
 from agents_app.runs.lifecycle import find_run
-from agents_app.runs.wait import MAX_WAIT_SECONDS, wait_for_run
-from core.actor import Actor
-from core.api.answer import Answer, TextOrNull, described, list_of
-from core.api.body import Body, Words, read_body
-from core.api.pagination import page_of
-from core.api.permissions import Declared
-from core.api.schema import LOCATION, PAGES, choice, query, whole
-from core.api.views import ApiViewSet
-from core.definition_files import ID_MAX, ID_PATTERN
-from core.errors import invalid
+from agents_app.runs.wait_for_run import MAX_WAIT_SECONDS, wait_for_run
+from proofroom.accounts.models import User
+from proofroom.core.actor import Actor
+from proofroom.core.api.answer import (
+    Answer,
+    TextOrNull,
+    described,
+    list_of,
+)
+from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.schema import (
+    LOCATION,
+    PAGES,
+    choice,
+    query,
+    whole,
+)
+from proofroom.core.api.views import ApiViewSet
+from proofroom.core.definition_files import ID_MAX, ID_PATTERN
+from proofroom.core.errors import invalid
 
 AGENT_ID: Final = {
     "agent_id": {"type": "string", "pattern": ID_PATTERN, "maxLength": ID_MAX},

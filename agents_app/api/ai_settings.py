@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from agents_app.definitions.schema import MediaProvider, TextProvider
 from agents_app.models import AiSettings
 from agents_app.providers.prices import price_list
-from agents_app.settings.defaults import (
+from agents_app.settings.ai_settings import (
     MEDIA_PROVIDERS,
     MODEL_MAX,
     TEXT_PROVIDERS,
@@ -21,10 +21,15 @@ from agents_app.settings.defaults import (
     update_ai_settings,
 )
 from agents_app.settings.providers import providers
-from core.api.answer import Answer, TextOrNull, one_of
-from core.api.body import Body, Whole, Words, read_body
-from core.api.permissions import Declared
-from core.api.views import ApiViewSet, expected_version
+from proofroom.core.api.answer import Answer, TextOrNull, one_of
+from proofroom.core.api.body import (
+    Body,
+    Whole,
+    Words,
+    read_body,
+)
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.views import ApiViewSet, expected_version
 
 Model = Annotated[Words, Field(max_length=MODEL_MAX)]
 TextProviderName = Annotated[str, one_of(TEXT_PROVIDERS)]

@@ -22,11 +22,16 @@ from agents_app.batches.queries import (
 )
 from agents_app.models import AgentBatch, RunStatus
 from agents_app.presenters import RunState, UsageAnswer
-from core.api.answer import Answer, MetaAnswer, PersonAnswer, TextOrNull
-from core.api.pagination import page_of
-from core.api.permissions import Declared
-from core.api.schema import PAGES
-from core.api.views import ApiViewSet
+from proofroom.core.api.answer import (
+    Answer,
+    MetaAnswer,
+    PersonAnswer,
+    TextOrNull,
+)
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.schema import PAGES
+from proofroom.core.api.views import ApiViewSet
 
 STATUS_FIELDS: Final = {
     RunStatus.QUEUED: "queued",

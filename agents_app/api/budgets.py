@@ -17,13 +17,18 @@ from agents_app.budgets import usage
 from agents_app.budgets.changes import COST_MOST, NAMES, TOKENS_MOST, LimitChanges, set_budget
 from agents_app.budgets.limits import ALL, begin_of, number, today
 from agents_app.presenters import UsageAnswer
-from core.api.answer import Answer, MetaAnswer, TextOrNull, list_of
-from core.api.body import Body, read_body
-from core.api.pagination import page_of
-from core.api.permissions import Declared
-from core.api.schema import PAGES, query
-from core.api.views import ApiViewSet
-from core.errors import invalid
+from proofroom.core.api.answer import (
+    Answer,
+    MetaAnswer,
+    TextOrNull,
+    list_of,
+)
+from proofroom.core.api.body import Body, read_body
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.schema import PAGES, query
+from proofroom.core.api.views import ApiViewSet
+from proofroom.core.errors import invalid
 
 Tokens = Annotated[int, Field(ge=0, le=TOKENS_MOST)]
 Dollars = Annotated[float, Field(ge=0, le=float(COST_MOST), allow_inf_nan=False)]

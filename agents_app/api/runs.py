@@ -23,15 +23,28 @@ from agents_app.runs.lifecycle import cancel_run, find_run
 from agents_app.runs.retention import run_messages
 from agents_app.runs.retry import retry_run, run_candidates, stage_candidate
 from agents_app.runs.undo import undo_run
-from core import events
-from core.actor import Actor
-from core.api.answer import Answer, MetaAnswer, PersonAnswer, TextOrNull, described, list_of, one_of
-from core.api.body import Body, Words, read_body
-from core.api.pagination import page_of
-from core.api.permissions import Declared
-from core.api.schema import PAGES, UUID_TEXT, choice, query
-from core.api.views import ApiViewSet
-from core.errors import invalid
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.api.answer import (
+    Answer,
+    MetaAnswer,
+    PersonAnswer,
+    TextOrNull,
+    described,
+    list_of,
+    one_of,
+)
+from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.schema import (
+    PAGES,
+    UUID_TEXT,
+    choice,
+    query,
+)
+from proofroom.core.api.views import ApiViewSet
+from proofroom.core.errors import invalid
 
 HIDDEN_EVENT: Final = "event"
 """The name of an event that the caller may not learn of."""
@@ -176,7 +189,7 @@ def chain_link(link: ChainLink, actor: Actor) -> LinkAnswer:
         )
     if event is None:
         raise ValueError("a link is an event or a run")
-    kind = events.find_kind(event.name)
+    kind = outbox.find_kind(event.name)
     is_visible = kind is not None and actor.can(kind.permission)
     return LinkAnswer(
         kind="event",

@@ -20,11 +20,11 @@ from agents_app.api.agents import (
     wait_of,
 )
 from agents_app.runs.external_trigger import TriggerRateExceeded, trigger_run
-from core.api.body import Words, read_body
-from core.api.exceptions import body as error_body
-from core.api.permissions import SECRET, Declared
-from core.api.views import ApiViewSet
-from core.errors import NotAuthenticated
+from proofroom.core.api.body import Words, read_body
+from proofroom.core.api.exceptions import body as error_body
+from proofroom.core.api.permissions import SECRET, Declared
+from proofroom.core.api.views import ApiViewSet
+from proofroom.core.errors import NotAuthenticated
 
 _CAUSE = OpenApiParameter(
     "X-Agent-Run",

@@ -21,9 +21,9 @@ from agents_app.definitions.switches import enabled_agent
 from agents_app.models import AgentBatch, AgentRun
 from agents_app.runs.creation import check_context, check_scope, create_run
 from content.models import Post
-from core.actor import Actor
-from core.errors import CmsError, invalid
-from core.json import JsonObject
+from proofroom.core.actor import Actor
+from proofroom.core.errors import CmsError, invalid
+from proofroom.core.json import JsonObject
 
 MAX_POSTS: Final = 100
 

@@ -15,11 +15,11 @@ from agents_app.models import UNFINISHED, AgentBatch, AgentRun, RunStatus
 from agents_app.runs.lifecycle import lock_posts, record_run
 from agents_app.runs.undo import undo_run
 from agents_app.runs.undo_log import take_back
-from core import events
-from core.actor import Actor, Via
-from core.errors import CmsError, Conflict
-from core.json import JsonObject
-from core.waking import after_commit
+from proofroom.core import outbox
+from proofroom.core.actor import Actor, Via
+from proofroom.core.errors import CmsError, Conflict
+from proofroom.core.json import JsonObject
+from proofroom.core.task_queue.wake_up import after_commit
 
 RESEND_AFTER: Final = timedelta(seconds=60)
 
@@ -27,7 +27,7 @@ RESEND_AFTER: Final = timedelta(seconds=60)
 def record_batch(what: str, batch: AgentBatch, actor: Actor, **numbers: int) -> None:
     """Record, in the caller's transaction, what became of a batch and by whom."""
     payload: JsonObject = {"id": str(batch.pk), "agentId": batch.agent_id, **numbers}
-    events.record(f"agent.batch.{what}", actor=actor, payload=payload)
+    outbox.record(f"agent.batch.{what}", actor=actor, payload=payload)
 
 
 @transaction.atomic

@@ -12,8 +12,8 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from agents_app.models import UNFINISHED, AgentBatch, AgentRun
-from core.actor import Actor
-from core.errors import NotFound
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound
 
 _COLUMNS = (
     "pk",

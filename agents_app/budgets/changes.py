@@ -14,11 +14,11 @@ from agents_app.budgets.limits import ALL, DEFAULT, lock_budgets
 from agents_app.definitions.files import get_agent
 from agents_app.definitions.switches import unknown_agent
 from agents_app.models import Budget, BudgetNotice
-from core import events
-from core.actor import Actor
-from core.definition_files import ID_MAX
-from core.errors import RuleViolation, invalid
-from core.json import JsonObject
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.definition_files import ID_MAX
+from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.json import JsonObject
 
 NAMES: Final = {DEFAULT: "default", ALL: "all"}
 """What the budgets that are of no single agent are called on the wire."""
@@ -114,7 +114,7 @@ def set_budget(*, name: str, changes: LimitChanges, actor: Actor) -> str:
         "before": wire_of(before),
         "after": wire_of(limits),
     }
-    events.record("agent.budget.set", actor=actor, payload=payload)
+    outbox.record("agent.budget.set", actor=actor, payload=payload)
     return key
 
 

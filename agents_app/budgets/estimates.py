@@ -25,16 +25,21 @@ from agents_app.budgets.limits import (
 )
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun, RunStatus
-from agents_app.providers.choices import resolve
-from agents_app.providers.port import DEMO, MAX_TOKENS, ProviderChoice, ProviderError
+from agents_app.providers.interface import (
+    DEMO,
+    MAX_TOKENS,
+    ProviderChoice,
+    ProviderError,
+)
 from agents_app.providers.prices import cost_of
+from agents_app.providers.selection import resolve
 from agents_app.runs.execution import MAX_RETRIES
 from agents_app.runs.prompt import system_prompt
 from agents_app.runs.tool_policy import listed_tools
 from content.layers import open_layers_of_many
 from content.models import ModuleInstance, Post
-from core.json import Json, JsonObject
-from core.tools.schemas import lean_schema
+from proofroom.core.json import Json, JsonObject
+from proofroom.core.tools.schemas import lean_schema
 
 CHARACTERS_PER_TOKEN: Final = 4
 SHARE_OF_MOST: Final = 0.15

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from agents_app.models import Budget, Reservation, Spending
-from agents_app.providers.port import ProviderError
+from agents_app.providers.interface import ProviderError
 
 ALL: Final = "*"
 """The budget of all agents together."""

@@ -21,9 +21,9 @@ from agents_app.budgets.limits import (
     used_of,
 )
 from agents_app.models import BudgetNotice
-from core import events
-from core.actor import Actor, Visitor
-from core.json import JsonObject
+from proofroom.core import outbox
+from proofroom.core.actor import Actor, Visitor
+from proofroom.core.json import JsonObject
 
 NEAR: Final = Decimal("0.8")
 """The part of a limit from which on people are warned."""
@@ -77,4 +77,4 @@ def tell(level: Level, limits: Iterable[Limit], used: Used, day: date) -> None:
             "used": number(used_of(limit, used), limit.unit),
             "renewsAt": renewal_of(limit.period, day).strftime("%Y-%m-%dT%H:%M:%SZ"),
         }
-        events.record(f"agent.budget.{level}", actor=system, payload=payload)
+        outbox.record(f"agent.budget.{level}", actor=system, payload=payload)

@@ -31,7 +31,7 @@ from agents_app.budgets.limits import (
 )
 from agents_app.budgets.notices import tell, tell_of_spending
 from agents_app.models import AgentRun, Reservation, RunStatus, Spending
-from agents_app.providers.port import ProviderStopped
+from agents_app.providers.interface import ProviderStopped
 
 __all__ = ["BudgetExceeded", "reserve", "settle", "settle_abandoned", "settle_lost"]
 

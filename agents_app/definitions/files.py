@@ -1,6 +1,6 @@
 """Agents are files: `agents/<id>.md` or `<id>.json` in any installed app, and in CMS_AGENTS_DIR.
 
-`core.definition_files` says how files are found and what becomes of broken ones.
+`proofroom.core.definition_files` says how files are found and what becomes of broken ones.
 """
 
 from __future__ import annotations
@@ -10,8 +10,13 @@ from typing import Final
 from django.conf import settings
 
 from agents_app.definitions.schema import AgentDefinition
-from agents_app.runs.fields import type_of_key
-from core.definition_files import DefinitionFiles, Unreadable, from_json, from_yaml
+from agents_app.runs.field_target import type_of_key
+from proofroom.core.definition_files import (
+    DefinitionFiles,
+    Unreadable,
+    from_json,
+    from_yaml,
+)
 
 
 def _front_matter(text: str) -> object:

@@ -7,11 +7,15 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue, field_validator, model_validator
 
 from agents_app.reactions.templates import ROOTS, body_fault
-from core.conditions import Condition
-from core.definition_files import DefinitionPart
-from core.hostile import refuse_unstorable
-from webhooks.automation.request_rules import check_headers, check_url, refusals_as_value_errors
-from webhooks.automation.templates import fault_of
+from proofroom.core.definition_files import DefinitionPart
+from proofroom.core.validation.conditions import Condition
+from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.webhooks.automation.request_rules import (
+    check_headers,
+    check_url,
+    refusals_as_value_errors,
+)
+from proofroom.webhooks.automation.templates import fault_of
 
 
 class WebhookConfig(DefinitionPart):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from agents_app.definitions.schema import Scope
-from core.json import JsonObject
+from proofroom.core.json import JsonObject
 
 _PROMPT: Final = (
     "You are {{agent}}. You work on a post of type {{postType}} (scope: {{scope}}).",

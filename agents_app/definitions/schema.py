@@ -14,7 +14,7 @@ from pydantic import (
 )
 
 from agents_app.definitions.reactions import Reaction
-from core.definition_files import Definition, DefinitionPart
+from proofroom.core.definition_files import Definition, DefinitionPart
 
 TextProvider = Literal["openai", "anthropic", "google", "ollama", "demo"]
 MediaProvider = Literal["openai", "google", "demo"]

@@ -8,20 +8,20 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext
 
-from accounts.models import User
-from accounts.services import (
+from agents_app.definitions.files import all_agents, get_agent
+from agents_app.definitions.schema import AgentDefinition
+from agents_app.models import AgentSwitch
+from proofroom.accounts.models import User
+from proofroom.accounts.services import (
     agent_user,
     ensure_agent_user,
     rename_agent_user,
     system_agent_user,
 )
-from agents_app.definitions.files import all_agents, get_agent
-from agents_app.definitions.schema import AgentDefinition
-from agents_app.models import AgentSwitch
-from core import events
-from core.actor import Actor
-from core.errors import NotFound, RuleViolation
-from core.json import JsonObject
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound, RuleViolation
+from proofroom.core.json import JsonObject
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ def switch_agent(*, agent_id: str, enabled: bool, actor: Actor) -> AgentSwitch:
         defaults={"is_enabled": enabled, "updated_by_id": actor.user.pk},
     )
     payload: JsonObject = {"id": agent_id, "enabled": enabled}
-    events.record("agent.switched", actor=actor, payload=payload)
+    outbox.record("agent.switched", actor=actor, payload=payload)
     return switch
 
 

@@ -9,9 +9,14 @@ from typing import Final, get_args
 from django.utils.translation import gettext
 
 from agents_app.definitions.schema import AgentDefinition
-from content.definitions import FieldType, modules, post_types, props_of
 from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX
-from core.tools import all_tools
+from proofroom.core.tools import all_tools
+from proofroom.definitions import (
+    FieldType,
+    modules,
+    post_types,
+    props_of,
+)
 
 _FIELD_TYPES: Final = get_args(FieldType)
 

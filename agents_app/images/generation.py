@@ -18,30 +18,35 @@ from django.utils.text import slugify
 from agents_app.budgets.reservations import reserve, settle
 from agents_app.definitions.files import get_agent
 from agents_app.models import AgentRun, Reservation
-from agents_app.providers.choices import resolve_media
-from agents_app.providers.port import (
+from agents_app.providers.interface import (
     DEMO,
     ProviderChoice,
     ProviderError,
     ProviderStopped,
 )
 from agents_app.providers.prices import image_cost
-from agents_app.runs.fields import FieldTarget, find_field
+from agents_app.providers.selection import resolve_media
+from agents_app.runs.field_target import FieldTarget, find_field
 from agents_app.runs.run_log import add_usage
 from content.document import PostDocument
 from content.layers import open_layers, stage
 from content.layers.stage import Staged, require_layer
 from content.models import Layer
-from content.queries import reachable_posts
-from core.actor import Actor
-from core.errors import CmsError, NotFound, RuleViolation, invalid
-from core.hostile import refuse_unstorable
-from media.describing import clean_alt_text
+from content.posts.queries import reachable_posts
+from media.metadata import clean_alt_text
 from media.models import Asset
 from media.services.store import store_image
+from proofroom.core.actor import Actor
+from proofroom.core.errors import (
+    CmsError,
+    NotFound,
+    RuleViolation,
+    invalid,
+)
+from proofroom.core.validation.input_validation import refuse_unstorable
 
 if TYPE_CHECKING:
-    from agents_app.providers.media import MadeImage
+    from agents_app.providers.image_generation import MadeImage
 
 logger = logging.getLogger(__name__)
 _WHERE = "post.featuredMediaId, or modules.<postModuleId>.props.<name> with a prop of type media"
@@ -184,7 +189,7 @@ def make_within_budget(
 ) -> tuple[MadeImage, ProviderChoice]:
     """The picture, reserved before and settled after. Raises `ProviderError`."""
     # The libraries of the providers are loaded where a picture is made, not where a tool is listed.
-    from agents_app.providers.media import make_image
+    from agents_app.providers.image_generation import make_image
 
     agent_id = actor.agent_id or getattr(actor.user, "agent_id", None) or ""
     choice = resolve_media(get_agent(agent_id) if agent_id else None)

@@ -9,10 +9,10 @@ from pydantic import Field
 from agents_app.images.generation import ALT_MAX, PROMPT_MAX, Size
 from agents_app.images.generation import generate_image as generate
 from content.tools.authorship import author, author_told
-from core.actor import Actor
-from core.json import JsonObject
-from core.tools import Arguments, Result, tool
 from media.presenters import url_of
+from proofroom.core.actor import Actor
+from proofroom.core.json import JsonObject
+from proofroom.core.tools import Arguments, Result, tool
 
 
 class GenerateImage(Arguments):

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from core.definition_files import ID_MAX
+from proofroom.core.definition_files import ID_MAX
 
 
 class AgentBatch(models.Model):

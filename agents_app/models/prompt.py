@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from django.db import models
 
-from core.definition_files import ID_MAX
+from proofroom.core.definition_files import ID_MAX
 
 DIGEST_LENGTH = 12
 

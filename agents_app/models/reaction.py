@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from agents_app.models.run import AgentRun
-from webhooks.models import Delivery
+from proofroom.webhooks.models import Delivery
 
 
 class ReactionStatus(models.TextChoices):

@@ -12,8 +12,8 @@ from django.utils.translation import gettext_lazy as _
 
 from agents_app.models.prompt import DIGEST_LENGTH
 from content.models import Post
-from core.definition_files import ID_MAX
-from core.models import Event
+from proofroom.core.definition_files import ID_MAX
+from proofroom.core.models import Event
 
 
 class RunStatus(models.TextChoices):
@@ -133,7 +133,7 @@ class AgentRun(models.Model):
 class RunPost(models.Model):
     """A post that a run's tools wrote in (AI Review), or made.
 
-    `before` is what AI Review held until then (`content.layers.takeback.Before`, None where nothing), `paths` what
+    `before` is what AI Review held until then (`content.layers.take_back.Before`, None where nothing), `paths` what
     was written since: enough to take all of it back without losing what others had proposed.
     """
 

@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from core.definition_files import ID_MAX
+from proofroom.core.definition_files import ID_MAX
 
 
 class AgentSwitch(models.Model):

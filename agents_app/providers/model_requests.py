@@ -32,16 +32,8 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.usage import RequestUsage
 
-from agents_app.providers.failures import (
-    RequestFailure,
-    broken_off,
-    cut_off,
-    failed,
-    refused,
-    waits_too_long,
-)
-from agents_app.providers.line import ProviderConnection
-from agents_app.providers.port import (
+from agents_app.providers.connection import ProviderConnection
+from agents_app.providers.interface import (
     MOST_TOKENS,
     ConversationUsage,
     ConversationWatcher,
@@ -50,6 +42,14 @@ from agents_app.providers.port import (
     StepRecord,
 )
 from agents_app.providers.prices import cost_of
+from agents_app.providers.request_failures import (
+    RequestFailure,
+    broken_off,
+    cut_off,
+    failed,
+    refused,
+    waits_too_long,
+)
 
 _ANSWER_MAX: Final = 2_000_000
 """Characters after which nobody listens on: no answer that anybody needs is so long."""

@@ -12,7 +12,7 @@ from typing import Annotated, Final, TypeVar
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from agents_app.providers.port import DEMO, ProviderChoice
+from agents_app.providers.interface import DEMO, ProviderChoice
 
 _FREE: Final = (DEMO, "ollama")
 _PLACES: Final = Decimal("0.000001")

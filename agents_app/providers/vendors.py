@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypedDict
 import httpx2
 from pydantic_ai import ModelSettings
 
-from agents_app.providers.port import ProviderChoice, ProviderError
+from agents_app.providers.interface import ProviderChoice, ProviderError
 
 if TYPE_CHECKING:
     from pydantic_ai.images.base import ImageGenerationModel

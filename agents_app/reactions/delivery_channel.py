@@ -21,13 +21,13 @@ from agents_app.definitions.switches import only_enabled
 from agents_app.models import AgentRun
 from agents_app.reactions.template_values import is_forgotten, run_of, values_of
 from agents_app.reactions.templates import JSON_TYPE, filled_body, filled_words
-from core.json import Json, JsonObject
-from webhooks import delivery_channels
-from webhooks.automation.templates import filled
-from webhooks.chat import plain
-from webhooks.delivery_channels import NothingToSend, OutgoingRequest
-from webhooks.models import Delivery, DeliveryStatus
-from webhooks.signing import shared_keys
+from proofroom.core.json import Json, JsonObject
+from proofroom.webhooks import delivery_channels
+from proofroom.webhooks.automation.templates import filled
+from proofroom.webhooks.chat import plain
+from proofroom.webhooks.delivery_channels import NothingToSend, OutgoingRequest
+from proofroom.webhooks.models import Delivery, DeliveryStatus
+from proofroom.webhooks.signing import shared_keys
 
 PREFIX: Final = "reaction"
 GONE: Final = "The reaction is not in the agent's file any more, or the file cannot be read."

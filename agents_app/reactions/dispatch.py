@@ -16,13 +16,13 @@ from agents_app.models import AgentRun, RunReaction, RunStatus
 from agents_app.reactions.delivery_channel import PREFIX, ReactionLane, lane_of
 from agents_app.reactions.template_values import is_forgotten, run_of, values_of
 from agents_app.reactions.templates import path_in_full
-from core import events
-from core.json import JsonObject
-from core.models import Event
-from core.waking import after_commit
-from webhooks.delivery_channels import channels
-from webhooks.dispatch import new_delivery, queue_all
-from webhooks.models import Delivery
+from proofroom.core import outbox
+from proofroom.core.json import JsonObject
+from proofroom.core.models import Event
+from proofroom.core.task_queue.wake_up import after_commit
+from proofroom.webhooks.delivery_channels import channels
+from proofroom.webhooks.dispatch import new_delivery, queue_all
+from proofroom.webhooks.models import Delivery
 
 logger = logging.getLogger(__name__)
 FINISHED: Final = "agent.run.finished"
@@ -33,7 +33,7 @@ _ENDS: Final = (RunStatus.SUCCEEDED, *_ERRORS)
 
 def connect() -> None:
     """Subscribe to the ends of runs, and know the lane. Called once, at start."""
-    events.subscribe([FINISHED], react, id="agents_app.reactions.starting.react")
+    outbox.subscribe([FINISHED], react, id="agents_app.reactions.starting.react")
     channels.register(ReactionLane(), name=PREFIX)
 
 

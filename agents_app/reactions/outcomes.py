@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from agents_app.models import AgentRun, ReactionStatus, RunReaction
-from webhooks.models import Delivery, DeliveryStatus
+from proofroom.webhooks.models import Delivery, DeliveryStatus
 
 STATUSES: Final = (*ReactionStatus.values, DeliveryStatus.CANCELLED.value)
 

@@ -9,9 +9,9 @@ from django.urls import NoReverseMatch, reverse
 
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun
-from content.store import iso
-from core.json import JsonObject
-from core.models import Event
+from content.posts.post_repository import iso
+from proofroom.core.json import JsonObject
+from proofroom.core.models import Event
 
 
 def run_of(event: Event) -> AgentRun | None:

@@ -8,9 +8,14 @@ from typing import Final
 import orjson
 from pydantic import JsonValue
 
-from core.conditions import value_at
-from core.json import Json
-from webhooks.automation.templates import PLACEHOLDER, fault_of, filled, words_of
+from proofroom.core.json import Json
+from proofroom.core.validation.conditions import value_at
+from proofroom.webhooks.automation.templates import (
+    PLACEHOLDER,
+    fault_of,
+    filled,
+    words_of,
+)
 
 ROOTS: Final = frozenset({"agent", "run", "result", "data"})
 """What placeholders and conditions may begin with."""

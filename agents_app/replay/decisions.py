@@ -11,8 +11,8 @@ from agents_app.models import AgentRun, RunStatus
 from content.changes import value_at
 from content.document import PostDocument
 from content.models import Layer, Provenance
-from core.json import Json
-from core.models import Event
+from proofroom.core.json import Json
+from proofroom.core.models import Event
 
 _REJECTIONS: Final = tuple(f"post.{layer.value}.reject" for layer in Layer)
 _RECONSIDERED: Final = tuple(f"post.{layer.value}.reconsider" for layer in Layer)

@@ -13,14 +13,19 @@ from pydantic import ValidationError
 
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun, RunMessage
-from agents_app.providers.port import ProviderChoice, ProviderError
-from agents_app.replay.answers import ReplaySpending, ask
+from agents_app.providers.interface import ProviderChoice, ProviderError
 from agents_app.replay.decisions import DecidedRun
-from agents_app.replay.inputs import ReplayInput, UnusableRun, given_to, proposals
+from agents_app.replay.new_answers import ReplaySpending, ask
+from agents_app.replay.recorded_inputs import (
+    ReplayInput,
+    UnusableRun,
+    given_to,
+    proposals,
+)
 from agents_app.runs.suggestion import FieldSuggestion, Suggestion, output_type
-from content.richtext.text import to_text
-from core.errors import CmsError
-from core.json import Json, JsonObject
+from proofroom.core.errors import CmsError
+from proofroom.core.json import Json, JsonObject
+from proofroom.definitions.richtext.text import to_text
 
 Outcome = Literal["same", "similar", "different", "missing", "again", "avoided"]
 SIMILAR: Final = 0.8

@@ -12,11 +12,11 @@ from django.db import transaction
 
 from agents_app.models import AgentRun, StoppedChain
 from agents_app.runs.lifecycle import find_run_or_none
-from core import events
-from core.actor import Actor, Visitor
-from core.errors import RuleViolation
-from core.json import JsonObject
-from core.models import Event
+from proofroom.core import outbox
+from proofroom.core.actor import Actor, Visitor
+from proofroom.core.errors import RuleViolation
+from proofroom.core.json import JsonObject
+from proofroom.core.models import Event
 
 CHAIN_STOPPED: Final = "agent.chain.stopped"
 HOP_LIMIT: Final = 3
@@ -94,7 +94,7 @@ def _record(last: AgentRun, agent_id: str) -> None:
         event_id=last.event_id,
         hop=last.hop + 1,
     )
-    events.record(CHAIN_STOPPED, actor=actor, post_id=last.post_id, payload=payload)
+    outbox.record(CHAIN_STOPPED, actor=actor, post_id=last.post_id, payload=payload)
 
 
 CHAIN_LEVELS: Final = 4

@@ -10,21 +10,21 @@ from uuid import UUID, uuid4
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from accounts.models import User
 from agents_app.definitions.schema import EVENT_SCOPES, AgentDefinition, Scope
 from agents_app.definitions.switches import enabled_agent
 from agents_app.models import AgentBatch, AgentRun
 from agents_app.runs.chain import check_hop_limit, records_stopped_chains
-from agents_app.runs.fields import find_field
+from agents_app.runs.field_target import find_field
 from agents_app.runs.lifecycle import find_run_or_none, record_run, wake
 from agents_app.runs.scope import START_PERMISSIONS, narrow_rights
 from content.layers import open_layers
 from content.models import Post
-from core.actor import Actor
-from core.errors import NotAllowed, NotFound, invalid
-from core.hostile import refuse_unstorable
-from core.json import JsonObject
-from core.models import Event
+from proofroom.accounts.models import User
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotAllowed, NotFound, invalid
+from proofroom.core.json import JsonObject
+from proofroom.core.models import Event
+from proofroom.core.validation.input_validation import refuse_unstorable
 
 MAX_CONTEXT_CHARACTERS: Final = 50_000
 MAX_OPEN_ENDED_CHARACTERS: Final = 20_000

@@ -13,8 +13,8 @@ from agents_app.definitions.switches import enabled_agent
 from agents_app.models import AgentRun
 from agents_app.runs.creation import create_run
 from agents_app.runs.tool_policy import listed_tools
-from core.actor import Actor
-from core.errors import invalid
+from proofroom.core.actor import Actor
+from proofroom.core.errors import invalid
 
 _DRY_RUN_SCOPES: Final = (Scope.DROPDOWN, Scope.BULK, Scope.GLOBAL)
 

@@ -24,10 +24,15 @@ from pydantic import BaseModel
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.definitions.switches import account_of, enabled_agent
 from agents_app.models import AgentRun, RunStatus
-from agents_app.providers import port
-from agents_app.providers.choices import resolve
-from agents_app.providers.port import ProviderError, StepRecord, ToolAnswer, ToolSpec
-from agents_app.runs.fields import FieldTarget, find_field
+from agents_app.providers import interface
+from agents_app.providers.interface import (
+    ProviderError,
+    StepRecord,
+    ToolAnswer,
+    ToolSpec,
+)
+from agents_app.providers.selection import resolve
+from agents_app.runs.field_target import FieldTarget, find_field
 from agents_app.runs.lifecycle import end_run, held_back, lock_posts, record_run_end, wake_next
 from agents_app.runs.links import refuse_new_links
 from agents_app.runs.ownership import (
@@ -65,12 +70,18 @@ from agents_app.runs.undo_log import paths_written, undo_recording
 from agents_app.runs.untrusted_changes import has_untrusted_changes, post_has_untrusted_changes
 from content.layers import Layers, open_layers, stage
 from content.models import Layer, Post
-from core.actor import Actor
-from core.availability import is_database_away, log_database_away
-from core.errors import CmsError, NotAllowed, NotFound, RuleViolation
-from core.json import Json, JsonObject
-from core.tools import Tool, calling, get_tool
-from core.tools.schemas import lean_schema
+from proofroom.core.actor import Actor
+from proofroom.core.diagnostics.availability import is_database_away, log_database_away
+from proofroom.core.errors import (
+    CmsError,
+    NotAllowed,
+    NotFound,
+    RuleViolation,
+)
+from proofroom.core.json import Json, JsonObject
+from proofroom.core.tools import Tool, get_tool
+from proofroom.core.tools import call as calling
+from proofroom.core.tools.schemas import lean_schema
 
 logger = logging.getLogger(__name__)
 MAX_RETRIES: Final = 2
@@ -116,7 +127,7 @@ def prepare_attempt(run: AgentRun) -> RunAttempt:
     return RunAttempt(run, agent, actor, post, layers, target)
 
 
-class RunToolbox(port.Toolbox):
+class RunToolbox(interface.Toolbox):
     """The tools of one attempt at a run, called as its agent. Every call is a step of the run."""
 
     def __init__(self, attempt: RunAttempt, activity: ActivityText | None = None) -> None:
@@ -247,11 +258,11 @@ def execute_run(run_id: UUID | str) -> None:
     try:
         with Heartbeat(run) as heartbeat, current_run(run):
             _work(run, heartbeat, redactor)
-    except port.ProviderStopped:
+    except interface.ProviderStopped:
         logger.info("run %s was taken from this worker; nothing was staged", run.pk)
-    except port.ProviderTimeout as error:
+    except interface.ProviderTimeout as error:
         end_run(run, RunStatus.TIMED_OUT, redactor.redact(str(error)))
-    except port.ProviderError as error:
+    except interface.ProviderError as error:
         end_run(run, RunStatus.FAILED, redactor.redact(str(error)))
     except CmsError as error:
         end_run(run, RunStatus.FAILED, redactor.redact(error.message))
@@ -303,7 +314,7 @@ def _work(run: AgentRun, heartbeat: Heartbeat, redactor: RunRedactor) -> None:
     watcher = RunWatcher(run, choice, transcript)
     toolbox = RunToolbox(attempt, watcher.doing) if attempt.agent.llm_config.use_mcp else None
     tools = toolbox.specs() if toolbox is not None else ()
-    talk = port.open_conversation(
+    talk = interface.open_conversation(
         attempt.agent,
         choice,
         system_prompt=system_prompt(attempt.agent, run, document, tools),
@@ -317,7 +328,7 @@ def _work(run: AgentRun, heartbeat: Heartbeat, redactor: RunRedactor) -> None:
 
 
 def _converse(
-    attempt: RunAttempt, talk: port.Conversation, text: str, transcript: Transcript
+    attempt: RunAttempt, talk: interface.Conversation, text: str, transcript: Transcript
 ) -> None:
     """Ask until an answer can be staged whole, sending back what was wrong with the one before."""
     left, refused = MAX_RETRIES, ""
@@ -327,11 +338,13 @@ def _converse(
             seconds = (attempt.run.deadline_at - timezone.now()).total_seconds()
         try:
             answer = talk.ask(text, retries=left, seconds=seconds)
-        except (port.ProviderTimeout, port.ProviderStopped):
+        except (interface.ProviderTimeout, interface.ProviderStopped):
             raise
-        except port.ProviderError as error:
+        except interface.ProviderError as error:
             if refused:
-                raise port.ProviderError(f"The answer was refused: {refused} {error}") from None
+                raise interface.ProviderError(
+                    f"The answer was refused: {refused} {error}"
+                ) from None
             raise
         finally:
             transcript.keep()
@@ -343,7 +356,7 @@ def _converse(
             refused = "\n".join(lines) or error.message
         mark_refused(attempt.run, transcript.redactor.redact(refused))
         if left <= 0:
-            raise port.ProviderError(
+            raise interface.ProviderError(
                 f"The answer was refused after {MAX_RETRIES + 1} tries: {refused}"
             )
         left -= 1

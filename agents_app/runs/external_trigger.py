@@ -11,9 +11,9 @@ from django.utils import timezone
 from agents_app.definitions.switches import account_of, enabled_agent
 from agents_app.models import AgentRun
 from agents_app.runs.creation import create_run
-from core.actor import Actor
-from core.errors import CmsError, NotAllowed, invalid
-from core.json import JsonObject
+from proofroom.core.actor import Actor
+from proofroom.core.errors import CmsError, NotAllowed, invalid
+from proofroom.core.json import JsonObject
 
 MAX_TRIGGERS_PER_HOUR: Final = 30
 """The most runs of one agent on one post that begin so within an hour: a loop through another system is not seen."""

@@ -21,11 +21,11 @@ from agents_app.models import UNFINISHED, AgentRun, RunPost, RunStatus
 from agents_app.runs.scope import START_PERMISSIONS
 from agents_app.runs.undo_log import take_back
 from content.models import Post
-from core import events
-from core.actor import Actor, Visitor
-from core.errors import Conflict, NotAllowed, NotFound
-from core.json import JsonObject
-from core.waking import after_commit
+from proofroom.core import outbox
+from proofroom.core.actor import Actor, Visitor
+from proofroom.core.errors import Conflict, NotAllowed, NotFound
+from proofroom.core.json import JsonObject
+from proofroom.core.task_queue.wake_up import after_commit
 
 
 def find_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
@@ -55,7 +55,7 @@ def record_run(what: str, run: AgentRun, actor: Actor) -> None:
         "scope": run.scope,
         "status": run.status,
     }
-    events.record(f"agent.run.{what}", actor=actor, post_id=run.post_id, payload=payload)
+    outbox.record(f"agent.run.{what}", actor=actor, post_id=run.post_id, payload=payload)
 
 
 def record_run_end(run: AgentRun, actor: Actor | None = None) -> None:
@@ -66,7 +66,7 @@ def record_run_end(run: AgentRun, actor: Actor | None = None) -> None:
 def record_step(run: AgentRun) -> None:
     """Tell the pages that show the run that it went on."""
     payload: JsonObject = {"id": str(run.pk)}
-    events.record("run.step", actor=_system_for(run), post_id=run.post_id, payload=payload)
+    outbox.record("run.step", actor=_system_for(run), post_id=run.post_id, payload=payload)
 
 
 def _system_for(run: AgentRun) -> Actor:

@@ -22,8 +22,8 @@ from agents_app.models import AgentRun
 from agents_app.runs.payloads import shared_props
 from agents_app.runs.prompt import UNTRUSTED_KEY
 from content.layers import Layers
-from core.errors import RuleViolation
-from core.json import Json
+from proofroom.core.errors import RuleViolation
+from proofroom.core.json import Json
 
 # Characters that names of hosts may hold and readers drop.
 _IGNORED: Final = re.compile("[\u00ad\u200b\u2060\ufeff\ufe00-\ufe0f]")

@@ -15,7 +15,7 @@ from django.db.models import Count, Q, Sum
 from agents_app.models import AgentRun, RunStatus
 from content.layers import Layers, LayerView
 from content.models import Layer, Provenance
-from core.models import Event
+from proofroom.core.models import Event
 
 _REJECTED: Final = tuple(f"post.{layer.value}.reject" for layer in Layer)
 _RECONSIDERED: Final = tuple(f"post.{layer.value}.reconsider" for layer in Layer)

@@ -15,9 +15,9 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from agents_app.models import AgentRun, RunStatus
-from agents_app.providers.port import ProviderStopped
-from core import events
-from core.models import Event
+from agents_app.providers.interface import ProviderStopped
+from proofroom.core import outbox
+from proofroom.core.models import Event
 
 _WRITE_EVENTS = (
     "post.created",
@@ -82,7 +82,7 @@ _WRITABLE_STATUSES = (RunStatus.RUNNING, RunStatus.SUCCEEDED)
 
 def connect() -> None:
     """Look at every write of a run. Called once, at start."""
-    events.subscribe_inside(_WRITE_EVENTS, refuse_late_write)
+    outbox.subscribe_inside(_WRITE_EVENTS, refuse_late_write)
 
 
 logger = logging.getLogger(__name__)

@@ -10,18 +10,18 @@ from uuid import UUID
 
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun
-from agents_app.runs.fields import FieldTarget, fields_json
-from content import store
-from content.definitions import modules
+from agents_app.runs.field_target import FieldTarget, fields_json
 from content.document import ModuleDocument, PostDocument
 from content.layers import Layers
 from content.layers.earlier_rejections import EarlierRejection, earlier_rejections
 from content.models import ModuleInstance, Post
 from content.post_fields import POST_FIELDS
+from content.posts import post_repository
+from content.posts.post_repository import iso
 from content.presenters import plain
-from content.store import iso
-from core.actor import Actor
-from core.json import Json, JsonObject
+from proofroom.core.actor import Actor
+from proofroom.core.json import Json, JsonObject
+from proofroom.definitions import modules
 
 _POST_NAMES: Final = (
     "type",
@@ -75,7 +75,7 @@ def translation_source(
     source = Post.objects.alive().filter(pk=post.translated_from_id, is_placeholder=False).first()
     if source is None:
         return None
-    document = store.load(source)
+    document = post_repository.load(source)
     return {
         "postId": str(source.pk),
         "locale": source.locale,

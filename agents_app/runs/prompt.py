@@ -14,14 +14,14 @@ from django.utils.translation import gettext as _
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun, PromptVersion
 from agents_app.models.prompt import DIGEST_LENGTH
-from agents_app.providers.port import ToolSpec
+from agents_app.providers.interface import ToolSpec
 from agents_app.runs.tool_policy import listed_tools
-from content.definitions import Module, modules
 from content.document import PostDocument
-from core.actor import Actor
-from core.errors import NotFound
-from core.json import Json, JsonObject
-from core.redaction import Redactor
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound
+from proofroom.core.json import Json, JsonObject
+from proofroom.core.redaction import Redactor
+from proofroom.definitions import Module, modules
 
 UNTRUSTED_KEY: Final = "untrusted"
 """The key of a run's context that holds what visitors wrote."""

@@ -14,9 +14,9 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from agents_app.definitions.files import all_agents
 from agents_app.runs.links import hosts_of
-from core.json import Json
-from core.redaction import secrets_of_service
-from core.tools import get_tool
+from proofroom.core.json import Json
+from proofroom.core.redaction import secrets_of_service
+from proofroom.core.tools import get_tool
 
 SECRET_MASK: Final = "•••"  # noqa: S105  # what stands in place of one
 VISITOR_MASK: Final = "[words of a visitor]"

@@ -17,8 +17,8 @@ from agents_app.models import (
     RunStatus,
     RunStep,
 )
-from core import events
-from core.actor import Actor
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
 
 FORGOTTEN_ERROR: Final = "The words that this run was about were deleted."
 _MAX_DEPTH: Final = 10
@@ -26,7 +26,7 @@ _MAX_DEPTH: Final = 10
 
 def connect() -> None:
     """Have runs forget with events. Called once, at start."""
-    events.events_forgotten.register(forget_runs)
+    outbox.events_forgotten.register(forget_runs)
 
 
 def forget_runs(event_ids: list[int]) -> None:

@@ -16,16 +16,16 @@ from django.utils.translation import gettext as _
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs.creation import MAX_CONTEXT_CHARACTERS, create_run
-from agents_app.runs.fields import FieldTarget, find_field
+from agents_app.runs.field_target import FieldTarget, find_field
 from agents_app.runs.lifecycle import find_run, find_run_or_none, record_run
 from content.changes import same
 from content.layers import Layers, open_layers, stage
 from content.layers.marks import Mark, hands_on, mark_of
 from content.models import Layer
-from core.actor import Actor
-from core.errors import Conflict, NotFound, invalid
-from core.hostile import refuse_unstorable
-from core.json import Json, JsonObject
+from proofroom.core.actor import Actor
+from proofroom.core.errors import Conflict, NotFound, invalid
+from proofroom.core.json import Json, JsonObject
+from proofroom.core.validation.input_validation import refuse_unstorable
 
 MAX_CANDIDATES: Final = 100
 

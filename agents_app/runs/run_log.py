@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce
 
 from agents_app.budgets.reservations import reserve, settle
 from agents_app.models import AgentRun, Reservation, RunMessage, RunStep
-from agents_app.providers.port import ConversationWatcher, ProviderChoice, StepRecord
+from agents_app.providers.interface import ConversationWatcher, ProviderChoice, StepRecord
 from agents_app.providers.prices import cost_of
 from agents_app.runs.lifecycle import record_step
 from agents_app.runs.ownership import owned_rows, require_ownership

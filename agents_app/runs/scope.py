@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from accounts.models import User
-from accounts.roles import Role, permissions_of
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun
 from agents_app.runs.prompt import UNTRUSTED_KEY
-from core.actor import Actor
+from proofroom.accounts.models import User
+from proofroom.accounts.roles import Role, permissions_of
+from proofroom.core.actor import Actor
 
 START_PERMISSIONS: Final[Mapping[str, str]] = {
     Scope.DROPDOWN: "agents.dropdown",

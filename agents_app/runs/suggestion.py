@@ -13,12 +13,12 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 from pydantic.alias_generators import to_camel
 
-from agents_app.runs.fields import FieldTarget
-from content.definitions import coerce_markdown
+from agents_app.runs.field_target import FieldTarget
 from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, PostDocument
-from content.edits import patch_fields, update_module
-from core.errors import NotFound, RuleViolation, invalid
-from core.json import Json
+from content.posts.document_edits import patch_fields, update_module
+from proofroom.core.errors import NotFound, RuleViolation, invalid
+from proofroom.core.json import Json
+from proofroom.definitions import coerce_markdown
 
 Edit = Callable[[PostDocument], PostDocument]
 POST_KEYS: Final = AGENT_FIELD_NAMES | {"customFields", "taxonomyTermIds"}

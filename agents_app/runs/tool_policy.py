@@ -9,10 +9,10 @@ from django.utils.module_loading import autodiscover_modules
 from pydantic import BaseModel
 
 from agents_app.definitions.schema import AgentDefinition
-from core.actor import Actor
-from core.errors import CmsError, NotAllowed
-from core.tools import Tool, all_tools
-from core.tools.calling import find_tool
+from proofroom.core.actor import Actor
+from proofroom.core.errors import CmsError, NotAllowed
+from proofroom.core.tools import Tool, all_tools
+from proofroom.core.tools.call import find_tool
 
 FORBIDDEN_GROUPS: Final = frozenset({"diagnostics"})
 """Groups of tools that look into the site itself. No list of an agent lends them."""

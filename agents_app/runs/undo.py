@@ -14,9 +14,9 @@ from agents_app.runs.lifecycle import find_run, record_run
 from content.layers import revert_run
 from content.layers.revert import Reverted
 from content.models import Post
-from content.services.trash import discard_proposed
-from core.actor import Actor
-from core.errors import RuleViolation
+from content.posts.trash import discard_proposed
+from proofroom.core.actor import Actor
+from proofroom.core.errors import RuleViolation
 
 
 @dataclass(slots=True)

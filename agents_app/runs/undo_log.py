@@ -11,9 +11,9 @@ from agents_app.models import AgentRun, RunPost
 from content.layers import Before, LayerView, take_back_run
 from content.layers.hooks import before_layer_staged
 from content.models import Layer, Post
-from content.services.trash import discard_proposed
-from core.actor import Actor, Visitor
-from core.errors import NotAllowed
+from content.posts.trash import discard_proposed
+from proofroom.core.actor import Actor, Visitor
+from proofroom.core.errors import NotAllowed
 
 _recorded_run: ContextVar[AgentRun | None] = ContextVar("run_calling", default=None)
 

@@ -9,7 +9,7 @@ from agents_app.models import AgentRun
 from content.layers import Layers
 from content.layers.marks import Mark, read_marks
 from content.models import Draft
-from core.json import Json
+from proofroom.core.json import Json
 
 
 def has_untrusted_changes(layers: Layers) -> bool:

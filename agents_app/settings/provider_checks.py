@@ -11,14 +11,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from agents_app.models import AiSettings, ProviderCheck
-from agents_app.providers.choices import DEFAULT_MEDIA_MODELS, DEFAULT_MODELS
-from agents_app.providers.port import ProviderChoice
-from agents_app.settings.defaults import ai_settings
+from agents_app.providers.interface import ProviderChoice
+from agents_app.providers.selection import DEFAULT_MEDIA_MODELS, DEFAULT_MODELS
+from agents_app.settings.ai_settings import ai_settings
 from agents_app.settings.providers import providers
-from core import events
-from core.actor import Actor
-from core.errors import Conflict, NotFound, invalid
-from core.waking import after_commit
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import Conflict, NotFound, invalid
+from proofroom.core.task_queue.wake_up import after_commit
 
 AGAIN_AFTER: Final = timedelta(seconds=10)
 LOST_AFTER: Final = timedelta(seconds=30)
@@ -59,7 +59,7 @@ def ask_check(*, provider: str, actor: Actor) -> ProviderCheck:
     row.asked_at, row.asked_by_id = now, actor.user.pk
     row.checked_at, row.outcome, row.status, row.lacks = None, "", None, []
     row.save()
-    events.record("ai.provider.tested", actor=actor, payload={"name": provider})
+    outbox.record("ai.provider.tested", actor=actor, payload={"name": provider})
 
     def send() -> None:
         from agents_app.tasks import test_provider
@@ -72,7 +72,7 @@ def ask_check(*, provider: str, actor: Actor) -> ProviderCheck:
 
 def check_provider(provider: str) -> None:
     """Ask it, if somebody waits for that. Safe to call any number of times."""
-    from agents_app.providers.listing import list_models
+    from agents_app.providers.model_list import list_models
 
     row = ProviderCheck.objects.filter(pk=provider, checked_at=None).first()
     vendor = next((name for name in DEFAULT_MODELS if name == provider), None)

@@ -10,14 +10,14 @@ from django.conf import settings
 from django.utils.translation import gettext_noop
 
 from agents_app.models import AiSettings
-from agents_app.providers.choices import (
+from agents_app.providers.interface import DEMO
+from agents_app.providers.selection import (
     DEFAULT_MEDIA_MODELS,
     DEFAULT_MODELS,
     Vendor,
     default_provider,
 )
-from agents_app.providers.port import DEMO
-from core.words import in_words
+from proofroom.core.i18n import in_words
 
 Kind = Literal["text", "media"]
 NAMES: Final[Mapping[str, str]] = {

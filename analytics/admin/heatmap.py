@@ -23,10 +23,10 @@ from analytics.admin.heatmap_filter import (
 )
 from analytics.admin.heatmap_stages import module_lines, scale_of, spot_lines, stages_of
 from analytics.models import EventType, HeatSheet, PostCount
-from content.admin.pages import post_page, read
-from content.admin.panels import Tab, post_tabs
 from content.models import Post, Revision
-from core.admin.rights import answers_refusals, may, require
+from proofroom.core.admin.permissions import answers_refusals, may, require
+from proofroom.editorial.posts.panels import Tab, post_tabs
+from proofroom.editorial.posts.post_pages import post_page, read
 
 _REVISIONS: Final = 100
 _REASONS: Final = {"created", "before"}

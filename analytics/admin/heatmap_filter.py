@@ -14,9 +14,9 @@ from django.utils.translation import gettext_lazy as _
 
 from analytics.models import EventType
 from analytics.rollups.periods import Period, read_period
-from content.admin.revisions import find_revision
 from content.models import Post, Revision
-from core.errors import RuleViolation
+from proofroom.core.errors import RuleViolation
+from proofroom.editorial.posts.revisions import find_revision
 
 WIDTHS: Final[Mapping[str, int]] = {"all": 1280, "mobile": 390, "tablet": 820, "desktop": 1280}
 """How wide the page is shown for each class of devices."""

@@ -10,14 +10,14 @@ from django.http import HttpRequest, HttpResponse
 from django.templatetags.static import static
 from django.utils.html import format_html
 
-from content import store
-from content.admin.pages import find_post
-from content.admin.revisions import find_revision
 from content.document import PostDocument
 from content.models import Post
-from content.site.layer_pages import preview_page
-from core.admin.rights import answers_refusals, require
-from core.framing import framed_by_the_admin
+from content.posts import post_repository
+from proofroom.core.admin.permissions import answers_refusals, require
+from proofroom.core.http.frame_options import framed_by_the_admin
+from proofroom.editorial.posts.post_pages import find_post
+from proofroom.editorial.posts.revisions import find_revision
+from proofroom.website.layer_pages import preview_page
 
 STYLESHEET: Final = "cms/analytics/heatmap-frame.css"
 _SCRIPT: Final = re.compile(r"<script\b[^>]*\ssrc=[^>]*></script>")
@@ -39,7 +39,7 @@ def heatmap_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
 
 def _document(post: Post, revision_id: str) -> PostDocument:
     if not revision_id:
-        return store.load(post)
+        return post_repository.load(post)
     return PostDocument.from_json(find_revision(post, revision_id).document)
 
 

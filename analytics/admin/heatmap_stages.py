@@ -10,14 +10,19 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from analytics.admin.heatmap_filter import HeatFilter
-from analytics.rollups import heat
-from analytics.rollups.adding import catch_up
+from analytics.rollups import heatmaps
+from analytics.rollups.aggregate import catch_up
 from analytics.rollups.periods import Period
-from analytics.rollups.shapes import Heat, HeatAsked, ModuleClicks, Spot
+from analytics.rollups.report_types import (
+    Heat,
+    HeatAsked,
+    ModuleClicks,
+    Spot,
+)
 from content.document import PostDocument
 from content.models import Post, Revision
 from content.review.labels import module_names
-from core.json import JsonObject
+from proofroom.core.json import JsonObject
 
 PALEST_SCALE: Final = 4
 """A single click is not the colour of the most, however few there are."""
@@ -149,8 +154,8 @@ def _stage(
         period=wanted.period,
         frame_url=reverse("admin:analytics-heatmap-frame", args=[post.pk]) + query,
         names=module_names(document),
-        rest=heat.heatmap(wanted, without_modules=True),
-        modules=heat.module_clicks(wanted),
+        rest=heatmaps.heatmap(wanted, without_modules=True),
+        modules=heatmaps.module_clicks(wanted),
     )
 
 

@@ -13,14 +13,14 @@ from django.urls import URLPattern, path
 from django.utils.translation import gettext as _
 
 from analytics.admin import charts
-from analytics.admin.asked import SPANS, Asked, read_asked
+from analytics.admin.summary_filter import SPANS, Asked, read_asked
 from analytics.models import SiteCount
 from analytics.rollups import reports, summaries
-from analytics.rollups.shapes import Summary
-from core.admin.charts import HEIGHT
-from core.admin.forms import form_page
-from core.admin.rights import PermittedAdmin, require
-from core.csv_lines import first_line, line
+from analytics.rollups.report_types import Summary
+from proofroom.core.admin.charts import HEIGHT
+from proofroom.core.admin.form_pages import form_page
+from proofroom.core.admin.permissions import PermittedAdmin, require
+from proofroom.core.csv_export import first_line, line
 
 _PERMISSION: Final = "analytics.view"
 _PAGE: Final = "analytics_sitecount_changelist"

@@ -14,9 +14,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from analytics.experiments.confidence import Range
-from analytics.experiments.judging import GOAL_PATTERN, Arm, Trial, trial
-from analytics.experiments.verdicts import USUAL_EFFECT, Verdict
-from analytics.experiments.words import (
+from analytics.experiments.evaluation import (
+    GOAL_PATTERN,
+    Arm,
+    Trial,
+    trial,
+)
+from analytics.experiments.sentences import (
     doubt_sentence,
     goal_label,
     percent,
@@ -24,12 +28,13 @@ from analytics.experiments.words import (
     roughly,
     verdict_sentence,
 )
+from analytics.experiments.verdicts import USUAL_EFFECT, Verdict
 from analytics.models import GOAL_MAX
-from content.admin.pages import post_page, post_url, read
-from content.admin.panels import Tab, variation_links
 from content.models import Post
-from core.admin.rights import answers_refusals, may, require
-from core.errors import RuleViolation
+from proofroom.core.admin.permissions import answers_refusals, may, require
+from proofroom.core.errors import RuleViolation
+from proofroom.editorial.posts.panels import Tab, variation_links
+from proofroom.editorial.posts.post_pages import post_page, post_url, read
 
 _PERMISSION: Final = "posts.edit"
 _EFFECTS: Final = (5, 10, 20, 50)

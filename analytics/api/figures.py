@@ -20,18 +20,18 @@ from typing_extensions import TypedDict
 from analytics.api.ids import Id
 from analytics.models import EventType
 from analytics.rollups import reports
+from analytics.rollups.approval_versions import Side, versions_beside
 from analytics.rollups.periods import read_period
-from analytics.rollups.shapes import HeatAsked, Spot
-from analytics.rollups.stages import Side, versions_beside
+from analytics.rollups.report_types import HeatAsked, Spot
 from content.models import Post
-from content.revision_queries import find_revision
-from core.api.answer import Answer, described
-from core.api.body import Body
-from core.api.permissions import Declared
-from core.api.query import read_query
-from core.api.schema import UUID_TEXT, choice, query
-from core.api.views import ApiViewSet
-from core.errors import NotFound, invalid
+from content.posts.revision_queries import find_revision
+from proofroom.core.api.answer import Answer, described
+from proofroom.core.api.body import Body
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.query import read_query
+from proofroom.core.api.schema import UUID_TEXT, choice, query
+from proofroom.core.api.views import ApiViewSet
+from proofroom.core.errors import NotFound, invalid
 
 DAY: Final = {"type": "string", "description": "Like 2030-01-31; of a time, its day in UTC."}
 PERIOD: Final = [

@@ -13,17 +13,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analytics.api.ids import Id
-from analytics.ingest.visitors import counts
+from analytics.ingest.visitor_filter import counts
 from analytics.services.track import Seen, track
-from core.api.answer import Answer
-from core.api.body import Body, body_length, check
-from core.api.negotiation import OneAnswer
-from core.api.parsers import StrictJsonParser
-from core.api.permissions import PUBLIC, Declared
-from core.api.throttles import Count, client_address, is_allowed_freely
-from core.api.views import ApiViewSet
-from core.errors import RuleViolation, invalid
-from core.hostile import is_deeper
+from proofroom.core.api.answer import Answer
+from proofroom.core.api.body import Body, body_length, check
+from proofroom.core.api.negotiation import OneAnswer
+from proofroom.core.api.parsers import StrictJsonParser
+from proofroom.core.api.permissions import PUBLIC, Declared
+from proofroom.core.api.throttles import Count, client_address, is_allowed_freely
+from proofroom.core.api.views import ApiViewSet
+from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.validation.input_validation import is_deeper
 
 MOST_BYTES: Final = 256 * 1024
 _METADATA_BYTES: Final = 4_000

@@ -13,16 +13,16 @@ from rest_framework.response import Response
 
 from analytics.api.ids import Id
 from analytics.experiments.confidence import ALPHA, Tally
-from analytics.experiments.judging import GOAL_PATTERN, Doubt, trial
+from analytics.experiments.evaluation import GOAL_PATTERN, Doubt, trial
+from analytics.experiments.sentences import doubt_sentence
 from analytics.experiments.verdicts import USUAL_EFFECT
-from analytics.experiments.words import doubt_sentence
 from analytics.models import GOAL_MAX
-from core.api.answer import Answer
-from core.api.body import Body
-from core.api.permissions import Declared
-from core.api.query import read_query
-from core.api.schema import UUID_TEXT, query, whole
-from core.api.views import ApiViewSet
+from proofroom.core.api.answer import Answer
+from proofroom.core.api.body import Body
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.query import read_query
+from proofroom.core.api.schema import UUID_TEXT, query, whole
+from proofroom.core.api.views import ApiViewSet
 
 EFFECTS: Final = range(1, 101)
 DAY: Final = {"type": "string", "description": "Like 2030-01-31; of a time, its day in UTC."}

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.http import HttpRequest
 
-from analytics.ingest.visitors import counts
+from analytics.ingest.visitor_filter import counts
 from analytics.models import EventType
 from analytics.services.track import Seen, track
 

@@ -10,10 +10,10 @@ from uuid import UUID
 from django.db.models import Q, QuerySet, Sum
 
 from analytics.models import Dimension, PostCount
-from analytics.rollups.merging import OTHER
+from analytics.rollups.merge_rare import OTHER
 from analytics.rollups.months import months_to
 from analytics.rollups.periods import Period
-from analytics.rollups.shapes import ArmDay, ArmFigures, Goal
+from analytics.rollups.report_types import ArmDay, ArmFigures, Goal
 
 _ID: Final = 36
 """Characters of the id of an arm; a goal follows after a space."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from analytics.models import AnalyticsEvent
-from analytics.rollups.dialects import Dialect
+from analytics.rollups.sql_dialects import Dialect
 
 FORM: Final = "form:"
 """Begins the goal of a form that was taken, which is no click."""

@@ -9,8 +9,8 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from analytics.models import RollUp
-from analytics.rollups.adding import locked_state
-from analytics.rollups.writing import POSTS, SITE, Table
+from analytics.rollups.aggregate import locked_state
+from analytics.rollups.write_rollups import POSTS, SITE, Table
 
 COUNTS: Final = (SITE, POSTS)
 

@@ -13,7 +13,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
 from analytics.models import Grain
-from core.errors import invalid
+from proofroom.core.errors import invalid
 
 DAYS_MOST: Final = 3_660
 """Ten years."""

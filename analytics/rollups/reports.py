@@ -5,10 +5,10 @@ from __future__ import annotations
 from uuid import UUID
 
 from analytics.rollups import arm_counts, summaries
-from analytics.rollups import heat as heats
-from analytics.rollups.adding import catch_up
+from analytics.rollups import heatmaps as heats
+from analytics.rollups.aggregate import catch_up
 from analytics.rollups.periods import Period
-from analytics.rollups.shapes import (
+from analytics.rollups.report_types import (
     ArmDay,
     ArmFigures,
     Goal,

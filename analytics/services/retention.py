@@ -19,7 +19,7 @@ from analytics.models import (
     RollUp,
     SiteCount,
 )
-from analytics.rollups.adding import locked_state
+from analytics.rollups.aggregate import locked_state
 
 _BATCH: Final = 5_000
 

@@ -14,10 +14,10 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
-from analytics.ingest.shown import Shown, shown_posts
-from analytics.ingest.writing import write_events
+from analytics.ingest.insert_events import write_events
+from analytics.ingest.visible_posts import Shown, shown_posts
 from analytics.models import EventType
-from core.json import Json, JsonObject
+from proofroom.core.json import Json, JsonObject
 
 _GOAL: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}", re.ASCII)
 _VERSIONS_BACK: Final = 100

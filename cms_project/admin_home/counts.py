@@ -17,11 +17,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from agents_app.models import AgentRun, RunStatus
-from content.admin.inbox.page import inbox_url
+from content.inbox.queries import queue
 from content.models import Feedback, FeedbackStatus, Layer, Post, PostQuerySet, Status
-from content.waiting.queries import queue
-from core.admin.rights import may
-from webhooks.queries import failed_since
+from proofroom.core.admin.permissions import may
+from proofroom.editorial.inbox.page import inbox_url
+from proofroom.webhooks.queries import failed_since
 
 LATELY: Final = timedelta(days=1)
 BROKEN_RUNS: Final = (RunStatus.FAILED, RunStatus.TIMED_OUT)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from analytics.admin.charts import Chart, Stretch, chart
 from analytics.rollups.periods import read_period
-from analytics.rollups.shapes import Totals
+from analytics.rollups.report_types import Totals
 from analytics.rollups.summaries import over_time
 
 

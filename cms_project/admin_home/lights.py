@@ -11,9 +11,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from analytics.health import figures
-from content.waiting.health import queue
-from core.doctor import Finding, Level, activity_log, folders, messages, providers
+from content.inbox.health import queue
 from media.models import FileCheck
+from proofroom.core.diagnostics.doctor import (
+    Finding,
+    Level,
+    activity_log,
+    folders,
+    messages,
+    providers,
+)
 
 _WORST: Final[dict[Level, int]] = {"ok": 0, "warn": 1, "fail": 2}
 

@@ -24,16 +24,16 @@ from cms_project.admin_home.counts import (
 )
 from cms_project.admin_home.figures import views
 from cms_project.admin_home.lights import lights
-from content.admin.inbox.words import age_of, risk_word
-from content.admin.pages import review_url
-from content.admin.titles import title_of, with_proposed_titles
+from content.inbox.queries import WaitingPost, posts_waiting
 from content.models import Feedback, Layer, Post
-from content.reference_queries import media_view
+from content.posts.reference_titles import media_view
 from content.review.labels import type_label
-from content.waiting.queries import WaitingPost, posts_waiting
-from core.admin.charts import HEIGHT
-from core.admin.rights import may
-from webhooks.queries import failed_since, switched_off
+from proofroom.core.admin.charts import HEIGHT
+from proofroom.core.admin.permissions import may
+from proofroom.editorial.inbox.labels import age_of, risk_word
+from proofroom.editorial.posts.post_pages import review_url
+from proofroom.editorial.posts.titles import title_of, with_proposed_titles
+from proofroom.webhooks.queries import failed_since, switched_off
 
 _SHOWN: Final = 6
 _FEW: Final = 4

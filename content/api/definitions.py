@@ -9,14 +9,19 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.api.answers import ScopeText
-from content.definitions import find_post_type, modules, props_of, why_excluded
-from core.api.answer import Answer, MetaAnswer, list_of
-from core.api.pagination import page_of
-from core.api.permissions import Declared
-from core.api.schema import PAGES, query
-from core.api.views import ApiViewSet
-from core.errors import NotFound, RuleViolation, invalid
+from content.api.common_answers import ScopeText
+from proofroom.core.api.answer import Answer, MetaAnswer, list_of
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.schema import PAGES, query
+from proofroom.core.api.views import ApiViewSet
+from proofroom.core.errors import NotFound, RuleViolation, invalid
+from proofroom.definitions import (
+    find_post_type,
+    modules,
+    props_of,
+    why_excluded,
+)
 
 WORD_MAX: Final = 200
 REGISTRY_PARAMETERS: Final = [query("postType", "A post type."), *PAGES]

@@ -13,23 +13,23 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict, get_type_hints
 
-from content import presenters, queries
-from content.api import reading
-from content.api.delivered import DeliveredViewSet
+from content import presenters
+from content.api import post_reads
+from content.api.cached_delivery import DeliveredViewSet
 from content.api.post_answers import LIVE_PARAMETERS, ListedLivePostAnswer, LivePostFields
-from content.arm_queries import find_published
-from content.delivered_media import media_of
 from content.layers.state import post_not_found
+from content.media_usage.delivered_files import media_of
 from content.models import Post
 from content.models.post import VARIATION_PATTERN
+from content.posts import queries
 from content.presenters.modules import LiveModuleAnswer
-from content.site.assignment import Arm
-from content.site.queries import in_place_of
-from core.api.answer import Answer, MetaAnswer, described
-from core.api.permissions import PUBLIC, Declared
-from core.api.schema import query
-from core.errors import invalid
+from content.variations.assignment import Arm
+from content.variations.queries import find_published, in_place_of
 from media.presenters import FocalPoint, Variants
+from proofroom.core.api.answer import Answer, MetaAnswer, described
+from proofroom.core.api.permissions import PUBLIC, Declared
+from proofroom.core.api.schema import query
+from proofroom.core.errors import invalid
 
 
 class DeliveredMediaAnswer(TypedDict):
@@ -139,7 +139,7 @@ class DeliveryViewSet(DeliveredViewSet):
     def list(self, request: Request) -> Response:
         """Published posts with their modules, or of each the `fields` that are asked for."""
         fields = fields_of(request, LISTABLE)
-        return Response(reading.post_list(request, staged=False, fields=fields))
+        return Response(post_reads.post_list(request, staged=False, fields=fields))
 
     @extend_schema(parameters=[FIELDS, VARIATION], responses=described(SparseLivePost))
     def retrieve(self, request: Request, post_id: str) -> Response:
@@ -163,7 +163,7 @@ def delivered_post(
     fields = WHOLE if fields is None else frozenset(fields)
     arm = next((arm for arm in arms if arm.name == variation), None)
     post = _in_place(arm, original) if arm is not None else original
-    wire = reading.only(presenters.post_fields(post), fields)
+    wire = post_reads.only(presenters.post_fields(post), fields)
     if arms:
         tested: presenters.Wire = {
             "variations": [
@@ -172,7 +172,7 @@ def delivered_post(
         }
         if post.variation_of_id is not None:
             tested |= {"variationOf": post.variation_of_id, "variation": post.variation}
-        wire |= reading.only(tested, fields)
+        wire |= post_reads.only(tested, fields)
     if fields & {"modules", "media"}:
         modules = queries.module_rows([post.pk])
         if "modules" in fields:

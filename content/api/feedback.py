@@ -12,8 +12,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.models import Feedback, FeedbackCategory, FeedbackStatus
-from content.services.feedback import (
+from content.feedback.services import (
     CONTENT_MAX,
     FARTHEST,
     SELECTOR_MAX,
@@ -21,13 +20,24 @@ from content.services.feedback import (
     create_feedback,
     delete_feedback,
 )
-from core.api.answer import Answer, PersonAnswer, list_of, one_of
-from core.api.body import Body, Words, read_body
-from core.api.pagination import page_of
-from core.api.permissions import Declared
-from core.api.schema import PAGES, UUID_TEXT, choice, query
-from core.api.views import ApiViewSet
-from core.errors import invalid
+from content.models import Feedback, FeedbackCategory, FeedbackStatus
+from proofroom.core.api.answer import (
+    Answer,
+    PersonAnswer,
+    list_of,
+    one_of,
+)
+from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.schema import (
+    PAGES,
+    UUID_TEXT,
+    choice,
+    query,
+)
+from proofroom.core.api.views import ApiViewSet
+from proofroom.core.errors import invalid
 
 FEEDBACK_PARAMETERS: Final = [
     query("postId", "On this post.", UUID_TEXT),

@@ -9,10 +9,11 @@ from django.conf import settings
 from django.db.models import QuerySet
 from rest_framework.request import Request
 
-from content import queries, search
-from content.definitions import post_types
 from content.models import Layer, Post, Status
-from core.errors import RuleViolation
+from content.posts import queries
+from content.search import posts as search
+from proofroom.core.errors import RuleViolation
+from proofroom.definitions import post_types
 
 NEWEST_FIRST = "-updatedAt"
 

@@ -18,20 +18,35 @@ from rest_framework.settings import api_settings
 from rest_framework.throttling import BaseThrottle
 from typing_extensions import TypedDict
 
-from content import queries
-from content.api.delivered import DeliveredViewSet
+from content.api.cached_delivery import DeliveredViewSet
+from content.menus.links import MenuLink, shown_links
+from content.menus.services import (
+    NAME_MAX,
+    SLUG_MAX,
+    change_menu,
+    create_menu,
+    delete_menu,
+)
 from content.models import Menu
+from content.posts import queries
 from content.rules.menus import DEEPEST, ITEM_TYPES, ITEM_URL_MAX, LABEL_MAX, MOST_ITEMS
-from content.services.menus import NAME_MAX, SLUG_MAX, change_menu, create_menu, delete_menu
-from content.site.links import MenuLink
-from content.site.menus import shown_links
-from core.api.answer import Answer, described, list_of, one_of
-from core.api.body import Body, Words, read_body
-from core.api.pagination import page_of
-from core.api.permissions import PUBLIC, Declared
-from core.api.schema import LOCATION, PAGES, choice, query
-from core.api.views import ApiViewSet, expected_version
-from core.errors import NotFound, invalid
+from proofroom.core.api.answer import (
+    Answer,
+    described,
+    list_of,
+    one_of,
+)
+from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import PUBLIC, Declared
+from proofroom.core.api.schema import (
+    LOCATION,
+    PAGES,
+    choice,
+    query,
+)
+from proofroom.core.api.views import ApiViewSet, expected_version
+from proofroom.core.errors import NotFound, invalid
 
 READS: Final = ("GET", "HEAD")
 SHOWN_PARAMETERS: Final = [

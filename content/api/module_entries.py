@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from content import edits
-from content.api.answers import Props
+from content.api.common_answers import Props
 from content.document import PostDocument
-from content.queries import shared_module
-from core.actor import Actor
-from core.api.body import Body, Whole, Words, check
-from core.errors import RuleViolation, invalid
+from content.posts import document_edits
+from content.posts.queries import shared_module
+from proofroom.core.actor import Actor
+from proofroom.core.api.body import (
+    Body,
+    Whole,
+    Words,
+    check,
+)
+from proofroom.core.errors import RuleViolation, invalid
 
 MOST = 300
 
@@ -85,7 +90,7 @@ def add(
     """The document with the module, and the module's id."""
     if entry.locked:
         actor.require("posts.edit")
-    return edits.add_module(
+    return document_edits.add_module(
         document,
         type=entry.type,
         props=entry.props,

@@ -10,17 +10,28 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.api.answers import Props, ScopeText
+from content.api.common_answers import Props, ScopeText
 from content.api.definitions import WORD_MAX
-from content.module_group_queries import Group, all_groups, find_group, of_row, place_json
-from content.services.module_groups import create_group, delete_group, edit_group
-from core.api.answer import Answer, list_of
-from core.api.body import Body, Words, body_object, read_body
-from core.api.pagination import page_of
-from core.api.permissions import Declared
-from core.api.schema import PAGES, query
-from core.api.views import ApiViewSet, expected_version
-from core.errors import NotFound, RuleViolation, invalid
+from content.module_layouts.queries import (
+    Group,
+    all_groups,
+    find_group,
+    of_row,
+    place_json,
+)
+from content.module_layouts.services import create_group, delete_group, edit_group
+from proofroom.core.api.answer import Answer, list_of
+from proofroom.core.api.body import (
+    Body,
+    Words,
+    body_object,
+    read_body,
+)
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.schema import PAGES, query
+from proofroom.core.api.views import ApiViewSet, expected_version
+from proofroom.core.errors import NotFound, RuleViolation, invalid
 
 GROUP_PARAMETERS: Final = [
     query("postType", "Groups of a post type."),

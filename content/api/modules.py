@@ -10,21 +10,26 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content import edits
-from content.api import reading
-from content.api.answers import Props
+from content.api import post_reads
+from content.api.common_answers import Props
 from content.api.module_entries import NewModule, add
 from content.document import PostDocument
 from content.layers import open_layers
 from content.models import Post, PostModule
+from content.posts import document_edits
+from content.posts.edit import edit_post
 from content.presenters.modules import ModuleAnswer
 from content.rules.modules import of_one_module
-from content.services.edit import edit_post
-from core.api.answer import Answer, MetaAnswer, described
-from core.api.body import Body, Whole, Words, read_body
-from core.api.permissions import Declared
-from core.api.views import ApiViewSet, expected_version
-from core.errors import NotFound, RuleViolation, invalid
+from proofroom.core.api.answer import Answer, MetaAnswer, described
+from proofroom.core.api.body import (
+    Body,
+    Whole,
+    Words,
+    read_body,
+)
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.views import ApiViewSet, expected_version
+from proofroom.core.errors import NotFound, RuleViolation, invalid
 
 PostVersion = Annotated[int, Field(ge=1, description="Of the post.")]
 
@@ -87,8 +92,8 @@ class ModuleViewSet(ApiViewSet):
     @extend_schema(responses=ModuleListAnswer)
     def list(self, request: Request, post_id: str) -> Response:
         """Every module of a post, with its values in each layer."""
-        post = reading.require_post(post_id)
-        rows = reading.modules_of(open_layers(post), staged=True)
+        post = post_reads.require_post(post_id)
+        rows = post_reads.modules_of(open_layers(post), staged=True)
         meta = {"total": len(rows), "per_page": len(rows), "current_page": 1, "last_page": 1}
         return Response({"data": rows, "meta": meta, "version": post.version})
 
@@ -96,7 +101,7 @@ class ModuleViewSet(ApiViewSet):
     def create(self, request: Request, post_id: str) -> Response:
         """Add a module to the live post, at `orderIndex` or last."""
         entry = read_body(request, NewModule)
-        post = reading.require_post(post_id)
+        post = post_reads.require_post(post_id)
         made: list[str] = []
 
         def edit(document: PostDocument) -> PostDocument:
@@ -125,7 +130,7 @@ class ModuleViewSet(ApiViewSet):
             row.post_id,
             [id_],
             self,
-            lambda document: edits.update_module(
+            lambda document: document_edits.update_module(
                 document,
                 id_,
                 props=patch.props if row.instance.scope == "local" else None,
@@ -142,7 +147,11 @@ class ModuleViewSet(ApiViewSet):
         row = _require_row(module_id)
         id_ = str(row.pk)
         post = _edited(
-            row.post_id, [id_], self, lambda document: edits.remove_module(document, id_), None
+            row.post_id,
+            [id_],
+            self,
+            lambda document: document_edits.remove_module(document, id_),
+            None,
         )
         return Response(
             RemovedModuleAnswer(post_module_id=row.pk, removed=True, version=post.version)
@@ -152,11 +161,13 @@ class ModuleViewSet(ApiViewSet):
     def reorder(self, request: Request, post_id: str) -> Response:
         """Put the modules of the live post into an order that names each once."""
         body = read_body(request, ModuleOrder)
-        post = reading.require_post(post_id)
+        post = post_reads.require_post(post_id)
         post = edit_post(
             post_id=post.pk,
             actor=self.actor,
-            edit=lambda document: edits.reorder(document, [id_.lower() for id_ in body.order]),
+            edit=lambda document: document_edits.reorder(
+                document, [id_.lower() for id_ in body.order]
+            ),
             expected_version=expected_version(request, body.version),
         )
         return Response(
@@ -188,6 +199,6 @@ def _require_row(module_id: str) -> PostModule:
 
 
 def _module(post: Post, module_id: str) -> dict[str, Any]:
-    rows = reading.modules_of(open_layers(post), staged=True)
+    rows = post_reads.modules_of(open_layers(post), staged=True)
     wire = next(row for row in rows if row["postModuleId"] == module_id)
     return {**wire, "postId": post.pk, "version": post.version}

@@ -11,15 +11,25 @@ from drf_spectacular.utils import OpenApiExample
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from content.api.answers import StatusText
+from content.api.common_answers import StatusText
 from content.api.module_entries import MOST, ModuleEntry
 from content.models import Status
 from content.post_fields import LISTED_FIELDS, POST_FIELDS, SLUG_MAX, TITLE_MAX, PostField
+from content.posts.queries import ORDERINGS
 from content.presenters.modules import Index, LiveModuleAnswer, ModuleAnswer
 from content.presenters.posts import LayersAnswer, TranslationAnswer
-from content.queries import ORDERINGS
-from core.api.answer import Answer, MetaAnswer, Person, one_of
-from core.api.schema import LOCATION, PAGES, choice, query
+from proofroom.core.api.answer import (
+    Answer,
+    MetaAnswer,
+    Person,
+    one_of,
+)
+from proofroom.core.api.schema import (
+    LOCATION,
+    PAGES,
+    choice,
+    query,
+)
 
 _BOOLEAN: Final = choice("true", "false")
 _WORDS: Final = {"type": "string", "maxLength": 200}

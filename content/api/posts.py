@@ -8,8 +8,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content import edits
-from content.api import reading
+from content.api import post_reads
 from content.api.module_entries import build_modules
 from content.api.post_answers import (
     CHANGED_POST,
@@ -25,15 +24,15 @@ from content.api.post_answers import (
 )
 from content.layers import open_layers
 from content.models import Post
-from content.services import trash
-from content.services.create import create_post
-from content.services.edit import edit_post
-from content.services.exports import export_post
-from core.api.answer import described
-from core.api.body import body_object
-from core.api.permissions import Declared
-from core.api.views import ApiViewSet, expected_version
-from core.errors import RuleViolation, invalid
+from content.posts import document_edits, trash
+from content.posts.create import create_post
+from content.posts.edit import edit_post
+from content.posts.export import export_post
+from proofroom.core.api.answer import described
+from proofroom.core.api.body import body_object
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.views import ApiViewSet, expected_version
+from proofroom.core.errors import RuleViolation, invalid
 
 
 class PostViewSet(ApiViewSet):
@@ -53,7 +52,7 @@ class PostViewSet(ApiViewSet):
     @extend_schema(parameters=LIST_PARAMETERS, responses=PostListAnswer)
     def list(self, request: Request) -> Response:
         """Posts with their live modules; `layers` says what is staged."""
-        return Response(reading.post_list(request, staged=True))
+        return Response(post_reads.post_list(request, staged=True))
 
     @extend_schema(
         parameters=MADE,
@@ -78,14 +77,14 @@ class PostViewSet(ApiViewSet):
         except RuleViolation as error:
             raise (modules.by_number(error) if modules else error) from None
         return Response(
-            reading.present(post), status=201, headers={"Location": f"/api/posts/{post.pk}"}
+            post_reads.present(post), status=201, headers={"Location": f"/api/posts/{post.pk}"}
         )
 
     @extend_schema(responses=described(PostAnswer))
     def retrieve(self, request: Request, post_id: str) -> Response:
         """One post with its modules in all three layers."""
-        post = reading.require_post(post_id)
-        return Response(reading.whole_post(post, open_layers(post), staged=True))
+        post = post_reads.require_post(post_id)
+        return Response(post_reads.whole_post(post, open_layers(post), staged=True))
 
     @extend_schema(
         request=described(PostChanges),
@@ -97,7 +96,7 @@ class PostViewSet(ApiViewSet):
         body = body_object(request)
         version = expected_version(request, body.pop("version", None))
         status = _optional_text(body, "status")
-        post = reading.require_post(post_id)
+        post = post_reads.require_post(post_id)
         if "modules" in body and not _as_they_are(body.pop("modules"), post):
             raise invalid(
                 "modules", "Change modules through /api/posts/:id/modules and /api/post-modules."
@@ -105,28 +104,28 @@ class PostViewSet(ApiViewSet):
         post = edit_post(
             post_id=post.pk,
             actor=self.actor,
-            edit=lambda document: edits.patch_fields(document, body),
+            edit=lambda document: document_edits.patch_fields(document, body),
             status=status,
             expected_version=version,
         )
-        return Response(reading.present(post))
+        return Response(post_reads.present(post))
 
     @extend_schema(responses={200: DeletedAnswer})
     def destroy(self, request: Request, post_id: str) -> Response:
         """Put the post into the trash."""
-        post = reading.require_post(post_id)
+        post = post_reads.require_post(post_id)
         post = trash.delete_post(post_id=post.pk, actor=self.actor)
         return Response(DeletedAnswer.of(post))
 
     @extend_schema(request=None, responses={200: described(PostAnswer)})
     def restore(self, request: Request, post_id: str) -> Response:
         """Take the post out of the trash."""
-        return Response(reading.present(trash.restore_post(post_id=post_id, actor=self.actor)))
+        return Response(post_reads.present(trash.restore_post(post_id=post_id, actor=self.actor)))
 
     @extend_schema(responses=described(ExportAnswer))
     def export(self, request: Request, post_id: str) -> Response:
         """The live post as canonical JSON."""
-        post = reading.require_post(post_id)
+        post = post_reads.require_post(post_id)
         return Response(export_post(post=post, actor=self.actor))
 
 
@@ -135,7 +134,7 @@ def _as_they_are(modules: object, post: Post) -> bool:
     if not isinstance(modules, list) or not all(isinstance(item, dict) for item in modules):
         return False
     names = ("postModuleId", "type", "locked", "props", "overrides")
-    now = reading.modules_of(open_layers(post), staged=True)
+    now = post_reads.modules_of(open_layers(post), staged=True)
     return [[item.get(name) for name in names] for item in modules] == [
         [row[name] for name in names] for row in now
     ]

@@ -11,21 +11,21 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.api import reading
-from content.api.answers import LayerText
-from content.services.previews import (
+from content.api import post_reads
+from content.api.common_answers import LayerText
+from content.previews.services import (
     LONGEST_HOURS,
     USUAL_HOURS,
     create_preview_link,
     revoke_preview_link,
 )
-from content.site.previews import preview_url
-from core.api.answer import Answer, PersonAnswer, list_of
-from core.api.body import Body, read_body
-from core.api.pagination import page_of
-from core.api.permissions import Declared
-from core.api.schema import PAGES
-from core.api.views import ApiViewSet
+from proofroom.core.api.answer import Answer, PersonAnswer, list_of
+from proofroom.core.api.body import Body, read_body
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.schema import PAGES
+from proofroom.core.api.views import ApiViewSet
+from proofroom.core.site_urls import preview_url
 
 
 class PreviewLinkAnswer(Answer):
@@ -75,7 +75,7 @@ class PreviewLinkViewSet(ApiViewSet):
     )
     def list(self, request: Request, post_id: str) -> Response:
         """The links that were made and not revoked, newest first, without their addresses."""
-        post = reading.require_post(post_id)
+        post = post_reads.require_post(post_id)
         page = page_of(request)
         rows = post.preview_links.order_by("-created_at", "id")
         data = [
@@ -91,7 +91,7 @@ class PreviewLinkViewSet(ApiViewSet):
     def create(self, request: Request, post_id: str) -> Response:
         """Make a link. Its address is answered this once and kept nowhere."""
         body = read_body(request, NewPreviewLink)
-        post = reading.require_post(post_id)
+        post = post_reads.require_post(post_id)
         link, token = create_preview_link(
             post_id=post.pk, layer=body.layer, hours=body.expires_in_hours, actor=self.actor
         )
@@ -100,6 +100,6 @@ class PreviewLinkViewSet(ApiViewSet):
     @extend_schema(responses={200: RevokedAnswer})
     def destroy(self, request: Request, post_id: str, link_id: str) -> Response:
         """Revoke a link: it opens nothing any more."""
-        post = reading.require_post(post_id)
+        post = post_reads.require_post(post_id)
         revoke_preview_link(post_id=post.pk, link_id=link_id, actor=self.actor)
         return Response(RevokedAnswer(revoked=True))

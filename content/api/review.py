@@ -11,14 +11,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from content import edits, layers, presenters
-from content.api import reading
-from content.api.answers import WRITTEN
+from content import layers, presenters
+from content.api import post_reads
+from content.api.common_answers import WRITTEN
 from content.api.post_answers import PostAnswer, PostFields
 from content.document import PostDocument
 from content.layers.marks import NOTE_MAX
 from content.models import Layer, Post
 from content.post_fields import TITLE_MAX
+from content.posts import document_edits
+from content.posts.reference_titles import references_of
 from content.presenters.layers import (
     STAGED_LAYERS,
     ChangesAnswer,
@@ -26,13 +28,17 @@ from content.presenters.layers import (
     SubmittedAnswer,
 )
 from content.presenters.modules import Index
-from content.reference_queries import references_of
-from core.api.answer import Answer, described
-from core.api.body import Body, Words, body_object, read_body
-from core.api.permissions import Declared
-from core.api.schema import choice, query
-from core.api.views import ApiViewSet, whole_version
-from core.errors import invalid
+from proofroom.core.api.answer import Answer, described
+from proofroom.core.api.body import (
+    Body,
+    Words,
+    body_object,
+    read_body,
+)
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.schema import choice, query
+from proofroom.core.api.views import ApiViewSet, whole_version
+from proofroom.core.errors import invalid
 
 Note = Annotated[Words, Field(max_length=NOTE_MAX)]
 Paths = Annotated[list[Annotated[Words, Field(max_length=320)]], Field(max_length=20_000)]
@@ -149,7 +155,9 @@ class ReviewViewSet(ApiViewSet):
             raise invalid("modules", "modules must be a list of objects.")
 
         def edit(document: PostDocument) -> PostDocument:
-            return edits.patch_modules(edits.patch_fields(document, body), modules)
+            return document_edits.patch_modules(
+                document_edits.patch_fields(document, body), modules
+            )
 
         staged = layers.stage(
             post_id=_post(post_id).pk,
@@ -191,7 +199,7 @@ class ReviewViewSet(ApiViewSet):
             paths=body.paths,
             note=body.note,
         )
-        return Response(reading.present(post))
+        return Response(post_reads.present(post))
 
     @extend_schema(request=Rejection, responses={200: RejectedAnswer})
     def reject_review(self, request: Request, post_id: str) -> Response:
@@ -219,7 +227,7 @@ class ReviewViewSet(ApiViewSet):
 
 
 def _post(post_id: str) -> Post:
-    return reading.require_post(post_id)
+    return post_reads.require_post(post_id)
 
 
 def _layer(request: Request) -> Layer:

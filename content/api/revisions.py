@@ -12,19 +12,27 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from content import layers, presenters
-from content.api import reading
+from content.api import post_reads
 from content.api.post_answers import DocumentAnswer, PostAnswer
 from content.layers.marks import NOTE_MAX
 from content.models import Post, Provenance, Revision
+from content.posts.revision_queries import differences, find_revision, revisions_of
 from content.presenters.layers import DifferenceAnswer, ViaText
-from content.revision_queries import differences, find_revision, revisions_of
-from core.api.answer import Answer, AsStored, PersonAnswer, TextOrNull, described, list_of, one_of
-from core.api.body import Body, Words, read_body
-from core.api.pagination import page_of
-from core.api.permissions import Declared
-from core.api.schema import PAGES, UUID_TEXT, query
-from core.api.views import ApiViewSet
-from core.errors import invalid
+from proofroom.core.api.answer import (
+    Answer,
+    AsStored,
+    PersonAnswer,
+    TextOrNull,
+    described,
+    list_of,
+    one_of,
+)
+from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.schema import PAGES, UUID_TEXT, query
+from proofroom.core.api.views import ApiViewSet
+from proofroom.core.errors import invalid
 
 COMPARE_PARAMETERS: Final = [
     query("from", "Id of a revision.", UUID_TEXT, required=True),
@@ -136,7 +144,7 @@ class RevisionViewSet(ApiViewSet):
         post = layers.revert_to_revision(
             post_id=post.pk, revision_id=row.pk, actor=self.actor, note=body.note
         )
-        return Response(reading.present(post))
+        return Response(post_reads.present(post))
 
     @extend_schema(
         parameters=PROVENANCE_PARAMETERS,
@@ -168,7 +176,7 @@ def _signature(row: Revision) -> dict[str, Any]:
 
 
 def _post(post_id: str) -> Post:
-    return reading.require_post(post_id)
+    return post_reads.require_post(post_id)
 
 
 def _revision(post: Post, revision_id: str, field: str) -> Revision:

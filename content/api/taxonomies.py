@@ -12,17 +12,22 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.definitions import Taxonomy, post_types, taxonomies
 from content.models import Term
 from content.rules.taxonomy import NAME_MAX, ORDER_MAX, SLUG_MAX, TOP
-from content.services.taxonomy import change_term, create_term, delete_term, require_taxonomy
-from core.api.answer import Answer, MetaAnswer, list_of
-from core.api.body import Body, Words, read_body
-from core.api.pagination import page_of
-from core.api.permissions import Declared
-from core.api.schema import PAGES, choice, query
-from core.api.views import ApiViewSet
-from core.errors import invalid
+from content.terms.services import (
+    change_term,
+    create_term,
+    delete_term,
+    require_taxonomy,
+)
+from proofroom.core.api.answer import Answer, MetaAnswer, list_of
+from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.schema import PAGES, choice, query
+from proofroom.core.api.views import ApiViewSet
+from proofroom.core.errors import invalid
+from proofroom.definitions import Taxonomy, post_types, taxonomies
 
 TERM_PARAMETERS: Final = [
     query(

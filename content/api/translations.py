@@ -10,20 +10,20 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content import queries
-from content.api import reading
-from content.api.answers import StatusText
+from content.api import post_reads
+from content.api.common_answers import StatusText
 from content.api.post_answers import MADE, PostAnswer
 from content.models import Post
-from content.origins import TranslationState, states_of
 from content.post_fields import SLUG_MAX, TITLE_MAX
-from content.services.translate import create_translation, mark_up_to_date
-from core.api.answer import Answer, MetaAnswer, described
-from core.api.body import Body, Words, read_body
-from core.api.pagination import page_of
-from core.api.permissions import Declared
-from core.api.schema import PAGES
-from core.api.views import ApiViewSet
+from content.posts import queries
+from content.translations.translate import create_translation, mark_up_to_date
+from content.translations.translation_status import TranslationState, states_of
+from proofroom.core.api.answer import Answer, MetaAnswer, described
+from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.schema import PAGES
+from proofroom.core.api.views import ApiViewSet
 
 _MOST_PATHS = 5_000
 
@@ -98,7 +98,7 @@ class TranslationViewSet(ApiViewSet):
     @extend_schema(parameters=PAGES, responses=TranslationListAnswer)
     def list(self, request: Request, post_id: str) -> Response:
         """The other languages of a post, each with what is older in it than in its source."""
-        post = reading.require_post(post_id)
+        post = post_reads.require_post(post_id)
         page = page_of(request)
         others = queries.visible_posts().filter(translation_group=post.translation_group)
         rows = others.exclude(pk=post.pk).order_by("locale")
@@ -112,20 +112,20 @@ class TranslationViewSet(ApiViewSet):
         """Make a draft in another language with the content of the post, to be translated there."""
         body = read_body(request, NewTranslation)
         post = create_translation(
-            post_id=reading.require_post(post_id).pk,
+            post_id=post_reads.require_post(post_id).pk,
             locale=body.locale,
             slug=body.slug,
             title=body.title,
             actor=self.actor,
         )
         where = {"Location": f"/api/posts/{post.pk}"}
-        return Response(reading.present(post), status=201, headers=where)
+        return Response(post_reads.present(post), status=201, headers=where)
 
     @extend_schema(request=UpToDate, responses={200: TranslationStateAnswer})
     def up_to_date(self, request: Request, post_id: str) -> Response:
         """Say that this translation is right although its source changed."""
         body = read_body(request, UpToDate)
-        post = reading.require_post(post_id)
+        post = post_reads.require_post(post_id)
         state = mark_up_to_date(post_id=post.pk, actor=self.actor, paths=body.paths)
         return Response(_answer(post, state))
 

@@ -11,13 +11,13 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content import queries
-from content.api.answers import StatusText
-from core.api.answer import Answer, MetaAnswer, TextOrNull
-from core.api.pagination import page_of
-from core.api.permissions import Declared
-from core.api.schema import PAGES
-from core.api.views import ApiViewSet
+from content.api.common_answers import StatusText
+from content.posts import queries
+from proofroom.core.api.answer import Answer, MetaAnswer, TextOrNull
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.schema import PAGES
+from proofroom.core.api.views import ApiViewSet
 
 
 class TrashedPostAnswer(Answer):

@@ -13,13 +13,13 @@ from rest_framework.response import Response
 
 from content.models import UrlPattern
 from content.models.url_pattern import PATTERN_MAX
-from content.services.url_patterns import change_pattern, create_pattern, delete_pattern
-from core.api.answer import Answer, list_of
-from core.api.body import Body, Words, read_body
-from core.api.pagination import page_of
-from core.api.permissions import Declared
-from core.api.schema import LOCATION, PAGES
-from core.api.views import ApiViewSet, expected_version
+from content.paths.url_patterns import change_pattern, create_pattern, delete_pattern
+from proofroom.core.api.answer import Answer, list_of
+from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.schema import LOCATION, PAGES
+from proofroom.core.api.views import ApiViewSet, expected_version
 
 
 class UrlPatternAnswer(Answer):

@@ -7,14 +7,14 @@ from django.urls import path
 from content.api.definitions import ModuleDefinitionViewSet
 from content.api.delivery import DeliveryViewSet
 from content.api.feedback import FeedbackViewSet
-from content.api.globals import GlobalModuleViewSet
-from content.api.imports import ImportViewSet
+from content.api.find_replace import FindReplaceViewSet
+from content.api.global_modules import GlobalModuleViewSet
+from content.api.import_post import ImportViewSet
 from content.api.menus import MenusViewSet, MenuViewSet
 from content.api.module_groups import ModuleGroupViewSet
 from content.api.modules import ModuleViewSet
 from content.api.posts import PostViewSet
 from content.api.previews import PreviewLinkViewSet
-from content.api.replacing import FindReplaceViewSet
 from content.api.review import ReviewViewSet
 from content.api.revisions import RevisionViewSet
 from content.api.taxonomies import TaxonomyViewSet

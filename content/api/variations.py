@@ -11,20 +11,25 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content import queries
-from content.api import reading
-from content.api.answers import StatusText
+from content.api import post_reads
+from content.api.common_answers import StatusText
 from content.api.post_answers import MADE, PostAnswer
-from content.arm_queries import weight_left
 from content.models.post import VARIATION_MAX
-from content.services.running import WEIGHTS, change_variation
-from content.services.vary import USUAL_WEIGHT, create_variation, promote_variation
-from core.api.answer import Answer, MetaAnswer, described
-from core.api.body import Body, Whole, Words, read_body
-from core.api.pagination import page_of
-from core.api.permissions import Declared
-from core.api.schema import PAGES
-from core.api.views import ApiViewSet, expected_version
+from content.posts import queries
+from content.variations.queries import weight_left
+from content.variations.services import USUAL_WEIGHT, create_variation, promote_variation
+from content.variations.traffic import WEIGHTS, change_variation
+from proofroom.core.api.answer import Answer, MetaAnswer, described
+from proofroom.core.api.body import (
+    Body,
+    Whole,
+    Words,
+    read_body,
+)
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.schema import PAGES
+from proofroom.core.api.views import ApiViewSet, expected_version
 
 
 class VariationAnswer(Answer):
@@ -107,7 +112,7 @@ class VariationViewSet(ApiViewSet):
     @extend_schema(parameters=PAGES, responses=VariationListAnswer)
     def list(self, request: Request, post_id: str) -> Response:
         """The variations of a post, by name. They are in no other list."""
-        post = reading.require_post(post_id)
+        post = post_reads.require_post(post_id)
         page = page_of(request)
         rows = queries.reachable_posts().filter(variation_of=post).order_by("variation", "id")
         data = [VariationAnswer.of(row) for row in rows[page.slice]]
@@ -119,20 +124,20 @@ class VariationViewSet(ApiViewSet):
         """Make a draft with the content of the post, to be changed there."""
         body = read_body(request, NewVariation)
         post = create_variation(
-            post_id=reading.require_post(post_id).pk,
+            post_id=post_reads.require_post(post_id).pk,
             variation=body.variation,
             weight=body.weight,
             actor=self.actor,
         )
         where = {"Location": f"/api/posts/{post.pk}"}
-        return Response(reading.present(post), status=201, headers=where)
+        return Response(post_reads.present(post), status=201, headers=where)
 
     @extend_schema(request=VariationChanges, responses=VariationAnswer)
     def change(self, request: Request, post_id: str, variation_id: str) -> Response:
         """Change the weight of a variation, start or stop it. It runs in the place of a published original."""
         body = read_body(request, VariationChanges)
         post = change_variation(
-            post_id=reading.require_post(post_id).pk,
+            post_id=post_reads.require_post(post_id).pk,
             variation_id=variation_id,
             weight=body.weight,
             running=body.running,
@@ -145,10 +150,10 @@ class VariationViewSet(ApiViewSet):
         """Give the post the content of one of its variations. Its address, status and drafts stay; its test ends."""
         body = read_body(request, Promotion)
         post = promote_variation(
-            post_id=reading.require_post(post_id).pk,
+            post_id=post_reads.require_post(post_id).pk,
             variation_id=body.variation_id,
             actor=self.actor,
             expected_version=expected_version(request, body.version),
             expected_variation_version=body.variation_version,
         )
-        return Response(reading.present(post))
+        return Response(post_reads.present(post))

@@ -7,7 +7,7 @@ from typing import cast
 
 from content.changes.values import ABSENT, TERMS_PATH, Change, Changes, Value, part_of
 from content.document import ModuleDocument, PostDocument
-from core.json import Json
+from proofroom.core.json import Json
 
 
 def apply(base: PostDocument, changes: Changes) -> PostDocument:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from content.document import ModuleDocument, PostDocument
-from core.json import Json
+from proofroom.core.json import Json
 
 Kind = Literal["changed", "added", "removed", "replaced", "moved"]
 TERMS_PATH: Final = "post.taxonomyTermIds"

@@ -17,7 +17,7 @@ from content.layers.state import (
     open_layers_of_many,
 )
 from content.layers.submit import Submitted, submit
-from content.layers.takeback import Before, take_back_run
+from content.layers.take_back import Before, take_back_run
 
 __all__ = [
     "Before",

@@ -13,12 +13,12 @@ from content.changes import Changes, apply, diff
 from content.document import PostDocument
 from content.layers.digest import read_digest
 from content.layers.live import write_live
-from content.layers.seen import seen_selection
+from content.layers.reviewed_changes import seen_selection
 from content.layers.state import Layers, lock_post, open_layers, save_draft, settle
 from content.models import Post, Revision
 from content.rules import check_changes
-from core.actor import Actor
-from core.errors import RuleViolation
+from proofroom.core.actor import Actor
+from proofroom.core.errors import RuleViolation
 
 
 @transaction.atomic

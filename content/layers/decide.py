@@ -25,8 +25,8 @@ from content.layers.state import LayerView, lock_post, open_layers
 from content.layers.submit import submit
 from content.models import Layer
 from content.review.differences import base_path
-from core.actor import Actor
-from core.errors import Conflict
+from proofroom.core.actor import Actor
+from proofroom.core.errors import Conflict
 
 
 @dataclass(frozen=True, slots=True)

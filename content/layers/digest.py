@@ -17,8 +17,8 @@ from django.utils.translation import gettext as _
 
 from content.changes import ABSENT, Change, Value
 from content.document import ModuleDocument
-from core.errors import invalid
-from core.json import Json
+from proofroom.core.errors import invalid
+from proofroom.core.json import Json
 
 _PREFIX: Final = "d2."
 _PATH_BYTES: Final = 8

@@ -17,9 +17,9 @@ from content.changes import Change, Value, same
 from content.layers.digest import fingerprint, value_hash
 from content.layers.rejected import Proposal
 from content.models import Post, QueuedChange, RejectedChange
-from content.models.rejected import KEPT
-from core.json import JsonObject
-from core.models import Event
+from content.models.rejected_change import KEPT
+from proofroom.core.json import JsonObject
+from proofroom.core.models import Event
 
 MOST_OF_A_PATH: Final = 20
 """Rejections of one path that are read; older ones are left out."""

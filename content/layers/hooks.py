@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from content.models import Post
-from core.actor import Actor
-from core.hooks import Hook
+from proofroom.core.actor import Actor
+from proofroom.core.hooks import Hook
 
 if TYPE_CHECKING:
     from content.layers.state import LayerView

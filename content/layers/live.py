@@ -9,25 +9,26 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
-from content import search, store
 from content.changes import Changes, diff
 from content.document import PostDocument
 from content.layers.marks import Mark, Marks, mark_of, parts_of
-from content.media_following import follow_live
+from content.media_usage.usage_rows import follow_live
 from content.models import Post, Provenance, Revision
-from content.origins import follow_writing
-from content.paths import (
+from content.paths.post_paths import (
     check_paths_are_free,
     path_for,
     record_moves,
     set_path,
 )
+from content.paths.tree_changes import Following, check_below, follow_path_change
+from content.posts import post_repository
 from content.rules.fields import check_parent, taken_by_another
-from content.tree_moves import Following, check_below, follow_path_change
-from core import events
-from core.actor import Actor
-from core.errors import invalid
-from core.json import JsonObject
+from content.search import posts
+from content.translations.translation_status import follow_writing
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import invalid
+from proofroom.core.json import JsonObject
 
 
 def write_live(
@@ -53,7 +54,7 @@ def write_live(
     if "post.publishAt" in changes.paths and after.fields.get("publishAt") is not None:
         actor.require("posts.publish")
     keep_revision(post, before)
-    store.save(post, after, changes)
+    post_repository.save(post, after, changes)
     moves = set_path(post, path_for(post))
     if moves and post.canonical_url != after.fields.get("canonicalUrl"):
         # The canonical address was the post's own, and followed it.
@@ -71,7 +72,7 @@ def write_live(
     _save(post)
     if "post.slug" in changes.paths:
         post.variations.update(slug=post.slug)
-    search.index(post, after)
+    posts.index(post, after)
     follow_live([(post, before, after)])
     following = follow_path_change(post, actor) if moves else Following()
     moves += following.moves
@@ -79,7 +80,7 @@ def write_live(
     add_provenance(post, revision, changes, actor, marks or {})
     payload = event_payload(post, changes)
     for name in ("post.updated", "post.approve", *causes):
-        events.record(name, actor=actor, post_id=post.pk, payload=payload)
+        outbox.record(name, actor=actor, post_id=post.pk, payload=payload)
     # Live writes queue up at the content version from here on: what another one made of the tree
     # since it was checked is seen now.
     record_moves(moves, actor)

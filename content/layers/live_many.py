@@ -13,17 +13,17 @@ from uuid import UUID
 from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
-from content import store
 from content.changes import Changes
 from content.document import PostDocument
 from content.layers.live import event_payload, provenance_rows, revision_row
 from content.layers.state import drafts_of_many, settle_with
-from content.media_following import follow_live
+from content.media_usage.usage_rows import follow_live
 from content.models import ModuleInstance, Post, PostModule, Provenance, Revision
-from content.search_following import keep_words
-from core import events
-from core.actor import Actor
-from core.json import JsonObject
+from content.posts import post_repository
+from content.search.updates import keep_words
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.json import JsonObject
 
 _ROWS: Final = 500
 
@@ -75,7 +75,7 @@ def tell_many(things: Sequence[tuple[UUID, JsonObject]], *, actor: Actor) -> Non
     writes, for live writers queue up at the events."""
     keep_words([post_id for post_id, _ in things], actor)
     for name in ("post.updated", "post.approve"):
-        events.record_all(name, things, actor=actor)
+        outbox.record_all(name, things, actor=actor)
 
 
 def _keep_revisions(written: Sequence[Written]) -> None:
@@ -104,7 +104,7 @@ def _save_posts(written: Sequence[Written]) -> None:
     now, columns = timezone.now(), set[str]()
     for item in written:
         item.post.updated_at = now
-        columns |= store.set_fields(item.post, item.after, item.changes)
+        columns |= post_repository.set_fields(item.post, item.after, item.changes)
     posts = Post.objects.filter(pk__in=[item.post.pk for item in written])
     posts.update(version=F("version") + 1, updated_at=now)
     changed = [
@@ -137,7 +137,7 @@ def _save_modules(written: Sequence[Written]) -> None:
                     )
                 )
             if "overrides" in touched:
-                places.append(store.placement(item.post, module, index))
+                places.append(post_repository.placement(item.post, module, index))
     ModuleInstance.objects.bulk_create(
         instances,
         batch_size=_ROWS,

@@ -8,9 +8,9 @@ from typing import Final, cast
 
 from django.utils import timezone
 
-from content.store import iso
-from core.actor import Actor
-from core.json import Json, JsonObject
+from content.posts.post_repository import iso
+from proofroom.core.actor import Actor
+from proofroom.core.json import Json, JsonObject
 
 NOTE_MAX: Final = 2_000
 

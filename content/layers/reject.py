@@ -13,13 +13,13 @@ from content.changes import Value, apply
 from content.layers.digest import read_digest
 from content.layers.dropped_below import keep_newer_proposals
 from content.layers.rejected import keep_rejected
-from content.layers.seen import seen_selection
+from content.layers.reviewed_changes import seen_selection
 from content.layers.selection import without
 from content.layers.state import check_version, lock_post, open_layers, save_draft, settle
 from content.models import Layer, Post
-from core import events
-from core.actor import Actor
-from core.errors import RuleViolation
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import RuleViolation
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def reject(
     save_draft(view, post, after, view.marks, actor.user.pk)
     keep_newer_proposals(view, post, dropped)
     settle(post, layers.live)
-    event = events.record(
+    event = outbox.record(
         f"post.{layer}.reject",
         actor=actor,
         post_id=post.pk,

@@ -14,7 +14,7 @@ from content.layers.digest import fingerprint
 from content.layers.marks import Marks, mark_of, parts_of, read_marks
 from content.layers.state import LayerView
 from content.models import Post, RejectedChange
-from core.json import Json, JsonObject
+from proofroom.core.json import Json, JsonObject
 
 MOST_BYTES: Final = 256_000
 """Of one change; what is larger is not kept."""
@@ -80,7 +80,7 @@ def _unpacked(value: Mapping[str, Json]) -> Value:
 def keep_rejected(
     view: LayerView, post: Post, dropped: Changes, after: PostDocument, rejection: int
 ) -> None:
-    """Keep what was dropped, for `content.services.rejections`; `after` is the layer without it.
+    """Keep what was dropped, for `content.inbox.rejections`; `after` is the layer without it.
 
     Without one of its positions the rest of an order may be no change any more: it is kept with that.
     """

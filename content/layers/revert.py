@@ -20,9 +20,9 @@ from content.layers.state import LayerView, lock_post, open_layers, save_draft, 
 from content.models import Layer, Post, Provenance, Revision, Status, Term
 from content.rules import check_changes
 from content.rules.references import without_missing
-from core.actor import Actor
-from core.errors import NotFound, RuleViolation
-from core.json import JsonObject
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound, RuleViolation
+from proofroom.core.json import JsonObject
 
 
 @dataclass(frozen=True, slots=True)

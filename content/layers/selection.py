@@ -11,8 +11,8 @@ from content.changes import Change, Changes, Value, same
 from content.layers.state import LayerView
 from content.review.differences import SEPARATOR, base_path
 from content.review.passages import passages_at, with_passages
-from content.richtext.schema import validate
-from core.errors import RuleViolation
+from proofroom.core.errors import RuleViolation
+from proofroom.definitions.richtext.schema import validate
 
 
 @dataclass(frozen=True, slots=True)

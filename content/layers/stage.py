@@ -17,8 +17,8 @@ from content.layers.marks import Mark, mark_of
 from content.layers.state import check_version, lock_post, open_layers, save_draft
 from content.models import Layer, Post
 from content.rules import check_changes
-from core import events
-from core.actor import Actor
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
 
 Edit = Callable[[PostDocument], PostDocument]
 
@@ -82,7 +82,7 @@ def stage(
             marks[path] = Mark.of(actor)
     before_layer_staged(view, post, actor, own)
     draft = save_draft(view, post, document, marks, actor.user.pk)
-    events.record(
+    outbox.record(
         f"post.{layer}.save",
         actor=actor,
         post_id=post.pk,

@@ -11,17 +11,17 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from accounts.models import User
-from content import store
 from content.changes import Changes, diff, merge
 from content.document import PostDocument
 from content.layers.hooks import layers_written
 from content.layers.marks import Marks, mark_of, parts_of, read_marks
-from content.media_following import follow_draft, staged_places
-from content.media_uses import places_in
+from content.media_usage.media_references import places_in
+from content.media_usage.usage_rows import follow_draft, staged_places
 from content.models import Draft, Layer, Post
-from core.errors import Conflict, NotFound
-from core.statements import Statement, columns_of, instance
+from content.posts import post_repository
+from proofroom.accounts.models import User
+from proofroom.core.database.statements import Statement, columns_of, instance
+from proofroom.core.errors import Conflict, NotFound
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def post_not_found(post_id: UUID | str) -> NotFound:
 
 def open_layers(post: Post) -> Layers:
     """Read every layer of a post. Three queries."""
-    return layers_over(post, store.load(post))
+    return layers_over(post, post_repository.load(post))
 
 
 def layers_over(post: Post, live: PostDocument) -> Layers:
@@ -113,7 +113,8 @@ def open_layers_of_many(posts: Sequence[Post]) -> list[Layers]:
     """Read every layer of posts. Three queries, however many there are."""
     drafts = drafts_of_many(posts)
     return [
-        _layers_with(post, live, drafts.get(post.pk, ())) for post, live in store.load_many(posts)
+        _layers_with(post, live, drafts.get(post.pk, ()))
+        for post, live in post_repository.load_many(posts)
     ]
 
 

@@ -17,9 +17,9 @@ from content.layers.state import Layers, LayerView, lock_post, open_layers, save
 from content.models import Post
 from content.review.differences import base_path
 from content.rules import check_changes
-from core import events
-from core.actor import Actor
-from core.errors import RuleViolation
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import RuleViolation
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def submit(
     if held or len(taken):
         _keep_rest(layers, _rest(layers.ai_review, selection, held), held, actor)
     if len(taken):
-        events.record(
+        outbox.record(
             "post.ai-review.approve",
             actor=actor,
             post_id=post.pk,

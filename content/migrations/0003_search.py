@@ -1,7 +1,7 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-from core import search
+from proofroom.core import search
 
 TABLE = search.SearchTable("content_searchentry", "post_id")
 POSTGRESQL = [

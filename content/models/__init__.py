@@ -2,17 +2,17 @@
 
 from content.models.decision_batch import BatchState, DecisionBatch, DecisionItem, Outcome
 from content.models.draft import Draft, Layer
-from content.models.editing import EditingMark
+from content.models.editing_mark import EditingMark
 from content.models.feedback import Feedback, FeedbackCategory, FeedbackStatus
 from content.models.menu import Menu
 from content.models.module import ModuleInstance, ModuleRevision, PostModule
 from content.models.module_group import ModuleGroup
 from content.models.origin import CopyOrigin
 from content.models.post import Post, PostQuerySet, Status
-from content.models.preview import PreviewLink
+from content.models.preview_link import PreviewLink
 from content.models.provenance import Provenance
 from content.models.queued_change import QueuedChange
-from content.models.rejected import RejectedChange
+from content.models.rejected_change import RejectedChange
 from content.models.replacement import ReplacedPlace, Replacement
 from content.models.revision import Revision
 from content.models.search import SearchEntry

@@ -1,4 +1,4 @@
-"""Module groups that people made, beside those that are code (`content/module_groups/`)."""
+"""Module groups that people made, beside those that are code (`proofroom/starter/module_groups/`)."""
 
 from __future__ import annotations
 

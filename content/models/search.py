@@ -1,4 +1,4 @@
-"""What search keeps of a post: words of its live content, in columns and tables that `core.search` knows."""
+"""What search keeps of a post: the words of its live content, in columns and tables of `proofroom.core.search`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Taxonomy terms. Which taxonomies there are is code (`content/taxonomies/`)."""
+"""Taxonomy terms. Which taxonomies there are is code (`proofroom/starter/taxonomies/`)."""
 
 from __future__ import annotations
 

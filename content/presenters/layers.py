@@ -19,14 +19,14 @@ from content.layers.marks import mark_of
 from content.models import Layer, Post, Status
 from content.presenters.modules import Index
 from content.review.change_comparison import compare_change
+from content.review.difference_text import PieceAnswer, piece_of
 from content.review.labels import label_of, module_names
 from content.review.passages import names_of
 from content.review.references import References
 from content.review.risk import FLAGS, assess
-from content.review.shown import PieceAnswer, piece_of
-from core.actor import Via
-from core.api.answer import Person, one_of
-from core.json import Json
+from proofroom.core.actor import Via
+from proofroom.core.api.answer import Person, one_of
+from proofroom.core.json import Json
 
 KINDS: Final = list(get_args(Kind))
 VIAS: Final = list(get_args(Via))

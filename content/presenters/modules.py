@@ -11,12 +11,12 @@ import orjson
 from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict
 
-from content.definitions import modules as module_registry
-from content.definitions.module import Scope
 from content.document import ModuleDocument
 from content.layers import Layers, LayerView
-from core.json import JsonObject
-from core.statements import Row
+from proofroom.core.database.statements import Row
+from proofroom.core.json import JsonObject
+from proofroom.definitions import modules as module_registry
+from proofroom.definitions.module import Scope
 
 Wire = dict[str, Any]
 JsonText = Annotated[Any, WithJsonSchema({"type": "object", "additionalProperties": {}})]

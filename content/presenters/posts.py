@@ -12,10 +12,10 @@ from typing_extensions import TypedDict
 from content.document import PostDocument
 from content.models import Post
 from content.post_fields import LISTED_FIELDS
+from content.posts.post_repository import fields_of, iso
 from content.presenters.modules import Index, Wire, live_module
-from content.store import fields_of, iso
-from core.api.answer import Person
-from core.statements import Row
+from proofroom.core.api.answer import Person
+from proofroom.core.database.statements import Row
 
 _LISTED: Final = (
     *((name, name) for name in ("id", "type", "locale", "slug", "title")),

@@ -18,12 +18,12 @@ from content.layers.marks import Mark, Marks, mark_of
 from content.review.change_comparison import compare_change
 from content.review.comparison import Shape, compare
 from content.review.diff import Segment
+from content.review.difference_text import Note, note_of, role_text
 from content.review.differences import SEPARATOR, Comparison, Difference, Line, Reference, Status
 from content.review.labels import POST_GROUP, label_of, module_names
 from content.review.passages import names_of
 from content.review.references import MediaView, References
 from content.review.risk import Risk, assess
-from content.review.shown import Note, note_of, role_text
 from content.review.summary import length_note, summary
 
 _FOLDED: Final = 5

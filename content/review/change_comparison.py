@@ -13,7 +13,7 @@ from content.review.differences import Comparison, Difference, Line
 from content.review.labels import raw_module_names
 from content.review.merge_tree import Part
 from content.review.references import shape_at
-from core.json import Json
+from proofroom.core.json import Json
 
 SharedProps: TypeAlias = Mapping[str, Mapping[str, Json]]
 _OVERRIDES: Final = ".overrides."

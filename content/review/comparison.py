@@ -1,7 +1,7 @@
 """The one comparison of values: whatever shows, sorts, flags or takes a change asks it.
 
 Two values that are not the same (`content.changes.same`) have at least one difference; equal ones have none.
-Its words are English and stay so: `content.review.shown` says them in the language of a reader.
+Its words are English and stay so: `content.review.difference_text` says them in the language of a reader.
 """
 
 from __future__ import annotations
@@ -12,9 +12,6 @@ from itertools import zip_longest
 from typing import Final, cast
 
 from content.changes import ABSENT, Value, same
-from content.definitions import ModuleProps, modules, props_of
-from content.definitions.shape import Prop
-from content.definitions.words import words_of
 from content.document import ModuleDocument
 from content.review.alignment import align
 from content.review.characters import look_alike, suspicious
@@ -31,9 +28,12 @@ from content.review.differences import (
 from content.review.inline import compare_inline, units_of_text
 from content.review.merge_tree import InlinePart, ListPart, Part, RecordPart, passages_of
 from content.review.richtext_comparison import compare_documents, is_document
-from content.richtext.nodes import gathered
-from content.richtext.schema import EMPTY
-from core.json import Json
+from proofroom.core.json import Json
+from proofroom.definitions import ModuleProps, modules, props_of
+from proofroom.definitions.props_schema import Prop
+from proofroom.definitions.richtext.nodes import gathered
+from proofroom.definitions.richtext.schema import EMPTY
+from proofroom.definitions.text_values import words_of
 
 Place = tuple[str, ...]
 _TEXTS: Final = frozenset({"text", "textarea"})

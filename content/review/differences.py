@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias, get_args
 
 from content.review.diff import Segment
-from core.json import Json
+from proofroom.core.json import Json
 
 DifferenceKind = Literal[
     "text", "link", "image", "embed", "reference", "mark", "structure", "space", "number", "price",

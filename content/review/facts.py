@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from content.review.fact_patterns import spot
 from content.review.proper_names import names
-from content.review.spotting import spot
 
 FactKind = Literal["link", "date", "price", "number", "negation", "name"]
 _FIGURES: Final[tuple[Literal["date", "price", "number"], ...]] = ("price", "date", "number")

@@ -8,11 +8,11 @@ from typing import Final
 
 from django.utils.translation import gettext, gettext_lazy
 
-from content.definitions import modules, post_types, props_of
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.post_fields import POST_FIELDS
 from content.review.differences import base_path
-from core.words import in_words
+from proofroom.core.i18n import in_words
+from proofroom.definitions import modules, post_types, props_of
 
 POST_GROUP: Final = gettext_lazy("Post")
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, cast
 
 from content.changes import ABSENT, Value
 from content.review.inline import Step, nodes_of
-from core.json import Json
+from proofroom.core.json import Json
 
 Stored: TypeAlias = Any
 """A JSON value, or `ABSENT`."""

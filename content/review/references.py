@@ -10,12 +10,17 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from content.changes import ABSENT, TERMS_PATH, Change, Value
-from content.definitions import ModuleProps, modules, post_types, props_of
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.post_fields import POST_FIELDS
 from content.review.comparison import Shape
 from content.review.differences import Difference, Reference, ReferenceKind
-from core.json import Json
+from proofroom.core.json import Json
+from proofroom.definitions import (
+    ModuleProps,
+    modules,
+    post_types,
+    props_of,
+)
 
 _KINDS: Final[tuple[ReferenceKind, ...]] = get_args(ReferenceKind)
 

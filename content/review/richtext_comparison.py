@@ -12,8 +12,14 @@ from content.review.diff import Segment
 from content.review.differences import Difference, Sink, Status, canonical_json
 from content.review.inline import compare_inline, text_of_units, units_of
 from content.review.merge_tree import InlinePart, ListPart, NodePart, Part, passages_of
-from content.richtext.nodes import Node, attributes, children, gathered, kind
-from core.json import Json
+from proofroom.core.json import Json
+from proofroom.definitions.richtext.nodes import (
+    Node,
+    attributes,
+    children,
+    gathered,
+    kind,
+)
 
 Place = tuple[str, ...]
 _LEAVES: Final = frozenset({"paragraph", "heading", "codeBlock"})

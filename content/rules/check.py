@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from django.utils.translation import gettext as _
 
 from content.changes import ABSENT, Change, Changes, diff
-from content.definitions import find_module, find_post_type, props_of
 from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, PostDocument
 from content.models import ModuleInstance, Post
 from content.post_fields import POST_FIELDS
@@ -16,9 +15,10 @@ from content.rules.modules import check_locks, clean_modules
 from content.rules.references import check_references
 from content.rules.terms import check_terms
 from content.rules.translations import changes_text_only
-from core.actor import Actor
-from core.errors import NotAllowed, RuleViolation
-from core.json import Json
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotAllowed, RuleViolation
+from proofroom.core.json import Json
+from proofroom.definitions import find_module, find_post_type, props_of
 
 
 def check_changes(

@@ -7,13 +7,13 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from content.changes import ABSENT, Changes
-from content.definitions import checking, find_post_type
 from content.document import CUSTOM_PREFIX, FIELD_NAMES, PostDocument
 from content.models import Post, Status
 from content.rules.values import clean_value
-from content.site.addresses import absolute
-from core.errors import RuleViolation, invalid
-from core.json import JsonObject
+from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.json import JsonObject
+from proofroom.core.site_urls import absolute
+from proofroom.definitions import find_post_type, validation
 
 
 def clean_fields(
@@ -40,7 +40,7 @@ def clean_fields(
             cleaned[name] = clean_value(name, after.fields.get(name))
     if custom:
         definition = find_post_type(post.type)
-        values = checking.check_partial(
+        values = validation.check_partial(
             definition.CustomFields, custom, prefix="customFields", what=f"The {post.type}"
         )
         cleaned |= {CUSTOM_PREFIX + name: value for name, value in values.items()}

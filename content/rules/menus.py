@@ -10,10 +10,10 @@ from uuid import UUID, uuid4
 from django.utils.translation import gettext
 
 from content.models import Post
-from content.richtext.links import safe_href
-from core.errors import RuleViolation, invalid
-from core.hostile import refuse_unstorable
-from core.json import Json, JsonObject
+from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.json import Json, JsonObject
+from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.definitions.richtext.links import safe_href
 
 DEEPEST: Final = 5
 MOST_ITEMS: Final = 500

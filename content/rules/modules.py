@@ -9,11 +9,16 @@ from typing import cast
 from django.utils.translation import gettext
 
 from content.changes import ABSENT, Change, Changes
-from content.definitions import checking, find_module, validate_props, why_excluded
 from content.document import ModuleDocument, PostDocument
 from content.models import ModuleInstance, Post
-from core.errors import RuleViolation, invalid
-from core.json import JsonObject
+from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.json import JsonObject
+from proofroom.definitions import (
+    find_module,
+    validate_props,
+    validation,
+    why_excluded,
+)
 
 MODULES_MAX = 300
 
@@ -136,7 +141,7 @@ def _clean_edited(module: ModuleDocument, parts: list[Change]) -> ModuleDocument
             raise invalid(f"modules.{module.id}.props", message, code="shared_module")
         if changed:
             try:
-                values |= checking.check_partial(
+                values |= validation.check_partial(
                     definition.Props, changed, prefix=part, what=f"The module {module.type}"
                 )
             except RuleViolation as error:

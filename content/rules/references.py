@@ -16,17 +16,23 @@ from uuid import UUID
 from django.utils.translation import gettext_noop
 
 from content.changes import ABSENT, Changes, Value
-from content.definitions import ModuleProps, Prop, modules, post_types, props_of
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.models import Post, Term
 from content.post_fields import MEDIA_FIELDS
-from content.richtext.nodes import attributes, children, kind
-from core.errors import RuleViolation
-from core.hooks import ExtensionPoint
-from core.json import Json
-from core.words import in_words
-from media.addresses import name_of
+from media.file_addresses import name_of
 from media.queries import assets_for
+from proofroom.core.errors import RuleViolation
+from proofroom.core.hooks import ExtensionPoint
+from proofroom.core.i18n import in_words
+from proofroom.core.json import Json
+from proofroom.definitions import (
+    ModuleProps,
+    Prop,
+    modules,
+    post_types,
+    props_of,
+)
+from proofroom.definitions.richtext.nodes import attributes, children, kind
 
 ReferenceKind = Literal["media", "file", "post-reference", "taxonomy-reference", "form-reference"]
 Existing = Callable[[Collection[str]], Collection[str]]

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from content.definitions import taxonomies
 from content.models import Term
-from core.errors import RuleViolation, invalid
+from proofroom.core.errors import RuleViolation, invalid
+from proofroom.definitions import taxonomies
 
 TOP: Final = object()
 """Stands for "leave the parent as it is"."""

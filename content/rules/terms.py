@@ -9,10 +9,10 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from content.changes import TERMS_PATH, Changes
-from content.definitions import find_post_type
 from content.document import PostDocument
 from content.models import Post, Term
-from core.errors import RuleViolation, invalid
+from proofroom.core.errors import RuleViolation, invalid
+from proofroom.definitions import find_post_type
 
 MOST_TERMS: Final = 200
 

@@ -7,10 +7,16 @@ from collections.abc import Mapping
 from django.utils.translation import gettext as _
 
 from content.changes import ABSENT, Value, same
-from content.definitions import ModuleProps, Prop, checking, find_module, props_of
 from content.document import ModuleDocument, PostDocument
-from core.errors import RuleViolation, invalid
-from core.json import Json, JsonObject
+from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.json import Json, JsonObject
+from proofroom.definitions import (
+    ModuleProps,
+    Prop,
+    find_module,
+    props_of,
+    validation,
+)
 
 
 def translated_modules(
@@ -66,7 +72,7 @@ def _items(value: Value) -> list[Mapping[str, Json]]:
 
 
 def _untranslated(nested: type[ModuleProps], item: Mapping[str, Json]) -> JsonObject:
-    values = {**checking.defaults(nested), **item}
+    values = {**validation.defaults(nested), **item}
     found: JsonObject = {}
     for prop in props_of(nested).values():
         if not prop.translatable:

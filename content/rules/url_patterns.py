@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from content.models.url_pattern import PATTERN_MAX
-from core.errors import RuleViolation, invalid
+from proofroom.core.errors import RuleViolation, invalid
 
 VARIABLES: Final = ("slug", "path", "locale", "yyyy", "mm", "dd")
 RESERVED: Final = frozenset(

@@ -14,10 +14,10 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
 from content.post_fields import POST_FIELDS, FieldFormat, FieldKind, PostField
-from content.richtext.schema import safe_href
-from content.store import iso
-from core.errors import invalid
-from core.json import Json
+from content.posts.post_repository import iso
+from proofroom.core.errors import invalid
+from proofroom.core.json import Json
+from proofroom.definitions.richtext.schema import safe_href
 
 _SLUG: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")

@@ -9,8 +9,8 @@ from django import template
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import to_locale
 
-from content.richtext import schema
-from content.richtext.html import to_html
+from proofroom.definitions.richtext import schema
+from proofroom.definitions.richtext.html import to_html
 
 register = template.Library()
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import BeforeValidator, Field
 
-from core.tools import Arguments
+from proofroom.core.tools import Arguments
 
 PostId = UUID
 ModuleId = UUID

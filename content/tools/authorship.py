@@ -6,14 +6,14 @@ from dataclasses import replace
 
 from django.conf import settings
 
-from accounts.models import User
-from accounts.roles import Role
-from accounts.services import agent_user, is_switched_off, system_agent_user
 from content.layers.stage import require_layer
 from content.models import Layer
-from core.actor import Actor
-from core.errors import NotAllowed
-from core.json import JsonObject
+from proofroom.accounts.models import User
+from proofroom.accounts.roles import Role
+from proofroom.accounts.services import agent_user, is_switched_off, system_agent_user
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotAllowed
+from proofroom.core.json import JsonObject
 
 
 def author(actor: Actor, agent_id: str | None) -> Actor:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from content.definitions import modules
-from content.global_queries import affected_posts, find_global, globals_list
+from content.global_modules.queries import affected_posts, find_global, globals_list
 from content.models import ModuleInstance
-from content.store import iso
+from content.posts.post_repository import iso
 from content.tools.definition_results import GlobalPage, OneGlobal
-from content.tools.names import hint, require_module_type
-from content.tools.rich import readable, written_schema
-from core.actor import Actor
-from core.errors import NotFound
-from core.json import JsonObject
-from core.tool_pages import Paged, page_after
-from core.tools import Arguments, tool
+from content.tools.name_suggestions import hint, require_module_type
+from content.tools.rich_text import readable, written_schema
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound
+from proofroom.core.json import JsonObject
+from proofroom.core.tools import Arguments, tool
+from proofroom.core.tools.pagination import Paged, page_after
+from proofroom.definitions import modules
 
 _NAMED = 50
 """Slugs that a refusal looks through for the one that was meant."""

@@ -8,21 +8,21 @@ from uuid import UUID
 from pydantic import Field
 
 from content.models import PreviewLink
-from content.services.previews import (
+from content.posts.post_repository import iso
+from content.previews.services import (
     LONGEST_HOURS,
     USUAL_HOURS,
     create_preview_link,
     revoke_preview_link,
 )
-from content.site.previews import preview_url
-from content.store import iso
 from content.tools.arguments import OnPost, PostId
-from content.tools.reading import require_post
+from content.tools.read_post import require_post
 from content.tools.results import MadePreviewLink, PreviewLinkPage, RevokedPreviewLink
-from core.actor import Actor
-from core.json import JsonObject
-from core.tool_pages import Paged, page_after
-from core.tools import tool
+from proofroom.core.actor import Actor
+from proofroom.core.json import JsonObject
+from proofroom.core.site_urls import preview_url
+from proofroom.core.tools import tool
+from proofroom.core.tools.pagination import Paged, page_after
 
 
 class NewLink(OnPost):

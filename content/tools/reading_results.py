@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from core.tool_pages import Page
-from core.tools import Result
+from proofroom.core.tools import Result
+from proofroom.core.tools.pagination import Page
 
 
 class TermIds(Result):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from core.errors import RuleViolation
+from proofroom.core.errors import RuleViolation
 
 _FINDERS: Final[Mapping[str, str]] = {
     "unknown_media": "search_media finds a file",

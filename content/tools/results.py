@@ -7,8 +7,8 @@ from typing import Any, Literal
 from pydantic import ConfigDict
 
 from content.post_fields import LISTED_FIELDS
-from core.tool_pages import Page
-from core.tools import Result
+from proofroom.core.tools import Result
+from proofroom.core.tools.pagination import Page
 
 
 def _describe_listed(schema: dict[str, Any]) -> None:

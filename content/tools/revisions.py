@@ -7,17 +7,22 @@ from uuid import UUID
 
 from content import presenters
 from content.models import Revision
-from content.revision_queries import Difference, differences, find_revision, revisions_of
-from content.store import iso
+from content.posts.post_repository import iso
+from content.posts.revision_queries import (
+    Difference,
+    differences,
+    find_revision,
+    revisions_of,
+)
 from content.tools.arguments import Format, OnPost, PostId
-from content.tools.reading import require_post
+from content.tools.read_post import require_post
 from content.tools.reading_results import RevisionPage, WholeRevision
-from content.tools.rich import readable
-from core.actor import Actor
-from core.errors import NotFound
-from core.json import JsonObject
-from core.tool_pages import Paged, page_after
-from core.tools import tool
+from content.tools.rich_text import readable
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound
+from proofroom.core.json import JsonObject
+from proofroom.core.tools import tool
+from proofroom.core.tools.pagination import Paged, page_after
 
 
 class Revisions(Paged):

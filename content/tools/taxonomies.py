@@ -7,17 +7,17 @@ from typing import Literal
 
 from pydantic import Field
 
-from content.definitions import Taxonomy, find_taxonomy, taxonomies
 from content.layers import open_layers
 from content.models import Layer, Term
 from content.tools.arguments import OnPost
 from content.tools.definition_results import TaxonomyPage, TermPage
-from content.tools.reading import require_post
+from content.tools.read_post import require_post
 from content.tools.reading_results import TermIds
-from core.actor import Actor
-from core.json import JsonObject
-from core.tool_pages import Paged, page
-from core.tools import tool
+from proofroom.core.actor import Actor
+from proofroom.core.json import JsonObject
+from proofroom.core.tools import tool
+from proofroom.core.tools.pagination import Paged, page
+from proofroom.definitions import Taxonomy, find_taxonomy, taxonomies
 
 
 class OfTaxonomy(Paged):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from content.tools.results import Authored, StagedResult
-from core.tool_pages import Page
-from core.tools import Result
+from proofroom.core.tools import Result
+from proofroom.core.tools.pagination import Page
 
 
 class ListedTranslation(Result):

@@ -1,5 +1,5 @@
 """The admin of forms: definitions and what visitors sent."""
 
-from forms.admin import definitions, submissions
+from forms.admin import form_admin, submissions
 
-__all__ = ["definitions", "submissions"]
+__all__ = ["form_admin", "submissions"]

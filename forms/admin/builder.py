@@ -9,12 +9,12 @@ from django.forms import Form
 from django.http import HttpRequest
 from django.urls import reverse
 
-from core.admin.rights import may
-from core.admin.rows import RowsForm
-from core.json import JsonObject
-from forms.admin.questions import KINDS, acted, cards
+from forms.admin.field_cards import KINDS, acted, cards
 from forms.fields import MOST_FIELDS
 from forms.models import FormDefinition, FormSubmission
+from proofroom.core.admin.permissions import may
+from proofroom.core.admin.row_forms import RowsForm
+from proofroom.core.json import JsonObject
 
 _LONG: Final = 100_000
 

@@ -11,13 +11,18 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from core.admin.forms import form_page
-from core.admin.labels import LanguageFilter, language
-from core.admin.rights import PermittedAdmin, actor_of, answers_refusals, require
-from forms.definition import is_slug
+from forms.form_input import is_slug
 from forms.models import FormSubmission
 from forms.queries import columns_of
 from forms.services.submissions import delete_submission
+from proofroom.core.admin.form_pages import form_page
+from proofroom.core.admin.labels import LanguageFilter, language
+from proofroom.core.admin.permissions import (
+    PermittedAdmin,
+    actor_of,
+    answers_refusals,
+    require,
+)
 
 _SHORT = 100
 

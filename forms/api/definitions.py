@@ -10,19 +10,19 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core.api.answer import described
-from core.api.body import body_object
-from core.api.pagination import page_of
-from core.api.permissions import PUBLIC, Declared
-from core.api.views import ApiViewSet, expected_version
-from core.errors import invalid
-from core.json import Json
 from forms import presenters
 from forms.api import schema
-from forms.definition import checked_locale
+from forms.form_input import checked_locale
 from forms.models import FormDefinition
 from forms.queries import find_form
 from forms.services.definitions import create_form, delete_form, update_form
+from proofroom.core.api.answer import described
+from proofroom.core.api.body import body_object
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import PUBLIC, Declared
+from proofroom.core.api.views import ApiViewSet, expected_version
+from proofroom.core.errors import invalid
+from proofroom.core.json import Json
 
 CACHE_CONTROL = "public, max-age=60"
 _READ_ONLY = {"id", "honeypot", "createdAt", "updatedAt"}

@@ -10,10 +10,21 @@ from drf_spectacular.utils import OpenApiResponse
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from core import patterns
-from core.api.answer import Answer, TextOrNull, described, list_of, one_of
-from core.api.schema import LOCATION, PAGES, UUID_TEXT, query
 from forms.fields import FIELD_TYPES, HONEYPOT, LONGEST, MOST_FIELDS, MOST_OPTIONS
+from proofroom.core.api.answer import (
+    Answer,
+    TextOrNull,
+    described,
+    list_of,
+    one_of,
+)
+from proofroom.core.api.schema import (
+    LOCATION,
+    PAGES,
+    UUID_TEXT,
+    query,
+)
+from proofroom.core.validation import patterns
 
 SLUG: Final = "^[a-z0-9]+(-[a-z0-9]+)*$"
 SLUG_SHAPE: Final = {"type": "string", "pattern": SLUG, "maxLength": 100}

@@ -12,17 +12,17 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core.api.answer import list_of
-from core.api.pagination import page_of
-from core.api.permissions import Declared
-from core.api.views import ApiViewSet
-from core.errors import invalid
 from forms.api import schema
-from forms.definition import checked_locale
 from forms.export import csv_lines
+from forms.form_input import checked_locale
 from forms.models import FormSubmission
 from forms.queries import submissions_of
 from forms.services.submissions import delete_submission, find_submission, record_export
+from proofroom.core.api.answer import list_of
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.views import ApiViewSet
+from proofroom.core.errors import invalid
 
 
 class SubmissionViewSet(ApiViewSet):

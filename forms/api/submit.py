@@ -14,18 +14,18 @@ from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.site import goals
-from core.actor import Actor, Visitor
-from core.api.body import body_length, body_object
-from core.api.negotiation import OneAnswer
-from core.api.parsers import StrictJsonParser
-from core.api.permissions import PUBLIC, Declared
-from core.api.throttles import Count, client_address, is_allowed_freely
-from core.api.views import ApiViewSet
-from core.errors import invalid
 from forms.api import schema
+from forms.rendering import goal_of
 from forms.services.submissions import submit_form
-from forms.site import goal_of
+from proofroom.core.actor import Actor, Visitor
+from proofroom.core.api.body import body_length, body_object
+from proofroom.core.api.negotiation import OneAnswer
+from proofroom.core.api.parsers import StrictJsonParser
+from proofroom.core.api.permissions import PUBLIC, Declared
+from proofroom.core.api.throttles import Count, client_address, is_allowed_freely
+from proofroom.core.api.views import ApiViewSet
+from proofroom.core.errors import invalid
+from proofroom.website import goals
 
 MOST_BYTES = 256 * 1024
 

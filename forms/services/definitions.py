@@ -7,12 +7,8 @@ from collections.abc import Mapping
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from core import events
-from core.actor import Actor
-from core.errors import Conflict, RuleViolation, invalid
-from core.json import Json, JsonObject
 from forms import presenters
-from forms.definition import (
+from forms.form_input import (
     Definition,
     checked_locale,
     checked_slug,
@@ -21,6 +17,10 @@ from forms.definition import (
     read_definition,
 )
 from forms.models import FormDefinition
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import Conflict, RuleViolation, invalid
+from proofroom.core.json import Json, JsonObject
 
 _NAMES = ("title", "description", "fields", "submitLabel", "successMessage", "redirectUrl")
 
@@ -127,4 +127,4 @@ def _record(did: str, form: FormDefinition, actor: Actor) -> None:
         "slug": form.slug,
         "locale": form.locale,
     }
-    events.record("content.changed", actor=actor, payload=payload)
+    outbox.record("content.changed", actor=actor, payload=payload)

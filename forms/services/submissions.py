@@ -12,15 +12,15 @@ from django.db import transaction
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
-from core import events
-from core.actor import Actor
-from core.errors import NotFound
-from core.json import Json, JsonObject
-from forms.answers import read_answers
-from forms.definition import checked_locale
 from forms.fields import HONEYPOT
+from forms.form_input import checked_locale
 from forms.models import FormDefinition, FormSubmission
 from forms.queries import fields_of, find_form
+from forms.submitted_answers import read_answers
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound
+from proofroom.core.json import Json, JsonObject
 
 _BATCH: Final = 500
 
@@ -66,7 +66,7 @@ def _store(form: FormDefinition, id_: UUID, payload: JsonObject, actor: Actor) -
     told: JsonObject = {"formSlug": form.slug, "submissionId": str(id_), "payload": payload}
     # The first is for webhooks and the log, the second is the scope that starts agents.
     made = [
-        events.record(name, actor=actor, payload=told) for name in ("form.submitted", "form.submit")
+        outbox.record(name, actor=actor, payload=told) for name in ("form.submitted", "form.submit")
     ]
     FormSubmission.objects.create(
         pk=id_,
@@ -85,7 +85,7 @@ def delete_submission(*, slug: str, submission_id: UUID | str, actor: Actor) -> 
     actor.require("forms.submissions")
     row = find_submission(slug, submission_id, locked=True)
     _forget([row])
-    events.record(
+    outbox.record(
         "form.submission.deleted",
         actor=actor,
         payload={"formSlug": row.form_slug, "submissionId": str(row.pk)},
@@ -96,7 +96,7 @@ def delete_submission(*, slug: str, submission_id: UUID | str, actor: Actor) -> 
 def record_export(*, slug: str, actor: Actor) -> None:
     """Write down that somebody takes the submissions of a form along."""
     actor.require("forms.submissions")
-    events.record("form.submissions.exported", actor=actor, payload={"formSlug": slug[:200]})
+    outbox.record("form.submissions.exported", actor=actor, payload={"formSlug": slug[:200]})
 
 
 def find_submission(
@@ -129,5 +129,5 @@ def prune_submissions(*, days: int) -> int:
 
 
 def _forget(rows: list[FormSubmission]) -> None:
-    events.forget([event_id for row in rows for event_id in row.event_ids])
+    outbox.forget([event_id for row in rows for event_id in row.event_ids])
     FormSubmission.objects.filter(pk__in=[row.pk for row in rows]).delete()

@@ -8,8 +8,8 @@ from typing import Any
 
 from django import template
 
-from content.site.submission import Submission
-from forms.site import SiteField, SiteForm
+from forms.rendering import SiteField, SiteForm
+from proofroom.website.form_submission import Submission
 
 register = template.Library()
 

@@ -19,8 +19,6 @@ from django.db import Error as DatabaseAway
 from starlette.responses import JSONResponse
 from starlette.types import Scope
 
-from core.api.throttles import Count, caller_address, counted_as, is_allowed_freely
-from core.availability import RETRY_AFTER_SECONDS, UNAVAILABLE
 from mcp_bridge.access.principals import (
     NO_ACCOUNT_MESSAGE,
     Principal,
@@ -28,9 +26,16 @@ from mcp_bridge.access.principals import (
     local_principal,
 )
 from mcp_bridge.access.tokens import PREFIX, Account, Holder, find_holder, system_account
-from mcp_bridge.protocol.workers import Workers
-from mcp_bridge.transport.address import is_loopback
-from mcp_bridge.transport.refusals import refusal
+from mcp_bridge.protocol.worker_threads import Workers
+from mcp_bridge.transport.error_responses import refusal
+from mcp_bridge.transport.server_address import is_loopback
+from proofroom.core.api.throttles import (
+    Count,
+    caller_address,
+    counted_as,
+    is_allowed_freely,
+)
+from proofroom.core.diagnostics.availability import RETRY_AFTER_SECONDS, UNAVAILABLE
 
 _MAX_ENTRIES: Final = 10_000
 

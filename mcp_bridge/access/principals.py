@@ -14,11 +14,11 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from pydantic import BaseModel
 
-from accounts.services import system_agent_user
-from accounts.statements import find_user
-from core.actor import Actor
-from core.errors import NotAllowed, NotAuthenticated
-from core.tools import Tool
+from proofroom.accounts.cached_queries import find_user
+from proofroom.accounts.services import system_agent_user
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotAllowed, NotAuthenticated
+from proofroom.core.tools import Tool
 
 DIAGNOSTICS = "diagnostics"
 SCOPE_KEY = "cms.mcp.principal"

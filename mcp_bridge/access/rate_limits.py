@@ -7,11 +7,11 @@ import time
 from django.conf import settings
 from pydantic import BaseModel
 
-from core.api.throttles import parse_rate
-from core.cache import count_hit
-from core.errors import CmsError
-from core.tools import Tool
 from mcp_bridge.access.principals import Principal
+from proofroom.core.api.throttles import parse_rate
+from proofroom.core.caching.redis_cache import count_hit
+from proofroom.core.errors import CmsError
+from proofroom.core.tools import Tool
 
 
 class TooManyCalls(CmsError):

@@ -14,18 +14,18 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.module_loading import autodiscover_modules
 
-from accounts.models import User
-from accounts.services import account_tokens, system_agent_user
-from accounts.services.account_tokens import hash_of
-from core import events
-from core.actor import Actor
-from core.errors import invalid
-from core.json import JsonObject
-from core.statements import Statement
-from core.tools import get_tool
-from core.tools.calling import unknown_tool
 from mcp_bridge.access.principals import TOKEN_PREFIX, Principal, may_use
 from mcp_bridge.models import McpToken
+from proofroom.accounts.models import User
+from proofroom.accounts.services import account_tokens, system_agent_user
+from proofroom.accounts.services.account_tokens import hash_of
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.database.statements import Statement
+from proofroom.core.errors import invalid
+from proofroom.core.json import JsonObject
+from proofroom.core.tools import get_tool
+from proofroom.core.tools.call import unknown_tool
 
 PREFIX: Final = "cmsmcp_"
 
@@ -63,7 +63,7 @@ def create_token(
         "tools": [*token.tools],
         "diagnostics": diagnostics,
     }
-    events.record("mcp_token.created", actor=actor, payload=payload)
+    outbox.record("mcp_token.created", actor=actor, payload=payload)
     return token, secret
 
 
@@ -74,7 +74,7 @@ def revoke_token(*, token_id: UUID, actor: Actor) -> McpToken:
     token, is_new = account_tokens.revoke(McpToken, token_id)
     if is_new:
         payload: JsonObject = {"id": str(token.pk), "userId": token.user_id}
-        events.record("mcp_token.revoked", actor=actor, payload=payload)
+        outbox.record("mcp_token.revoked", actor=actor, payload=payload)
     return token
 
 

@@ -19,14 +19,14 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts.models import User
-from core.admin.charts import HEIGHT, Upright, upright
-from core.admin.long_lists import BoundedPaginator, ValueFilter
-from core.admin.rights import PermittedAdmin
-from core.tools import all_tools
 from mcp_bridge import call_log
 from mcp_bridge.call_log import CallCount, caller_names, parse_span, principal_of, span_begin
 from mcp_bridge.models import McpCall, McpToken
+from proofroom.accounts.models import User
+from proofroom.core.admin.bounded_lists import BoundedPaginator, ValueFilter
+from proofroom.core.admin.charts import HEIGHT, Upright, upright
+from proofroom.core.admin.permissions import PermittedAdmin
+from proofroom.core.tools import all_tools
 
 FilterChoices = list[tuple[str, str]]
 _MAX_CHOICES: Final = 100

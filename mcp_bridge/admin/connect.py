@@ -10,12 +10,12 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
-from core.admin.forms import form_page
-from core.admin.rights import may, require
 from mcp_bridge.access.tokens import active_tokens
 from mcp_bridge.client_config import Credential, Transport, client_config, token_credential
 from mcp_bridge.models import McpCall
-from mcp_bridge.transport.address import check_server, server_url
+from mcp_bridge.transport.server_address import check_server, server_url
+from proofroom.core.admin.form_pages import form_page
+from proofroom.core.admin.permissions import may, require
 
 _ALL: Final[tuple[Transport, ...]] = ("streamable-http", "sse", "stdio")
 _HTTP: Final[tuple[Transport, ...]] = ("streamable-http", "sse")

@@ -12,16 +12,16 @@ from django.urls import reverse
 from django.utils.module_loading import autodiscover_modules
 from django.utils.translation import gettext_lazy
 
-from accounts.admin.account_tokens import AccountTokenAdmin, LastDayField
-from accounts.models import User
-from core.actor import Actor
-from core.tools import all_tools
 from mcp_bridge.access.tokens import create_token, revoke_token
 from mcp_bridge.admin.connect import client_instructions
 from mcp_bridge.call_log import principal_of
 from mcp_bridge.client_config import token_credential
 from mcp_bridge.models import McpToken
-from mcp_bridge.transport.address import server_url
+from mcp_bridge.transport.server_address import server_url
+from proofroom.accounts.admin.account_tokens import AccountTokenAdmin, LastDayField
+from proofroom.accounts.models import User
+from proofroom.core.actor import Actor
+from proofroom.core.tools import all_tools
 
 _Choices = list[tuple[str, list[tuple[str, str]]]]
 

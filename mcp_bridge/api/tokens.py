@@ -9,23 +9,28 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.tokens import (
+from mcp_bridge.access.tokens import create_token, revoke_token
+from mcp_bridge.models import McpToken
+from proofroom.accounts.api.tokens import (
     TOKEN_PARAMETERS,
     AccountTokenAnswer,
     TokenQuery,
     named_on_the_wire,
 )
-from accounts.queries import token_id as read_id
-from accounts.queries import tokens
-from core.api.answer import list_of
-from core.api.body import Body, Moment, Words, read_body
-from core.api.pagination import page_of
-from core.api.permissions import Declared
-from core.api.query import is_yes, read_query
-from core.api.views import ApiViewSet
-from core.errors import NotFound
-from mcp_bridge.access.tokens import create_token, revoke_token
-from mcp_bridge.models import McpToken
+from proofroom.accounts.queries import token_id as read_id
+from proofroom.accounts.queries import tokens
+from proofroom.core.api.answer import list_of
+from proofroom.core.api.body import (
+    Body,
+    Moment,
+    Words,
+    read_body,
+)
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.query import is_yes, read_query
+from proofroom.core.api.views import ApiViewSet
+from proofroom.core.errors import NotFound
 
 
 class McpTokenAnswer(AccountTokenAnswer):

@@ -16,12 +16,8 @@ from mcp.shared.exceptions import MCPError
 
 from agents_app.definitions.files import all_agents
 from agents_app.definitions.switches import only_enabled
-from content import queries
-from content.definitions import modules, post_types
 from content.models import Layer
-from core.errors import CmsError
-from core.hostile import refuse_unstorable
-from core.tools import get_tool
+from content.posts import queries
 from mcp_bridge.access.principals import Principal, actor_for, may_use
 from mcp_bridge.access.rate_limits import count_call
 from mcp_bridge.protocol.prompts import (
@@ -34,7 +30,11 @@ from mcp_bridge.protocol.prompts import (
     require_argument,
 )
 from mcp_bridge.protocol.resources import find_template
-from mcp_bridge.protocol.workers import Workers
+from mcp_bridge.protocol.worker_threads import Workers
+from proofroom.core.errors import CmsError
+from proofroom.core.tools import get_tool
+from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.definitions import modules, post_types
 
 Context = ServerRequestContext[Any, Any]
 MAX_VALUES: Final = 100

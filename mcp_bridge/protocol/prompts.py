@@ -13,9 +13,9 @@ from django.conf import settings
 from mcp.shared.exceptions import MCPError
 
 from agents_app.definitions.files import get_agent
-from content.definitions import post_types
-from core.errors import CmsError, invalid
-from core.hostile import refuse_unstorable
+from proofroom.core.errors import CmsError, invalid
+from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.definitions import post_types
 
 POST: Final = "post"
 POST_TYPE: Final = "post type"

@@ -11,11 +11,11 @@ import mcp.types as wire
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from core.errors import NotAllowed
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.prompts import MODULE, POST
 from mcp_bridge.protocol.tool_calls import ERROR_META, call_tool, result_text
-from mcp_bridge.protocol.workers import Workers
+from mcp_bridge.protocol.worker_threads import Workers
+from proofroom.core.errors import NotAllowed
 
 GUIDELINES = """\
 # Proposing content

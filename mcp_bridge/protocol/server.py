@@ -14,17 +14,17 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
-from core.errors import CmsError
-from core.tools import Tool, all_tools, get_tool
-from core.tools.arguments import nearest
-from core.tools.schemas import lean_schema, result_schema
 from mcp_bridge.access.principals import SCOPE_KEY, Principal, actor_for, local_principal, may_use
 from mcp_bridge.access.rate_limits import TooManyCalls, count_call
 from mcp_bridge.protocol import completion, prompts, resources
 from mcp_bridge.protocol.progress import follow_call
 from mcp_bridge.protocol.resources import is_answered_by_tool
 from mcp_bridge.protocol.tool_calls import CANCELLED, call_tool, log_refused, log_unknown
-from mcp_bridge.protocol.workers import Workers
+from mcp_bridge.protocol.worker_threads import Workers
+from proofroom.core.errors import CmsError
+from proofroom.core.tools import Tool, all_tools, get_tool
+from proofroom.core.tools.arguments import nearest
+from proofroom.core.tools.schemas import lean_schema, result_schema
 
 
 def tool_description(tool: Tool[BaseModel]) -> wire.Tool:

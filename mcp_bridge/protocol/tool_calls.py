@@ -15,17 +15,28 @@ import mcp.types as wire
 import orjson
 from django.db import transaction
 
-from core import events
-from core.actor import Actor, Visitor
-from core.availability import MESSAGE, UNAVAILABLE, is_database_away, log_database_away
-from core.errors import CmsError
-from core.json import JsonObject
-from core.tools import calling, get_tool
-from core.tools.arguments import parse_arguments
-from core.tools.progress import CallCancelled, Follower, check_cancelled, followed_by
 from mcp_bridge.access.principals import Principal, actor_for, require_use
 from mcp_bridge.access.rate_limits import TooManyCalls, count_call
 from mcp_bridge.models import McpCall
+from proofroom.core import outbox
+from proofroom.core.actor import Actor, Visitor
+from proofroom.core.diagnostics.availability import (
+    MESSAGE,
+    UNAVAILABLE,
+    is_database_away,
+    log_database_away,
+)
+from proofroom.core.errors import CmsError
+from proofroom.core.json import JsonObject
+from proofroom.core.tools import call as calling
+from proofroom.core.tools import get_tool
+from proofroom.core.tools.arguments import parse_arguments
+from proofroom.core.tools.progress import (
+    CallCancelled,
+    Follower,
+    check_cancelled,
+    followed_by,
+)
 
 logger = logging.getLogger("mcp_bridge")
 
@@ -154,7 +165,7 @@ def _log_call(
                     "agentId": row.agent_id,
                 }
                 actor = call.actor or Actor(user=Visitor(), via="mcp", principal=call.principal)
-                events.record("mcp.called", actor=actor, payload=payload)
+                outbox.record("mcp.called", actor=actor, payload=payload)
     except (
         Exception
     ):  # the work is done: a log that cannot be written must not turn it into an error

@@ -15,8 +15,8 @@ import anyio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_bridge.access.tokens import Holder, still_authorized
-from mcp_bridge.protocol.workers import Workers
-from mcp_bridge.transport.refusals import CREDENTIAL_ENDED, refusal
+from mcp_bridge.protocol.worker_threads import Workers
+from mcp_bridge.transport.error_responses import CREDENTIAL_ENDED, refusal
 
 logger = logging.getLogger("mcp_bridge")
 CHECK_SECONDS: Final = 1.0

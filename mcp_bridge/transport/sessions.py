@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse
 
 from mcp_bridge.access.tokens import Holder
 from mcp_bridge.transport.connections import current_holder
-from mcp_bridge.transport.refusals import refusal
+from mcp_bridge.transport.error_responses import refusal
 
 MAX_SESSIONS = 1000
 MAX_SESSIONS_PER_CREDENTIAL = 600

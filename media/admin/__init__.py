@@ -15,9 +15,6 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from core.admin.forms import FormAdmin
-from core.admin.rights import actor_of, may
-from core.errors import CmsError
 from media.admin.bulk import bulk_page
 from media.admin.check_page import check_page
 from media.admin.file_page import (
@@ -37,6 +34,9 @@ from media.admin.uploads import describe, states, upload
 from media.models import Asset
 from media.queries import with_use_counts, with_words
 from media.services.store import store_image
+from proofroom.core.admin.form_pages import FormAdmin
+from proofroom.core.admin.permissions import actor_of, may
+from proofroom.core.errors import CmsError
 
 
 @admin.register(Asset)

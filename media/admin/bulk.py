@@ -14,16 +14,16 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from core.admin.forms import form_page, saved
-from core.admin.rights import actor_of, answers_refusals, require
-from core.errors import CmsError
-from media.admin.choices import choice_of
+from media.admin.file_choice import choice_of
 from media.admin.library import Tile
 from media.admin.upload_forms import CategoriesField
 from media.models import Asset
 from media.queries import with_use_counts
 from media.services.categorize import categorize
 from media.services.delete import delete_asset
+from proofroom.core.admin.form_pages import form_page, saved
+from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.errors import CmsError
 
 MOST: Final = 100
 

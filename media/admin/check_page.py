@@ -11,13 +11,13 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from core.admin.forms import form_page
-from core.admin.rights import actor_of, require
-from core.errors import CmsError
 from media.integrity import request_check
 from media.models import Asset, FileCheck
 from media.queries import assets, with_problems
 from media.services.variants import request_variants
+from proofroom.core.admin.form_pages import form_page
+from proofroom.core.admin.permissions import actor_of, require
+from proofroom.core.errors import CmsError
 
 _MOST: Final = 50
 

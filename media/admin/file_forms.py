@@ -12,8 +12,8 @@ from django.utils.translation import gettext_lazy
 
 from media.admin.languages import language_name, other_languages
 from media.admin.upload_forms import DescriptionForm, file_field
-from media.cropping import Box
-from media.describing import FocalPoint
+from media.crop_image import Box
+from media.metadata import FocalPoint
 from media.models import Asset
 
 ALT = "alt_"

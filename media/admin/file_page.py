@@ -18,18 +18,24 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from core.admin.forms import form_page, refusals_at_fields, saved
-from core.admin.rights import actor_of, answers_refusals, may, refusals_as_messages, require
+from media.admin.file_details import shown_of
 from media.admin.file_forms import CropForm, DeleteForm, EditForm, ReplaceForm, initial_of
-from media.admin.file_shown import shown_of
 from media.models import Asset
-from media.places import places_of
 from media.presenters import site_image
 from media.services.crop import crop_image
 from media.services.delete import delete_asset
 from media.services.replace import replace_file
 from media.services.update import update_asset
 from media.services.variants import request_variants
+from media.usage_labels import places_of
+from proofroom.core.admin.form_pages import form_page, refusals_at_fields, saved
+from proofroom.core.admin.permissions import (
+    actor_of,
+    answers_refusals,
+    may,
+    refusals_as_messages,
+    require,
+)
 
 
 def address(asset: Asset, page: str = "change") -> str:

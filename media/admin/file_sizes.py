@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from django.core.files.storage import default_storage
 
-from core.words import in_words
 from media.images import VARIANTS
 from media.models import Asset, AssetStatus, Theme
 from media.presenters import url_of
+from proofroom.core.i18n import in_words
 
 logger = logging.getLogger(__name__)
 

@@ -10,11 +10,11 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from core.admin.rights import may
-from media.admin.choices import MediaChoice, choice_of
+from media.admin.file_choice import MediaChoice, choice_of
 from media.admin.upload_forms import KINDS
 from media.admin.uploads import upload_limits
 from media.models import Asset, AssetStatus
+from proofroom.core.admin.permissions import may
 
 VIEW: Final = "view"
 GRID, TABLE = "grid", "table"

@@ -8,11 +8,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from core.admin.forms import form_page
-from core.admin.rights import actor_of, answers_refusals, require
-from core.errors import CmsError
 from media.models import Asset
 from media.services.orphans import Deleted, delete_orphans, last_check, orphans
+from proofroom.core.admin.form_pages import form_page
+from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.errors import CmsError
 
 
 @answers_refusals

@@ -9,14 +9,14 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from core.admin.forms import form_page
-from core.admin.rights import answers_refusals, may, require
-from media.admin.choices import TYPES, choice_of
+from media.admin.file_choice import TYPES, choice_of
 from media.admin.languages import language_name
 from media.admin.upload_forms import KINDS
 from media.admin.uploads import upload_limits
 from media.models import Asset
 from media.queries import category_counts, list_assets
+from proofroom.core.admin.form_pages import form_page
+from proofroom.core.admin.permissions import answers_refusals, may, require
 
 PER_PAGE: Final = 24
 _MOST_PAGES: Final = 10_000

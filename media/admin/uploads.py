@@ -13,12 +13,12 @@ from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from core.admin.rights import actor_of, require
-from core.errors import CmsError, invalid
-from media.admin.choices import choice_of
+from media.admin.file_choice import choice_of
 from media.queries import assets
 from media.services.store import AlreadyThere, store_image
 from media.services.update import update_asset
+from proofroom.core.admin.permissions import actor_of, require
+from proofroom.core.errors import CmsError, invalid
 
 _MOST_ASKED: Final = 100
 _YES: Final = "1"

@@ -9,23 +9,23 @@ from pydantic import AliasChoices, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core.api.answer import Answer, described, list_of
-from core.api.body import Body, Words, read_body
-from core.api.pagination import page_of
-from core.api.permissions import Declared
-from core.api.query import YesOrNo, is_yes, read_query
-from core.api.views import ApiViewSet
-from media import holders, queries
+from media import queries, usage_sources
 from media.api import schema
-from media.describing import CATEGORIES_MAX
+from media.metadata import CATEGORIES_MAX
 from media.presenters import Media, present_asset
 from media.services.delete import delete_asset
 from media.services.update import find_asset, update_asset
 from media.services.variants import request_variants
+from proofroom.core.api.answer import Answer, described, list_of
+from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.query import YesOrNo, is_yes, read_query
+from proofroom.core.api.views import ApiViewSet
 
 _FILES: Final = list_of(described(Media), "Files.")
 _PLACES: Final = list_of(
-    described(holders.MediaPlace),
+    described(usage_sources.MediaPlace),
     "The places that use a file.",
 )
 
@@ -140,8 +140,8 @@ class AssetViewSet(ApiViewSet):
         """The places that use a file: live, staged, and in global modules; none of posts in the trash."""
         page = page_of(request)
         asset = find_asset(media_id)
-        rows = queries.where_used(asset.pk, layers=holders.visible_layers(self.actor))
-        places = holders.places(rows[page.slice], self.actor)
+        rows = queries.where_used(asset.pk, layers=usage_sources.visible_layers(self.actor))
+        places = usage_sources.places(rows[page.slice], self.actor)
         return Response(page.envelope(places, rows.count()))
 
     @extend_schema(request=MediaChanges, responses=described(Media))

@@ -13,16 +13,16 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core.api.answer import described
-from core.api.body import body_length
-from core.api.permissions import Declared
-from core.api.views import ApiViewSet
-from core.errors import invalid
 from media.api import schema
 from media.presenters import Media, present_asset
 from media.services.replace import replace_file
 from media.services.store import TooLarge, store_image
 from media.services.update import find_asset
+from proofroom.core.api.answer import described
+from proofroom.core.api.body import body_length
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.views import ApiViewSet
+from proofroom.core.errors import invalid
 
 _AROUND: Final = 256 * 1024
 """Bytes of a request beside the file."""

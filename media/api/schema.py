@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import Any, Final
 from uuid import UUID
 
-from core.api.answer import Answer
-from core.api.schema import LOCATION, UUID_TEXT, choice, query
-from core.api.schema import PAGES as PAGES
 from media.models import AssetStatus
 from media.queries import ORDERINGS
+from proofroom.core.api.answer import Answer
+from proofroom.core.api.schema import (
+    LOCATION,
+    UUID_TEXT,
+    choice,
+    query,
+)
+from proofroom.core.api.schema import PAGES as PAGES
 
 MIME: Final = r"^[a-z]+(/[a-z0-9.+-]+)?$"
 ORDERING: Final = f"^-?({'|'.join(ORDERINGS)})$"

@@ -2,7 +2,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from core import search
+from proofroom.core import search
 
 TABLE = search.SearchTable("media_searchentry", "asset_id")
 POSTGRESQL = [

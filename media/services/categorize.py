@@ -7,10 +7,10 @@ from uuid import UUID
 
 from django.db import transaction
 
-from core.actor import Actor
-from media.describing import clean_categories
+from media.metadata import clean_categories
 from media.models import Asset
 from media.services.update import locked_asset, update_asset
+from proofroom.core.actor import Actor
 
 
 @transaction.atomic

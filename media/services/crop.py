@@ -10,13 +10,13 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.utils.translation import gettext as _
 
-from core.actor import Actor
-from core.errors import Conflict, invalid
-from media.cropping import Box, cropped
+from media.crop_image import Box, cropped
 from media.models import Asset
 from media.services.replace import replace_file
 from media.services.store import store_image
 from media.services.update import find_asset, update_asset
+from proofroom.core.actor import Actor
+from proofroom.core.errors import Conflict, invalid
 
 
 def crop_image(*, asset_id: UUID | str, box: Box, is_in_place: bool = False, actor: Actor) -> Asset:

@@ -8,14 +8,14 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import ngettext
 
-from core import events
-from core.actor import Actor
-from core.errors import Conflict
-from core.json import JsonObject
-from media import stored
+from media import file_store
 from media.models import Asset, StoredFile
-from media.places import places_of
 from media.services.update import locked_asset
+from media.usage_labels import places_of
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import Conflict
+from proofroom.core.json import JsonObject
 
 
 @transaction.atomic
@@ -40,10 +40,10 @@ def delete_asset(*, asset_id: UUID | str, actor: Actor, force: bool = False) -> 
     _let_go_of_files(asset)
     payload: JsonObject = {"id": str(asset.pk), "filename": asset.filename, "places": places.total}
     asset.delete()
-    events.record("media.deleted", actor=actor, payload=payload)
+    outbox.record("media.deleted", actor=actor, payload=payload)
 
 
 def _let_go_of_files(asset: Asset) -> None:
     files = StoredFile.objects.filter(asset=asset)
     files.filter(is_deleted=True).delete()
-    stored.let_go([*files.values_list("name", flat=True)], timezone.now())
+    file_store.let_go([*files.values_list("name", flat=True)], timezone.now())

@@ -12,11 +12,11 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from core import events
-from core.actor import Actor
-from core.errors import Conflict, invalid
-from media import stored
+from media import file_store
 from media.models import FileCheck, StoredFile
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import Conflict, invalid
 
 MOST: Final = 50
 """Files looked at in one request."""
@@ -73,8 +73,8 @@ def delete_orphans(*, names: Collection[str], actor: Actor) -> Deleted:
         )
     due = [name for name in _unknown(wanted) if _look(name).is_old]
     if due:
-        stored.let_go_unknown(due)
-        events.record("media.orphans.deleted", actor=actor, payload={"names": [*due]})
+        file_store.let_go_unknown(due)
+        outbox.record("media.orphans.deleted", actor=actor, payload={"names": [*due]})
     check.orphaned = [name for name in check.orphaned if name not in due]
     check.orphaned_count = max(0, check.orphaned_count - len(due))
     check.save(update_fields=["orphaned", "orphaned_count"])

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from media.addresses import names_of_same
+from media.file_addresses import names_of_same
 from media.models import Asset, MediaReference, StoredFile
 
 Token: TypeAlias = UUID | str

@@ -9,14 +9,14 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from core import events
-from core.actor import Actor
-from media import search, stored
-from media.describing import clean_filename
+from media import file_store, search
+from media.metadata import clean_filename
 from media.models import Asset, StoredFile, Theme
 from media.services.store import Readable, read_file, use_file
 from media.services.update import find_asset, locked_asset
 from media.services.variants import queue_variants
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
 
 KEPT: Final = timedelta(days=1)
 """How long the old files stay, for pages that browsers keep; later their names lead to the new one."""
@@ -33,21 +33,21 @@ def replace_file(*, asset_id: UUID | str, file: Readable, filename: str, actor: 
     find_asset(asset_id)  # before the file is read
     name = clean_filename(filename)
     cleaned = read_file(file)
-    with stored.new_file(cleaned.suffix, cleaned.content) as path, transaction.atomic():
+    with file_store.new_file(cleaned.suffix, cleaned.content) as path, transaction.atomic():
         asset = locked_asset(asset_id)
         before, is_dark = asset.filename, bool(asset.dark_variants)
         is_dark = is_dark or asset.works.filter(theme=Theme.DARK).exists()
         in_use = StoredFile.objects.filter(asset=asset, due_at=None, is_deleted=False)
-        stored.let_go([*in_use.values_list("name", flat=True)], timezone.now() + KEPT)
+        file_store.let_go([*in_use.values_list("name", flat=True)], timezone.now() + KEPT)
         asset.works.all().delete()
         asset.filename = name
         use_file(asset, path, cleaned)
         asset.save()
         search.index([asset])
-        stored.take([path], asset)
+        file_store.take([path], asset)
         queue_variants(asset)
         if is_dark:
             queue_variants(asset, Theme.DARK)
         payload = {"id": str(asset.pk), "filename": name, "mime": asset.mime, "before": before}
-        events.record("media.replaced", actor=actor, payload={**payload})
+        outbox.record("media.replaced", actor=actor, payload={**payload})
     return asset

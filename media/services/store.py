@@ -11,19 +11,19 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from core import events
-from core.actor import Actor
-from core.errors import CmsError, Conflict, invalid
-from media import search, stored
-from media.describing import (
+from media import file_store, search
+from media.images import Cleaned, clean, damaged
+from media.metadata import (
     clean_alt_text,
     clean_categories,
     clean_description,
     clean_filename,
 )
-from media.images import Cleaned, clean, damaged
 from media.models import Asset, AssetStatus
 from media.services.variants import queue_variants
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import CmsError, Conflict, invalid
 
 _PDF: Final = b"%PDF-"
 _PDF_END: Final = b"%%EOF"
@@ -77,13 +77,13 @@ def store_image(
         uploaded_by_id=actor.user.pk,
     )
     cleaned = read_file(file, is_new_only=is_new_only)
-    with stored.new_file(cleaned.suffix, cleaned.content) as name, transaction.atomic():
+    with file_store.new_file(cleaned.suffix, cleaned.content) as name, transaction.atomic():
         use_file(asset, name, cleaned)
         asset.save(force_insert=True)
         search.index([asset])
-        stored.take([name], asset)
+        file_store.take([name], asset)
         queue_variants(asset)
-        events.record(
+        outbox.record(
             "media.uploaded",
             actor=actor,
             payload={"id": str(asset.pk), "filename": asset.filename, "mime": asset.mime},
@@ -123,6 +123,6 @@ def use_file(asset: Asset, name: str, cleaned: Cleaned) -> None:
     asset.digest = cleaned.digest
     asset.width = cleaned.width
     asset.height = cleaned.height
-    asset.variants = stored.planned(name) if is_image else {}
+    asset.variants = file_store.planned(name) if is_image else {}
     asset.dark_variants = {}
     asset.status = AssetStatus.PROCESSING if is_image else AssetStatus.READY

@@ -9,12 +9,8 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from core import events
-from core.actor import Actor
-from core.errors import NotFound
-from core.json import JsonObject
 from media import search
-from media.describing import (
+from media.metadata import (
     FocalPoint,
     clean_alt_text,
     clean_alt_texts,
@@ -23,6 +19,10 @@ from media.describing import (
     clean_focal_point,
 )
 from media.models import Asset
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound
+from proofroom.core.json import JsonObject
 
 _NAMES = (
     "alt_text", "alt_texts", "is_decorative", "description", "categories", "focal_x", "focal_y",
@@ -65,7 +65,7 @@ def update_asset(
     asset.save(update_fields=[*changed, "updated_at"])
     search.index([asset])
     payload: JsonObject = {"id": str(asset.pk), "filename": asset.filename, "changed": [*changed]}
-    events.record("media.updated", actor=actor, payload=payload)
+    outbox.record("media.updated", actor=actor, payload=payload)
     return asset
 
 

@@ -8,12 +8,12 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from core import events
-from core.actor import Actor
-from core.errors import invalid
-from core.waking import after_commit
 from media.models import Asset, AssetStatus, Theme, VariantWork
 from media.services.update import locked_asset
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import invalid
+from proofroom.core.task_queue.wake_up import after_commit
 
 
 @transaction.atomic
@@ -38,7 +38,7 @@ def request_variants(*, asset_id: UUID | str, theme: str, actor: Actor) -> Asset
     if theme == Theme.LIGHT:
         asset.status = AssetStatus.PROCESSING
         asset.save(update_fields=["status", "updated_at"])
-    events.record(
+    outbox.record(
         "media.variants",
         actor=actor,
         payload={

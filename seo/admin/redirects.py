@@ -15,10 +15,10 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from core.admin.edits import EditAdmin
-from core.admin.forms import answered, form_page
-from core.admin.labels import LanguageFilter
-from core.admin.rights import actor_of, require
+from proofroom.core.admin.edit_pages import EditAdmin
+from proofroom.core.admin.form_pages import answered, form_page
+from proofroom.core.admin.labels import LanguageFilter
+from proofroom.core.admin.permissions import actor_of, require
 from seo.models import ADDRESS_MAX, Redirect
 from seo.redirect_csv import MAX_CHARACTERS, MAX_LINES
 from seo.services.redirect_import import ImportResult, check_import, import_redirects

@@ -11,9 +11,9 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_safe
 
 from content.models import TreeMove
-from content.services.canonicals import populate_canonicals, posts_without_canonical
-from core.admin.forms import form_page, refusals_at_fields
-from core.admin.rights import actor_of, refusals_as_messages, require
+from content.posts.canonical_urls import populate_canonicals, posts_without_canonical
+from proofroom.core.admin.form_pages import form_page, refusals_at_fields
+from proofroom.core.admin.permissions import actor_of, refusals_as_messages, require
 from seo.content_problems import find_content_problems
 from seo.models import ADDRESS_MAX, Redirect
 from seo.sitemap import kept_sitemap, origin_of, rebuild_sitemap

@@ -14,13 +14,18 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core.api.answer import Answer, TextOrNull, list_of
-from core.api.body import Body, Words, read_body
-from core.api.pagination import page_of
-from core.api.permissions import Declared
-from core.api.schema import LOCATION, PAGES, choice, query
-from core.api.views import ApiViewSet
-from core.errors import invalid
+from proofroom.core.api.answer import Answer, TextOrNull, list_of
+from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.schema import (
+    LOCATION,
+    PAGES,
+    choice,
+    query,
+)
+from proofroom.core.api.views import ApiViewSet
+from proofroom.core.errors import invalid
 from seo.models import ADDRESS_MAX, RedirectType
 from seo.queries import find_redirect, redirects
 from seo.redirect_csv import MAX_CHARACTERS, export_lines

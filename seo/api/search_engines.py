@@ -11,22 +11,22 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from content import queries
-from content.api.delivered import DeliveredViewSet
+from content.api.cached_delivery import DeliveredViewSet
 from content.api.delivery import (
     VARIATION,
     DeliveredPostAnswer,
     delivered_post,
     variation_of,
 )
-from content.arm_queries import arms_in, running_arms
-from content.services.canonicals import populate_canonicals
-from content.site.addresses import canonical_form
-from core.api.answer import Answer, described, one_of
-from core.api.permissions import PUBLIC, Declared
-from core.api.schema import query
-from core.api.views import ApiViewSet
-from core.errors import NotFound, invalid
+from content.posts import queries
+from content.posts.canonical_urls import populate_canonicals
+from content.variations.queries import arms_in, running_arms
+from proofroom.core.api.answer import Answer, described, one_of
+from proofroom.core.api.permissions import PUBLIC, Declared
+from proofroom.core.api.schema import query
+from proofroom.core.api.views import ApiViewSet
+from proofroom.core.errors import NotFound, invalid
+from proofroom.core.site_urls import canonical_form
 from seo.models import ADDRESS_MAX, RedirectType
 from seo.queries import target_of
 from seo.sitemap import SitemapBuild, kept_sitemap, origin_of, rebuild_sitemap

@@ -10,12 +10,12 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from content.queries import published_posts
-from core import events
-from core.actor import Actor
-from core.errors import RuleViolation
-from core.json import JsonObject
-from core.replacing import batches
+from content.posts.queries import published_posts
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import RuleViolation
+from proofroom.core.find_replace.sources import batches
+from proofroom.core.json import JsonObject
 from seo.models import Redirect
 from seo.redirect_csv import LineProblem, RedirectLine, problem_of, read_lines
 from seo.redirect_paths import key_of, query_of, with_query
@@ -63,7 +63,7 @@ def import_redirects(*, text: str, actor: Actor) -> ImportResult:
     require_redirect_editor(actor)
     lines, problems = read_lines(text)
     # As every writer of redirects does, so that nobody closes a loop meanwhile.
-    events.lock_content_version()
+    outbox.lock_content_version()
     plan = plan_import(lines, problems)
     if plan.problems:
         raise refuse_import(plan.problems)
@@ -76,7 +76,7 @@ def import_redirects(*, text: str, actor: Actor) -> ImportResult:
     if plan.new or plan.changed:
         counts = {"created": len(plan.new), "changed": len(plan.changed)}
         payload: JsonObject = {"what": "redirect", "did": "imported", **counts}
-        events.record("content.changed", actor=actor, payload=payload)
+        outbox.record("content.changed", actor=actor, payload=payload)
     return plan.outcome
 
 

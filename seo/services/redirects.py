@@ -9,12 +9,12 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext
 
 from content.models import Post
-from content.queries import published_posts
-from content.site.addresses import locale_of
-from core import events
-from core.actor import Actor
-from core.errors import RuleViolation, invalid
-from core.models import Event
+from content.posts.queries import published_posts
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.models import Event
+from proofroom.core.site_urls import locale_of
 from seo.models import Redirect, RedirectType
 from seo.queries import find_redirect
 from seo.redirect_paths import clean_from, clean_to, key_of, path_in, query_of, with_query
@@ -91,7 +91,7 @@ def free_published_path(event: Event) -> None:
 def record_export(*, actor: Actor) -> None:
     """Record that somebody exported all redirects."""
     actor.require("redirects.edit")
-    events.record("redirects.exported", actor=actor, payload={})
+    outbox.record("redirects.exported", actor=actor, payload={})
 
 
 def _store(row: Redirect, actor: Actor) -> Redirect:
@@ -171,12 +171,12 @@ def loop_of(row: Redirect) -> RuleViolation:
 def _locked(redirect_id: UUID | str) -> Redirect:
     """Lock the redirect, behind every other live write and behind the hits that are counted."""
     # In the order of posts that move: the content version, then redirects.
-    events.lock_content_version()
+    outbox.lock_content_version()
     return find_redirect(redirect_id, Redirect.objects.select_for_update())
 
 
 def _record(row: Redirect, actor: Actor, did: str) -> None:
-    events.record(
+    outbox.record(
         "content.changed",
         actor=actor,
         payload={"what": "redirect", "id": str(row.pk), "did": did, "fromPath": row.from_path},

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from accounts.models import ApiToken, User
-from accounts.roles import permissions_of
-from accounts.services.tokens import create_token
+from proofroom.accounts.models import ApiToken, User
+from proofroom.accounts.roles import permissions_of
+from proofroom.accounts.services.tokens import create_token
 from tests import make
 from tests.api_client import ApiClient
 

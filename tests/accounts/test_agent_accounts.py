@@ -9,12 +9,12 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from accounts.models import User
-from accounts.services import change_user, ensure_agent_user, rename_agent_user
 from agents_app.definitions.files import get_agent
 from agents_app.definitions.switches import account_of, bootstrap_agent_users
-from core.errors import RuleViolation
-from core.models import Event
+from proofroom.accounts.models import User
+from proofroom.accounts.services import change_user, ensure_agent_user, rename_agent_user
+from proofroom.core.errors import RuleViolation
+from proofroom.core.models import Event
 from tests import make
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 
-from accounts.models import User
-from accounts.roles import GRANTS, PERMISSIONS, Role
-from accounts.services import ensure_agent_user
+from proofroom.accounts.models import User
+from proofroom.accounts.roles import GRANTS, PERMISSIONS, Role
+from proofroom.accounts.services import ensure_agent_user
 from tests import make
 from tests.api_client import ApiClient
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     """All tries of a test fall into one window, whenever the test runs."""
-    monkeypatch.setattr("core.api.throttles.time.time", lambda: 1_900_000_010.0)
+    monkeypatch.setattr("proofroom.core.api.throttles.time.time", lambda: 1_900_000_010.0)
 
 
 def login(client: ApiClient, email: str, password: str = make.PASSWORD, **extra: Any) -> Any:

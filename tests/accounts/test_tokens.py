@@ -10,9 +10,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts.models import ApiToken, User
 from content.models import Layer, Post
-from core.models import Event
+from proofroom.accounts.models import ApiToken, User
+from proofroom.core.models import Event
 from tests import make
 from tests.accounts.bearer import program, token_of
 from tests.api.refusals import error, stored

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from accounts.models import ApiToken, User
-from accounts.services import change_user
-from accounts.services.tokens import revoke_token
-from core.models import Event
+from proofroom.accounts.models import ApiToken, User
+from proofroom.accounts.services import change_user
+from proofroom.accounts.services.tokens import revoke_token
+from proofroom.core.models import Event
 from tests import make
 from tests.accounts.bearer import program, token_of
 from tests.api.refusals import error

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from accounts.models import ApiToken, User
-from accounts.services.account_tokens import hash_of
-from accounts.services.tokens import create_token
-from core.errors import NotAllowed, RuleViolation
-from core.models import Event
+from proofroom.accounts.models import ApiToken, User
+from proofroom.accounts.services.account_tokens import hash_of
+from proofroom.accounts.services.tokens import create_token
+from proofroom.core.errors import NotAllowed, RuleViolation
+from proofroom.core.models import Event
 from tests import make
 from tests.accounts.bearer import program, token_of
 from tests.api.refusals import error, stored

@@ -7,10 +7,20 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts.models import User
-from accounts.services import change_user, create_user, ensure_agent_user, set_password
-from core.errors import CmsError, NotAllowed, NotFound, RuleViolation
-from core.models import Event
+from proofroom.accounts.models import User
+from proofroom.accounts.services import (
+    change_user,
+    create_user,
+    ensure_agent_user,
+    set_password,
+)
+from proofroom.core.errors import (
+    CmsError,
+    NotAllowed,
+    NotFound,
+    RuleViolation,
+)
+from proofroom.core.models import Event
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from accounts.models import User
-from accounts.roles import GRANTS, Role
-from core.models import Event
+from proofroom.accounts.models import User
+from proofroom.accounts.roles import GRANTS, Role
+from proofroom.core.models import Event
 from tests import make
 from tests.api_client import ApiClient
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.db import IntegrityError
 
-from accounts.models import User
-from accounts.services import users as service
-from core.errors import RuleViolation
+from proofroom.accounts.models import User
+from proofroom.accounts.services import users as service
+from proofroom.core.errors import RuleViolation
 from tests import make
 from tests.api.refusals import error, stored
 from tests.api_client import ApiClient

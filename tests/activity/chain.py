@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core import events
-from core.activity.sealing import seal_events
-from core.activity.verifying import read_head, verify
-from core.json import JsonObject
-from core.models import Event
+from proofroom.core import outbox
+from proofroom.core.activity.seal import seal_events
+from proofroom.core.activity.verify import read_head, verify
+from proofroom.core.json import JsonObject
+from proofroom.core.models import Event
 from tests import make
 
 
@@ -15,7 +15,7 @@ def happened(number: int, name: str = "agent.switched", **payload: str) -> list[
     things: list[tuple[None, JsonObject]] = []
     for at in range(number):
         things.append((None, {"id": f"agent-{at}", **payload}))
-    return events.record_all(name, things, actor=make.actor("admin"))
+    return outbox.record_all(name, things, actor=make.actor("admin"))
 
 
 def sealed(number: int, name: str = "agent.switched", **payload: str) -> list[Event]:

@@ -11,11 +11,12 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from core import events
-from core.activity import sealing, verifying
-from core.activity.sealing import seal_events
-from core.activity.verifying import read_head, verify
-from core.models import Event, Seal
+from proofroom.core import outbox
+from proofroom.core.activity import seal
+from proofroom.core.activity import verify as verifying
+from proofroom.core.activity.seal import seal_events
+from proofroom.core.activity.verify import read_head, verify
+from proofroom.core.models import Event, Seal
 from tests import make
 from tests.activity.chain import findings, happened, sealed
 
@@ -59,7 +60,7 @@ def test_a_link_is_made_of_the_one_before_and_of_all_that_stays() -> None:
 
 
 def test_sealing_goes_on_where_it_ended_and_says_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sealing, "BATCH", 3)
+    monkeypatch.setattr(seal, "BATCH", 3)
     happened(7)
 
     assert seal_events() == 7
@@ -90,7 +91,7 @@ def test_every_kind_of_value_is_read_back_as_it_was_sealed() -> None:
         "numbers": [0, -1, 1.5, 1e22, 0.1, 10**15, 1.0],
         "nested": {"b": None, "a": [True, {"": []}]},
     }
-    events.record("agent.switched", actor=make.actor("admin"), payload=payload)
+    outbox.record("agent.switched", actor=make.actor("admin"), payload=payload)
 
     seal_events()
 
@@ -104,7 +105,7 @@ def test_what_breaks_while_sealing_leaves_nothing_and_is_made_good(
     happened(3)
     monkeypatch.setattr(Event.objects, "filter", _broken)
     with pytest.raises(RuntimeError, match="in the middle"):
-        sealing._seal_batch()
+        seal._seal_batch()
     monkeypatch.undo()
     assert Seal.objects.count() == 2
     assert Event.objects.filter(is_sealed=True).count() == 2
@@ -163,7 +164,7 @@ def test_a_head_that_is_none_is_refused(head: str) -> None:
 
 
 def test_the_doctor_says_how_old_the_last_link_is() -> None:
-    from core.doctor import activity_log
+    from proofroom.core.diagnostics.doctor import activity_log
 
     assert [item.found for item in activity_log()] == ["nothing is sealed yet"]
     sealed(2)

@@ -7,12 +7,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from core import events
-from core.activity.digests import facts_of
-from core.activity.pruning import prune
-from core.activity.sealing import seal_events
-from core.activity.verifying import verify
-from core.models import Event, Seal
+from proofroom.core import outbox
+from proofroom.core.activity.digests import facts_of
+from proofroom.core.activity.prune import prune
+from proofroom.core.activity.seal import seal_events
+from proofroom.core.activity.verify import verify
+from proofroom.core.models import Event, Seal
 from tests.activity.chain import findings, sealed
 
 pytestmark = pytest.mark.django_db
@@ -77,7 +77,7 @@ def test_pruning_stops_at_what_somebody_still_has_to_be_told_and_keeps_the_last_
     Event.objects.filter(pk=made[2].pk).update(dispatched_at=None)
 
     assert prune(days=30) == 2
-    Event.objects.filter(pk=made[2].pk).update(attempts=events.MAX_ATTEMPTS)
+    Event.objects.filter(pk=made[2].pk).update(attempts=outbox.MAX_ATTEMPTS)
     assert prune(days=30) == 2
 
     assert list(Seal.objects.values_list("seq", flat=True)) == [5]

@@ -14,10 +14,10 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from core.activity.pruning import prune
-from core.activity.sealing import drop_salts, seal_events
-from core.activity.verifying import verify
-from core.models import Event, Seal
+from proofroom.core.activity.prune import prune
+from proofroom.core.activity.seal import drop_salts, seal_events
+from proofroom.core.activity.verify import verify
+from proofroom.core.models import Event, Seal
 from tests.activity.chain import happened
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,10 +27,10 @@ import django
 django.setup()
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
-from core import events
-from core.activity import sealing
-from core.actor import Actor, Visitor
-from core.models import Seal
+from proofroom.core import outbox as events
+from proofroom.core.activity import seal as sealing
+from proofroom.core.actor import Actor, Visitor
+from proofroom.core.models import Seal
 actor = Actor(user=Visitor(), via="system")
 events.record_all("agent.switched", [(None, {"id": str(at)}) for at in range(25)], actor=actor)
 sealing.BATCH = 10
@@ -46,9 +46,9 @@ sealing.seal_events()
 LOOK = """
 import django
 django.setup()
-from core.activity.sealing import seal_events
-from core.activity.verifying import verify
-from core.models import Seal
+from proofroom.core.activity.seal import seal_events
+from proofroom.core.activity.verify import verify
+from proofroom.core.models import Seal
 print(Seal.objects.count(), seal_events(), verify().links, verify().is_whole)
 """
 
@@ -56,7 +56,7 @@ print(Seal.objects.count(), seal_events(), verify().links, verify().is_whole)
 @pytest.mark.services
 @pytest.mark.django_db(transaction=True)
 def test_two_sealers_at_once_make_one_chain(monkeypatch: pytest.MonkeyPatch) -> None:
-    from core.activity import sealing
+    from proofroom.core.activity import seal as sealing
 
     monkeypatch.setattr(sealing, "BATCH", 10)
     happened(200)

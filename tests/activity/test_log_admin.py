@@ -11,10 +11,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from core import events
-from core.activity.sealing import seal_events
-from core.activity.sentences import sentence_of
-from core.models import Event
+from proofroom.core import outbox
+from proofroom.core.activity.seal import seal_events
+from proofroom.core.activity.sentences import sentence_of
+from proofroom.core.models import Event
 from tests import make
 from tests.activity.chain import happened
 from tests.api_client import ApiClient
@@ -129,7 +129,7 @@ def test_the_list_takes_as_many_statements_for_many_rows() -> None:
     for number in (5, 30):
         happened(number)
         for _ in range(number):
-            events.record("post.exported", actor=make.actor("admin"), payload={}, post_id=post.pk)
+            outbox.record("post.exported", actor=make.actor("admin"), payload={}, post_id=post.pk)
         seal_events()
         client.get(LIST)
         with CaptureQueriesContext(connection) as caught:
@@ -141,7 +141,7 @@ def test_the_list_takes_as_many_statements_for_many_rows() -> None:
 def test_the_page_of_an_entry_shows_its_link_and_the_chain_of_causes() -> None:
     (cause,) = happened(1)
     actor = make.actor("editor")
-    effect = events.record(
+    effect = outbox.record(
         "agent.run.finished",
         actor=type(actor)(user=actor.user, via="system", event_id=cause.pk, hop=1),
         payload={"agentId": "seo-specialist", "status": "failed", "apiToken": "canary-secret"},
@@ -173,7 +173,7 @@ def test_words_of_visitors_are_not_shown() -> None:
 
 def test_what_was_given_up_is_told_again() -> None:
     (event,) = happened(1, "post.approve")
-    Event.objects.filter(pk=event.pk).update(dispatched_at=None, attempts=events.MAX_ATTEMPTS)
+    Event.objects.filter(pk=event.pk).update(dispatched_at=None, attempts=outbox.MAX_ATTEMPTS)
     assert "Tell again" in page(f"{LIST}{event.pk}/change/")
 
     answer: Any = ApiClient("admin").post(f"{LIST}{event.pk}/tell-again/")
@@ -185,7 +185,7 @@ def test_what_was_given_up_is_told_again() -> None:
     assert answer.status_code == 302
     assert Event.objects.filter(name="events.told-again").count() == 1
     event.refresh_from_db()
-    assert event.attempts < events.MAX_ATTEMPTS
+    assert event.attempts < outbox.MAX_ATTEMPTS
 
 
 @pytest.mark.parametrize("role", ["editor", "translator"])

@@ -14,12 +14,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts.services.tokens import create_token
-from core import events, long_lists
-from core.activity.sealing import seal_events
-from core.models import Event
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
+from proofroom.accounts.services.tokens import create_token
+from proofroom.core import outbox
+from proofroom.core.activity.seal import seal_events
+from proofroom.core.database import bounded_count
+from proofroom.core.models import Event
 from tests import make
 from tests.activity.chain import happened
 from tests.api_client import ApiClient
@@ -145,7 +146,7 @@ def test_the_last_day_of_all_days_is_no_error() -> None:
 def test_counting_is_bounded_and_older_pages_stay_where_they_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(long_lists, "COUNTED_TO", 5)
+    monkeypatch.setattr(bounded_count, "COUNTED_TO", 5)
     made = happened(9)
 
     answer = ApiClient("admin").read(f"{LIST}?event=agent.switched&per_page=2")
@@ -161,7 +162,7 @@ def test_words_of_visitors_and_secrets_are_not_answered() -> None:
     make.form()
     make.submission(email="a@example.com", message="Canary words")
     payload: Any = {"apiKey": "canary-key", "deep": [{"password": "canary-pass", "kept": "this"}]}
-    events.record("agent.switched", actor=make.actor("admin"), payload=payload)
+    outbox.record("agent.switched", actor=make.actor("admin"), payload=payload)
 
     told = json.dumps(entries()) + lines() + lines("?format=jsonl")
 
@@ -246,7 +247,7 @@ def test_a_page_takes_as_many_statements_for_many_entries() -> None:
     counts = []
     for number in (5, 50):
         for _ in range(number):
-            events.record("post.exported", actor=make.actor("admin"), payload={}, post_id=post.pk)
+            outbox.record("post.exported", actor=make.actor("admin"), payload={}, post_id=post.pk)
         client.read(f"{LIST}?per_page=100")
         with CaptureQueriesContext(connection) as caught:
             client.read(f"{LIST}?per_page=100")

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts.models import User
-from accounts.services import ensure_agent_user
+from proofroom.accounts.models import User
+from proofroom.accounts.services import ensure_agent_user
 from tests import make
 from tests.admin.pages import fields
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from accounts.services import ensure_agent_user
 from content.layers import approve, digest_of, submit
-from content.tools.staging import SavePost, save_post_ai_review
-from core.actor import Actor, Via
+from content.tools.stage_changes import SavePost, save_post_ai_review
+from proofroom.accounts.services import ensure_agent_user
+from proofroom.core.actor import Actor, Via
 from tests import make
 from tests.admin.pages import review, url
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from content import edits
 from content.models import Post, PreviewLink
-from content.origins import TranslationState, states_of
-from content.services.edit import edit_post
-from content.services.translate import create_translation
-from content.services.vary import create_variation
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from content.translations.translate import create_translation
+from content.translations.translation_status import TranslationState, states_of
+from content.variations.services import create_variation
 from tests import make
 from tests.admin.pages import url
 
@@ -26,7 +26,7 @@ def edit(post: Post, **patch: Any) -> None:
     edit_post(
         post_id=post.pk,
         actor=make.actor(),
-        edit=lambda document: edits.patch_fields(document, patch),
+        edit=lambda document: document_edits.patch_fields(document, patch),
     )
 
 

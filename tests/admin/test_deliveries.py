@@ -11,8 +11,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from proofroom.webhooks.models import Delivery, Webhook
 from tests import make
-from webhooks.models import Delivery, Webhook
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]

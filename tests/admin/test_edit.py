@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from content import edits
 from content.models import Layer, Post, Status
-from content.services.edit import edit_post
+from content.posts import document_edits
+from content.posts.edit import edit_post
 from tests import make
 from tests.admin.pages import fields, url
 
@@ -103,7 +103,7 @@ def test_a_stale_save_keeps_what_was_typed_and_names_what_others_changed(
     edit_post(
         post_id=post.pk,
         actor=make.actor("admin"),
-        edit=lambda d: edits.patch_fields(d, {"excerpt": "By another"}),
+        edit=lambda d: document_edits.patch_fields(d, {"excerpt": "By another"}),
     )
 
     answer = client.post(url(post), {**sent, "post.title": "Typed", "do": "save"})
@@ -322,7 +322,7 @@ def test_the_form_of_a_long_post_takes_few_queries(
 
     def add(document: Any) -> Any:
         for _ in range(40):
-            document, _ = edits.add_module(document, type="hero", props={"title": "x"})
+            document, _ = document_edits.add_module(document, type="hero", props={"title": "x"})
         return document
 
     edit_post(post_id=post.pk, actor=make.actor("admin"), edit=add)

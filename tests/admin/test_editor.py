@@ -10,10 +10,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from content import edits
 from content.models import Post
-from content.services.edit import edit_post
-from core.json import Json
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from proofroom.core.json import Json
 from tests import make
 from tests.admin.pages import fields, url
 
@@ -28,7 +28,7 @@ def long_post(count: int = 20) -> Post:
     def add(document: Any) -> Any:
         for number in range(count):
             props = {"title": f"Callout {number}"}
-            document, _ = edits.add_module(document, type="callout", props=props)
+            document, _ = document_edits.add_module(document, type="callout", props=props)
         return document
 
     edit_post(post_id=post.pk, actor=make.actor("admin"), edit=add)

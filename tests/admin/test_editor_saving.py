@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from content import edits
-from content.admin.editor.sheet import new_module
 from content.models import Layer
-from content.services.edit import edit_post
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from proofroom.editorial.post_editor.form import new_module
 from tests import make
 from tests.admin.pages import fields, url
 
@@ -62,7 +62,7 @@ def test_what_a_browser_kept_comes_back_over_what_stands_now(signed_in: SignedIn
     edit_post(
         post_id=post.pk,
         actor=make.actor("admin"),
-        edit=lambda d: edits.patch_fields(d, {"excerpt": "By another"}),
+        edit=lambda d: document_edits.patch_fields(d, {"excerpt": "By another"}),
     )
     before = make.live_hash()
 
@@ -87,7 +87,7 @@ def test_who_saves_second_chooses_field_by_field(
     edit_post(
         post_id=post.pk,
         actor=make.actor("admin"),
-        edit=lambda d: edits.patch_fields(d, {"title": "By another"}),
+        edit=lambda d: document_edits.patch_fields(d, {"title": "By another"}),
     )
 
     stale = client.post(
@@ -220,7 +220,7 @@ def test_words_typed_into_a_module_that_others_removed_are_shown(
     edit_post(
         post_id=post.pk,
         actor=make.actor("admin"),
-        edit=lambda document: edits.remove_module(document, prose),
+        edit=lambda document: document_edits.remove_module(document, prose),
     )
 
     typed = {f"modules.{prose}.props.content": "Long <b>words", "do": do}

@@ -9,9 +9,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from content.feedback.services import create_feedback
 from content.models import Feedback
-from content.services.feedback import create_feedback
-from content.services.trash import delete_post
+from content.posts.trash import delete_post
 from tests import make
 
 pytestmark = pytest.mark.django_db

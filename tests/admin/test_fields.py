@@ -11,9 +11,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from content.admin.editor import choices, targets
 from content.models import Post
-from content.richtext.markdown import from_markdown
+from proofroom.definitions.richtext.markdown import from_markdown
+from proofroom.editorial.post_editor import choices, reference_search
 from tests import make
 from tests.admin.pages import fields, url
 
@@ -151,7 +151,7 @@ def test_a_search_is_bounded_and_takes_few_queries(
     signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = signed_in()
-    monkeypatch.setattr(targets, "_MOST", 2)
+    monkeypatch.setattr(reference_search, "_MOST", 2)
     for number in range(4):
         make.post(f"Cup {number}")
 

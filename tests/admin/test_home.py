@@ -17,8 +17,8 @@ from agents_app.models import AgentRun
 from analytics.models import Dimension, Grain, SiteCount
 from cms_project.admin_home import lights as home_lights
 from content.models import Layer, Post, QueuedChange
+from proofroom.webhooks.models import Delivery
 from tests import make
-from webhooks.models import Delivery
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]

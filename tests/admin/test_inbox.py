@@ -10,9 +10,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from content import edits
 from content.document import PostDocument
 from content.models import Layer, Post, QueuedChange
+from content.posts import document_edits
 from tests import make
 from tests.conftest import RunOnCommit
 
@@ -247,7 +247,9 @@ def test_what_is_not_listed_is_only_rejected_where_it_is_not_the_same(signed_in:
 def with_modules(count: int) -> Callable[[PostDocument], PostDocument]:
     def edit(document: PostDocument) -> PostDocument:
         for number in range(count):
-            document, _ = edits.add_module(document, type="prose", content_markdown=f"No {number}")
+            document, _ = document_edits.add_module(
+                document, type="prose", content_markdown=f"No {number}"
+            )
         return document
 
     return edit

@@ -12,12 +12,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from PIL import Image
 
-from core.errors import NotAllowed, NotFound, RuleViolation
-from core.events import content_version
-from core.models import Event
 from media.models import Asset
 from media.services.store import store_image
 from media.services.update import update_asset
+from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
+from proofroom.core.models import Event
+from proofroom.core.outbox import content_version
 from tests import make
 from tests.admin.pages import fields
 from tests.contract.endpoint import NOBODY

@@ -14,8 +14,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from core.models import Event
 from media.models import Asset
+from proofroom.core.models import Event
 from tests import make
 from tests.media.pictures import on_disk, picture, store
 

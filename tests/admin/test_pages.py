@@ -9,10 +9,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from content import edits
 from content.models import Layer, Post
-from content.services.edit import edit_post
-from content.services.trash import delete_post
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from content.posts.trash import delete_post
 from tests import make
 from tests.admin.pages import review, url
 from tests.contract.endpoint import NOBODY
@@ -75,7 +75,7 @@ def test_a_revision_is_compared_and_restored(signed_in: SignedIn) -> None:
     edit_post(
         post_id=post.pk,
         actor=make.actor("admin"),
-        edit=lambda d: edits.patch_fields(d, {"title": "Second title"}),
+        edit=lambda d: document_edits.patch_fields(d, {"title": "Second title"}),
     )
     last = post.revisions.order_by("-version").first()
     client = signed_in()

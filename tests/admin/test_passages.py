@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from content import edits
+from content.inbox.rejections import take_back_rejections
 from content.layers import approve, digest_of, reject, submit
 from content.layers.decide import decide
 from content.models import Layer, Post, RejectedChange
+from content.posts import document_edits
+from content.posts.edit import edit_post
 from content.review.differences import SEPARATOR
-from content.richtext.markdown import from_markdown, to_markdown
-from content.services.edit import edit_post
-from content.services.rejections import take_back_rejections
-from core.errors import CmsError
+from proofroom.core.errors import CmsError
+from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
 from tests import make
 from tests.admin.pages import fields, review
 
@@ -41,12 +41,16 @@ def corrected(layer: Layer = Layer.REVIEW) -> tuple[Post, str]:
     edit_post(
         post_id=post.pk,
         actor=make.actor("editor"),
-        edit=lambda d: edits.update_module(d, module, props={"content": from_markdown(BEFORE)}),
+        edit=lambda d: document_edits.update_module(
+            d, module, props={"content": from_markdown(BEFORE)}
+        ),
     )
     make.staged(
         post,
         layer=layer,
-        edit=lambda d: edits.update_module(d, module, props={"content": from_markdown(AFTER)}),
+        edit=lambda d: document_edits.update_module(
+            d, module, props={"content": from_markdown(AFTER)}
+        ),
     )
     return post, path
 
@@ -185,7 +189,7 @@ def test_what_moved_since_it_was_seen_is_stale_in_all_its_passages(signed_in: Si
     make.staged(
         post,
         layer=Layer.REVIEW,
-        edit=lambda d: edits.update_module(
+        edit=lambda d: document_edits.update_module(
             d, module, props={"content": from_markdown(f"{AFTER} More.")}
         ),
     )

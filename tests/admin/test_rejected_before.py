@@ -12,14 +12,14 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from content import edits
+from content.inbox.rejections import take_back_rejections
 from content.layers.earlier_rejections import earlier_rejections, rejections_before
 from content.layers.reject import reject
 from content.layers.rejected import MOST_BYTES
 from content.models import Layer, Post, RejectedChange
-from content.services.rejections import take_back_rejections
-from content.tools.reading import PostContext, get_post_context
-from core.models import Event
+from content.posts import document_edits
+from content.tools.read_post import PostContext, get_post_context
+from proofroom.core.models import Event
 from tests import make
 from tests.admin.pages import review
 
@@ -131,7 +131,9 @@ def test_modules_and_rich_text_are_compared_by_their_values(signed_in: SignedIn)
     path = f"modules.{prose}.props.content"
 
     def told(words: str) -> None:
-        make.staged(post, edit=lambda d: edits.update_module(d, prose, content_markdown=words))
+        make.staged(
+            post, edit=lambda d: document_edits.update_module(d, prose, content_markdown=words)
+        )
 
     told("Grind **coarse**.")
     reject(
@@ -149,7 +151,9 @@ def test_what_was_too_large_to_keep_is_known_by_its_fingerprint(signed_in: Signe
     path = f"modules.{prose}.props.content"
     words = "word " * (MOST_BYTES // 5 + 1)
     for _ in range(2):
-        make.staged(post, edit=lambda d: edits.update_module(d, prose, content_markdown=words))
+        make.staged(
+            post, edit=lambda d: document_edits.update_module(d, prose, content_markdown=words)
+        )
         if not RejectedChange.objects.exists():
             reject(post_id=post.pk, layer=Layer.AI_REVIEW, actor=make.actor("editor"), note="Long")
 

@@ -11,9 +11,9 @@ from django.test import Client
 from django.utils import timezone
 
 from agents_app.models import AgentRun
-from content.admin.review.told import rejected_words
 from content.models import Layer, Post, Revision
-from core.models import Event
+from proofroom.core.models import Event
+from proofroom.editorial.review.confirmations import rejected_words
 from tests import make
 from tests.admin.pages import fields, review, url
 

@@ -8,12 +8,12 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from content import edits
 from content.layers import decide as decisions
 from content.layers import digest_of
 from content.models import Draft, Layer, Post, Provenance, Revision
-from content.services.edit import edit_post
-from core.models import Event
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from proofroom.core.models import Event
 from tests import make
 from tests.admin.pages import fields, review
 
@@ -136,7 +136,7 @@ def test_a_stale_review_writes_nothing_names_what_moved_and_keeps_the_rest(
     edit_post(
         post_id=post.pk,
         actor=make.actor("admin"),
-        edit=lambda d: edits.patch_fields(d, {"title": "Edited live"}),
+        edit=lambda d: document_edits.patch_fields(d, {"title": "Edited live"}),
     )
     before = make.live_hash()
 
@@ -250,11 +250,13 @@ def test_two_hundred_changes_take_no_more_queries_than_two(signed_in: SignedIn) 
     client = signed_in()
     few, many = make.post("Few"), make.post("Many")
     make.staged(few, {"title": "Few changes"})
-    make.staged(few, edit=lambda d: edits.add_module(d, type="callout", props={"title": "One"})[0])
+    make.staged(
+        few, edit=lambda d: document_edits.add_module(d, type="callout", props={"title": "One"})[0]
+    )
 
     def add(document: Any) -> Any:
         for number in range(200):
-            document, _ = edits.add_module(
+            document, _ = document_edits.add_module(
                 document, type="callout", props={"title": f"No. {number}"}
             )
         return document
@@ -279,7 +281,8 @@ def test_the_empty_review_says_what_comes_here(signed_in: SignedIn) -> None:
 def test_a_draft_that_outlived_its_definition_still_opens(signed_in: SignedIn) -> None:
     post = make.post()
     make.staged(
-        post, edit=lambda d: edits.add_module(d, type="callout", props={"title": "Gone"})[0]
+        post,
+        edit=lambda d: document_edits.add_module(d, type="callout", props={"title": "Gone"})[0],
     )
     draft = Draft.objects.get(post=post, layer=Layer.AI_REVIEW)
     draft.document["modules"][-1] |= {"type": "vanished", "props": {"old": {"deep": [1]}}}

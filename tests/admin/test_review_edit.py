@@ -12,10 +12,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from agents_app.models import AgentRun
-from content import edits
 from content.layers import reject
 from content.models import Layer, Post
-from core.models import Event
+from content.posts import document_edits
+from proofroom.core.models import Event
 from tests import make
 from tests.admin.pages import fields, review, url
 
@@ -62,7 +62,8 @@ def test_rich_text_is_edited_as_markdown_and_a_script_gets_the_form_alone(
     post = make.post()
     prose = make.module_id(post, "prose")
     make.staged(
-        post, edit=lambda d: edits.update_module(d, prose, content_markdown="An *old* one.")
+        post,
+        edit=lambda d: document_edits.update_module(d, prose, content_markdown="An *old* one."),
     )
     path = f"modules.{prose}.props.content"
     client = signed_in()
@@ -181,8 +182,12 @@ def test_what_goes_as_a_whole_and_settings_are_not_safe(signed_in: SignedIn) -> 
     post = make.post()
 
     def edit(document: Any) -> Any:
-        document, _ = edits.add_module(document, type="callout", props={"title": "Plain words"})
-        return edits.patch_fields(document, {"excerpt": "Plain", "robotsJson": {"index": False}})
+        document, _ = document_edits.add_module(
+            document, type="callout", props={"title": "Plain words"}
+        )
+        return document_edits.patch_fields(
+            document, {"excerpt": "Plain", "robotsJson": {"index": False}}
+        )
 
     make.staged(post, edit=edit)
     page = signed_in().post(review(post), {"action": "accept-safe"})
@@ -221,11 +226,11 @@ def test_two_hundred_changes_of_every_kind_take_thirteen_queries(signed_in: Sign
 
     def edit(document: Any) -> Any:
         for number in range(195):
-            document, _ = edits.add_module(
+            document, _ = document_edits.add_module(
                 document, type="callout", props={"title": f"No. {number}"}
             )
         values = {"title": "T", "excerpt": "E", "featuredMediaId": str(picture.pk)}
-        return edits.patch_fields(document, {**values, "taxonomyTermIds": [str(topic.pk)]})
+        return document_edits.patch_fields(document, {**values, "taxonomyTermIds": [str(topic.pk)]})
 
     make.staged(post, edit=edit, by=make.agent_actor(run_id=str(run.pk)))
     make.staged(post, {"metaTitle": "By an account"}, by=make.actor("editor"))

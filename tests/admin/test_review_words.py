@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from content.review.cards import cards_of_layer
 from content.review.comparison import Shape, compare
 from content.review.diff import Segment, diff_text
+from content.review.difference_text import note_of
 from content.review.references import References
-from content.review.shown import note_of
 from content.review.summary import length_note, summary
-from content.richtext.markdown import from_markdown
+from proofroom.definitions.richtext.markdown import from_markdown
 from tests import make
 
 _texts = st.text(st.sampled_from(list("ab ,.\n")) | st.characters(codec="utf-8"), max_size=60)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from content.global_modules.services import create_global
 from content.models import ModuleGroup, ModuleInstance, Replacement
-from content.services.globals import create_global
 from tests import make
 from tests.admin.pages import fields
 

@@ -11,9 +11,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from content.menus.services import create_menu
 from content.models import Menu, Term, UrlPattern
-from content.services.menus import create_menu
-from content.services.url_patterns import create_pattern
+from content.paths.url_patterns import create_pattern
 from seo.models import Redirect
 from tests import make
 from tests.admin.pages import fields

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts.models import ApiToken, User
+from proofroom.accounts.models import ApiToken, User
 from tests import make
 from tests.accounts.bearer import program, token_of
 

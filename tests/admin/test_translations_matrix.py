@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from content.models import Layer, Post
-from content.services.translate import create_translation
+from content.translations.translate import create_translation
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from core.models import Event
+from proofroom.core.models import Event
+from proofroom.webhooks.models import Delivery, Webhook
+from proofroom.webhooks.rules import MASK
 from tests import make
 from tests.admin import pages
-from webhooks.models import Delivery, Webhook
-from webhooks.rules import MASK
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]

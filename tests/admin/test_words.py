@@ -8,11 +8,11 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from content import edits
 from content.models import Layer, Post
-from content.services.edit import edit_post
-from content.services.trash import delete_post
-from content.tools.creating import CreatePost, create_post_ai_review
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from content.posts.trash import delete_post
+from content.tools.create_post import CreatePost, create_post_ai_review
 from tests import make
 from tests.admin.pages import review, url
 
@@ -69,7 +69,7 @@ def test_moments_have_one_form_and_utc_is_said_once(signed_in: SignedIn) -> None
     edit_post(
         post_id=post.pk,
         actor=make.actor("admin"),
-        edit=lambda d: edits.patch_fields(d, {"excerpt": "x"}),
+        edit=lambda d: document_edits.patch_fields(d, {"excerpt": "x"}),
     )
     delete_post(post_id=gone.pk, actor=make.actor("admin"))
     client = signed_in("admin")

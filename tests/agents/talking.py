@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from agents_app.definitions.schema import AgentDefinition
-from agents_app.providers.port import (
+from agents_app.providers.interface import (
     Conversation,
     ConversationWatcher,
     ProviderChoice,
@@ -22,7 +22,7 @@ from agents_app.providers.port import (
     ToolSpec,
     open_conversation,
 )
-from core.json import JsonObject
+from proofroom.core.json import JsonObject
 from tests.agents.asking import KEY
 from tests.fake_provider import FakeProvider, Reply, serving
 

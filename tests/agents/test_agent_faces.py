@@ -10,13 +10,13 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import User
-from accounts.services import ensure_agent_user
 from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun, AgentSwitch
 from agents_app.runs import execution
 from agents_app.runs.creation import create_run
-from core.models import Event
+from proofroom.accounts.models import User
+from proofroom.accounts.services import ensure_agent_user
+from proofroom.core.models import Event
 from tests import make
 from tests.agents.asking import KEY
 from tests.agents.environment import set_env, write_agent

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from agents_app.models import AgentRun
-from agents_app.providers.port import StepRecord
+from agents_app.providers.interface import StepRecord
 from agents_app.runs.run_log import add_step, add_usage
 
 pytestmark = pytest.mark.django_db

@@ -15,12 +15,12 @@ from agents_app.batches.queries import progress_of
 from agents_app.models import AgentBatch, AgentRun
 from agents_app.runs import execution
 from agents_app.runs.retry import retry_run
-from content import edits
 from content.layers import approve, digest_of, open_layers, submit
 from content.models import Post
-from content.services.edit import edit_post
-from content.services.trash import delete_post
-from core.models import Event
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from content.posts.trash import delete_post
+from proofroom.core.models import Event
 from tests import make
 from tests.agents.asking import send
 from tests.conftest import RunOnCommit
@@ -155,7 +155,7 @@ def test_a_batch_is_taken_back_post_by_post(
     edit_post(
         post_id=found[2].pk,
         actor=make.actor("editor"),
-        edit=lambda document: edits.patch_fields(document, {"metaTitle": "By hand"}),
+        edit=lambda document: document_edits.patch_fields(document, {"metaTitle": "By hand"}),
     )
     delete_post(post_id=found[3].pk, actor=make.actor("admin"))
     admin = signed_in("admin")

@@ -12,8 +12,8 @@ import pytest
 from agents_app.batches.creation import create_bulk_runs
 from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun
-from content.services.trash import delete_post
-from core.errors import NotAllowed
+from content.posts.trash import delete_post
+from proofroom.core.errors import NotAllowed
 from tests import make
 from tests.agents.environment import write_agent
 from tests.api_client import ApiClient

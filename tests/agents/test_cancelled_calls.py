@@ -10,8 +10,8 @@ import pytest
 
 from agents_app import tools
 from agents_app.models import AgentRun
-from core.actor import Actor
-from core.tools.progress import CallCancelled, followed_by
+from proofroom.core.actor import Actor
+from proofroom.core.tools.progress import CallCancelled, followed_by
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -58,7 +58,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], object]]:
         if waiting:
             waiting.pop(0)()
 
-    monkeypatch.setattr("agents_app.runs.wait.time.sleep", pause)
+    monkeypatch.setattr("agents_app.runs.wait_for_run.time.sleep", pause)
     return waiting
 
 

@@ -15,13 +15,13 @@ from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun, Reservation, RunReaction, Spending
 from agents_app.runs.chain import CHAIN_STOPPED, chain_of
 from agents_app.runs.creation import create_run
-from agents_app.triggers import start_agents
+from agents_app.runs.event_triggers import start_agents
 from content.models import Draft
-from content.store import iso
-from core import events
-from core.api.renderers import dumps
-from core.errors import RuleViolation
-from core.models import Event
+from content.posts.post_repository import iso
+from proofroom.core import outbox
+from proofroom.core.api.renderers import dumps
+from proofroom.core.errors import RuleViolation
+from proofroom.core.models import Event
 from tests import make
 from tests.agents.asking import SECRET, send
 from tests.agents.environment import set_env, write_agent
@@ -183,7 +183,7 @@ def test_of_an_event_that_is_not_for_the_reader_only_that_there_was_one_is_told(
     agents_dir: Path,
 ) -> None:
     write_agent(agents_dir, "forms", "form.submit")
-    event = events.record(
+    event = outbox.record(
         "form.submit", actor=make.actor("admin"), payload={"formSlug": "canary-slug"}
     )
     run = AgentRun.objects.create(

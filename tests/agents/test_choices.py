@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AiSettings
-from agents_app.providers.choices import ai_defaults, resolve, resolve_media
-from agents_app.providers.port import ProviderError
+from agents_app.providers.interface import ProviderError
+from agents_app.providers.selection import ai_defaults, resolve, resolve_media
 from tests.agents.asking import KEY
 from tests.agents.environment import set_env
 

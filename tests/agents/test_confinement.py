@@ -13,16 +13,16 @@ import pytest
 from agents_app.runs.creation import create_run
 from agents_app.runs.execution import prepare_attempt
 from agents_app.runs.undo_log import take_back
-from content import edits
 from content.layers import stage, submit
 from content.models import Draft, Layer, Post, PreviewLink
-from content.services.create import propose_post
-from content.services.previews import create_preview_link
-from content.services.translate import propose_translation
-from content.services.translate_many import propose_translations
-from core.actor import Actor
-from core.errors import NotAllowed
-from core.json import JsonObject
+from content.posts import document_edits
+from content.posts.create import propose_post
+from content.previews.services import create_preview_link
+from content.translations.translate import propose_translation
+from content.translations.translate_many import propose_translations
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotAllowed
+from proofroom.core.json import JsonObject
 from tests import make
 from tests.agents.tooling import toolbox, tooled, working
 
@@ -34,7 +34,7 @@ WRITES: dict[str, Write] = {
         post_id=post.pk,
         layer=Layer.AI_REVIEW,
         actor=by,
-        edit=lambda document: edits.patch_fields(document, {"title": "Elsewhere"}),
+        edit=lambda document: document_edits.patch_fields(document, {"title": "Elsewhere"}),
     ),
     "submit": lambda post, by: submit(post_id=post.pk, actor=by),
     "propose_post": lambda post, by: propose_post(actor=by, type="blog", fields={"title": "New"}),

@@ -13,7 +13,7 @@ from agents_app.providers.demo import answer
 from agents_app.runs.creation import create_run
 from content.layers import approve, digest_of, submit
 from content.models import Post
-from core.json import JsonObject
+from proofroom.core.json import JsonObject
 from tests import make
 from tests.conftest import RunOnCommit
 

@@ -9,13 +9,13 @@ import pytest
 
 from agents_app.models import AgentRun
 from agents_app.providers.demo import answer
-from agents_app.providers.port import ToolAnswer, Toolbox, ToolSpec
+from agents_app.providers.interface import ToolAnswer, Toolbox, ToolSpec
 from agents_app.runs import execution
 from agents_app.runs.creation import create_run
-from content.definitions import modules
-from content.richtext.text import to_text
-from content.services.translate import create_translation
-from core.json import JsonObject
+from content.translations.translate import create_translation
+from proofroom.core.json import JsonObject
+from proofroom.definitions import modules
+from proofroom.definitions.richtext.text import to_text
 from tests import make
 from tests.agents.test_demo import GOOD, TITLE
 from tests.conftest import RunOnCommit

@@ -13,8 +13,8 @@ from agents_app.runs import execution
 from agents_app.runs.dry_run import start_dry_run
 from agents_app.runs.retry import retry_run
 from content.models import Draft
-from core.errors import NotAllowed, NotFound, RuleViolation
-from core.models import Event
+from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
+from proofroom.core.models import Event
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from agents_app.admin.agents.labels import begin_of_month
+from agents_app.admin.agents.definition_labels import begin_of_month
 from agents_app.admin.runs.waterfall import waterfall
 from agents_app.models import AgentRun
 from agents_app.runs.outcomes import (
@@ -21,10 +21,10 @@ from agents_app.runs.outcomes import (
     proposal_outcomes,
 )
 from agents_app.runs.undo import undo_run
+from content.inbox.rejections import take_back_rejections
 from content.layers import approve, digest_of, reject, stage, submit
 from content.models import Layer, Post
-from content.services.rejections import take_back_rejections
-from core.models import Event
+from proofroom.core.models import Event
 from tests import make
 from tests.agents.asking import execute
 from tests.browser.agents_scene import run, story, tries

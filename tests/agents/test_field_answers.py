@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from content import edits
 from content.models import Post
-from content.richtext.markdown import from_markdown
-from content.services.create import create_post
-from content.services.edit import edit_post
-from core.json import JsonObject
+from content.posts import document_edits
+from content.posts.create import create_post
+from content.posts.edit import edit_post
+from proofroom.core.json import JsonObject
+from proofroom.definitions.richtext.markdown import from_markdown
 from tests import make
 from tests.agents.asking import execute
 from tests.fake_provider import Reply
@@ -30,7 +30,7 @@ def post_with_questions() -> Post:
     edit_post(
         post_id=post.pk,
         actor=make.actor("admin"),
-        edit=lambda document: edits.update_module(document, faq, props={"items": ITEMS}),
+        edit=lambda document: document_edits.update_module(document, faq, props={"items": ITEMS}),
     )
     return post
 

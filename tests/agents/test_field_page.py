@@ -11,8 +11,8 @@ from django.test import Client
 from agents_app.definitions.switches import switch_agent
 from agents_app.models import AgentRun
 from agents_app.runs import execution
-from content import edits
 from content.models import Post
+from content.posts import document_edits
 from tests import make
 from tests.browser.agents_scene import run
 
@@ -207,7 +207,7 @@ def test_whatever_a_model_answered_is_shown_as_text(signed_in: SignedIn, key: st
     module = make.module_id(post, key.split(".")[1]) if key.startswith("module.") else ""
     make.staged(
         post,
-        edit=lambda document: edits.update_module(
+        edit=lambda document: document_edits.update_module(
             document, make.module_id(post, "faq"), props={"items": [{"question": "Why?"}]}
         ),
     )

@@ -15,9 +15,9 @@ from agents_app.runs import execution
 from agents_app.runs.creation import create_run
 from agents_app.runs.execution import RunToolbox, prepare_attempt
 from content.models import Draft, Post
-from core.errors import NotAllowed, NotFound, RuleViolation
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
+from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from tests import make
 from tests.agents.asking import payload_of
 from tests.agents.environment import write_agent

@@ -8,8 +8,8 @@ import pytest
 
 from agents_app.models import AgentRun
 from agents_app.runs.creation import create_run
-from agents_app.runs.fields import find_field
-from core.errors import RuleViolation
+from agents_app.runs.field_target import find_field
+from proofroom.core.errors import RuleViolation
 from tests import make
 from tests.api_client import ApiClient
 

@@ -12,16 +12,16 @@ from django.core.files.storage import default_storage
 
 from agents_app.images.generation import generate_image
 from agents_app.models import Budget, Reservation, Spending
-from agents_app.providers.port import ProviderStopped
+from agents_app.providers.interface import ProviderStopped
 from agents_app.runs import execution
 from agents_app.runs.creation import create_run
 from agents_app.runs.lifecycle import cancel_run
 from agents_app.runs.ownership import current_run
-from core.errors import CmsError
-from core.models import Event
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
 from media.models import Asset, StoredFile
+from proofroom.core.errors import CmsError
+from proofroom.core.models import Event
 from tests import make
 from tests.agents.asking import KEY
 from tests.agents.environment import set_env

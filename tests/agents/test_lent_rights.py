@@ -10,14 +10,14 @@ import pytest
 
 from agents_app import tools
 from agents_app.models import AgentRun
-from agents_app.providers.port import ToolAnswer
+from agents_app.providers.interface import ToolAnswer
 from agents_app.runs.creation import create_run
 from agents_app.runs.execution import RunToolbox, prepare_attempt
 from content.models import Draft
-from core.actor import Actor
-from core.errors import NotAllowed, RuleViolation
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool, result_text
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotAllowed, RuleViolation
 from tests import make
 from tests.agents.tooling import claimed, form_run, names, toolbox, tooled, working
 

@@ -8,10 +8,10 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from agents_app.models import AgentRun
-from agents_app.providers.port import StepRecord
+from agents_app.providers.interface import StepRecord
 from agents_app.runs.run_log import add_step
-from core.activity.reading import entries
-from core.models import Event
+from proofroom.core.activity.queries import entries
+from proofroom.core.models import Event
 from tests import make
 from tests.core.sockets import in_a_loop, opened
 

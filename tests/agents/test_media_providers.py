@@ -9,8 +9,13 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from agents_app.providers.media import SIZES, make_image
-from agents_app.providers.port import MOST_TOKENS, ProviderChoice, ProviderError, ProviderTimeout
+from agents_app.providers.image_generation import SIZES, make_image
+from agents_app.providers.interface import (
+    MOST_TOKENS,
+    ProviderChoice,
+    ProviderError,
+    ProviderTimeout,
+)
 from tests.agents.asking import KEY
 from tests.agents.environment import set_env
 from tests.agents.talking import choice_of

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from agents_app.providers import prices
-from agents_app.providers.choices import DEFAULT_MEDIA_MODELS, DEFAULT_MODELS
-from agents_app.providers.port import ProviderChoice
+from agents_app.providers.interface import ProviderChoice
 from agents_app.providers.prices import cost_of, image_cost, price_list
+from agents_app.providers.selection import DEFAULT_MEDIA_MODELS, DEFAULT_MODELS
 
 TERRA = ProviderChoice("openai", "gpt-6.1-terra")
 MILLION = 1_000_000

@@ -12,14 +12,14 @@ from agents_app.definitions import files as definitions
 from agents_app.definitions.files import get_agent
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun
-from agents_app.providers.port import ToolSpec
-from agents_app.runs.fields import find_field
+from agents_app.providers.interface import ToolSpec
+from agents_app.runs.field_target import find_field
 from agents_app.runs.payloads import canonical_payload, field_payload, translation_source
 from agents_app.runs.prompt import fence_mark, fence_payload, fence_untrusted, system_prompt
 from content.layers import approve, digest_of, submit
 from content.models import Post
-from content.services.translate import propose_translation
-from core.actor import Actor
+from content.translations.translate import propose_translation
+from proofroom.core.actor import Actor
 from tests import make
 from tests.agents.environment import write_agent
 from tests.agents.tooling import claimed

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from agents_app.providers.port import ProviderError, ProviderStopped
+from agents_app.providers.interface import ProviderError, ProviderStopped
 from tests.agents.asking import KEY
 from tests.agents.talking import PROVIDERS, Notes, Said, Shelf, talking
 from tests.fake_provider import Call, Reply

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agents_app.providers.port import ProviderError
+from agents_app.providers.interface import ProviderError
 from tests.agents.environment import set_env
 from tests.agents.talking import PROVIDERS, Said, Shelf, talking
 from tests.fake_provider import Call, Reply

@@ -7,7 +7,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from agents_app.providers.line import ProviderConnection
+from agents_app.providers.connection import ProviderConnection
 from tests.agents.talking import PROVIDERS, Said, failure_of, talking
 from tests.fake_provider import Reply
 

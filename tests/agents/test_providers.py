@@ -10,7 +10,7 @@ import pytest
 
 from agents_app.models import AgentRun
 from content.models import Draft
-from core.models import Event
+from proofroom.core.models import Event
 from tests import make
 from tests.agents.asking import KEY, execute, payload_of
 from tests.fake_provider import Reply

@@ -16,7 +16,8 @@ from agents_app.reactions.dispatch import react
 from agents_app.runs.creation import create_run
 from agents_app.runs.lifecycle import cancel_run
 from agents_app.tasks import keep_reactions
-from core.models import Event
+from proofroom.core.models import Event
+from proofroom.webhooks.models import Delivery
 from tests import make
 from tests.agents.asking import execute
 from tests.agents.environment import set_env
@@ -25,7 +26,6 @@ from tests.api_client import ApiClient
 from tests.conftest import RunOnCommit
 from tests.fake_provider import Reply as Answered
 from tests.receiver import Receiver, Reply
-from webhooks.models import Delivery
 
 pytestmark = pytest.mark.django_db
 SECRET = "shared-secret-123456"

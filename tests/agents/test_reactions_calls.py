@@ -14,17 +14,17 @@ from agents_app.definitions import files as definitions
 from agents_app.definitions.files import get_agent
 from agents_app.models import AgentRun
 from agents_app.reactions.dispatch import react
-from core import events
-from core.models import Event
+from proofroom.core import outbox
+from proofroom.core.models import Event
+from proofroom.webhooks.delivery import send_due
+from proofroom.webhooks.models import Attempt, Delivery
+from proofroom.webhooks.services.replay import replay_delivery
 from tests import make
 from tests.agents.environment import set_env
 from tests.agents.reactions import chat, ended, outcomes, tool, webhook, write_reacting
 from tests.api_client import ApiClient
 from tests.conftest import RunOnCommit
 from tests.receiver import Receiver, Reply
-from webhooks.delivery import send_due
-from webhooks.models import Attempt, Delivery
-from webhooks.services.replay import replay_delivery
 
 pytestmark = pytest.mark.django_db
 SECRET = "shared-secret-123456"
@@ -135,7 +135,7 @@ def test_a_call_without_a_body_is_signed_all_the_same(
 
 def _waiting(agents_dir: Path, url: str) -> Delivery:
     write_reacting(agents_dir, webhook(url))
-    ended(event=events.record("form.submit", actor=make.actor("admin"), payload={"a": "b"}))
+    ended(event=outbox.record("form.submit", actor=make.actor("admin"), payload={"a": "b"}))
     react(Event.objects.get(name="agent.run.finished"))
     return Delivery.objects.get()
 
@@ -148,7 +148,7 @@ def test_what_is_gone_before_a_call_is_not_sent(
     if gone == "run":
         AgentRun.objects.all().delete()
     elif gone == "words":
-        events.forget([Event.objects.get(name="form.submit").pk])
+        outbox.forget([Event.objects.get(name="form.submit").pk])
     elif gone == "file":
         (agents_dir / "reactor.json").write_text("{")
     else:

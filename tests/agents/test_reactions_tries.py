@@ -12,11 +12,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from agents_app.models import AgentRun, RunReaction
-from agents_app.reactions import calls
+from agents_app.reactions import tool_calls
 from agents_app.tasks import sweep_reactions
 from content.models import Draft, Post
-from core.errors import Conflict
-from core.tools import calling
+from proofroom.core.errors import Conflict
+from proofroom.core.tools import call
 from tests import make
 from tests.agents.reactions import ended, outcomes, save, write_reacting
 from tests.conftest import RunOnCommit
@@ -36,13 +36,13 @@ def test_what_fails_is_tried_five_times_and_undone_each_time(
     agents_dir: Path, run_on_commit: RunOnCommit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_reacting(agents_dir, save())
-    real = calling.call_raw
+    real = call.call_raw
 
     def breaks(*given: Any, **named: Any) -> Any:
         real(*given, **named)
         raise RuntimeError("canary-in-a-trace")
 
-    monkeypatch.setattr(calling, "call_raw", breaks)
+    monkeypatch.setattr(call, "call_raw", breaks)
     with run_on_commit():
         run = ended()
     for attempts in (1, 2, 3, 4):
@@ -52,8 +52,8 @@ def test_what_fails_is_tried_five_times_and_undone_each_time(
         row = RunReaction.objects.get()
         assert row.next_attempt_at is not None
         waits = (row.next_attempt_at - timezone.now()).total_seconds()
-        assert calls.WAITS[attempts - 1] - 5 < waits <= calls.WAITS[attempts - 1]
-        calls.call(row.pk)
+        assert tool_calls.WAITS[attempts - 1] - 5 < waits <= tool_calls.WAITS[attempts - 1]
+        tool_calls.call(row.pk)
         assert outcomes(run)[0][3] == attempts, "not before its time"
         _due(run)
         with run_on_commit():
@@ -68,7 +68,7 @@ def test_a_conflict_passes_and_the_next_try_goes_through(
     agents_dir: Path, run_on_commit: RunOnCommit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_reacting(agents_dir, save())
-    real = calling.call_raw
+    real = call.call_raw
     ends: list[Exception | None] = [Conflict("Somebody was quicker."), None]
 
     def sometimes(*given: Any, **named: Any) -> Any:
@@ -77,7 +77,7 @@ def test_a_conflict_passes_and_the_next_try_goes_through(
             raise error
         return real(*given, **named)
 
-    monkeypatch.setattr(calling, "call_raw", sometimes)
+    monkeypatch.setattr(call, "call_raw", sometimes)
     with run_on_commit():
         run = ended()
     assert outcomes(run) == [(1, "mcp_tool", "pending", 1, "Somebody was quicker.")]
@@ -99,15 +99,15 @@ def test_a_worker_that_died_with_a_call_is_followed_by_another(
         row = RunReaction.objects.create(
             run=run, number=1, kind="mcp_tool", target=SAVE, next_attempt_at=timezone.now()
         )
-    dead = calls._claim(row.pk)
+    dead = tool_calls._claim(row.pk)
     assert dead is not None
-    assert calls._claim(row.pk) is None, "it is taken"
+    assert tool_calls._claim(row.pk) is None, "it is taken"
     _due(run)
 
     with run_on_commit():
         sweep_reactions()
     # The first one was not dead after all: it has lost the call, and writes nothing.
-    calls._fail(dead, "late", may_retry=True)
+    tool_calls._fail(dead, "late", may_retry=True)
 
     assert outcomes(run) == [(1, "mcp_tool", "succeeded", 2, "")]
     assert Draft.objects.get().version == 1
@@ -123,7 +123,7 @@ def test_a_call_that_ends_every_worker_is_given_up(
     )
     RunReaction.objects.update(next_attempt_at=timezone.now() - timedelta(seconds=1))
 
-    calls.call(row.pk)
+    tool_calls.call(row.pk)
 
     sentence = "Its worker ended each time before it knew what became of it."
     assert outcomes(run) == [(1, "mcp_tool", "failed", 6, sentence)]
@@ -139,7 +139,7 @@ def test_two_workers_make_one_call(agents_dir: Path) -> None:
         run=run, number=1, kind="mcp_tool", target=SAVE, next_attempt_at=timezone.now()
     )
 
-    assert at_once(*[partial(calls.call, row.pk)] * 4) == [None] * 4
+    assert at_once(*[partial(tool_calls.call, row.pk)] * 4) == [None] * 4
 
     assert outcomes(run) == [(1, "mcp_tool", "succeeded", 1, "")]
     assert Draft.objects.get().version == 1

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents_app.reactions.templates import body_fault, filled_body, filled_params
-from core.json import JsonObject
+from proofroom.core.json import JsonObject
 from tests.agents.environment import set_env
 from tests.agents.reactions import chat, ended, outcomes, tool, webhook, write_reacting
 from tests.conftest import RunOnCommit

@@ -13,8 +13,13 @@ from agents_app.definitions.switches import switch_agent
 from agents_app.models import AgentRun, AgentSwitch
 from agents_app.runs.creation import create_run
 from content.models import Post
-from core.actor import Actor
-from core.errors import CmsError, NotAllowed, NotFound, RuleViolation
+from proofroom.core.actor import Actor
+from proofroom.core.errors import (
+    CmsError,
+    NotAllowed,
+    NotFound,
+    RuleViolation,
+)
 from tests import make
 from tests.agents.asking import execute
 from tests.agents.environment import write_agent

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from agents_app.models import AgentRun
-from content import edits
+from content.inbox.rejections import take_back_rejections
 from content.layers.reject import reject
 from content.models import Layer, Post
-from content.services.edit import edit_post
-from content.services.rejections import take_back_rejections
+from content.posts import document_edits
+from content.posts.edit import edit_post
 from tests import make
 from tests.agents.asking import execute, payload_of
 from tests.fake_provider import FakeProvider, Reply
@@ -77,7 +77,7 @@ def test_a_field_in_a_prop_is_told_its_own_part(openai: OpenAI) -> None:
     faq = make.module_id(post, "faq")
 
     def told(question: str) -> Any:
-        return lambda document: edits.update_module(
+        return lambda document: document_edits.update_module(
             document, faq, props={"items": [{"question": question}]}
         )
 
@@ -124,7 +124,9 @@ def test_a_value_that_is_too_long_is_left_out_and_its_note_is_not(openai: OpenAI
     fake = openai(Reply({"value": "Fine"}))
     post = make.post()
     prose = make.module_id(post, "prose")
-    make.staged(post, edit=lambda d: edits.update_module(d, prose, content_markdown="word " * 2000))
+    make.staged(
+        post, edit=lambda d: document_edits.update_module(d, prose, content_markdown="word " * 2000)
+    )
     reject(post_id=post.pk, layer=Layer.AI_REVIEW, actor=make.actor("editor"), note="far too long")
 
     asked(post, "module.prose.content", stages_value=False)

@@ -13,8 +13,13 @@ from agents_app.runs import execution
 from agents_app.runs.retry import retry_run
 from content.layers import open_layers
 from content.models import Draft, Post
-from core.errors import CmsError, Conflict, NotAllowed, NotFound
-from core.models import Event
+from proofroom.core.errors import (
+    CmsError,
+    Conflict,
+    NotAllowed,
+    NotFound,
+)
+from proofroom.core.models import Event
 from tests import make
 from tests.agents.asking import execute, payload_of, send
 from tests.agents.environment import write_agent

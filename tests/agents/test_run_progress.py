@@ -17,12 +17,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from agents_app.models import AgentBatch, AgentRun
-from agents_app.progress import hub
-from agents_app.progress.reading import progress
-from agents_app.providers.port import StepRecord
+from agents_app.progress import run_updates
+from agents_app.progress.run_progress import progress
+from agents_app.providers.interface import StepRecord
 from agents_app.runs.run_log import add_step
-from core.live.holders import Ticket
-from core.models import Event
+from proofroom.core.models import Event
+from proofroom.core.realtime.sessions import Ticket
 from tests import make
 from tests.browser.agents_scene import run
 from tests.core.sockets import Page, asked, in_a_loop, session_of
@@ -174,10 +174,10 @@ def test_however_many_pages_follow_one_look_takes_four_queries() -> None:
         post = make.post(slug=f"post-{number}")
         runs = [run(post, "running") for _ in range(number)]
         ticket = Ticket(make.user("editor").pk, "none", "", "agents.view")
-        watchers = [hub.RunPage(ticket, one.pk, "en") for one in runs]
+        watchers = [run_updates.RunPage(ticket, one.pk, "en") for one in runs]
         with CaptureQueriesContext(connection) as queries:
-            found = hub.look(watchers, is_due=False)
-        hub.tell(watchers, found)
+            found = run_updates.look(watchers, is_due=False)
+        run_updates.tell(watchers, found)
         counts.append(len(queries))
         assert all(watcher.has_ended for watcher in watchers), "their session is not there"
     assert counts == [3, 3]

@@ -13,7 +13,7 @@ from agents_app.budgets import reservations
 from agents_app.models import AgentRun, Reservation, RunStatus
 from agents_app.runs import execution, lifecycle
 from agents_app.runs.lifecycle import sweep_runs
-from core.tools import calling
+from proofroom.core.tools import call
 from tests.agents.dying import (
     BOTH,
     POINTS,
@@ -58,13 +58,13 @@ def test_what_a_tool_writes_for_a_run_that_was_cancelled_meanwhile_is_undone(
 ) -> None:
     run = staging()
     answering(openai)(run)
-    real = calling.call_raw
+    real = call.call_raw
 
     def cancelled_while_called(*args: Any, **given: Any) -> Any:
         AgentRun.objects.filter(pk=run.pk).update(status="cancelled")
         return real(*args, **given)
 
-    monkeypatch.setattr(calling, "call_raw", cancelled_while_called)
+    monkeypatch.setattr(call, "call_raw", cancelled_while_called)
     execution.execute_run(run.pk)
 
     run.refresh_from_db()

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from accounts.models import User
 from agents_app.definitions import files as definitions
 from agents_app.definitions.switches import switch_agent
 from agents_app.models import AgentRun, RunStatus
@@ -15,8 +14,9 @@ from agents_app.runs import execution
 from agents_app.runs.creation import create_run
 from agents_app.runs.lifecycle import cancel_run
 from content.models import Draft, Post
-from core.errors import Conflict, NotAllowed
-from core.models import Event
+from proofroom.accounts.models import User
+from proofroom.core.errors import Conflict, NotAllowed
+from proofroom.core.models import Event
 from tests import make
 from tests.agents.environment import set_env, write_agent
 from tests.conftest import RunOnCommit

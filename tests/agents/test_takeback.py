@@ -14,8 +14,8 @@ from agents_app.runs.undo_log import take_back
 from content.document import PostDocument
 from content.layers import submit
 from content.models import Draft, Layer, Post
-from core.actor import Actor
-from core.models import Event
+from proofroom.core.actor import Actor
+from proofroom.core.models import Event
 from tests import make
 from tests.agents.tooling import claimed, toolbox, tooled
 from tests.api_client import ApiClient

@@ -8,7 +8,7 @@ import pytest
 
 from agents_app import tools
 from agents_app.models import AgentRun
-from core.errors import NotAllowed, RuleViolation
+from proofroom.core.errors import NotAllowed, RuleViolation
 from tests import make
 from tests.conftest import RunOnCommit
 

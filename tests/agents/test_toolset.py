@@ -9,13 +9,13 @@ import pytest
 
 from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun, RunStatus
-from agents_app.providers.port import ProviderStopped
+from agents_app.providers.interface import ProviderStopped
 from agents_app.runs.execution import MAX_ANSWER_BYTES
 from agents_app.runs.tool_policy import EXPLICIT_TOOLS, FORBIDDEN_GROUPS
 from content.models import Draft, Post
-from core.json import JsonObject
-from core.tools import all_tools, get_tool
-from core.tools.schemas import lean_schema
+from proofroom.core.json import JsonObject
+from proofroom.core.tools import all_tools, get_tool
+from proofroom.core.tools.schemas import lean_schema
 from tests import make
 from tests.agents.environment import write_agent
 from tests.agents.tooling import names, toolbox, tooled
@@ -125,7 +125,7 @@ def test_a_tool_that_fails_inside_shows_a_reference_only(
     def broken(*_: object) -> None:
         raise RuntimeError("sk-secret-of-the-house")
 
-    monkeypatch.setattr("core.tools.calling.call_raw", broken)
+    monkeypatch.setattr("proofroom.core.tools.call.call_raw", broken)
     answer = box.call("list_posts", {})
 
     assert not answer.ok

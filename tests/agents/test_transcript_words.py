@@ -15,10 +15,10 @@ from agents_app.models import AgentRun, RunMessage
 from agents_app.runs import retention
 from agents_app.runs.redaction import SECRET_MASK, VISITOR_MASK, RunRedactor
 from agents_app.runs.retry import retry_run
-from core.json import Json
-from core.models import Event
 from forms.models import FormSubmission
 from forms.services.submissions import delete_submission
+from proofroom.core.json import Json
+from proofroom.core.models import Event
 from tests import make
 from tests.agents.environment import set_env, write_agent
 from tests.conftest import RunOnCommit

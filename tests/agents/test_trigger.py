@@ -14,7 +14,7 @@ from django.utils import timezone
 from agents_app.models import AgentRun
 from agents_app.runs.external_trigger import MAX_TRIGGERS_PER_HOUR
 from content.models import Draft
-from core import doctor
+from proofroom.core.diagnostics import doctor
 from tests import make
 from tests.agents.asking import SECRET, TRIGGER, send
 from tests.agents.environment import set_env

@@ -10,21 +10,20 @@ from typing import Any
 import pytest
 from django.db import transaction
 
-from accounts.models import User
-from agents_app import triggers
 from agents_app.definitions import files as definitions
 from agents_app.definitions import switches
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun
-from agents_app.runs import execution
+from agents_app.runs import event_triggers, execution
+from agents_app.runs.event_triggers import start_agents
 from agents_app.runs.lifecycle import cancel_run, sweep_runs
-from agents_app.triggers import start_agents
 from content.layers import approve, digest_of, submit
 from content.models import Layer
-from content.services.publish import set_status
-from core import events
-from core.json import JsonObject
-from core.models import Event
+from content.posts.publish import set_status
+from proofroom.accounts.models import User
+from proofroom.core import outbox
+from proofroom.core.json import JsonObject
+from proofroom.core.models import Event
 from tests import make
 from tests.agents.environment import HERE, set_env, write_agent
 from tests.conftest import RunOnCommit
@@ -117,7 +116,7 @@ def test_a_form_starts_only_the_agents_of_that_form_and_its_words_are_untrusted(
     with serving(Reply({"summary": "Read."})) as fake:
         set_env(settings, ai_provider_ollama_base_url=fake.openai_url)
         with run_on_commit():
-            events.record("form.submit", actor=make.actor("admin", via="site"), payload=payload)
+            outbox.record("form.submit", actor=make.actor("admin", via="site"), payload=payload)
 
     assert _started() == [("form.submit", "any-form")]
     system, user = (message["content"] for message in fake.asked[0].body["messages"])
@@ -239,9 +238,9 @@ def test_an_agent_that_cannot_start_does_not_stop_the_next_nor_start_later(
         return found(agent)
 
     found = switches.account_of
-    monkeypatch.setattr(triggers, "account_of", account_of)
+    monkeypatch.setattr(event_triggers, "account_of", account_of)
 
-    assert events.dispatch(event.pk)
+    assert outbox.dispatch(event.pk)
 
     assert _started() == [("post.publish", "second")]
     assert f"{event} cannot start broken" in caplog.text
@@ -277,10 +276,10 @@ def test_no_run_is_begun_of_an_event_that_could_not_be_noted_as_told(
     event = Event.objects.get(name="post.publish")
 
     with transaction.atomic():
-        events.dispatch(event.pk)
+        outbox.dispatch(event.pk)
         assert AgentRun.objects.count() == 1
         transaction.set_rollback(True)
 
     assert AgentRun.objects.count() == 0
-    assert events.dispatch(event.pk)
+    assert outbox.dispatch(event.pk)
     assert _started() == [("post.publish", "first")]

@@ -13,7 +13,7 @@ from agents_app.definitions.schema import EVENT_SCOPES
 from agents_app.definitions.switches import switch_agent
 from agents_app.models import AgentRun
 from content.models import Layer, Post
-from core.models import Event
+from proofroom.core.models import Event
 from tests import make
 from tests.agents.environment import write_agent
 from tests.api_client import ApiClient

@@ -14,12 +14,12 @@ from django.test import Client
 from agents_app.definitions.switches import switch_agent
 from agents_app.models import AgentRun
 from agents_app.runs import execution
-from content import edits
 from content.layers import submit
 from content.layers.reject import reject
 from content.models import Layer, Post
+from content.posts import document_edits
 from content.tools.authorship import author
-from core.models import Event
+from proofroom.core.models import Event
 from tests import make
 from tests.admin.pages import review
 from tests.agents.asking import execute, payload_of
@@ -401,7 +401,7 @@ def test_a_field_of_a_module_and_its_rich_text(openai: OpenAI, signed_in: Signed
     path = f"modules.{prose}.props.content"
     make.staged(
         post,
-        edit=lambda d: edits.update_module(d, prose, content_markdown="Pour fast."),
+        edit=lambda d: document_edits.update_module(d, prose, content_markdown="Pour fast."),
         by=make.agent_actor("proofreader"),
     )
     carried(post)
@@ -458,7 +458,7 @@ def test_a_value_too_long_for_the_context_stands_in_the_field(
     words = "word " * 12_000
     make.staged(
         post,
-        edit=lambda d: edits.update_module(d, prose, content_markdown=words),
+        edit=lambda d: document_edits.update_module(d, prose, content_markdown=words),
         by=make.agent_actor("proofreader"),
     )
 

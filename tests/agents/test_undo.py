@@ -7,10 +7,10 @@ from uuid import uuid4
 import pytest
 
 from agents_app.models import AgentRun
-from content import edits
 from content.layers import approve, digest_of, submit
 from content.models import Post
-from content.services.edit import edit_post
+from content.posts import document_edits
+from content.posts.edit import edit_post
 from tests import make
 from tests.api_client import ApiClient
 
@@ -33,7 +33,7 @@ def test_a_run_is_reverted_live_and_staged_but_for_what_people_changed() -> None
     edit_post(
         post_id=post.pk,
         actor=editor,
-        edit=lambda document: edits.patch_fields(document, {"excerpt": "A person's"}),
+        edit=lambda document: document_edits.patch_fields(document, {"excerpt": "A person's"}),
     )
     make.staged(post, {"metaDescription": "Waits"}, by=agent)
     api, url = ApiClient("editor"), f"/api/agent-runs/{run.pk}/revert"

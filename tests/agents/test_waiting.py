@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 
 from agents_app.models import AgentRun
-from agents_app.runs import wait
+from agents_app.runs import wait_for_run
 from agents_app.runs.creation import create_run
 from tests import make
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> AgentRun:
     """One that nobody takes up."""
-    monkeypatch.setattr(wait._limit, "free", None)
+    monkeypatch.setattr(wait_for_run._limit, "free", None)
     return create_run(
         agent_id="seo-specialist",
         scope="dropdown",
@@ -36,34 +36,34 @@ def test_whoever_finds_no_place_gets_the_run_as_it_stands(
 
     def pause(seconds: float) -> None:
         waits.append(seconds)
-        seen.append(wait.wait_for_run(AgentRun.objects.get(pk=run.pk), 60).status)
+        seen.append(wait_for_run.wait_for_run(AgentRun.objects.get(pk=run.pk), 60).status)
         AgentRun.objects.filter(pk=run.pk).update(status="succeeded")
 
-    monkeypatch.setattr("agents_app.runs.wait.time.sleep", pause)
-    wait.limit_waiting(1)
+    monkeypatch.setattr("agents_app.runs.wait_for_run.time.sleep", pause)
+    wait_for_run.limit_waiting(1)
 
-    assert wait.wait_for_run(run, 60).status == "succeeded"
+    assert wait_for_run.wait_for_run(run, 60).status == "succeeded"
     assert (seen, len(waits)) == (["queued"], 1), "the second did not wait"
 
     AgentRun.objects.filter(pk=run.pk).update(status="queued")
-    assert wait.wait_for_run(run, 60).status == "succeeded"
+    assert wait_for_run.wait_for_run(run, 60).status == "succeeded"
     assert len(waits) == 2, "the place is free again"
 
 
 def test_who_finds_the_run_finished_needs_no_place(run: AgentRun) -> None:
     AgentRun.objects.filter(pk=run.pk).update(status="failed")
-    wait.limit_waiting(1)
-    place = wait._limit.free
+    wait_for_run.limit_waiting(1)
+    place = wait_for_run._limit.free
     assert isinstance(place, threading.BoundedSemaphore)
     with place:
-        assert wait.wait_for_run(run, 60).status == "failed"
+        assert wait_for_run.wait_for_run(run, 60).status == "failed"
 
 
 @pytest.mark.parametrize("name", ["Procfile", "Containerfile"])
 def test_web_processes_have_threads_beside_those_that_wait(name: str) -> None:
     text = (settings.BASE_DIR / "deploy" / name).read_text()
     found = re.findall(r'--blocking-threads"?,? "?(\d+)', text)
-    assert [int(threads) > wait.MAX_WAITING_IN_WEB for threads in found] == [True]
+    assert [int(threads) > wait_for_run.MAX_WAITING_IN_WEB for threads in found] == [True]
 
 
 def test_the_web_application_limits_who_waits(
@@ -74,6 +74,6 @@ def test_the_web_application_limits_who_waits(
     from cms_project import wsgi
 
     limits: list[int] = []
-    monkeypatch.setattr(wait, "limit_waiting", limits.append)
+    monkeypatch.setattr(wait_for_run, "limit_waiting", limits.append)
     importlib.reload(wsgi)
-    assert limits == [wait.MAX_WAITING_IN_WEB]
+    assert limits == [wait_for_run.MAX_WAITING_IN_WEB]

@@ -14,7 +14,7 @@ from agents_app.runs import execution, run_log
 from agents_app.runs.creation import create_run
 from agents_app.runs.lifecycle import cancel_run
 from content.models import Draft
-from core.models import Event
+from proofroom.core.models import Event
 from tests import make
 from tests.agents.asking import KEY, execute
 from tests.agents.environment import write_agent

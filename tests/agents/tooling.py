@@ -11,7 +11,7 @@ from agents_app.models import AgentRun, RunStatus
 from agents_app.runs.creation import create_run
 from agents_app.runs.execution import RunToolbox, prepare_attempt
 from content.models import Post
-from core.actor import Actor
+from proofroom.core.actor import Actor
 from tests import make
 from tests.agents.environment import write_agent
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 from content.models import Post, Revision
-from content.services.running import change_variation
-from content.services.vary import create_variation
-from core.models import Event
+from content.variations.services import create_variation
+from content.variations.traffic import change_variation
+from proofroom.core.models import Event
 from tests import make
 
 

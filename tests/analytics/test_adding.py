@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analytics.models import AnalyticsEvent, HeatCell, HeatSheet, PostCount, RollUp, SiteCount
-from analytics.rollups.adding import add_up
+from analytics.rollups.aggregate import add_up
 from analytics.rollups.counts import site_counts
-from analytics.rollups.dialects import dialect
 from analytics.rollups.months import close_months
+from analytics.rollups.sql_dialects import dialect
 from tests.analytics import naive
 
 pytestmark = pytest.mark.django_db

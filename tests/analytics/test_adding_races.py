@@ -11,11 +11,16 @@ from uuid import UUID
 import pytest
 from django.db import connection, transaction
 
-from analytics.ingest.order import last_settled
-from analytics.ingest.writing import write_events
+from analytics.ingest.commit_order import last_settled
+from analytics.ingest.insert_events import write_events
 from analytics.models import AnalyticsEvent, HeatCell, PostCount, RollUp, SiteCount
-from analytics.rollups import writing
-from analytics.rollups.adding import add_all, add_up, is_waiting, locked_state
+from analytics.rollups import write_rollups
+from analytics.rollups.aggregate import (
+    add_all,
+    add_up,
+    is_waiting,
+    locked_state,
+)
 from tests.analytics import naive
 
 AT = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -141,15 +146,15 @@ def test_who_is_ended_while_writing_counted_nothing(
     keep(30)
     add_up(10)
     before = naive.stored()
-    write = writing._write
+    write = write_rollups._write
 
-    def ends(of: writing.Table, rows: str, values: Any) -> None:
+    def ends(of: write_rollups.Table, rows: str, values: Any) -> None:
         write(of, rows, values)
-        if of is getattr(writing, table):
+        if of is getattr(write_rollups, table):
             raise SystemExit
 
     with monkeypatch.context() as patch:
-        patch.setattr(writing, "_write", ends)
+        patch.setattr(write_rollups, "_write", ends)
         with pytest.raises(SystemExit):
             add_up(10)
     assert naive.stored() == before

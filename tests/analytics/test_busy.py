@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 
 from analytics.models import AnalyticsEvent, RollUp
-from core.impatience import short_waits
+from proofroom.core.database.sqlite import short_waits
 from tests import make
 from tests.analytics.happened import keep
 from tests.api_client import ApiClient

@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 
 from analytics.models import AnalyticsEvent, RollUp
-from analytics.rollups.adding import add_all
-from core.doctor import Finding, examine
+from analytics.rollups.aggregate import add_all
+from proofroom.core.diagnostics.doctor import Finding, examine
 
 pytestmark = pytest.mark.django_db
 
@@ -25,7 +25,7 @@ def test_it_warns_only_where_events_wait_for_long(monkeypatch: pytest.MonkeyPatc
     from analytics import health
 
     # The rest of what is looked at asks services that are not here.
-    monkeypatch.setattr("core.doctor.CHECKS", ())
+    monkeypatch.setattr("proofroom.core.diagnostics.doctor.CHECKS", ())
     empty = said()
     AnalyticsEvent.objects.create(event_type="view")
     never = said()

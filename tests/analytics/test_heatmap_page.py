@@ -14,12 +14,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from analytics.models import HeatCell
-from content import edits
 from content.layers import approve, digest_of
 from content.models import Layer, Post, Revision
-from content.services.edit import edit_post
-from content.services.trash import delete_post
-from content.services.vary import create_variation
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from content.posts.trash import delete_post
+from content.variations.services import create_variation
 from tests import make
 from tests.analytics.heat_cells import cell
 from tests.api_client import ApiClient
@@ -308,7 +308,7 @@ def test_a_variation_has_figures_and_a_page_of_its_own() -> None:
     edit_post(
         post_id=variation.pk,
         actor=make.actor("admin"),
-        edit=lambda document: edits.patch_fields(document, {"title": "The other"}),
+        edit=lambda document: document_edits.patch_fields(document, {"title": "The other"}),
     )
     cell(variation, make.module_id(variation, "hero"), x=0.5, y=0.5, count=2)
 

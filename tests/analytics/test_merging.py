@@ -9,7 +9,7 @@ import pytest
 
 from analytics.models import HeatCell, HeatSheet, PostCount, SiteCount
 from analytics.rollups import arm_counts
-from analytics.rollups.merging import OTHER, merge_rare_values
+from analytics.rollups.merge_rare import OTHER, merge_rare_values
 from analytics.rollups.periods import Period
 
 pytestmark = pytest.mark.django_db

@@ -11,7 +11,7 @@ import pytest
 
 from analytics.models import AnalyticsEvent, PostCount, RollUp, SiteCount
 from analytics.rollups import months, reports
-from analytics.rollups.adding import add_all
+from analytics.rollups.aggregate import add_all
 from analytics.rollups.months import close_months, months_to
 from analytics.rollups.periods import Period
 from analytics.tasks import add_up_events

@@ -12,7 +12,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from analytics.models import AnalyticsEvent, HeatCell, PostCount, SiteCount
-from analytics.rollups.adding import add_all
+from analytics.rollups.aggregate import add_all
 from tests.analytics import naive
 
 pytestmark = pytest.mark.django_db

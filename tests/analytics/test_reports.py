@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from analytics.models import AnalyticsEvent, PostCount, SiteCount
 from analytics.rollups import summaries
-from analytics.rollups.adding import add_all
+from analytics.rollups.aggregate import add_all
 from analytics.rollups.periods import Period
 from content.models import Post
-from content.services.trash import delete_post
-from content.services.vary import create_variation
+from content.posts.trash import delete_post
+from content.variations.services import create_variation
 from tests import make
 from tests.analytics.happened import HEATMAP, MARCH, NOON, SUMMARY, click, keep, read
 from tests.api_client import ApiClient
@@ -157,7 +157,7 @@ def test_reports_take_as_many_statements_for_much_as_for_little(
     number: int, django_assert_num_queries: Any
 ) -> None:
     from analytics.rollups import reports
-    from analytics.rollups.shapes import HeatAsked
+    from analytics.rollups.report_types import HeatAsked
 
     first = make.post()
     for at in range(number):

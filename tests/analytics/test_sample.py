@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analytics import sample
-from analytics.experiments.judging import trial
+from analytics.experiments.evaluation import trial
 from analytics.models import AnalyticsEvent
 from analytics.rollups import reports
 from analytics.rollups.periods import read_period

@@ -11,12 +11,12 @@ import pytest
 from django.db import connection
 from django.db.models import F
 
-from analytics.ingest.order import BEING_WRITTEN, last_settled
+from analytics.ingest.commit_order import BEING_WRITTEN, last_settled
 from analytics.models import AnalyticsEvent
 from analytics.services.track import Seen, track
 from content.models import Post
-from content.services.trash import delete_post
-from content.services.vary import create_variation
+from content.posts.trash import delete_post
+from content.variations.services import create_variation
 from tests import make
 from tests.api_client import ApiClient
 

@@ -17,8 +17,8 @@ from django.test.utils import CaptureQueriesContext
 from analytics.admin.charts import chart, step_of, stretches, totals
 from analytics.models import Dimension
 from analytics.rollups.periods import Period
-from analytics.rollups.shapes import Moment, Summary, Totals
-from core.admin.charts import line, rounded, upright
+from analytics.rollups.report_types import Moment, Summary, Totals
+from proofroom.core.admin.charts import line, rounded, upright
 from tests import make
 from tests.analytics.counted import ago, count, today
 

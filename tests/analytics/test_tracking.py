@@ -14,8 +14,8 @@ from django.test import Client
 from django.utils import timezone
 
 from analytics.models import AnalyticsEvent
-from content.services.trash import delete_post
-from core.models import Event
+from content.posts.trash import delete_post
+from proofroom.core.models import Event
 from tests import make
 from tests.api_client import ApiClient
 

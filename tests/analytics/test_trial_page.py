@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 
 from analytics.admin.variations import lines_of
-from analytics.experiments.judging import trial
-from analytics.experiments.words import roughly
-from content.services.running import change_variation
+from analytics.experiments.evaluation import trial
+from analytics.experiments.sentences import roughly
+from content.variations.traffic import change_variation
 from tests import make
 from tests.analytics.begun import begun
 from tests.analytics.counted import ago, arm, count

@@ -12,12 +12,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from analytics.models import GOAL_MAX, PostCount
-from content import edits
 from content.models import Post
-from content.services.edit import edit_post
-from content.services.running import change_variation
-from content.services.trash import delete_post
-from content.store import iso
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from content.posts.post_repository import iso
+from content.posts.trash import delete_post
+from content.variations.traffic import change_variation
 from tests import make
 from tests.analytics.begun import begun, moved
 from tests.analytics.counted import ago, arm
@@ -150,7 +150,7 @@ def test_changed_weights_changed_arms_and_changed_content_are_told() -> None:
     edit_post(
         post_id=b.pk,
         actor=editor,
-        edit=lambda document: edits.patch_fields(document, {"title": "Other words"}),
+        edit=lambda document: document_edits.patch_fields(document, {"title": "Other words"}),
     )
     assert warnings(read(post.pk)) == ["weights-changed", "arms-changed", "content-changed"]
     before = read(post.pk, f"&to={ago(1)}")
@@ -169,7 +169,7 @@ def test_what_is_done_at_the_beginning_and_at_the_end_is_no_change() -> None:
     edit_post(
         post_id=post.pk,
         actor=editor,
-        edit=lambda document: edits.patch_fields(document, {"title": "After it"}),
+        edit=lambda document: document_edits.patch_fields(document, {"title": "After it"}),
     )
 
     found = read(post.pk)

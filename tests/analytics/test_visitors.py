@@ -9,9 +9,9 @@ import pytest
 from django.core.cache import cache
 from django.test import RequestFactory
 
-from analytics.ingest.visitors import counts
+from analytics.ingest.visitor_filter import counts
 from analytics.models import AnalyticsEvent
-from core.programs import is_program
+from proofroom.core.http.bots import is_program
 from tests.api_client import ApiClient
 
 TRACK = "/api/public/analytics/track"
@@ -114,7 +114,7 @@ def report(number: int, **extra: Any) -> Any:
 @pytest.fixture
 def rates(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Sets rates, at a moment that no window ends in."""
-    monkeypatch.setattr("core.api.throttles.time.time", lambda: NOW)
+    monkeypatch.setattr("proofroom.core.api.throttles.time.time", lambda: NOW)
 
     def set_(**given: str) -> None:
         settings.THROTTLE_RATES = {**settings.THROTTLE_RATES, **given}

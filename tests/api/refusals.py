@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from content.models import Draft, Post, Revision
-from core.models import Event
+from proofroom.core.models import Event
 from tests import make
 from tests.api_client import ApiClient
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.answer_cache import AnswerCache
+from proofroom.core.caching.answer_cache import AnswerCache
 
 
 def test_addresses_count_as_well_as_bodies() -> None:

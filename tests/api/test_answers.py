@@ -11,10 +11,15 @@ import orjson
 import pytest
 from pydantic import Field, ValidationError
 
-from core.api.answer import Answer, TextOrNull, list_of, one_of
-from core.api.body import Body, check
-from core.api.renderers import dumps
-from core.errors import RuleViolation
+from proofroom.core.api.answer import (
+    Answer,
+    TextOrNull,
+    list_of,
+    one_of,
+)
+from proofroom.core.api.body import Body, check
+from proofroom.core.api.renderers import dumps
+from proofroom.core.errors import RuleViolation
 
 
 class KettleAnswer(Answer):

@@ -14,7 +14,7 @@ from django.utils.http import http_date, parse_http_date
 
 from content.api.delivery import LISTED, WHOLE
 from content.models import Layer, Post
-from core.models import ContentVersion
+from proofroom.core.models import ContentVersion
 from tests import make
 from tests.api_client import ApiClient
 
@@ -245,7 +245,7 @@ def test_only_what_an_address_answers_everybody_is_kept_by_caches(
         answer = client.get(path)
         assert (answer.status_code, answer["Cache-Control"]) == (status, "public, max-age=60")
     refused = client.send("POST", LIST, {})
-    monkeypatch.setattr("content.api.delivery.reading.post_list", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("content.api.delivery.post_reads.post_list", lambda *_, **__: 1 / 0)
     broken = client.get(f"{LIST}?type=blog")
 
     assert (refused.status_code, refused["Cache-Control"]) == (405, "no-store")

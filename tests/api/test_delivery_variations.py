@@ -9,9 +9,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from content.models import Post
-from content.services.running import change_variation
-from content.services.vary import create_variation
-from core.answer_cache import answers
+from content.variations.services import create_variation
+from content.variations.traffic import change_variation
+from proofroom.core.caching.answer_cache import answers
 from tests import make
 from tests.api_client import ApiClient
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.api.throttles import client_address, counted_as, is_allowed_freely
+from proofroom.core.api.throttles import client_address, counted_as, is_allowed_freely
 from tests import make
 from tests.accounts.bearer import program, token_of
 from tests.api.refusals import error
@@ -20,7 +20,7 @@ HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 @pytest.fixture(autouse=True)
 def one_window(monkeypatch: pytest.MonkeyPatch) -> None:
     """All calls of a test fall into one window, whenever the test runs."""
-    monkeypatch.setattr("core.api.throttles.time.time", lambda: NOW)
+    monkeypatch.setattr("proofroom.core.api.throttles.time.time", lambda: NOW)
 
 
 def rates(settings: Any, **given: str) -> None:

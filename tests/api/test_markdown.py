@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from content.models import Layer
-from content.richtext.markdown import from_markdown
-from content.services.create import create_post
+from content.posts.create import create_post
+from proofroom.definitions.richtext.markdown import from_markdown
 from tests import make
 from tests.api.refusals import refused
 from tests.api_client import ApiClient

@@ -8,10 +8,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from content import edits
 from content.document import PostDocument
 from content.models import Layer, Post
-from content.services.create import create_post
+from content.posts import document_edits
+from content.posts.create import create_post
 from tests import make
 from tests.api_client import ApiClient
 
@@ -24,7 +24,7 @@ LIST, DETAIL, APPROVE, CHANGES = 6, 8, 31, 8
 def article(number: int, modules: int) -> Post:
     def fill(document: PostDocument) -> PostDocument:
         for place in range(modules):
-            document, _ = edits.add_module(
+            document, _ = document_edits.add_module(
                 document, type="callout", props={"title": f"Callout {place}"}
             )
         return document
@@ -89,7 +89,7 @@ def approval(paths: int) -> int:
 
     def change(document: PostDocument) -> PostDocument:
         for module in document.modules:
-            document = edits.update_module(document, module.id, props={"title": "New"})
+            document = document_edits.update_module(document, module.id, props={"title": "New"})
         return document
 
     make.staged(post, layer=Layer.REVIEW, edit=change)

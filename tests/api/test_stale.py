@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from content.models import Layer, Post
-from core.models import Event
+from proofroom.core.models import Event
 from tests import make
 from tests.api.refusals import refused, stored
 from tests.api_client import ApiClient

@@ -8,22 +8,22 @@ from typing import Any, Final
 from django.apps import apps
 from django.test import Client
 
-from accounts.services.tokens import create_token
 from agents_app.models import AgentBatch, AgentRun
+from content.feedback.services import create_feedback
+from content.menus.services import create_menu
 from content.models import Layer, ModuleInstance, Post, Replacement, UrlPattern
-from content.services.feedback import create_feedback
-from content.services.menus import create_menu
-from content.services.module_groups import create_group
-from content.services.previews import create_preview_link
-from content.services.trash import delete_post
-from core.json import Json
-from core.models import Event
+from content.module_layouts.services import create_group
+from content.posts.trash import delete_post
+from content.previews.services import create_preview_link
 from mcp_bridge.access import tokens as mcp_tokens
+from proofroom.accounts.services.tokens import create_token
+from proofroom.core.json import Json
+from proofroom.core.models import Event
+from proofroom.webhooks.models import Delivery, Webhook
 from tests import make
 from tests.browser import agents_scene
 from tests.browser.scene import coffee
 from tests.contract.test_admin_walk import ADDRESSES
-from webhooks.models import Delivery, Webhook
 
 _NO_PAGES: Final = re.compile(r"(login|logout|jsi18n|autocomplete|r|help/images|analytics/frame)/")
 _OF_ONE: Final = re.compile(r"(\w+)/(\w+)/<(?:object_id)>/")

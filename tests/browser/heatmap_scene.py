@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from random import Random
 
-from content import edits
 from content.document import PostDocument
 from content.models import Post
-from content.services.edit import edit_post
+from content.posts import document_edits
+from content.posts.edit import edit_post
 from tests import make
 from tests.analytics.heat_cells import cell
 from tests.browser.scene import BEFORE
@@ -18,7 +18,7 @@ def clicked() -> Post:
 
     def add(document: PostDocument) -> PostDocument:
         props = {"title": "No scale?", "ctaLabel": "Brew by the spoon", "ctaUrl": "#main"}
-        return edits.add_module(document, type="callout", props=props, index=1)[0]
+        return document_edits.add_module(document, type="callout", props=props, index=1)[0]
 
     edit_post(post_id=post.pk, actor=make.actor("admin"), edit=add)
     post.refresh_from_db()

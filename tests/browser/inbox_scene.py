@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from content import edits
 from content.models import Layer, Post
-from content.services.translate import create_translation, propose_translation
+from content.posts import document_edits
+from content.translations.translate import create_translation, propose_translation
 from tests import make
 
 _TITLES = (
@@ -36,7 +36,7 @@ def full(titles: tuple[str, ...] = _TITLES) -> list[Post]:
     make.staged(third, {"title": "Cold brew in ten hours"}, layer=Layer.REVIEW)
     make.staged(
         fourth,
-        edit=lambda document: edits.add_module(
+        edit=lambda document: document_edits.add_module(
             document, type="prose", content_markdown="Burrs cut evenly; blades do not."
         )[0],
         by=writer,

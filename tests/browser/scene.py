@@ -7,8 +7,8 @@ from typing import Any
 from django.utils import timezone
 
 from agents_app.models import AgentRun
-from content import edits
 from content.models import Layer, Post
+from content.posts import document_edits
 from tests import make
 
 BEFORE = (
@@ -48,7 +48,7 @@ def coffee(layer: Layer = Layer.AI_REVIEW) -> Post:
     )
 
     def edit(document: Any) -> Any:
-        document = edits.patch_fields(
+        document = document_edits.patch_fields(
             document,
             {
                 "title": "How to brew filter coffee: a simple guide",
@@ -57,13 +57,13 @@ def coffee(layer: Layer = Layer.AI_REVIEW) -> Post:
                 "taxonomyTermIds": [str(topic.pk), str(other.pk)],
             },
         )
-        document = edits.update_module(
+        document = document_edits.update_module(
             document,
             hero,
             props={"subtitle": "Ten quiet minutes, one good cup.", "theme": "dark"},
         )
-        document = edits.update_module(document, prose, content_markdown=AFTER)
-        document = edits.update_module(
+        document = document_edits.update_module(document, prose, content_markdown=AFTER)
+        document = document_edits.update_module(
             document,
             faq,
             props={
@@ -84,7 +84,7 @@ def coffee(layer: Layer = Layer.AI_REVIEW) -> Post:
                 ],
             },
         )
-        document, _ = edits.add_module(
+        document, _ = document_edits.add_module(
             document,
             type="callout",
             props={"title": "No scale?", "tone": "warning"},

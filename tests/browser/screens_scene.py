@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from agents_app.models import AgentRun
-from content import edits
+from content.feedback.services import create_feedback
+from content.menus.services import create_menu
 from content.models import Layer, ModuleInstance, Post, Replacement, Term, UrlPattern
-from content.services.feedback import create_feedback
-from content.services.menus import create_menu
-from content.services.module_groups import create_group
-from content.services.previews import create_preview_link
-from content.services.trash import delete_post
-from core.models import Event
+from content.module_layouts.services import create_group
+from content.posts import document_edits
+from content.posts.trash import delete_post
+from content.previews.services import create_preview_link
 from forms.models import FormDefinition
 from media.models import Asset
+from proofroom.core.models import Event
+from proofroom.webhooks.models import Delivery, Webhook
 from tests import make
 from tests.browser import agents_scene, inbox_scene, media_scene
 from tests.browser.scene import coffee
-from webhooks.models import Delivery, Webhook
 
 Screens = dict[str, str]
 """The name of each screen, and its address."""
@@ -90,8 +90,8 @@ def _menu_and_terms(post: Post) -> None:
 
 
 def _people_and_tokens() -> None:
-    from accounts.services.tokens import create_token
     from mcp_bridge.access import tokens as mcp_tokens
+    from proofroom.accounts.services.tokens import create_token
 
     admin = make.actor("admin")
     for role in ("editor", "translator"):
@@ -237,14 +237,16 @@ def crowded() -> Screens:
 
 
 def _hundred_modules(post: Post) -> None:
-    from content.services.edit import edit_post
+    from content.posts.edit import edit_post
 
     def fill(document: Any) -> Any:
         for number in range(97):
             kind = ("prose", "callout", "separator")[number % 3]
             props = {"title": f"No. {number}"} if kind == "callout" else None
             text = f"Part {number}: grind, pour, wait." if kind == "prose" else None
-            document, _ = edits.add_module(document, type=kind, props=props, content_markdown=text)
+            document, _ = document_edits.add_module(
+                document, type=kind, props=props, content_markdown=text
+            )
         return document
 
     edit_post(post_id=post.pk, actor=make.actor("admin"), edit=fill)

@@ -16,10 +16,10 @@ from PIL import Image
 
 from agents_app.models import AgentRun
 from content.models import Post
+from proofroom.webhooks.models import Delivery
 from tests import make
 from tests.browser import screens_scene
 from tests.browser.scene import coffee
-from webhooks.models import Delivery
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FOLDER = Path("docs/images/screens")

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from content.menus.services import create_menu
 from content.models import Term
-from content.services.menus import create_menu
-from content.services.module_groups import create_group
-from content.services.previews import create_preview_link
-from content.services.trash import delete_post
+from content.module_layouts.services import create_group
+from content.posts.trash import delete_post
+from content.previews.services import create_preview_link
 from tests import make
 from tests.browser.take_pictures import IMAGES, keep
 

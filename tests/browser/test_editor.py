@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from content import edits
 from content.models import Post
-from content.services.edit import edit_post
+from content.posts import document_edits
+from content.posts.edit import edit_post
 from tests import make
 from tests.browser.test_looks import serious_in_any_light
 
@@ -179,7 +179,7 @@ def test_a_long_post_works_without_scripts_and_on_a_phone(open_page: Any) -> Non
 
     def add(document: Any) -> Any:
         for number in range(9):
-            document, _ = edits.add_module(
+            document, _ = document_edits.add_module(
                 document, type="callout", props={"title": f"No. {number}"}
             )
         return document

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from content import edits
 from content.layers import approve, digest_of, submit
 from content.models import Post
-from content.services.edit import edit_post
+from content.posts import document_edits
+from content.posts.edit import edit_post
 from tests import make
 from tests.browser.test_looks import serious_in_any_light
 from tests.browser.test_rich_text import editor_of, save
@@ -21,7 +21,7 @@ def with_list() -> Post:
     """A page with a hero and a list of chosen posts."""
 
     def fill(document: Any) -> Any:
-        document, _ = edits.add_module(document, type="blog-list", index=1)
+        document, _ = document_edits.add_module(document, type="blog-list", index=1)
         return document
 
     post = make.post("Kettle", slug="kettle")

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from analytics.models import AnalyticsEvent
-from content import edits
 from content.document import PostDocument
 from content.layers import approve, digest_of
 from content.models import Layer, Post, Revision
-from content.services.edit import edit_post
+from content.posts import document_edits
+from content.posts.edit import edit_post
 from tests import make
 from tests.analytics.heat_cells import cell
 from tests.browser.conftest import OpenPage
@@ -42,7 +42,7 @@ def with_button() -> Post:
 
     def add(document: PostDocument) -> PostDocument:
         props = {"title": "More", "ctaLabel": "Read on", "ctaUrl": "#main"}
-        return edits.add_module(document, type="callout", props=props)[0]
+        return document_edits.add_module(document, type="callout", props=props)[0]
 
     edit_post(post_id=post.pk, actor=make.actor("admin"), edit=add)
     return Post.objects.get(pk=post.pk)
@@ -50,7 +50,9 @@ def with_button() -> Post:
 
 def longer(document: PostDocument) -> PostDocument:
     prose = next(module.id for module in document.modules if module.type == "prose")
-    return edits.update_module(document, prose, content_markdown="Pour the water.\n\n" * 40)
+    return document_edits.update_module(
+        document, prose, content_markdown="Pour the water.\n\n" * 40
+    )
 
 
 def approved(post: Post, edit: Any) -> Revision:

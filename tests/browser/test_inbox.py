@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from content.admin.inbox import decided, like
 from content.models import Post, QueuedChange
+from proofroom.editorial.inbox import decisions, similar_changes
 from tests import make
 from tests.browser import inbox_scene
 from tests.browser.test_looks import serious_in_any_light
@@ -57,7 +57,7 @@ def test_the_inbox_is_worked_through_by_keyboard_and_like_changes_after_a_sample
     assert "4 changes went on to Review." in page.inner_text(".messagelist")
     assert QueuedChange.objects.filter(path="post.metaDescription", layer="review").count() == 4
 
-    for module in (like, decided):
+    for module in (similar_changes, decisions):
         monkeypatch.setattr(module, "MOST", 3)
     page.goto("/admin/inbox/all/?layer=review")
     page.check("[name=rest]")

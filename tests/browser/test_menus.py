@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from content.menus.services import create_menu
 from content.models import Menu
-from content.services.menus import create_menu
 from tests import make
 from tests.browser.test_looks import serious_in_any_light
 

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 
 from cms_project.policy import content_security_policy
-from content import edits
-from content.definitions import modules
-from content.demo.reading import read_posts, read_site
-from content.demo.seeding import ensure_image, ensure_post
 from content.document import PostDocument
 from content.models import Post
-from content.richtext.markdown import from_markdown
-from content.services.edit import edit_post
-from core.actor import Actor
+from content.posts import document_edits
+from content.posts.edit import edit_post
 from media.models import Asset
 from media.tasks import make_variants
+from proofroom.core.actor import Actor
+from proofroom.definitions import modules
+from proofroom.definitions.richtext.markdown import from_markdown
+from proofroom.starter.demo.reading import read_posts, read_site
+from proofroom.starter.demo.seeding import ensure_image, ensure_post
 from tests import make
 from tests.browser.test_looks import serious_in_any_light
 
@@ -50,7 +50,7 @@ def page_with(*placed: tuple[str, Any]) -> Post:
 
     def add(document: PostDocument) -> PostDocument:
         for type_name, props in placed:
-            document, _ = edits.add_module(document, type=type_name, props=props)
+            document, _ = document_edits.add_module(document, type=type_name, props=props)
         return document
 
     edit_post(post_id=post.pk, actor=make.actor(), edit=add)

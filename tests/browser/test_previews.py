@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from analytics.models import AnalyticsEvent
-from content import edits
 from content.models import Feedback, Layer, Post
+from content.posts import document_edits
 from tests import make
 from tests.browser.conftest import OpenPage
 from tests.browser.test_looks import serious
@@ -40,11 +40,11 @@ def rearranged() -> Post:
     prose = make.module_id(post, "prose")
 
     def edit(document: Any) -> Any:
-        document = edits.remove_module(document, gone)
-        document = edits.update_module(document, prose, content_markdown="Other words.")
+        document = document_edits.remove_module(document, gone)
+        document = document_edits.update_module(document, prose, content_markdown="Other words.")
         rest = [id_ for id_ in document.order if id_ != moves]
-        document = edits.reorder(document, [rest[0], moves, *rest[1:]])
-        return edits.add_module(document, type="callout", props={"title": "New"})[0]
+        document = document_edits.reorder(document, [rest[0], moves, *rest[1:]])
+        return document_edits.add_module(document, type="callout", props={"title": "New"})[0]
 
     make.staged(post, layer=Layer.REVIEW, edit=edit)
     return post

@@ -12,7 +12,7 @@ from tests.browser.conftest import OpenPage
 @pytest.fixture(autouse=True, scope="module")
 def made_once() -> None:
     """The first call of a process makes the document, which is no matter of looks."""
-    from core.api.reference import page
+    from proofroom.core.api.reference_page import page
 
     page()
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from content.models import Layer
-from core.models import Event
+from proofroom.core.models import Event
 from tests import make
 from tests.browser.scene import coffee
 from tests.browser.test_looks import serious_in_any_light

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from content.models import Post
-from content.richtext.markdown import from_markdown
-from content.richtext.schema import validate
+from proofroom.definitions.richtext.markdown import from_markdown
+from proofroom.definitions.richtext.schema import validate
 from tests import make
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

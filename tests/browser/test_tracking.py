@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from content import edits
 from content.document import PostDocument
 from content.models import Post
-from content.services.edit import edit_post
-from core.json import Json, JsonObject
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from proofroom.core.json import Json, JsonObject
 from tests import make
 from tests.browser.conftest import OpenPage
 from tests.browser.visits import Calls
@@ -35,8 +35,8 @@ def with_marks() -> Post:
 
     def edit(document: PostDocument) -> PostDocument:
         link: JsonObject = {"ctaLabel": "Order", "ctaUrl": "#order"}
-        document = edits.update_module(document, hero, props=link)
-        return edits.add_module(document, type="tabbed-features", props={"items": tabs})[0]
+        document = document_edits.update_module(document, hero, props=link)
+        return document_edits.add_module(document, type="tabbed-features", props={"items": tabs})[0]
 
     return edit_post(post_id=post.pk, actor=make.actor(), edit=edit)
 

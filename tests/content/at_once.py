@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from django.db import connection, connections, transaction
 
-from core.errors import CmsError
+from proofroom.core.errors import CmsError
 
 
 def at_once(*works: Callable[[], object]) -> list[object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from content.document import ModuleDocument, PostDocument
-from core.json import Json
+from proofroom.core.json import Json
 
 IDS = ["a", "b", "c", "d", "e", "f"]
 values: st.SearchStrategy[Json] = st.sampled_from(

@@ -11,18 +11,18 @@ from django.template.loader import render_to_string
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from content import edits
 from content.changes import ABSENT, same
-from content.definitions import modules, props_of
-from content.definitions.shape import Prop
-from content.reference_queries import references_of
+from content.posts import document_edits
+from content.posts.reference_titles import references_of
 from content.review.cards import cards_of_layer, lines_of, stretches
 from content.review.comparison import Compared, Shape, compare, compared
+from content.review.difference_text import piece_of
 from content.review.inline import nodes_of, text_of_units, units_of, units_of_text
 from content.review.references import References
 from content.review.risk import assess
-from content.review.shown import piece_of
-from content.richtext.markdown import from_markdown
+from proofroom.definitions import modules, props_of
+from proofroom.definitions.props_schema import Prop
+from proofroom.definitions.richtext.markdown import from_markdown
 from tests import make
 from tests.content.mutations import IDS, pairs
 from tests.content.test_richtext_roundtrip import DOCUMENT
@@ -559,9 +559,9 @@ def test_a_shared_module_shows_what_it_brings_and_what_it_takes() -> None:
     post = make.post()
     make.staged(
         post,
-        edit=lambda d: edits.add_module(d, type="callout", shared=("newsletter", str(shared.pk)))[
-            0
-        ],
+        edit=lambda d: document_edits.add_module(
+            d, type="callout", shared=("newsletter", str(shared.pk))
+        )[0],
     )
     view = make.layers(post).ai_review
     references = references_of(view.changes, view.document, view.below)

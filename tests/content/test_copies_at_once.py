@@ -10,18 +10,18 @@ from uuid import UUID
 import pytest
 from django.utils import timezone
 
-from content import edits
 from content.models import Post, PreviewLink
-from content.services.edit import edit_post
-from content.services.previews import create_preview_link, open_preview
-from content.services.publish import set_status
-from content.services.running import change_variation
-from content.services.translate import create_translation, propose_translation
-from content.services.translate_many import propose_translations
-from content.services.trash import delete_post, purge_trash, restore_post
-from content.services.vary import create_variation, promote_variation
-from core.actor import Actor
-from core.errors import RuleViolation
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from content.posts.publish import set_status
+from content.posts.trash import delete_post, purge_trash, restore_post
+from content.previews.services import create_preview_link, open_preview
+from content.translations.translate import create_translation, propose_translation
+from content.translations.translate_many import propose_translations
+from content.variations.services import create_variation, promote_variation
+from content.variations.traffic import change_variation
+from proofroom.core.actor import Actor
+from proofroom.core.errors import RuleViolation
 from tests import make
 from tests.content.at_once import at_once
 
@@ -128,14 +128,14 @@ def test_an_edit_and_a_promotion_follow_each_other() -> None:
     edit_post(
         post_id=made.pk,
         actor=actor,
-        edit=lambda document: edits.patch_fields(document, {"title": "Won"}),
+        edit=lambda document: document_edits.patch_fields(document, {"title": "Won"}),
     )
 
     def edit() -> Post:
         return edit_post(
             post_id=post.pk,
             actor=actor,
-            edit=lambda document: edits.patch_fields(document, {"slug": "moved"}),
+            edit=lambda document: document_edits.patch_fields(document, {"slug": "moved"}),
         )
 
     def promote() -> Post:

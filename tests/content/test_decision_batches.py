@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 from django.db.models import F
 
-from accounts.models import User
+from content.inbox import batch_execution
+from content.inbox.decision_batches import (
+    begin_batch,
+    cancel_batch,
+    counts_of,
+    find_batch,
+)
+from content.inbox.decisions import Marked, Word
 from content.models import (
     BatchState,
     DecisionBatch,
@@ -19,12 +26,15 @@ from content.models import (
     Post,
     QueuedChange,
 )
-from content.services import decision_work
-from content.services.decision_batches import begin_batch, cancel_batch, counts_of, find_batch
-from content.services.inbox import Marked, Word
-from core.actor import Actor
-from core.errors import Conflict, NotAllowed, NotFound, RuleViolation
-from core.models import Event
+from proofroom.accounts.models import User
+from proofroom.core.actor import Actor
+from proofroom.core.errors import (
+    Conflict,
+    NotAllowed,
+    NotFound,
+    RuleViolation,
+)
+from proofroom.core.models import Event
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -61,15 +71,15 @@ def test_what_moved_is_left_and_a_worker_that_died_is_followed_by_another(
     batch = begin_batch(marks=proposed, actor=editor(), note="As agreed")
     make.staged(posts[1], {"metaDescription": "Moved meanwhile"}, by=make.agent_actor())
     Post.objects.filter(pk=posts[3].pk).delete()
-    monkeypatch.setattr(decision_work, "_decision", dying_at(posts[4]))
+    monkeypatch.setattr(batch_execution, "_decision", dying_at(posts[4]))
 
     for _ in range(6):  # each time it comes to that post, the worker dies
         with pytest.raises(KeyboardInterrupt):
-            decision_work.carry_out(batch.pk)
+            batch_execution.carry_out(batch.pk)
     monkeypatch.undo()
     assert counts_of([batch.pk])[batch.pk][Outcome.WAITING] > 0
-    decision_work.carry_out(batch.pk)
-    decision_work.carry_out(batch.pk)
+    batch_execution.carry_out(batch.pk)
+    batch_execution.carry_out(batch.pk)
 
     assert outcomes(batch) == ["gone", "taken", "moved", "held", "taken", "taken"]
     batch.refresh_from_db()
@@ -93,15 +103,15 @@ def test_a_post_that_is_purged_while_its_changes_are_read_holds_nothing_up(
 ) -> None:
     posts = described(2)
     batch = begin_batch(marks=marks(), actor=editor())
-    whole = decision_work._decide
+    whole = batch_execution._decide
 
     def purged(of: DecisionBatch, items: Sequence[DecisionItem]) -> None:
         if Post.objects.count() == len(posts):
             Post.objects.filter(pk=str(items[0].post_id)).delete()
         whole(of, items)
 
-    monkeypatch.setattr(decision_work, "_decide", purged)
-    decision_work.carry_out(batch.pk)
+    monkeypatch.setattr(batch_execution, "_decide", purged)
+    batch_execution.carry_out(batch.pk)
 
     assert outcomes(batch) == ["gone", "taken"]
 
@@ -111,7 +121,7 @@ def layer_of(mark: Marked) -> str:
 
 
 def dying_at(post: Post) -> Any:
-    whole = decision_work._decision
+    whole = batch_execution._decision
 
     def decide(of: Post, *args: Any) -> Any:
         done = whole(of, *args)
@@ -125,10 +135,10 @@ def dying_at(post: Post) -> Any:
 def test_who_lost_their_rights_decides_on_nothing_more() -> None:
     posts = described(3)
     batch = begin_batch(marks=marks("reject"), actor=editor(), note="No")
-    decision_work._decide_next(batch.pk)
+    batch_execution._decide_next(batch.pk)
     User.objects.filter(username="editor").update(role="translator")
 
-    decision_work.carry_out(batch.pk)
+    batch_execution.carry_out(batch.pk)
 
     batch.refresh_from_db()
     assert batch.state == BatchState.STOPPED
@@ -140,7 +150,7 @@ def test_who_lost_their_rights_decides_on_nothing_more() -> None:
 def test_cancelled_decisions_keep_what_is_done_and_are_for_their_person_and_admins() -> None:
     described(3)
     batch = begin_batch(marks=marks("reject"), actor=editor())
-    decision_work._decide_next(batch.pk)
+    batch_execution._decide_next(batch.pk)
     other = Actor(user=make.user("editor", "other"), via="admin")
 
     for call in (find_batch, cancel_batch):
@@ -150,12 +160,12 @@ def test_cancelled_decisions_keep_what_is_done_and_are_for_their_person_and_admi
     cancel_batch(batch_id=batch.pk, actor=editor())
     with pytest.raises(Conflict):
         cancel_batch(batch_id=batch.pk, actor=editor())
-    decision_work.carry_out(batch.pk)
+    batch_execution.carry_out(batch.pk)
 
     assert sorted(outcomes(batch)) == ["rejected", "waiting", "waiting"]
-    assert decision_work.forget_old_batches(days=1) == 0
+    assert batch_execution.forget_old_batches(days=1) == 0
     DecisionBatch.objects.update(ended_at=F("created_at") - timedelta(days=2))
-    decision_work.forget_old_batches(days=1)
+    batch_execution.forget_old_batches(days=1)
     assert not DecisionBatch.objects.exists()
 
 
@@ -183,10 +193,10 @@ def test_what_may_not_be_begun_stores_nothing() -> None:
 def test_a_lost_message_is_made_good_by_the_sweep(run_on_commit: Any) -> None:
     described(2)
     batch = begin_batch(marks=marks(), actor=editor())
-    assert decision_work.wake_waiting() == 0
+    assert batch_execution.wake_waiting() == 0
     DecisionBatch.objects.update(touched_at=F("created_at") - timedelta(minutes=2))
 
     with run_on_commit():
-        assert decision_work.wake_waiting() == 1
+        assert batch_execution.wake_waiting() == 1
 
     assert outcomes(batch) == ["taken", "taken"]

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from content.definitions import (
+from proofroom.core.errors import RuleViolation
+from proofroom.core.json import JsonObject
+from proofroom.definitions import (
     coerce_markdown,
     find_module,
     find_module_group,
@@ -21,8 +23,6 @@ from content.definitions import (
     validate_props,
     why_excluded,
 )
-from core.errors import RuleViolation
-from core.json import JsonObject
 
 UUID_ = "6f9619ff-8b86-d011-b42d-00cf4fc964ff"
 

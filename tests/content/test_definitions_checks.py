@@ -7,11 +7,11 @@ from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
 
 from content.checks import check_definitions
-from content.definitions import modules
+from proofroom.definitions import modules
 from tests.content.customer_app import customer_app
 
 MODULE = """
-    from content.definitions import AIGuidance, Module, ModuleProps, Text, Link
+    from proofroom.definitions import AIGuidance, Module, ModuleProps, Text, Link
 
     class Tide(Module):
         name = "tide"
@@ -25,7 +25,7 @@ MODULE = """
             title: str = {title}
 """
 GROUP = """
-    from content.definitions import GroupModule, ModuleGroupDefinition
+    from proofroom.definitions import GroupModule, ModuleGroupDefinition
 
     class Harbour(ModuleGroupDefinition):
         name = "harbour"
@@ -34,7 +34,7 @@ GROUP = """
         modules = (GroupModule("{module}", scope="{scope}", props={props}),)
 """
 TYPE = """
-    from content.definitions import PostType, TaxonomyUse
+    from proofroom.definitions import PostType, TaxonomyUse
 
     class Ship(PostType):
         name = "ship"
@@ -136,6 +136,8 @@ def test_two_definitions_of_one_name_are_refused_with_both_places(tmp_path, monk
 
     with (
         customer_app(tmp_path, monkeypatch, "harbour_app", {"modules/tide.py": text}),
-        pytest.raises(ImproperlyConfigured, match=r"content\.modules\.hero.*harbour_app\.modules"),
+        pytest.raises(
+            ImproperlyConfigured, match=r"proofroom\.starter\.modules\.hero.*harbour_app\.modules"
+        ),
     ):
         modules.all()

@@ -6,7 +6,9 @@ from typing import Literal
 
 import pytest
 
-from content.definitions import (
+from proofroom.core.errors import RuleViolation
+from proofroom.core.json import Json
+from proofroom.definitions import (
     Boolean,
     Date,
     FormReference,
@@ -26,10 +28,8 @@ from content.definitions import (
     Text,
     Textarea,
     Url,
-    checking,
+    validation,
 )
-from core.errors import RuleViolation
-from core.json import Json
 
 UUID_ = "6f9619ff-8b86-d011-b42d-00cf4fc964ff"
 
@@ -62,12 +62,12 @@ class Every(ModuleProps):
 
 def refused(name: str, value: object) -> dict[str, list[str]]:
     with pytest.raises(RuleViolation) as caught:
-        checking.check(Every, {name: value}, prefix="props", what="It")  # type: ignore[dict-item]  # wrong on purpose
+        validation.check(Every, {name: value}, prefix="props", what="It")  # type: ignore[dict-item]  # wrong on purpose
     return caught.value.details
 
 
 def accepted(name: str, value: Json) -> Json:
-    return checking.check(Every, {name: value}, prefix="props", what="It")[name]
+    return validation.check(Every, {name: value}, prefix="props", what="It")[name]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 from jsonschema import Draft202012Validator
 
-from content.definitions import (
+from proofroom.definitions import (
     Module,
     find_module_group,
     find_post_type,
@@ -18,7 +18,7 @@ from content.definitions import (
     post_types,
     taxonomies,
 )
-from content.definitions.shape import json_schema
+from proofroom.definitions.props_schema import json_schema
 from tests.content.test_definitions_fields import Every
 
 FIELD_TYPES = {

@@ -9,8 +9,8 @@ import pytest
 from content.layers import revert_run, submit
 from content.layers.reject import reject
 from content.models import Layer, Post, QueuedChange
-from content.services.edit import edit_post
-from core.actor import Actor
+from content.posts.edit import edit_post
+from proofroom.core.actor import Actor
 from tests import make
 
 pytestmark = pytest.mark.django_db

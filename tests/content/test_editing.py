@@ -11,11 +11,11 @@ from asgiref.sync import sync_to_async
 from django.test import Client
 from django.utils import timezone
 
-from content.editing import editing_of
 from content.models import EditingMark, Post
-from content.services.editing import MOST_PAGES, leave_editing, mark_editing
-from content.services.trash import delete_post
-from core.errors import NotAllowed, NotFound, RuleViolation
+from content.posts.open_editors import editing_of
+from content.posts.presence import MOST_PAGES, leave_editing, mark_editing
+from content.posts.trash import delete_post
+from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from tests import make
 from tests.admin.pages import url
 from tests.core.sockets import in_a_loop, opened

@@ -7,9 +7,9 @@ from html.parser import HTMLParser
 import pytest
 
 from cms_project.policy import content_security_policy
-from content.modules.embed import frame_address
-from content.site.rendering import render_modules
-from core.csp import build_policy
+from proofroom.core.http.csp import build_policy
+from proofroom.starter.modules.embed import frame_address
+from proofroom.website.rendering import render_modules
 from tests.content.test_definitions import UUID_
 from tests.content.test_rendering import ATTACK, PICTURE, Page, module
 

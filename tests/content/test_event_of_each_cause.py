@@ -10,22 +10,22 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from content import edits
+from content.find_replace.services import find_and_replace
+from content.inbox.rejections import take_back_rejections
 from content.layers import approve, digest_of, reject, submit
 from content.layers.revert import revert_to_revision
 from content.models import Layer, Post
-from content.services.create import propose_post
-from content.services.edit import edit_post
-from content.services.find_replace import find_and_replace
-from content.services.import_post import import_post
-from content.services.publish import publish_due_posts, set_status
-from content.services.rejections import take_back_rejections
-from content.services.translate import create_translation, propose_translation
-from content.services.trash import delete_post, purge_trash, restore_post
-from content.services.vary import create_variation, promote_variation
-from core.actor import Actor
-from core.events.kinds import find_kind
-from core.models import Event
+from content.posts import document_edits
+from content.posts.create import propose_post
+from content.posts.edit import edit_post
+from content.posts.import_post import import_post
+from content.posts.publish import publish_due_posts, set_status
+from content.posts.trash import delete_post, purge_trash, restore_post
+from content.translations.translate import create_translation, propose_translation
+from content.variations.services import create_variation, promote_variation
+from proofroom.core.actor import Actor
+from proofroom.core.models import Event
+from proofroom.core.outbox.event_kinds import find_kind
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +41,7 @@ def edit(post: Post, **fields: Any) -> Work:
     return lambda: edit_post(
         post_id=post.pk,
         actor=person(),
-        edit=lambda document: edits.patch_fields(document, fields),
+        edit=lambda document: document_edits.patch_fields(document, fields),
     )
 
 
@@ -70,7 +70,7 @@ def edit_and_publish() -> Work:
         post_id=post.pk,
         actor=person(),
         status="published",
-        edit=lambda document: edits.patch_fields(document, {"title": "Both"}),
+        edit=lambda document: document_edits.patch_fields(document, {"title": "Both"}),
     )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from django.db import transaction
 
-from content import edits
 from content.models import Post
-from content.services.edit import edit_post
-from core import events
-from core.models import Event
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from proofroom.core import outbox
+from proofroom.core.models import Event
 from tests import make
 from tests.conftest import RunOnCommit
 
@@ -20,13 +20,13 @@ def rename(post: Post, title: str = "New") -> None:
     edit_post(
         post_id=post.pk,
         actor=make.actor(),
-        edit=lambda document: edits.patch_fields(document, {"title": title}),
+        edit=lambda document: document_edits.patch_fields(document, {"title": title}),
     )
 
 
 def test_an_event_goes_with_the_change_that_was_rolled_back(run_on_commit: RunOnCommit) -> None:
     post = make.post()
-    before, version = Event.objects.count(), events.content_version()
+    before, version = Event.objects.count(), outbox.content_version()
 
     @transaction.atomic
     def rename_and_fail() -> None:
@@ -38,15 +38,15 @@ def test_an_event_goes_with_the_change_that_was_rolled_back(run_on_commit: RunOn
 
     assert callbacks == []
     assert Post.objects.get().title != "New"
-    assert (Event.objects.count(), events.content_version()) == (before, version)
+    assert (Event.objects.count(), outbox.content_version()) == (before, version)
 
 
 def test_staging_moves_no_content_version_and_live_writes_do() -> None:
     post = make.post()
-    version = events.content_version()
+    version = outbox.content_version()
 
     make.staged(post, {"title": "Waits"})
-    assert events.content_version() == version
+    assert outbox.content_version() == version
     rename(post)
 
-    assert events.content_version() > version
+    assert outbox.content_version() > version

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from content.review.comparison import Shape, compare
+from content.review.difference_text import note_of
+from content.review.fact_patterns import spot
 from content.review.proper_names import names
 from content.review.references import References
-from content.review.shown import note_of
-from content.review.spotting import spot
 
 _DATA = Path(__file__).parents[2].parent / "shared/data/markdown"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from content import edits
 from content.models import (
     Draft,
     Layer,
@@ -13,10 +12,11 @@ from content.models import (
     Provenance,
     Replacement,
 )
-from content.services.edit import edit_post
-from content.services.trash import delete_post
-from core.events import content_version
-from core.models import Event
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from content.posts.trash import delete_post
+from proofroom.core.models import Event
+from proofroom.core.outbox import content_version
 from tests import make
 from tests.api.refusals import refused, stored
 from tests.api_client import ApiClient
@@ -99,7 +99,9 @@ def test_threat_25_every_character_stands_for_itself(
     edit_post(
         post_id=post.pk,
         actor=make.actor("admin"),
-        edit=lambda document: edits.update_module(document, by_hand, props={"subtitle": text}),
+        edit=lambda document: document_edits.update_module(
+            document, by_hand, props={"subtitle": text}
+        ),
     )
 
     answer = send(find, new)

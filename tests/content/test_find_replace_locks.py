@@ -8,12 +8,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from content.find_replace.posts import PostSource
+from content.find_replace.text_edits import Substitution
 from content.models import (
     Post,
 )
-from content.replacing.edits import Substitution
-from content.replacing.posts import PostSource
-from content.services.vary import create_variation
+from content.variations.services import create_variation
 from tests import make
 from tests.content.replacing import keys_of, send
 

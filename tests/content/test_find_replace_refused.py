@@ -112,8 +112,8 @@ def test_a_text_does_not_grow_without_bound() -> None:
 
 
 def test_agents_and_programs_without_the_right_cannot() -> None:
-    from content.services.find_replace import find_and_replace
-    from core.errors import NotAllowed
+    from content.find_replace.services import find_and_replace
+    from proofroom.core.errors import NotAllowed
 
     make.post("Coffee")
     before = stored()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from content import edits
 from content.models import (
     ReplacedPlace,
     Revision,
 )
-from content.services.edit import edit_post
+from content.posts import document_edits
+from content.posts.edit import edit_post
 from tests import make
 from tests.api_client import ApiClient
 from tests.content.replacing import URL, send, words_of
@@ -35,7 +35,7 @@ def test_undo_keeps_what_people_wrote_since() -> None:
     edit_post(
         post_id=post.pk,
         actor=make.actor("editor"),
-        edit=lambda document: edits.patch_fields(document, {"excerpt": "Mine"}),
+        edit=lambda document: document_edits.patch_fields(document, {"excerpt": "Mine"}),
     )
 
     undone = ApiClient("admin").write("POST", f"{URL}/{done['id']}/undo")

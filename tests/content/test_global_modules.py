@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from content import edits
 from content.document import PostDocument
+from content.global_modules.services import create_global, edit_global
 from content.models import Layer, ModuleInstance, ModuleRevision, Post
-from content.services.globals import create_global, edit_global
-from content.services.trash import delete_post
-from core.errors import CmsError, NotAllowed
-from core.models import Event
+from content.posts import document_edits
+from content.posts.trash import delete_post
+from proofroom.core.errors import CmsError, NotAllowed
+from proofroom.core.models import Event
 from tests import make
 from tests.api.refusals import refused
 from tests.api_client import ApiClient
@@ -36,7 +36,7 @@ def made(slug: str = "letter", **props: Any) -> ModuleInstance:
 def stage_place(post: Post, module: ModuleInstance, layer: Layer) -> None:
     def place(document: PostDocument) -> PostDocument:
         shared = (str(module.global_slug), str(module.pk))
-        return edits.add_module(document, type=module.type, shared=shared)[0]
+        return document_edits.add_module(document, type=module.type, shared=shared)[0]
 
     make.staged(post, layer=layer, edit=place)
 
@@ -91,7 +91,7 @@ def test_a_change_shows_on_every_post_at_once_and_says_on_how_many(
 def test_the_posts_beyond_the_first_are_found_by_the_new_words_too(
     run_on_commit: RunOnCommit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("content.search_following.AT_ONCE", 1)
+    monkeypatch.setattr("content.search.updates.AT_ONCE", 1)
     module = made()
     for number in range(3):
         make.placed(make.post(f"Post {number}", slug=f"post-{number}"), module)
@@ -171,7 +171,7 @@ def test_the_type_and_the_slug_stay() -> None:
 
 
 def test_only_what_may_be_global_is_made_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    from content.definitions import find_module
+    from proofroom.definitions import find_module
 
     monkeypatch.setattr(find_module("faq"), "allowed_scopes", ("local",))
     refused("POST", URL, {"globalSlug": "x", "type": "faq"}, 422, "invalid", "type")

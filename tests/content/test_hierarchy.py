@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from content.models import Post
-from content.services.trash import delete_post
-from content.services.vary import create_variation
+from content.posts.trash import delete_post
+from content.variations.services import create_variation
 from tests import make
 from tests.api.refusals import refused
 from tests.api_client import ApiClient

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from content.models import Post
-from content.store import load
+from content.posts.post_repository import load
 from tests import make
 
 pytestmark = pytest.mark.django_db

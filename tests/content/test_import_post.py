@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from content import edits
 from content.models import ModuleInstance, Post, PostModule
-from content.services.edit import edit_post
-from content.services.import_post import import_post
-from content.services.trash import delete_post
-from core.errors import NotAllowed
-from core.models import Event
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from content.posts.import_post import import_post
+from content.posts.trash import delete_post
+from proofroom.core.errors import NotAllowed
+from proofroom.core.models import Event
 from tests import make
 from tests.api.refusals import refused
 from tests.api_client import ApiClient
@@ -43,7 +43,7 @@ def rich() -> Post:
     edit_post(
         post_id=post.pk,
         actor=make.actor(),
-        edit=lambda document: edits.add_module(
+        edit=lambda document: document_edits.add_module(
             document, type="callout", shared=("newsletter", str(shared.pk)), props={"title": "Own"}
         )[0],
     )

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from accounts.models import User
-from content import edits, store
 from content.layers import (
     approve,
     digest_of,
@@ -20,10 +18,17 @@ from content.layers import (
 )
 from content.layers.live import write_live
 from content.models import Layer, ModuleInstance, Post, PostTerm, Provenance, Revision
-from content.services.create import propose_post
-from content.services.edit import edit_post
-from content.services.trash import delete_post
-from core.errors import Conflict, NotAllowed, NotFound, RuleViolation
+from content.posts import document_edits, post_repository
+from content.posts.create import propose_post
+from content.posts.edit import edit_post
+from content.posts.trash import delete_post
+from proofroom.accounts.models import User
+from proofroom.core.errors import (
+    Conflict,
+    NotAllowed,
+    NotFound,
+    RuleViolation,
+)
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +40,9 @@ def approve_all(post: Post, paths: list[str] | None = None) -> None:
 
 
 def add_callout(title: str = "Try it") -> Any:
-    return lambda document: edits.add_module(document, type="callout", props={"title": title})[0]
+    return lambda document: document_edits.add_module(
+        document, type="callout", props={"title": title}
+    )[0]
 
 
 def test_lane_01_a_module_added_by_an_agent_is_not_live_after_submit() -> None:
@@ -53,7 +60,7 @@ def test_lane_01_a_module_added_by_an_agent_is_not_live_after_submit() -> None:
 def test_lane_02_a_module_removed_in_a_draft_stays_live_until_approval() -> None:
     post = make.post()
     faq = make.module_id(post, "faq")
-    make.staged(post, edit=lambda document: edits.remove_module(document, faq))
+    make.staged(post, edit=lambda document: document_edits.remove_module(document, faq))
     submit(post_id=post.pk, actor=make.actor("editor"))
 
     assert make.layers(post).live.module(faq) is not None
@@ -67,14 +74,17 @@ def test_lane_03_overrides_of_a_global_module_survive_submit_and_approve_and_tou
 ):
     shared = make.global_module()
     one, other = make.post("One"), make.post("Other")
-    place = lambda document: edits.add_module(  # noqa: E731
+    place = lambda document: document_edits.add_module(  # noqa: E731
         document, type="callout", shared=("newsletter", str(shared.pk))
     )[0]
     for post in (one, other):
         edit_post(post_id=post.pk, actor=make.actor("editor"), edit=place)
     id_ = make.module_id(one, "callout")
     make.staged(
-        one, edit=lambda document: edits.update_module(document, id_, overrides={"title": "Mine"})
+        one,
+        edit=lambda document: document_edits.update_module(
+            document, id_, overrides={"title": "Mine"}
+        ),
     )
 
     submit(post_id=one.pk, actor=make.actor("editor"))
@@ -125,7 +135,7 @@ def test_lane_06_parent_order_schedule_custom_field_and_image_reach_live() -> No
     parent = make.post("Parent", type="page")
     page = make.post("Child", type="page", status="draft")
     profile = make.post("Somebody", type="profile")
-    later = store.iso(timezone.now() + timedelta(days=2))
+    later = post_repository.iso(timezone.now() + timedelta(days=2))
     fields = {
         "parentId": str(parent.pk),
         "orderIndex": 7,
@@ -147,7 +157,7 @@ def test_lane_06_parent_order_schedule_custom_field_and_image_reach_live() -> No
 def test_lane_07_a_staged_reorder_is_one_move_and_reaches_live() -> None:
     post = make.post()
     hero, prose, faq = make.layers(post).live.order
-    make.staged(post, edit=lambda document: edits.reorder(document, [hero, faq, prose]))
+    make.staged(post, edit=lambda document: document_edits.reorder(document, [hero, faq, prose]))
 
     changes = make.layers(post).ai_review.changes
     assert [change.kind for change in changes] == ["moved"]
@@ -163,7 +173,7 @@ def test_lane_08_the_live_document_holds_nothing_unapproved() -> None:
     make.staged(post, edit=add_callout("Staged module"))
     submit(post_id=post.pk, actor=make.actor("editor"), paths=["post.title"])
 
-    text = str(store.load(Post.objects.get(pk=post.pk)).to_json())
+    text = str(post_repository.load(Post.objects.get(pk=post.pk)).to_json())
 
     assert "Staged" not in text
 
@@ -174,7 +184,9 @@ def test_lane_09_a_live_edit_made_after_staging_is_not_silently_reverted() -> No
     edit_post(
         post_id=post.pk,
         actor=make.actor("admin"),
-        edit=lambda d: edits.patch_fields(d, {"excerpt": "Live excerpt", "title": "Live title"}),
+        edit=lambda d: document_edits.patch_fields(
+            d, {"excerpt": "Live excerpt", "title": "Live title"}
+        ),
     )
 
     review = make.layers(post).review
@@ -203,9 +215,9 @@ def test_lane_11_rejecting_leaves_global_modules_and_no_orphans() -> None:
     post = make.post()
     make.staged(
         post,
-        edit=lambda d: edits.add_module(d, type="callout", shared=("newsletter", str(shared.pk)))[
-            0
-        ],
+        edit=lambda d: document_edits.add_module(
+            d, type="callout", shared=("newsletter", str(shared.pk))
+        )[0],
     )
     make.staged(post, edit=add_callout())
     before = make.live_hash()
@@ -310,7 +322,7 @@ def test_lane_16_an_approval_of_what_a_live_edit_moved_is_refused() -> None:
     edit_post(
         post_id=post.pk,
         actor=make.actor("admin"),
-        edit=lambda d: edits.patch_fields(d, {"title": "Live edit"}),
+        edit=lambda d: document_edits.patch_fields(d, {"title": "Live edit"}),
     )
 
     with pytest.raises(Conflict) as error:
@@ -360,7 +372,7 @@ def test_lane_18_restoring_a_revision_leaves_status_drafts_and_translations() ->
     edit_post(
         post_id=post.pk,
         actor=make.actor("editor"),
-        edit=lambda d: edits.patch_fields(d, {"title": "Second"}),
+        edit=lambda d: document_edits.patch_fields(d, {"title": "Second"}),
     )
     make.staged(post, {"excerpt": "Staged"})
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from content import edits
 from content.models import Layer, Post
-from content.tools.submitting import Submit, submit_ai_review_to_review
+from content.posts import document_edits
+from content.tools.submit import Submit, submit_ai_review_to_review
 from tests import make
 from tests.api_client import ApiClient
 
@@ -27,10 +27,12 @@ def _prepared(title: str) -> Post:
     term = str(make.term("Coffee").pk)
 
     def edit(document: Any) -> Any:
-        document = edits.patch_fields(document, {"excerpt": "Staged", "taxonomyTermIds": [term]})
-        document = edits.update_module(document, prose, content_markdown="New **words**")
-        document = edits.update_module(document, faq, index=1)
-        return edits.add_module(document, type="callout", props={"title": "Also"})[0]
+        document = document_edits.patch_fields(
+            document, {"excerpt": "Staged", "taxonomyTermIds": [term]}
+        )
+        document = document_edits.update_module(document, prose, content_markdown="New **words**")
+        document = document_edits.update_module(document, faq, index=1)
+        return document_edits.add_module(document, type="callout", props={"title": "Also"})[0]
 
     make.staged(post, edit=edit)
     return post
@@ -93,7 +95,7 @@ def test_lane_15_nothing_staged_is_seen_from_outside() -> None:
         make.staged(
             post,
             layer=layer,
-            edit=lambda d: edits.add_module(d, type="callout", props={"title": CANARY})[0],
+            edit=lambda d: document_edits.add_module(d, type="callout", props={"title": CANARY})[0],
         )
     client = Client()
 
@@ -142,7 +144,7 @@ def test_lane_15_an_etag_does_not_move_with_what_is_staged() -> None:
 
 
 def test_lane_21_a_proposed_post_is_nowhere_public() -> None:
-    from content.services.create import propose_post
+    from content.posts.create import propose_post
 
     proposed = propose_post(
         actor=make.agent_actor(), type="blog", fields={"title": CANARY, "slug": CANARY}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from content import edits
 from content.layers import approve, digest_of, revert_run, submit
 from content.models import Layer, Post, Provenance
-from content.services.edit import edit_post
-from core.errors import NotAllowed, RuleViolation
-from core.json import Json
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from proofroom.core.errors import NotAllowed, RuleViolation
+from proofroom.core.json import Json
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +24,7 @@ def edit(post: Post, **patch: Json) -> None:
     edit_post(
         post_id=post.pk,
         actor=make.actor(),
-        edit=lambda document: edits.patch_fields(document, patch),
+        edit=lambda document: document_edits.patch_fields(document, patch),
     )
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from content import edits, store
 from content.layers import (
     approve,
     digest_of,
@@ -20,11 +19,12 @@ from content.layers import (
 )
 from content.layers.marks import Mark, mark_of
 from content.models import Layer, Post, Provenance
-from content.services.create import propose_post
-from content.services.edit import edit_post
-from content.services.publish import publish_due_posts
-from content.services.trash import delete_post
-from core.errors import Conflict, RuleViolation
+from content.posts import document_edits, post_repository
+from content.posts.create import propose_post
+from content.posts.edit import edit_post
+from content.posts.publish import publish_due_posts
+from content.posts.trash import delete_post
+from proofroom.core.errors import Conflict, RuleViolation
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -36,14 +36,16 @@ def _added(post: Post, run_id: str = "run-1") -> str:
     make.staged(
         post,
         by=make.agent_actor(run_id=run_id),
-        edit=lambda d: edits.add_module(d, type="callout", props={"title": "By AI"})[0],
+        edit=lambda d: document_edits.add_module(d, type="callout", props={"title": "By AI"})[0],
     )
     submit(post_id=post.pk, actor=make.actor(EDITOR))
     return make.layers(post).review.document.modules[-1].id
 
 
 def _title(post: Post, id_: str, title: str, **more: Any) -> None:
-    make.staged(post, edit=lambda d: edits.update_module(d, id_, props={"title": title}), **more)
+    make.staged(
+        post, edit=lambda d: document_edits.update_module(d, id_, props={"title": title}), **more
+    )
 
 
 def _approve(post: Post, paths: list[str] | None = None) -> None:
@@ -70,7 +72,9 @@ def test_another_prop_of_that_module_is_no_conflict() -> None:
     post = make.post()
     id_ = _added(post)
     _title(post, id_, "By a person", layer=Layer.REVIEW)
-    make.staged(post, edit=lambda d: edits.update_module(d, id_, props={"tone": "warning"}))
+    make.staged(
+        post, edit=lambda d: document_edits.update_module(d, id_, props={"tone": "warning"})
+    )
 
     done = submit(post_id=post.pk, actor=make.actor(EDITOR))
 
@@ -115,14 +119,14 @@ def test_what_became_live_by_other_hands_is_no_longer_staged() -> None:
     edit_post(
         post_id=post.pk,
         actor=make.actor(EDITOR),
-        edit=lambda d: edits.patch_fields(d, {"title": "B"}),
+        edit=lambda d: document_edits.patch_fields(d, {"title": "B"}),
     )
 
     assert post.drafts.get(layer=Layer.AI_REVIEW).is_empty
     edit_post(
         post_id=post.pk,
         actor=make.actor(EDITOR),
-        edit=lambda d: edits.patch_fields(d, {"title": "C"}),
+        edit=lambda d: document_edits.patch_fields(d, {"title": "C"}),
     )
     assert not make.layers(post).ai_review.exists
 
@@ -147,7 +151,7 @@ def test_a_revision_can_be_restored_without_what_is_gone() -> None:
     make.staged(blog, {"taxonomyTermIds": [str(term.pk)]}, layer=Layer.REVIEW)
     make.staged(
         blog,
-        {"publishAt": store.iso(timezone.now() + timedelta(hours=1))},
+        {"publishAt": post_repository.iso(timezone.now() + timedelta(hours=1))},
         layer=Layer.REVIEW,
     )
     for post in (page, blog):
@@ -155,7 +159,7 @@ def test_a_revision_can_be_restored_without_what_is_gone() -> None:
         edit_post(
             post_id=post.pk,
             actor=make.actor(EDITOR),
-            edit=lambda d: edits.patch_fields(
+            edit=lambda d: document_edits.patch_fields(
                 d, {"title": "Later", "parentId": None, "publishAt": None, "taxonomyTermIds": []}
             ),
         )
@@ -198,7 +202,7 @@ def test_a_placeholder_takes_no_schedule() -> None:
         edit_post(
             post_id=post.pk,
             actor=make.actor("admin"),
-            edit=lambda d: edits.patch_fields(d, {"publishAt": "2099-01-01T00:00:00Z"}),
+            edit=lambda d: document_edits.patch_fields(d, {"publishAt": "2099-01-01T00:00:00Z"}),
         )
 
     assert list(error.value.details) == ["publishAt"]
@@ -224,7 +228,9 @@ def test_an_added_module_that_moved_since_it_was_seen_is_not_approved() -> None:
     post = make.post()
     id_ = _added(post)
     digest = digest_of(make.layers(post).review.changes)
-    make.staged(post, layer=Layer.REVIEW, edit=lambda d: edits.update_module(d, id_, index=1))
+    make.staged(
+        post, layer=Layer.REVIEW, edit=lambda d: document_edits.update_module(d, id_, index=1)
+    )
 
     with pytest.raises(Conflict):
         approve(post_id=post.pk, actor=make.actor(EDITOR), digest=digest)

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from content import edits
 from content.document import PostDocument
 from content.layers import approve, digest_of, stage, submit
 from content.models import Layer, PostModule, Revision
-from content.services.edit import edit_post
-from core.errors import CmsError, NotAllowed, RuleViolation
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from proofroom.core.errors import CmsError, NotAllowed, RuleViolation
 from tests import make
 from tests.api.refusals import refused, stored
 from tests.api_client import ApiClient
@@ -23,15 +23,15 @@ Edit = Callable[[PostDocument], PostDocument]
 
 
 def removed(document: PostDocument) -> PostDocument:
-    return edits.remove_module(document, document.modules[0].id)
+    return document_edits.remove_module(document, document.modules[0].id)
 
 
 def moved(document: PostDocument) -> PostDocument:
-    return edits.reorder(document, list(reversed(document.order)))
+    return document_edits.reorder(document, list(reversed(document.order)))
 
 
 def pushed_down(document: PostDocument) -> PostDocument:
-    return edits.add_module(document, type="callout", index=0)[0]
+    return document_edits.add_module(document, type="callout", index=0)[0]
 
 
 def unlocked(document: PostDocument) -> PostDocument:
@@ -157,7 +157,9 @@ def test_the_props_of_a_locked_module_can_change_at_every_door() -> None:
             post_id=post.pk,
             layer=layer,
             actor=actor,
-            edit=lambda document: edits.update_module(document, hero, props={"title": "Staged"}),
+            edit=lambda document: document_edits.update_module(
+                document, hero, props={"title": "Staged"}
+            ),
         )
 
     layers = make.layers(post)

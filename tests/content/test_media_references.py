@@ -12,22 +12,22 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from PIL import Image
 
-from content import edits
 from content.document import PostDocument
+from content.find_replace.services import find_and_replace
+from content.global_modules.services import create_global, delete_global, edit_global
 from content.layers import approve, digest_of, reject, revert_to_revision, submit
-from content.media_following import GLOBAL, global_uses, uses_of
+from content.media_usage.rebuild import using_posts
+from content.media_usage.usage_rows import GLOBAL, global_uses, uses_of
 from content.models import Layer, ModuleInstance, Post
-from content.services.edit import edit_post
-from content.services.find_replace import find_and_replace
-from content.services.globals import create_global, delete_global, edit_global
-from content.services.media_references import using_posts
-from content.services.translate import create_translation, propose_translation
-from content.services.trash import delete_post, purge_trash, restore_post
-from content.services.vary import create_variation, promote_variation
-from core.errors import RuleViolation
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from content.posts.trash import delete_post, purge_trash, restore_post
+from content.translations.translate import create_translation, propose_translation
+from content.variations.services import create_variation, promote_variation
 from media.models import Asset, MediaReference, StoredFile
 from media.services.references import Held
 from media.services.store import store_image
+from proofroom.core.errors import RuleViolation
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -75,13 +75,13 @@ def assert_exact() -> None:
 def hero_image(of: Post, asset: Asset | None) -> Callable[[PostDocument], PostDocument]:
     hero = make.module_id(of, "hero")
     value = str(asset.pk) if asset else None
-    return lambda document: edits.update_module(document, hero, props={"imageId": value})
+    return lambda document: document_edits.update_module(document, hero, props={"imageId": value})
 
 
 def text_with(of: Post, *sources: str) -> Callable[[PostDocument], PostDocument]:
     prose = make.module_id(of, "prose")
     text = "\n\n".join(f"![a picture]({source})" for source in sources) or "No picture."
-    return lambda document: edits.update_module(document, prose, content_markdown=text)
+    return lambda document: document_edits.update_module(document, prose, content_markdown=text)
 
 
 def edit(of: Post, change: Callable[[PostDocument], PostDocument]) -> Post:
@@ -96,7 +96,7 @@ def test_each_place_of_a_post_has_its_row():
     name = inline.variants["small"]
     edit(
         post,
-        lambda document: edits.update_module(
+        lambda document: document_edits.update_module(
             document,
             prose,
             content_markdown=f"![a](http://127.0.0.1:8000/media/{name}?x=1)\n\n"

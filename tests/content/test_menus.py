@@ -7,11 +7,11 @@ from uuid import uuid4
 
 import pytest
 
+from content.menus.services import change_menu, create_menu
 from content.models import Menu, Post
-from content.services.menus import change_menu, create_menu
-from content.services.trash import delete_post
-from core.errors import CmsError, NotAllowed
-from core.events import content_version
+from content.posts.trash import delete_post
+from proofroom.core.errors import CmsError, NotAllowed
+from proofroom.core.outbox import content_version
 from tests import make
 from tests.api.refusals import refused
 from tests.api_client import ApiClient

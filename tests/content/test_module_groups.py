@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from content.models import ModuleGroup, Post
-from content.module_group_queries import find_group
-from content.services.module_groups import create_group, delete_group, edit_group
-from content.tools.context import OfPostType, get_post_type_config, list_post_types
-from content.tools.groups import Groups, list_module_groups
-from core.errors import NotAllowed
-from core.models import Event
-from core.tool_pages import Paged
+from content.module_layouts.queries import find_group
+from content.module_layouts.services import create_group, delete_group, edit_group
+from content.tools.definitions import OfPostType, get_post_type_config, list_post_types
+from content.tools.module_groups import Groups, list_module_groups
+from proofroom.core.errors import NotAllowed
+from proofroom.core.models import Event
+from proofroom.core.tools.pagination import Paged
 from tests import make
 from tests.api.refusals import refused
 from tests.api_client import ApiClient
@@ -69,7 +69,7 @@ def test_lists_hold_both_kinds_and_are_narrowed() -> None:
 
 
 def test_ai_clients_see_it_and_propose_with_it() -> None:
-    from content.tools.creating import CreatePost, create_post_ai_review
+    from content.tools.create_post import CreatePost, create_post_ai_review
 
     ApiClient("admin").write("POST", URL, LANDING, expect=201)
     actor = make.mcp_actor()

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from content.definitions import markdown_of, validate_props
-from content.richtext.markdown import from_markdown
-from content.site.rendering import render_modules
-from core.errors import RuleViolation
-from core.json import JsonObject
+from proofroom.core.errors import RuleViolation
+from proofroom.core.json import JsonObject
+from proofroom.definitions import markdown_of, validate_props
+from proofroom.definitions.richtext.markdown import from_markdown
+from proofroom.website.rendering import render_modules
 from tests.content.test_definitions import UUID_, paragraph
 from tests.content.test_rendering import PICTURE, Page, module
 

@@ -10,22 +10,22 @@ import pytest
 from django.db import models
 
 from agents_app.models import AgentRun
-from agents_app.runs.fields import find_field
+from agents_app.runs.field_target import find_field
 from agents_app.runs.payloads import canonical_payload, field_payload
-from content import search
-from content.admin.editor.sheet import post_sections
 from content.checks import differences
 from content.document import FIELD_NAMES, PostDocument
-from content.importing.markdown import import_folder
+from content.importers.markdown import import_folder
 from content.layers import approve, digest_of, submit
 from content.models import Layer, Post, QueuedChange
 from content.models.post import column_of
 from content.post_fields import LISTED_FIELDS, POST_FIELDS, PostField
 from content.review.labels import label_of
-from content.services.translate import create_translation
-from content.services.vary import create_variation
+from content.search import posts
 from content.translated_words import words
-from core.json import Json
+from content.translations.translate import create_translation
+from content.variations.services import create_variation
+from proofroom.core.json import Json
+from proofroom.editorial.post_editor.form import post_sections
 from tests import make
 from tests.admin.pages import fields, review, url
 from tests.agents.tooling import claimed
@@ -283,7 +283,7 @@ def test_tools_read_and_stage_every_field() -> None:
 def test_search_finds_the_words_of_fields_that_are_searched(field: PostField) -> None:
     post, _ = written(status="published")
 
-    found = search.matching(Post.objects.all(), f"walked{field.name.lower()}1", "en")
+    found = posts.matching(Post.objects.all(), f"walked{field.name.lower()}1", "en")
 
     assert list(found) == ([post] if field.search_weight else [])
 

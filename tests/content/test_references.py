@@ -9,20 +9,20 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from content import edits
 from content.document import PostDocument
+from content.find_replace.services import find_and_replace
+from content.global_modules.services import create_global, edit_global, revert_global
 from content.layers import approve, digest_of, revert_run, revert_to_revision, stage, submit
 from content.models import Layer, Post
-from content.services.create import create_post, propose_post
-from content.services.edit import edit_post
-from content.services.find_replace import find_and_replace
-from content.services.globals import create_global, edit_global, revert_global
-from content.services.module_groups import create_group, edit_group
-from content.services.translate import create_translation, propose_translation
-from content.services.trash import delete_post, restore_post
-from content.services.vary import create_variation, promote_variation
-from core.errors import RuleViolation
-from core.json import JsonObject
+from content.module_layouts.services import create_group, edit_group
+from content.posts import document_edits
+from content.posts.create import create_post, propose_post
+from content.posts.edit import edit_post
+from content.posts.trash import delete_post, restore_post
+from content.translations.translate import create_translation, propose_translation
+from content.variations.services import create_variation, promote_variation
+from proofroom.core.errors import RuleViolation
+from proofroom.core.json import JsonObject
 from tests import make
 from tests.admin.pages import fields, url
 from tests.api.refusals import refused
@@ -92,7 +92,7 @@ def page(**props: Any) -> Post:
 
     def fill(document: PostDocument) -> PostDocument:
         for type_ in dict.fromkeys(sent[0] for sent in SENT.values()):
-            document, _ = edits.add_module(document, type=type_, props=props.get(type_))
+            document, _ = document_edits.add_module(document, type=type_, props=props.get(type_))
         return document
 
     return create_post(
@@ -114,7 +114,7 @@ def set_props(post: Post, type_: str, props: JsonObject) -> None:
     edit_post(
         post_id=post.pk,
         actor=make.actor("admin"),
-        edit=lambda document: edits.update_module(document, module_id, props=props),
+        edit=lambda document: document_edits.update_module(document, module_id, props=props),
     )
 
 
@@ -415,7 +415,7 @@ def test_what_an_agent_did_can_be_undone_when_the_file_before_it_is_gone() -> No
         post_id=post.pk,
         layer=Layer.AI_REVIEW,
         actor=make.agent_actor(run_id="run-1"),
-        edit=lambda document: edits.update_module(
+        edit=lambda document: document_edits.update_module(
             document, module_id, props={"imageId": None, "title": "By a run"}
         ),
     )
@@ -468,7 +468,7 @@ def naming(document: PostDocument, number: int) -> PostDocument:
         ("form", {"form": f"form-{number}"}),
         ("prose", {"content": rich(GONE_FILE)}),
     ):
-        document, _ = edits.add_module(document, type=type_, props=props)
+        document, _ = document_edits.add_module(document, type=type_, props=props)
     return document
 
 

@@ -11,17 +11,23 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from content import edits
 from content.document import PostDocument
+from content.inbox.rejections import forget_old_rejections, take_back_rejections
 from content.layers import digest_of, submit
 from content.layers.reject import reject
 from content.models import Layer, Post, QueuedChange, RejectedChange
-from content.services.edit import edit_post
-from content.services.rejections import forget_old_rejections, take_back_rejections
-from content.services.trash import delete_post
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from content.posts.trash import delete_post
 from content.tasks import purge_trash
-from core.errors import CmsError, Conflict, NotAllowed, NotFound, RuleViolation
-from core.models import Event
+from proofroom.core.errors import (
+    CmsError,
+    Conflict,
+    NotAllowed,
+    NotFound,
+    RuleViolation,
+)
+from proofroom.core.models import Event
 from tests import make
 from tests.content.at_once import at_once
 
@@ -53,13 +59,15 @@ def shuffled(chance: Random) -> Callable[[PostDocument], PostDocument]:
 
     def edit(document: PostDocument) -> PostDocument:
         free = [module.id for module in document.modules if not module.locked]
-        document = edits.patch_fields(document, {"title": "Told anew", "excerpt": "Short"})
-        document = edits.remove_module(document, free.pop(chance.randrange(len(free))))
+        document = document_edits.patch_fields(document, {"title": "Told anew", "excerpt": "Short"})
+        document = document_edits.remove_module(document, free.pop(chance.randrange(len(free))))
         for module_id in free:
-            document = edits.update_module(document, module_id, index=1 + chance.randrange(4))
+            document = document_edits.update_module(
+                document, module_id, index=1 + chance.randrange(4)
+            )
         first = document.modules[0].id
-        document = edits.update_module(document, first, props={"title": "Hero told anew"})
-        return edits.add_module(
+        document = document_edits.update_module(document, first, props={"title": "Hero told anew"})
+        return document_edits.add_module(
             document, type="callout", props={"title": "Added"}, index=1 + chance.randrange(4)
         )[0]
 
@@ -75,7 +83,7 @@ def test_what_is_rejected_and_taken_back_stands_as_if_nothing_had_been(seed: int
         edit_post(
             post_id=post.pk,
             actor=make.actor("admin"),
-            edit=lambda d: edits.add_module(d, type="callout", props={"title": "Live"})[0],
+            edit=lambda d: document_edits.add_module(d, type="callout", props={"title": "Live"})[0],
         )
     make.staged(post, layer=layer, edit=shuffled(chance))
     before = make.layers(post).view(layer)
@@ -136,11 +144,11 @@ def test_an_order_comes_back_whole_though_one_position_of_it_was_rejected() -> N
         edit_post(
             post_id=post.pk,
             actor=make.actor("admin"),
-            edit=lambda d: edits.add_module(d, type="callout", props={"title": "Live"})[0],
+            edit=lambda d: document_edits.add_module(d, type="callout", props={"title": "Live"})[0],
         )
     *_others, first, last = make.layers(post).live.order
     for module_id in (last, first):  # both to the top: one alone stands as it stood
-        make.staged(post, edit=partial(edits.update_module, module_id=module_id, index=1))
+        make.staged(post, edit=partial(document_edits.update_module, module_id=module_id, index=1))
     before = make.layers(post).ai_review.document.order
 
     rejection = drop(post, f"modules.{first}.position")
@@ -215,12 +223,14 @@ def test_where_something_stands_in_the_way_nothing_changes(
 def test_a_module_that_is_gone_and_one_of_another_post_are_refused() -> None:
     post, other = make.post(), make.post("Tee", locale="de")
     prose = make.module_id(post, "prose")
-    make.staged(post, edit=lambda d: edits.update_module(d, prose, content_markdown="Told anew."))
+    make.staged(
+        post, edit=lambda d: document_edits.update_module(d, prose, content_markdown="Told anew.")
+    )
     rejection = drop(post)
     edit_post(
         post_id=post.pk,
         actor=make.actor("admin"),
-        edit=lambda d: edits.remove_module(d, prose),
+        edit=lambda d: document_edits.remove_module(d, prose),
     )
 
     with pytest.raises(Conflict, match="Nothing was changed"):
@@ -274,8 +284,8 @@ def test_what_is_too_large_is_not_kept_and_the_rest_is() -> None:
     words = "word " * 60_000
     make.staged(
         post,
-        edit=lambda d: edits.patch_fields(
-            edits.update_module(d, prose, content_markdown=words), {"title": "New title"}
+        edit=lambda d: document_edits.patch_fields(
+            document_edits.update_module(d, prose, content_markdown=words), {"title": "New title"}
         ),
     )
 

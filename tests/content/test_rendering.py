@@ -7,9 +7,14 @@ from html.parser import HTMLParser
 
 import pytest
 
-from content.definitions import ModuleProps, Prop, modules, props_of
-from content.site.rendering import RenderableModule, opens_with_heading, render_modules
-from core.json import Json, JsonObject
+from proofroom.core.json import Json, JsonObject
+from proofroom.definitions import (
+    ModuleProps,
+    Prop,
+    modules,
+    props_of,
+)
+from proofroom.website.rendering import RenderableModule, opens_with_heading, render_modules
 from tests.content.customer_app import customer_app
 from tests.content.test_definitions import UUID_, paragraph
 
@@ -153,7 +158,7 @@ def test_modules_keep_their_order_and_names():
 
 
 def test_an_unknown_module_shows_nothing_and_is_logged(caplog):
-    with caplog.at_level(logging.WARNING, logger="content.site.rendering"):
+    with caplog.at_level(logging.WARNING, logger="proofroom.website.rendering"):
         html = render_modules(
             [module("gone"), module("prose", {"content": paragraph("ok")}, 1)], {}
         )
@@ -165,7 +170,7 @@ def test_an_unknown_module_shows_nothing_and_is_logged(caplog):
 
 CUSTOMER = {
     "modules/tide.py": """
-        from content.definitions import AIGuidance, Module, ModuleProps, Text
+        from proofroom.definitions import AIGuidance, Module, ModuleProps, Text
 
         class Tide(Module):
             name = "tide"

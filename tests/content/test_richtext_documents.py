@@ -11,10 +11,10 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from content.richtext.html import to_html
-from content.richtext.markdown import from_markdown, to_markdown
-from content.richtext.schema import validate
-from content.richtext.text import to_text, word_count
+from proofroom.definitions.richtext.html import to_html
+from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
+from proofroom.definitions.richtext.schema import validate
+from proofroom.definitions.richtext.text import to_text, word_count
 
 ROOT = Path(__file__).parents[3] / "shared" / "data" / "markdown"
 """The documents are not part of the project: they lie beside the checkout."""

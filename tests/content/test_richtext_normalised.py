@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from content.richtext.markdown import from_markdown, to_markdown
-from content.richtext.schema import EMPTY
+from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
+from proofroom.definitions.richtext.schema import EMPTY
 
 Node = dict[str, Any]
 

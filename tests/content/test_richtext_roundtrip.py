@@ -7,11 +7,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from content.richtext.html import to_html
-from content.richtext.inline import MARK_ORDER
-from content.richtext.markdown import from_markdown, to_markdown
-from content.richtext.schema import validate
-from content.richtext.text import to_text
+from proofroom.definitions.richtext.html import to_html
+from proofroom.definitions.richtext.inline import MARK_ORDER
+from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
+from proofroom.definitions.richtext.schema import validate
+from proofroom.definitions.richtext.text import to_text
 
 Node = dict[str, Any]
 

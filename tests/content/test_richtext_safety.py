@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from content.richtext.html import to_html
-from content.richtext.links import safe_href, safe_src
-from content.richtext.markdown import from_markdown, to_markdown
-from content.richtext.schema import validate
-from content.richtext.text import to_text
+from proofroom.definitions.richtext.html import to_html
+from proofroom.definitions.richtext.links import safe_href, safe_src
+from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
+from proofroom.definitions.richtext.schema import validate
+from proofroom.definitions.richtext.text import to_text
 from tests.content.test_richtext_documents import Page
 
 REFUSED = [

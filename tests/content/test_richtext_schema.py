@@ -6,10 +6,16 @@ from typing import Any
 
 import pytest
 
-from content.richtext.html import to_html
-from content.richtext.markdown import from_markdown
-from content.richtext.schema import EMPTY, MAX_PROBLEMS, MAX_TEXT, is_document, validate
-from content.richtext.text import blocks, to_text, word_count
+from proofroom.definitions.richtext.html import to_html
+from proofroom.definitions.richtext.markdown import from_markdown
+from proofroom.definitions.richtext.schema import (
+    EMPTY,
+    MAX_PROBLEMS,
+    MAX_TEXT,
+    is_document,
+    validate,
+)
+from proofroom.definitions.richtext.text import blocks, to_text, word_count
 
 Node = dict[str, Any]
 

@@ -7,9 +7,9 @@ from types import FrameType
 
 import pytest
 
-from content.richtext.html import to_html
-from content.richtext.markdown import from_markdown, to_markdown
-from content.richtext.schema import validate
+from proofroom.definitions.richtext.html import to_html
+from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
+from proofroom.definitions.richtext.schema import validate
 
 SLOW = {
     "brackets": "[",

@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from cms_project.celery import app
 from content.models import Layer, Post
-from content.services import publish
-from core.errors import RuleViolation
-from core.models import Event
+from content.posts import publish
+from proofroom.core.errors import RuleViolation
+from proofroom.core.models import Event
 from tests import make
 from tests.api.refusals import refused
 from tests.api_client import ApiClient

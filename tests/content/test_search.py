@@ -9,13 +9,14 @@ import pytest
 from django.core.management import call_command
 from django.db import connection, connections, transaction
 
-from content import edits, search
 from content.document import PostDocument
 from content.layers import approve, digest_of
 from content.models import Layer, ModuleInstance, Post
-from content.services.create import create_post, propose_post
-from content.services.edit import edit_post
-from content.services.trash import delete_post, restore_post
+from content.posts import document_edits
+from content.posts.create import create_post, propose_post
+from content.posts.edit import edit_post
+from content.posts.trash import delete_post, restore_post
+from content.search import posts as search
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +30,9 @@ def page(title: str, body: str = "", excerpt: str = "", locale: str = "en") -> P
     """A post of nothing but these words."""
 
     def fill(document: PostDocument) -> PostDocument:
-        return edits.add_module(document, type="prose", content_markdown=body or "Nothing")[0]
+        return document_edits.add_module(
+            document, type="prose", content_markdown=body or "Nothing"
+        )[0]
 
     return create_post(
         actor=make.actor("admin"),
@@ -159,7 +162,7 @@ def test_what_is_written_is_found_at_once_and_what_it_replaced_no_more() -> None
     edit_post(
         post_id=post.pk,
         actor=make.actor("editor"),
-        edit=lambda document: edits.patch_fields(document, {"title": "A teapot"}),
+        edit=lambda document: document_edits.patch_fields(document, {"title": "A teapot"}),
     )
 
     assert found("kettle") == []
@@ -192,7 +195,7 @@ def test_words_come_and_go_with_their_module_and_shared_ones_count() -> None:
 
     def place(document: PostDocument) -> PostDocument:
         there = ("newsletter", str(shared.pk))
-        return edits.add_module(document, type="callout", shared=there)[0]
+        return document_edits.add_module(document, type="callout", shared=there)[0]
 
     edit_post(post_id=post.pk, actor=make.actor("editor"), edit=place)
     assert found("sunday") == ["A kettle"]
@@ -267,7 +270,7 @@ def test_two_at_once_words_kept_anew_wait_for_a_write_that_is_under_way() -> Non
             edit_post(
                 post_id=post.pk,
                 actor=make.actor("admin"),
-                edit=lambda document: edits.patch_fields(document, {"title": "A teapot"}),
+                edit=lambda document: document_edits.patch_fields(document, {"title": "A teapot"}),
             )
             waiting = pool.submit(again)
             while not _somebody_waits() and not waiting.done():

@@ -9,13 +9,13 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from accounts.models import User
 from agents_app.models import AgentRun
-from content.demo.images import draw
 from content.layers.marks import read_marks
 from content.models import Draft, Menu, ModuleInstance, Post, PostModule, Revision, Term
-from core.models import Event
 from media.models import Asset
+from proofroom.accounts.models import User
+from proofroom.core.models import Event
+from proofroom.starter.demo.images import draw
 from tests import make
 from tests.conftest import RunOnCommit
 

@@ -8,15 +8,15 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from content import edits
 from content.models import Post
-from content.services.create import create_post, propose_post
-from content.services.edit import edit_post
-from content.services.publish import publish_due_posts, set_status
-from content.services.trash import delete_post, restore_post
-from core.errors import NotAllowed, NotFound, RuleViolation
-from core.json import Json
-from core.models import Event
+from content.posts import document_edits
+from content.posts.create import create_post, propose_post
+from content.posts.edit import edit_post
+from content.posts.publish import publish_due_posts, set_status
+from content.posts.trash import delete_post, restore_post
+from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
+from proofroom.core.json import Json
+from proofroom.core.models import Event
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +35,7 @@ def edit(post: Post, role: str = "editor", **patch: Json) -> Post:
     return edit_post(
         post_id=post.pk,
         actor=make.actor(role),
-        edit=lambda document: edits.patch_fields(document, patch),
+        edit=lambda document: document_edits.patch_fields(document, patch),
     )
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from content import edits
 from content.layers import approve, digest_of
 from content.layers.stage import stage
 from content.models import Layer, ModuleInstance, Post
-from content.services.create import create_post
-from content.services.edit import edit_post
-from core.errors import NotAllowed, RuleViolation
-from core.json import Json
+from content.posts import document_edits
+from content.posts.create import create_post
+from content.posts.edit import edit_post
+from proofroom.core.errors import NotAllowed, RuleViolation
+from proofroom.core.json import Json
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +21,7 @@ def edit(post: Post, role: str = "editor", **patch: Json) -> Post:
     return edit_post(
         post_id=post.pk,
         actor=make.actor(role),
-        edit=lambda document: edits.patch_fields(document, patch),
+        edit=lambda document: document_edits.patch_fields(document, patch),
     )
 
 
@@ -71,7 +71,7 @@ def test_threat_52_a_shared_module_takes_overrides_and_never_props() -> None:
         edit_post(
             post_id=post.pk,
             actor=make.actor(),
-            edit=lambda document: edits.add_module(
+            edit=lambda document: document_edits.add_module(
                 document, type="callout", shared=("newsletter", str(shared.pk))
             )[0],
         )
@@ -81,12 +81,16 @@ def test_threat_52_a_shared_module_takes_overrides_and_never_props() -> None:
         post_id=one.pk,
         layer=Layer.AI_REVIEW,
         actor=make.agent_actor(),
-        edit=lambda document: edits.update_module(document, ids[0], props={"title": "Mine"}),
+        edit=lambda document: document_edits.update_module(
+            document, ids[0], props={"title": "Mine"}
+        ),
     )
     edit_post(
         post_id=one.pk,
         actor=make.actor(),
-        edit=lambda document: edits.update_module(document, ids[0], overrides={"title": "Mine"}),
+        edit=lambda document: document_edits.update_module(
+            document, ids[0], overrides={"title": "Mine"}
+        ),
     )
 
     assert ModuleInstance.objects.get(scope="global").props["title"] == "Subscribe"
@@ -96,7 +100,9 @@ def test_threat_52_a_shared_module_takes_overrides_and_never_props() -> None:
         edit_post(
             post_id=one.pk,
             actor=make.actor(),
-            edit=lambda document: edits.update_module(document, ids[0], overrides={"titel": "x"}),
+            edit=lambda document: document_edits.update_module(
+                document, ids[0], overrides={"titel": "x"}
+            ),
         )
 
 
@@ -114,7 +120,7 @@ def test_threat_11_translators_change_translatable_values_of_translations_only()
             german,
             layer=Layer.REVIEW,
             by=by,
-            edit=lambda document: edits.update_module(document, hero, props=values),
+            edit=lambda document: document_edits.update_module(document, hero, props=values),
         )
 
     write(german, title="Neu", metaTitle="Neu")
@@ -131,7 +137,7 @@ def test_threat_11_translators_change_translatable_values_of_translations_only()
             german,
             layer=Layer.REVIEW,
             by=by,
-            edit=lambda document: edits.add_module(document, type="callout")[0],
+            edit=lambda document: document_edits.add_module(document, type="callout")[0],
         ),
         lambda: edit(german, "translator", title="Live is published"),
     ):

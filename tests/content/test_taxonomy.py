@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from content.definitions import TaxonomyUse
 from content.layers import approve, digest_of
 from content.models import Draft, Layer, Post, PostTerm, Term
-from content.post_types.blog import Blog
-from content.services import taxonomy
-from content.services.edit import edit_post
-from content.services.taxonomy import change_term, create_term, delete_term
-from content.services.trash import delete_post
-from content.services.vary import create_variation
-from core.errors import CmsError, Conflict, NotAllowed
-from core.events import content_version
-from core.models import Event
+from content.posts.edit import edit_post
+from content.posts.trash import delete_post
+from content.terms import services
+from content.terms.services import change_term, create_term, delete_term
+from content.variations.services import create_variation
+from proofroom.core.errors import CmsError, Conflict, NotAllowed
+from proofroom.core.models import Event
+from proofroom.core.outbox import content_version
+from proofroom.definitions import TaxonomyUse
+from proofroom.starter.post_types.blog import Blog
 from tests import make
 from tests.admin.pages import fields, url
 from tests.api.refusals import refused
@@ -254,7 +254,7 @@ def test_too_many_posts_are_not_changed_at_once(monkeypatch: pytest.MonkeyPatch)
     coffee = term("Coffee")
     for number in range(3):
         make.post(f"Post {number}", taxonomyTermIds=[str(coffee.pk)])
-    monkeypatch.setattr(taxonomy, "MOST_AT_ONCE", 2)
+    monkeypatch.setattr(services, "MOST_AT_ONCE", 2)
 
     with pytest.raises(Conflict):
         delete_term(term_id=coffee.pk, actor=make.actor(), force=True)

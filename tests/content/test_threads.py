@@ -8,14 +8,14 @@ from itertools import pairwise
 
 import pytest
 
-from content import edits
 from content.layers import approve, digest_of, open_layers, stage, submit
 from content.models import Layer, Post, Provenance, Revision
-from content.services.edit import edit_post
-from core.actor import Actor
-from core.errors import CmsError, Conflict, RuleViolation
-from core.json import Json
-from core.models import Event
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from proofroom.core.actor import Actor
+from proofroom.core.errors import CmsError, Conflict, RuleViolation
+from proofroom.core.json import Json
+from proofroom.core.models import Event
 from tests import make
 from tests.content.at_once import at_once
 
@@ -64,7 +64,7 @@ class Worker:
             edit_post(
                 post_id=str(self.post_id),
                 actor=self.actor,
-                edit=lambda document: edits.patch_fields(document, patch),
+                edit=lambda document: document_edits.patch_fields(document, patch),
             )
             self.live.append((f"post.{name}", value))
         else:
@@ -77,7 +77,7 @@ class Worker:
             post_id=str(self.post_id),
             layer=layer,
             actor=self.actor,
-            edit=lambda document: edits.patch_fields(document, dict(patch)),
+            edit=lambda document: document_edits.patch_fields(document, dict(patch)),
         )
 
 
@@ -144,7 +144,7 @@ def test_what_is_staged_at_once_in_both_layers_is_all_there() -> None:
             post_id=post.pk,
             layer=layer,
             actor=by,
-            edit=lambda document: edits.patch_fields(document, {name: value}),
+            edit=lambda document: document_edits.patch_fields(document, {name: value}),
         )
 
     answers = at_once(*[lambda work=work: write(*work) for work in works])
@@ -190,7 +190,7 @@ def test_an_approval_and_a_live_edit_at_once_lose_no_update() -> None:
             lambda: edit_post(
                 post_id=post.pk,  # noqa: B023
                 actor=editor,  # noqa: B023
-                edit=lambda document: edits.patch_fields(document, {"title": "Edited"}),
+                edit=lambda document: document_edits.patch_fields(document, {"title": "Edited"}),
             ),
         )
 
@@ -216,7 +216,9 @@ def test_of_writers_with_one_version_exactly_one_succeeds() -> None:
             lambda n=n: edit_post(
                 post_id=post.pk,
                 actor=by,
-                edit=lambda document: edits.patch_fields(document, {"title": f"Writer {n}"}),
+                edit=lambda document: document_edits.patch_fields(
+                    document, {"title": f"Writer {n}"}
+                ),
                 expected_version=1,
             )
             for n in range(6)

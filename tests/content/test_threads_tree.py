@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from content import edits
 from content.models import Post
-from content.services.create import create_post
-from content.services.edit import edit_post
-from core.errors import CmsError
+from content.posts import document_edits
+from content.posts.create import create_post
+from content.posts.edit import edit_post
+from proofroom.core.errors import CmsError
 from tests import make
 from tests.content.at_once import at_once
 
@@ -40,7 +40,9 @@ def test_two_pages_put_below_each_other_at_once_make_no_cycle() -> None:
             return edit_post(
                 post_id=child.pk,
                 actor=by,
-                edit=lambda document: edits.patch_fields(document, {"parentId": str(parent.pk)}),
+                edit=lambda document: document_edits.patch_fields(
+                    document, {"parentId": str(parent.pk)}
+                ),
             )
 
         answers = at_once(lambda: below(one, other), lambda: below(other, one))  # noqa: B023
@@ -66,7 +68,7 @@ def test_parents_and_children_renamed_at_once_end_at_the_right_address() -> None
             return edit_post(
                 post_id=post.pk,
                 actor=by,
-                edit=lambda document: edits.patch_fields(document, {"slug": slug}),
+                edit=lambda document: document_edits.patch_fields(document, {"slug": slug}),
             )
 
         answers = at_once(

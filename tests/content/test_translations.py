@@ -6,23 +6,19 @@ from typing import Any
 
 import pytest
 
-from content import edits, store
 from content.layers import approve, digest_of, submit
 from content.models import CopyOrigin, Layer, Post
-from content.origins import TranslationState, states_of
-from content.services.create import create_post
-from content.services.edit import edit_post
-from content.services.publish import set_status
-from content.services.translate import (
-    create_translation,
-    mark_up_to_date,
-    propose_translation,
-)
-from content.services.trash import delete_post, restore_post
-from content.services.vary import create_variation
-from core.errors import NotAllowed, NotFound, RuleViolation
-from core.json import Json
-from core.models import Event
+from content.posts import document_edits, post_repository
+from content.posts.create import create_post
+from content.posts.edit import edit_post
+from content.posts.publish import set_status
+from content.posts.trash import delete_post, restore_post
+from content.translations.translate import create_translation, mark_up_to_date, propose_translation
+from content.translations.translation_status import TranslationState, states_of
+from content.variations.services import create_variation
+from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
+from proofroom.core.json import Json
+from proofroom.core.models import Event
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +32,7 @@ def edit(post: Post, role: str = "editor", **patch: Json) -> None:
     edit_post(
         post_id=post.pk,
         actor=make.actor(role),
-        edit=lambda document: edits.patch_fields(document, patch),
+        edit=lambda document: document_edits.patch_fields(document, patch),
     )
 
 
@@ -45,7 +41,7 @@ def edit_module(post: Post, type: str, role: str = "editor", **props: Json) -> N
     edit_post(
         post_id=post.pk,
         actor=make.actor(role),
-        edit=lambda document: edits.update_module(document, id_, props=props),
+        edit=lambda document: document_edits.update_module(document, id_, props=props),
     )
 
 
@@ -71,14 +67,14 @@ def test_a_translation_says_what_its_source_says_with_modules_of_its_own() -> No
     edit_post(
         post_id=post.pk,
         actor=make.actor(),
-        edit=lambda document: edits.add_module(
+        edit=lambda document: document_edits.add_module(
             document, type="callout", shared=("newsletter", str(shared.pk)), props={"title": "Own"}
         )[0],
     )
 
     made = translated(post, title="Filterkaffee")
 
-    source, copy = store.load(Post.objects.get(pk=post.pk)), store.load(made)
+    source, copy = post_repository.load(Post.objects.get(pk=post.pk)), post_repository.load(made)
     assert (made.status, made.locale, made.slug) == ("draft", "de", post.slug)
     assert made.title == "Filterkaffee"
     assert made.translation_group == post.translation_group
@@ -190,8 +186,8 @@ def test_a_module_that_comes_or_goes_in_the_source_is_told() -> None:
     new: list[str] = []
 
     def rebuild(document: Any) -> Any:
-        document = edits.remove_module(document, of_faq)
-        document, id_ = edits.add_module(document, type="callout")
+        document = document_edits.remove_module(document, of_faq)
+        document, id_ = document_edits.add_module(document, type="callout")
         new.append(id_)
         return document
 
@@ -210,7 +206,7 @@ def test_what_a_translation_did_away_with_is_not_stale() -> None:
     edit_post(
         post_id=made.pk,
         actor=make.actor(),
-        edit=lambda document: edits.remove_module(document, faq),
+        edit=lambda document: document_edits.remove_module(document, faq),
     )
 
     edit_module(post, "faq", heading="Answers")
@@ -225,8 +221,8 @@ def test_a_person_can_say_that_it_is_right_as_it_is() -> None:
     edit(post, title="Brew it", excerpt="New.")
 
     def rebuild(document: Any) -> Any:
-        document = edits.remove_module(document, of_faq)
-        return edits.add_module(document, type="callout")[0]
+        document = document_edits.remove_module(document, of_faq)
+        return document_edits.add_module(document, type="callout")[0]
 
     edit_post(post_id=post.pk, actor=make.actor(), edit=rebuild)
     new = state(made).new_modules[0].id

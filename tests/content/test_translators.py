@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from content import edits
+from content.feedback.services import create_feedback
 from content.models import Feedback, Layer, Post
-from content.services.edit import edit_post
-from content.services.feedback import create_feedback
-from content.services.translate import create_translation
-from core.errors import NotAllowed
-from core.json import JsonObject
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from content.translations.translate import create_translation
+from proofroom.core.errors import NotAllowed
+from proofroom.core.json import JsonObject
 from tests import make
 from tests.admin.pages import fields, url
 from tests.api.refusals import refused, stored
@@ -45,7 +45,7 @@ def translation(type_: str = "page", modules: list[tuple[str, JsonObject]] | Non
 
     def fill(document: Any) -> Any:
         for name, props in modules or ():
-            document, _ = edits.add_module(document, type=name, props=props)
+            document, _ = document_edits.add_module(document, type=name, props=props)
         return document
 
     edit_post(post_id=source.pk, actor=make.actor("admin"), edit=fill)

@@ -10,20 +10,20 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from accounts.models import User
 from cms_project.celery import app
-from content import edits
 from content.models import Draft, ModuleInstance, Post, PostModule, PreviewLink, Revision
-from content.services.create import create_post
-from content.services.edit import edit_post
-from content.services.previews import create_preview_link
-from content.services.publish import publish_due_posts
-from content.services.trash import delete_post, purge_trash, restore_post
-from content.services.vary import create_variation
+from content.posts import document_edits
+from content.posts.create import create_post
+from content.posts.edit import edit_post
+from content.posts.publish import publish_due_posts
+from content.posts.trash import delete_post, purge_trash, restore_post
+from content.previews.services import create_preview_link
 from content.tasks import purge_trash as purge_trash_task
-from core.errors import NotAllowed
-from core.json import Json
-from core.models import Event
+from content.variations.services import create_variation
+from proofroom.accounts.models import User
+from proofroom.core.errors import NotAllowed
+from proofroom.core.json import Json
+from proofroom.core.models import Event
 from tests import make
 from tests.api_client import ApiClient
 
@@ -108,7 +108,7 @@ def test_restore_destroys_nothing_that_is_live() -> None:
     edit_post(
         post_id=post.pk,
         actor=make.actor(),
-        edit=lambda document: edits.patch_fields(document, {"excerpt": "Later"}),
+        edit=lambda document: document_edits.patch_fields(document, {"excerpt": "Later"}),
     )
     make.staged(post, {"metaTitle": "Waits"})
     before, layers = make.layers(post).live, make.layers(post).ai_review.document
@@ -132,7 +132,7 @@ def test_children_of_a_deleted_page_keep_their_address_and_it_comes_back_above_t
     edit_post(
         post_id=child.pk,
         actor=make.actor(),
-        edit=lambda document: edits.patch_fields(document, {"excerpt": "Still editable"}),
+        edit=lambda document: document_edits.patch_fields(document, {"excerpt": "Still editable"}),
     )
     assert now(child).path == "/services/repairs"
     restore_post(post_id=parent.pk, actor=make.actor())
@@ -146,7 +146,7 @@ def test_what_moved_above_it_meanwhile_moves_it_too() -> None:
     edit_post(
         post_id=parent.pk,
         actor=make.actor(),
-        edit=lambda document: edits.patch_fields(document, {"slug": "offers"}),
+        edit=lambda document: document_edits.patch_fields(document, {"slug": "offers"}),
     )
 
     restore_post(post_id=child.pk, actor=make.actor())
@@ -161,7 +161,7 @@ def test_what_is_old_enough_is_gone_for_good_with_all_that_belonged_to_it() -> N
     edit_post(
         post_id=old.pk,
         actor=make.actor(),
-        edit=lambda document: edits.add_module(
+        edit=lambda document: document_edits.add_module(
             document, type="callout", shared=("newsletter", str(shared.pk))
         )[0],
     )

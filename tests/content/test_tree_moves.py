@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from content import edits, tree_moves
 from content.models import Post, TreeMove
-from content.services.create import create_post
-from content.services.edit import edit_post
-from content.services.trash import delete_post, restore_post
-from content.services.url_patterns import create_pattern
-from core.errors import RuleViolation
-from core.models import Event
+from content.paths import tree_changes
+from content.paths.url_patterns import create_pattern
+from content.posts import document_edits
+from content.posts.create import create_post
+from content.posts.edit import edit_post
+from content.posts.trash import delete_post, restore_post
+from proofroom.core.errors import RuleViolation
+from proofroom.core.models import Event
 from seo.models import Redirect
 from tests import make
 from tests.conftest import RunOnCommit
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def two_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree_moves, "MOST_AT_ONCE", 2)
+    monkeypatch.setattr(tree_changes, "MOST_AT_ONCE", 2)
 
 
 def page(slug: str, parent: Post | None = None, **fields: Any) -> Post:
@@ -39,7 +40,7 @@ def edit(post: Post, **patch: Any) -> Post:
     return edit_post(
         post_id=post.pk,
         actor=make.actor(),
-        edit=lambda document: edits.patch_fields(document, patch),
+        edit=lambda document: document_edits.patch_fields(document, patch),
     )
 
 
@@ -106,7 +107,7 @@ def test_a_worker_that_is_killed_in_between_leaves_the_rest_to_the_next(
 ) -> None:
     top = tree()
     edit(top, slug="us")
-    original, calls = tree_moves._move_batch, []
+    original, calls = tree_changes._move_batch, []
 
     def killed(*arguments: Any) -> int:
         calls.append(arguments)
@@ -114,17 +115,17 @@ def test_a_worker_that_is_killed_in_between_leaves_the_rest_to_the_next(
             raise KeyboardInterrupt
         return original(*arguments)
 
-    monkeypatch.setattr(tree_moves, "_move_batch", killed)
+    monkeypatch.setattr(tree_changes, "_move_batch", killed)
     with pytest.raises(KeyboardInterrupt):
-        tree_moves.follow_pending(top.pk)
+        tree_changes.follow_pending(top.pk)
 
     row = TreeMove.objects.get()
     assert (row.done, row.total) == (2, 4)
     for path in BEFORE:
         assert client.get(path, follow=True).status_code == 200
-    assert tree_moves.follow_pending(top.pk) == 2
+    assert tree_changes.follow_pending(top.pk) == 2
     assert paths() == AFTER
-    assert tree_moves.follow_pending(top.pk) == 0
+    assert tree_changes.follow_pending(top.pk) == 0
     assert Event.objects.filter(name="post.moved").count() == 5
 
 
@@ -147,18 +148,18 @@ def test_a_row_that_changed_meanwhile_stays_for_its_own_event(
 ) -> None:
     top = tree()
     edit(top, slug="we")
-    original = tree_moves._move_batch
+    original = tree_changes._move_batch
 
     def moved_again(*arguments: Any) -> int:
-        monkeypatch.setattr(tree_moves, "_move_batch", original)
+        monkeypatch.setattr(tree_changes, "_move_batch", original)
         edit(top, slug="us")
         return original(*arguments)
 
-    monkeypatch.setattr(tree_moves, "_move_batch", moved_again)
-    tree_moves.follow_pending(top.pk)
+    monkeypatch.setattr(tree_changes, "_move_batch", moved_again)
+    tree_changes.follow_pending(top.pk)
 
     assert TreeMove.objects.get().version == 2
-    tree_moves.follow_pending(top.pk)
+    tree_changes.follow_pending(top.pk)
     assert (paths(), TreeMove.objects.count()) == (AFTER, 0)
 
 
@@ -167,7 +168,7 @@ def test_back_again_before_it_was_done_leaves_everything_where_it_was(client: Cl
     edit(top, slug="us")
 
     edit(top, slug="about")
-    tree_moves.follow_pending(top.pk)
+    tree_changes.follow_pending(top.pk)
 
     assert paths() == BEFORE
     assert client.get("/us")["Location"] == "/about"
@@ -193,7 +194,7 @@ def test_an_address_that_was_taken_meanwhile_is_left_alone(client: Client) -> No
     taken = make.post("Taken", slug="taken")
     Post.objects.filter(pk=taken.pk).update(path="/us/jobs")
 
-    tree_moves.follow_pending(top.pk)
+    tree_changes.follow_pending(top.pk)
 
     assert paths() == AFTER | {"/about/jobs"}
     assert client.get("/about/jobs").status_code == 200
@@ -234,10 +235,10 @@ def test_the_worker_asks_as_much_for_each_batch(
     for number in range(8):
         page(f"p{number}", top, status="draft")
     edit(top, slug="us")
-    monkeypatch.setattr(tree_moves, "MOST_AT_ONCE", 100)
+    monkeypatch.setattr(tree_changes, "MOST_AT_ONCE", 100)
 
     with django_assert_max_num_queries(40):
-        tree_moves.follow_pending(top.pk)
+        tree_changes.follow_pending(top.pk)
 
 
 def test_a_canonical_address_of_its_own_follows_the_post() -> None:

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from content import pattern_moves, queries
 from content.models import Post, UrlPattern
-from content.services import url_patterns
-from content.services.trash import delete_post, restore_post
-from content.services.url_patterns import change_pattern, create_pattern, delete_pattern
-from content.services.vary import create_variation
-from core.errors import NotAllowed, RuleViolation
-from core.events import content_version
-from core.models import Event
+from content.paths import pattern_changes, url_patterns
+from content.paths.url_patterns import change_pattern, create_pattern, delete_pattern
+from content.posts import queries
+from content.posts.trash import delete_post, restore_post
+from content.variations.services import create_variation
+from proofroom.core.errors import NotAllowed, RuleViolation
+from proofroom.core.models import Event
+from proofroom.core.outbox import content_version
 from seo.models import Redirect
 from tests import make
 from tests.api.refusals import refused
@@ -114,7 +114,7 @@ def test_many_posts_follow_in_a_worker(
     monkeypatch: pytest.MonkeyPatch, run_on_commit: RunOnCommit
 ) -> None:
     posts = [make.post(f"Post {number}", slug=f"p{number}") for number in range(5)]
-    for module in (pattern_moves, url_patterns):
+    for module in (pattern_changes, url_patterns):
         monkeypatch.setattr(module, "MOST_AT_ONCE", 2)
 
     with run_on_commit():
@@ -126,7 +126,7 @@ def test_many_posts_follow_in_a_worker(
     assert not row.is_pending
     assert {path_of(post) for post in posts} == {f"/news/p{n}" for n in range(5)}
     assert len(leads()) == 5
-    assert pattern_moves.follow_pending(row.pk) == 0
+    assert pattern_changes.follow_pending(row.pk) == 0
 
     with run_on_commit():
         delete_pattern(pattern_id=row.pk, actor=make.actor())
@@ -140,7 +140,7 @@ def test_a_pattern_that_changed_again_is_followed_by_its_own_event(
     monkeypatch: pytest.MonkeyPatch, run_on_commit: RunOnCommit
 ) -> None:
     posts = [make.post(f"Post {number}", slug=f"p{number}") for number in range(3)]
-    for module in (pattern_moves, url_patterns):
+    for module in (pattern_changes, url_patterns):
         monkeypatch.setattr(module, "MOST_AT_ONCE", 1)
 
     with run_on_commit():

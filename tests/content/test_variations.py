@@ -9,17 +9,17 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from content import edits, store
 from content.document import PostDocument
 from content.models import Layer, Post, Revision
-from content.services.edit import edit_post
-from content.services.publish import publish_due_posts, set_status
-from content.services.translate import create_translation
-from content.services.trash import delete_post, restore_post
-from content.services.vary import create_variation, promote_variation
-from core.errors import NotAllowed, NotFound, RuleViolation
-from core.json import Json
-from core.models import Event
+from content.posts import document_edits, post_repository
+from content.posts.edit import edit_post
+from content.posts.publish import publish_due_posts, set_status
+from content.posts.trash import delete_post, restore_post
+from content.translations.translate import create_translation
+from content.variations.services import create_variation, promote_variation
+from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
+from proofroom.core.json import Json
+from proofroom.core.models import Event
 from tests import make
 from tests.api_client import ApiClient
 
@@ -34,7 +34,7 @@ def edit(post: Post, **patch: Json) -> None:
     edit_post(
         post_id=post.pk,
         actor=make.actor(),
-        edit=lambda document: edits.patch_fields(document, patch),
+        edit=lambda document: document_edits.patch_fields(document, patch),
     )
 
 
@@ -47,7 +47,7 @@ def now(post: Post) -> Post:
 
 
 def document(post: Post) -> PostDocument:
-    return store.load(now(post))
+    return post_repository.load(now(post))
 
 
 def promoted(post: Post, winner: Post) -> Post:
@@ -175,7 +175,7 @@ def test_it_is_in_no_list_and_at_no_address() -> None:
     edit(made, title="Variationword", excerpt="Variationword")
     change(
         made,
-        lambda document: edits.update_module(
+        lambda document: document_edits.update_module(
             document, document.modules[0].id, props={"title": "Variationword"}
         ),
     )
@@ -229,7 +229,7 @@ def test_the_winner_gives_its_content_and_the_original_keeps_its_place() -> None
     hero = before.modules[0].id
 
     def rewrite(page: PostDocument) -> PostDocument:
-        page = edits.patch_fields(
+        page = document_edits.patch_fields(
             page,
             {
                 "title": "Won",
@@ -239,9 +239,9 @@ def test_the_winner_gives_its_content_and_the_original_keeps_its_place() -> None
                 "taxonomyTermIds": [str(tea.pk)],
             },
         )
-        page = edits.update_module(page, page.modules[0].id, props={"title": "Won"})
-        page = edits.remove_module(page, page.modules[2].id)
-        return edits.add_module(page, type="callout", props={"title": "New"})[0]
+        page = document_edits.update_module(page, page.modules[0].id, props={"title": "Won"})
+        page = document_edits.remove_module(page, page.modules[2].id)
+        return document_edits.add_module(page, type="callout", props={"title": "New"})[0]
 
     change(made, rewrite)
     own = document(made)
@@ -336,9 +336,9 @@ def test_what_the_original_locked_since_stays() -> None:
     made = varied(post)
     change(
         post,
-        lambda page: edits.add_module(page, type="callout", locked=True, props={"title": "Stays"})[
-            0
-        ],
+        lambda page: document_edits.add_module(
+            page, type="callout", locked=True, props={"title": "Stays"}
+        )[0],
     )
     before = make.live_hash()
 

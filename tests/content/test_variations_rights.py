@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from accounts.services.tokens import create_token
 from content.models import Post
-from content.services.running import change_variation
-from content.services.trash import delete_post
-from content.services.vary import promote_variation
-from core.errors import NotAllowed, NotFound
+from content.posts.trash import delete_post
+from content.variations.services import promote_variation
+from content.variations.traffic import change_variation
+from proofroom.accounts.services.tokens import create_token
+from proofroom.core.errors import NotAllowed, NotFound
 from tests import make
 from tests.api_client import ApiClient
 from tests.content.variations import running, state, told, varied

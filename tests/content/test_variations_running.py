@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from content import edits
 from content.models import Post
-from content.services.edit import edit_post
-from content.services.publish import set_status
-from content.services.translate import create_translation
-from content.services.trash import delete_post, restore_post
-from content.services.vary import promote_variation
-from core.errors import RuleViolation
-from core.events import content_version
-from core.models import Event
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from content.posts.publish import set_status
+from content.posts.trash import delete_post, restore_post
+from content.translations.translate import create_translation
+from content.variations.services import promote_variation
+from proofroom.core.errors import RuleViolation
+from proofroom.core.models import Event
+from proofroom.core.outbox import content_version
 from tests import make
 from tests.content.variations import change, running, state, told, varied
 
@@ -57,7 +57,7 @@ def test_live_changes_of_what_runs_make_caches_old() -> None:
     edit_post(
         post_id=made.pk,
         actor=make.actor(),
-        edit=lambda document: edits.patch_fields(document, {"title": "Other"}),
+        edit=lambda document: document_edits.patch_fields(document, {"title": "Other"}),
     )
 
     assert content_version() > version

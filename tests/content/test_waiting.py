@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from content import edits
 from content.document import PostDocument
+from content.inbox.health import queue
+from content.inbox.rejections import take_back_rejections
 from content.layers import (
     approve,
     digest_of,
@@ -24,10 +25,9 @@ from content.layers import (
 )
 from content.layers.decide import decide
 from content.models import Draft, Layer, Post, QueuedChange, Revision
-from content.services.rejections import take_back_rejections
-from content.services.taxonomy import delete_term
-from content.waiting.health import queue
-from core.errors import CmsError
+from content.posts import document_edits
+from content.terms.services import delete_term
+from proofroom.core.errors import CmsError
 from tests import make
 from tests.content.waiting import by_the_drafts, of, queued
 
@@ -43,18 +43,20 @@ def _edit(chance: Random) -> Callable[[PostDocument], PostDocument]:
         what = chance.randrange(6)
         module = chance.choice(document.modules)
         if what == 0:
-            return edits.patch_fields(document, {"title": chance.choice(_WORDS[:4])})
+            return document_edits.patch_fields(document, {"title": chance.choice(_WORDS[:4])})
         if what == 1:
-            return edits.patch_fields(document, {"metaDescription": chance.choice(_WORDS)})
+            return document_edits.patch_fields(document, {"metaDescription": chance.choice(_WORDS)})
         if what == 2:
-            return edits.add_module(
+            return document_edits.add_module(
                 document, type="prose", content_markdown=chance.choice(_WORDS[:4])
             )[0]
         if what == 3:
-            return edits.reorder(document, chance.sample(document.order, len(document.order)))
+            return document_edits.reorder(
+                document, chance.sample(document.order, len(document.order))
+            )
         if what == 4 and not module.locked:
-            return edits.remove_module(document, module.id)
-        return edits.update_module(
+            return document_edits.remove_module(document, module.id)
+        return document_edits.update_module(
             document, document.modules[0].id, props={"title": chance.choice(_WORDS[:4])}
         )
 

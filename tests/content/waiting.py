@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from content.inbox.rows import row_of, states_of
 from content.models import Post, QueuedChange
-from content.waiting.rows import row_of, states_of
 from tests import make
 
 _OWN = {"id", "at"}

@@ -8,11 +8,11 @@ import pytest
 from django.db.models import Max
 from django.test import Client
 
-from accounts.services.tokens import create_token
-from core.models import Event
-from core.tools import all_tools
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
+from proofroom.accounts.services.tokens import create_token
+from proofroom.core.models import Event
+from proofroom.core.tools import all_tools
 from tests import make
 from tests.api_client import ApiClient
 from tests.contract.endpoint import Area, Endpoint, Names, areas, filled

@@ -13,8 +13,8 @@ import pytest
 from django.contrib import admin
 from django.urls import URLResolver
 
-from accounts.models import User
 from content.models import Layer, Post
+from proofroom.accounts.models import User
 from tests import make
 from tests.api_client import ApiClient
 

@@ -12,8 +12,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from core.api.permissions import PUBLIC, SECRET, SIGNED_IN
-from core.events import bump_content_version
+from proofroom.core.api.permissions import PUBLIC, SECRET, SIGNED_IN
+from proofroom.core.outbox import bump_content_version
 from tests.api.refusals import stored
 from tests.api_client import ApiClient
 from tests.contract.addresses import addresses

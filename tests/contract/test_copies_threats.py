@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 
 from content.models import Post
-from content.services.publish import set_status
-from content.services.translate import create_translation
-from content.services.trash import delete_post
+from content.posts.publish import set_status
+from content.posts.trash import delete_post
+from content.translations.translate import create_translation
 from tests import make
 from tests.api.refusals import stored
 from tests.api_client import ApiClient

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from core.api.schema import operations
+from proofroom.core.api.schema import operations
 from tests.api_client import ApiClient
 from tests.api_description import api_description
 from tests.contract.addresses import addresses

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from core.api.schema import operations
+from proofroom.core.api.schema import operations
 from tests.api.refusals import stored
 from tests.api_client import ApiClient
 from tests.api_description import api_description, management_lists, plain

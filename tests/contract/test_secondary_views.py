@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from accounts.models import User
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs.creation import create_run
 from content.models import Post
-from content.services.trash import delete_post
+from content.posts.trash import delete_post
 from media.models import Asset
+from proofroom.accounts.models import User
 from tests import make
 from tests.api_client import ApiClient
 from tests.contract.endpoint import NOBODY
@@ -161,7 +161,7 @@ def test_threat_15_an_answer_that_was_waited_for_asks_for_the_right_again(
         User.objects.filter(username="editor").update(**change)
         AgentRun.objects.filter(pk=run.pk).update(status=RunStatus.SUCCEEDED, summary="For editors")
 
-    monkeypatch.setattr("agents_app.runs.wait.time.sleep", meanwhile)
+    monkeypatch.setattr("agents_app.runs.wait_for_run.time.sleep", meanwhile)
 
     response = editor.get(f"/api/agent-runs/{run.pk}?wait=5")
 

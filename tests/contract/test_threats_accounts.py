@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 from django.conf import settings
 
-from accounts.models import User
+from proofroom.accounts.models import User
 from tests import make
 from tests.accounts.bearer import program, token_of
 from tests.api.refusals import stored

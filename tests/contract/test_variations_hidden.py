@@ -9,11 +9,11 @@ from typing import Any, Final
 import pytest
 from django.test import Client
 
-from content import edits
 from content.models import Menu, Post
-from content.services.edit import edit_post
-from content.services.running import change_variation
-from content.services.vary import create_variation
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from content.variations.services import create_variation
+from content.variations.traffic import change_variation
 from mcp_bridge.protocol.tool_calls import call_tool, result_text
 from tests import make
 from tests.api_client import ApiClient
@@ -42,7 +42,9 @@ def original() -> Post:
     made = create_variation(post_id=post.pk, variation="B", actor=actor, weight=100)
     words = {"title": CANARY, "excerpt": f"{CANARY} {WORD}", "metaTitle": f"{CANARY} meta"}
     edit_post(
-        post_id=made.pk, actor=actor, edit=lambda document: edits.patch_fields(document, words)
+        post_id=made.pk,
+        actor=actor,
+        edit=lambda document: document_edits.patch_fields(document, words),
     )
     change_variation(post_id=post.pk, variation_id=made.pk, actor=actor, running=True)
     item = {"id": "1", "label": "", "type": "post", "url": "/x", "postId": str(made.pk)}

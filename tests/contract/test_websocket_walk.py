@@ -8,8 +8,8 @@ from typing import Final
 import pytest
 from asgiref.sync import sync_to_async
 
-from accounts.roles import PERMISSIONS, Role, permissions_of
 from cms_project.asgi import websockets
+from proofroom.accounts.roles import PERMISSIONS, Role, permissions_of
 from tests.core.sockets import asked, in_a_loop, session_of
 
 pytestmark = pytest.mark.django_db

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from core import events
-from core.events import subscribers
-from core.models import Event
+from proofroom.core import outbox
+from proofroom.core.models import Event
+from proofroom.core.outbox import subscribers
 
 
 class Listener:
@@ -35,7 +35,7 @@ class Listener:
 def subscribe(names: Iterable[str], listener: Listener, *, apart: bool = False) -> None:
     """Subscribe a listener under an id of its name."""
     name = getattr(listener, "name", None) or getattr(listener, "__name__", "")
-    events.subscribe(names, listener, id=f"tests.core.listening.{name}", apart=apart)
+    outbox.subscribe(names, listener, id=f"tests.core.listening.{name}", apart=apart)
 
 
 @contextmanager

@@ -11,8 +11,8 @@ from django.core.cache import caches
 from django.test import Client
 from redis.exceptions import RedisError
 
-from core import cache
-from core.cache import CountingRedisCache, count_hit
+from proofroom.core.caching import redis_cache
+from proofroom.core.caching.redis_cache import CountingRedisCache, count_hit
 from tests import make
 from tests.api_client import ApiClient
 
@@ -24,24 +24,24 @@ def no_redis(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         port = free.getsockname()[1]
     settings.CACHES = {
         "default": {
-            "BACKEND": "core.cache.CountingRedisCache",
+            "BACKEND": "proofroom.core.caching.redis_cache.CountingRedisCache",
             "LOCATION": f"redis://127.0.0.1:{port}/0",
         }
     }
-    monkeypatch.setattr(cache, "_said_at", None)
-    monkeypatch.setattr(cache, "_failed_at", None)
-    cache._here.clear()
+    monkeypatch.setattr(redis_cache, "_said_at", None)
+    monkeypatch.setattr(redis_cache, "_failed_at", None)
+    redis_cache._here.clear()
 
 
 def test_hits_are_counted_here_and_one_line_a_minute_says_so(
     no_redis: None, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with caplog.at_level(logging.ERROR, logger="core.cache"):
+    with caplog.at_level(logging.ERROR, logger="proofroom.core.caching.redis_cache"):
         assert [count_hit("key", 60) for _ in range(3)] == [1, 2, 3]
         assert count_hit("another", 60) == 1
         assert len(caplog.records) == 1
-        monkeypatch.setattr(cache, "_SAY_AGAIN_SECONDS", 0)
-        monkeypatch.setattr(cache, "_LEAVE_ALONE_SECONDS", 0)
+        monkeypatch.setattr(redis_cache, "_SAY_AGAIN_SECONDS", 0)
+        monkeypatch.setattr(redis_cache, "_LEAVE_ALONE_SECONDS", 0)
         assert count_hit("key", 60, 40) == 43
 
     assert len(caplog.records) == 2

@@ -10,9 +10,9 @@ import pytest
 from django.db import OperationalError
 from django.db.utils import InterfaceError, ProgrammingError
 
-from core.availability import is_database_away
-from core.postgresql import pool
-from core.postgresql.pool import ConnectionPool
+from proofroom.core.database.postgresql import pool
+from proofroom.core.database.postgresql.pool import ConnectionPool
+from proofroom.core.diagnostics.availability import is_database_away
 
 
 def failing(calls: list[str]) -> Callable[[], Any]:

@@ -9,7 +9,7 @@ import pytest
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 
-from core.csp import (
+from proofroom.core.http.csp import (
     ContentSecurityPolicyMiddleware,
     build_policy,
     csp_override,

@@ -15,7 +15,7 @@ WORK = """
 import logging
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
-from core.tasks import sweep_events
+from proofroom.core.tasks import sweep_events
 sweep_events.delay()
 logging.getLogger("cms").error("something for the log")
 from django.db import connection

@@ -11,10 +11,10 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils import timezone
 
 from content.models import Term
-from core import events
-from core.errors import NotAllowed
-from core.models import Event
-from core.tasks import dispatch_event, dispatch_events, sweep_events
+from proofroom.core import outbox
+from proofroom.core.errors import NotAllowed
+from proofroom.core.models import Event
+from proofroom.core.tasks import dispatch_event, dispatch_events, sweep_events
 from tests import make
 from tests.conftest import RunOnCommit
 from tests.core.listening import Listener, own_subscriptions, subscribe
@@ -35,7 +35,7 @@ def told(name: str = "listener", *names: str) -> list[str]:
 
 
 def record(post_id: UUID | None = POST, name: str = NAME) -> int:
-    return events.record(name, actor=make.actor("admin"), payload={}, post_id=post_id).pk
+    return outbox.record(name, actor=make.actor("admin"), payload={}, post_id=post_id).pk
 
 
 def state(id_: int) -> tuple[list[str], int, bool, bool]:
@@ -67,7 +67,7 @@ def test_an_event_is_told_after_the_commit_and_once(run_on_commit: RunOnCommit) 
 
     assert listener.ids == [id_]
     assert state(id_) == (told(), 1, True, False)
-    assert events.waiting() == []
+    assert outbox.waiting() == []
     dispatch_event(id_)
     dispatch_events([id_])
     assert (sweep_events(), listener.ids) == (0, [id_])
@@ -75,7 +75,7 @@ def test_an_event_is_told_after_the_commit_and_once(run_on_commit: RunOnCommit) 
 
 def test_an_event_that_nobody_waits_for_is_done_at_once() -> None:
     assert state(record()) == ([], 0, True, False)
-    assert events.waiting() == []
+    assert outbox.waiting() == []
 
 
 def test_a_wake_up_that_got_lost_is_found_by_the_sweep(
@@ -101,7 +101,7 @@ def test_a_failing_subscriber_stops_nobody_and_alone_is_told_again() -> None:
     subscribe([NAME], other)
     id_ = record()
 
-    assert events.dispatch(id_) is False
+    assert outbox.dispatch(id_) is False
     assert state(id_) == (told("other"), 1, False, True)
     assert (sweep_events(), failing.refused) == (0, 1), "its time has not come"
 
@@ -122,7 +122,7 @@ def test_what_a_failing_subscriber_wrote_is_undone_and_what_another_wrote_stands
     subscribe([NAME], Writes("failing", fails=lambda event: True))
     subscribe([NAME], Writes("other"))
 
-    events.dispatch(record())
+    outbox.dispatch(record())
 
     assert list(Term.objects.values_list("name", flat=True)) == ["other"]
 
@@ -134,7 +134,7 @@ def test_the_waits_double_up_to_an_hour() -> None:
     for _ in range(10):
         Event.objects.update(next_at=None)
         before = timezone.now()
-        events.dispatch(id_)
+        outbox.dispatch(id_)
         next_at: datetime | None = Event.objects.get(pk=id_).next_at
         assert next_at is not None
         waits.append((next_at - before) // timedelta(seconds=30))
@@ -149,14 +149,14 @@ def test_a_subscriber_that_fails_for_one_event_is_not_told_of_later_ones_of_that
         subscribe([NAME], listener)
     first, second, elsewhere, third = record(), record(), record(OTHER), record()
 
-    events.sweep(25)
+    outbox.sweep(25)
 
     assert other.ids == [first, second, elsewhere, third]
     assert failing.ids == [elsewhere]
     assert state(second) == (told("other"), 0, False, True)
-    assert events.waiting() == []
+    assert outbox.waiting() == []
     fourth = record()
-    events.dispatch(fourth)
+    outbox.dispatch(fourth)
     assert (failing.ids, other.ids[-1]) == ([elsewhere], fourth)
     assert state(fourth) == (told("other"), 0, False, True)
 
@@ -174,7 +174,7 @@ def test_events_without_a_post_hold_nobody_back() -> None:
     first = 0
     first, second = record(None), record(None)
 
-    assert events.sweep(25) == 2
+    assert outbox.sweep(25) == 2
 
     assert listener.ids == [second]
     assert [state(id_)[1:] for id_ in (first, second)] == [(1, False, True), (1, True, False)]
@@ -185,10 +185,10 @@ def test_an_event_is_told_after_the_earlier_ones_of_its_post() -> None:
     subscribe([NAME], listener)
     first, elsewhere, second = record(), record(OTHER), record()
 
-    events.dispatch(second)
+    outbox.dispatch(second)
 
     assert listener.ids == [first, second]
-    assert events.waiting() == [elsewhere]
+    assert outbox.waiting() == [elsewhere]
 
 
 def test_more_events_of_a_post_than_one_transaction_takes_are_told_in_order() -> None:
@@ -196,10 +196,10 @@ def test_more_events_of_a_post_than_one_transaction_takes_are_told_in_order() ->
     subscribe([NAME], listener)
     ids = [record() for _ in range(120)]
 
-    events.dispatch(ids[-1])
+    outbox.dispatch(ids[-1])
 
     assert listener.ids == ids
-    assert events.waiting() == []
+    assert outbox.waiting() == []
 
 
 def test_an_event_that_is_given_up_is_said_once_and_holds_nobody_back(
@@ -210,21 +210,21 @@ def test_an_event_that_is_given_up_is_said_once_and_holds_nobody_back(
     first = 0
     first, second = record(), record()
 
-    for _ in range(events.MAX_ATTEMPTS - 1):
-        events.dispatch(first)
+    for _ in range(outbox.MAX_ATTEMPTS - 1):
+        outbox.dispatch(first)
         time_comes()
     assert (given_up_lines(caplog), failing.ids) == (0, [])
-    assert events.waiting() == [first, second]
-    assert not events.given_up().exists()
+    assert outbox.waiting() == [first, second]
+    assert not outbox.given_up().exists()
 
-    events.dispatch(first)
+    outbox.dispatch(first)
 
     assert (given_up_lines(caplog), failing.ids) == (1, [second])
-    assert [event.pk for event in events.given_up()] == [first]
-    assert state(first) == ([], events.MAX_ATTEMPTS, False, False)
-    events.dispatch(first)
+    assert [event.pk for event in outbox.given_up()] == [first]
+    assert state(first) == ([], outbox.MAX_ATTEMPTS, False, False)
+    outbox.dispatch(first)
     assert (sweep_events(), given_up_lines(caplog)) == (0, 1)
-    assert failing.refused == events.MAX_ATTEMPTS
+    assert failing.refused == outbox.MAX_ATTEMPTS
 
 
 def test_what_was_given_up_is_told_again_when_an_admin_says_so(run_on_commit: RunOnCommit) -> None:
@@ -232,31 +232,31 @@ def test_what_was_given_up_is_told_again_when_an_admin_says_so(run_on_commit: Ru
     subscribe([NAME], failing)
     subscribe([NAME], other)
     id_, done = record(), record(None)
-    events.dispatch(id_)
+    outbox.dispatch(id_)
     Event.objects.filter(pk=done).update(dispatched_at=timezone.now())
-    Event.objects.filter(pk=id_).update(attempts=events.MAX_ATTEMPTS, next_at=None)
+    Event.objects.filter(pk=id_).update(attempts=outbox.MAX_ATTEMPTS, next_at=None)
     failing.fails = lambda event: False
 
     with run_on_commit():
-        assert events.tell_again(event_ids=[id_, done], actor=make.actor("admin")) == 1
+        assert outbox.tell_again(event_ids=[id_, done], actor=make.actor("admin")) == 1
 
     assert (failing.ids, other.ids) == ([id_], [id_])
     assert state(id_) == (told("other", "failing"), 1, True, False)
     entry = Event.objects.get(name="events.told-again")
     assert (entry.payload, entry.actor_name) == ({"events": [id_]}, "admin")
-    assert events.tell_again(event_ids=[id_], actor=make.actor("admin")) == 0
+    assert outbox.tell_again(event_ids=[id_], actor=make.actor("admin")) == 0
 
 
 @pytest.mark.parametrize("role", ["editor", "translator", "ai_agent"])
 def test_only_who_manages_settings_has_events_told_again(role: str) -> None:
     subscribe([NAME], Listener())
     id_ = record()
-    Event.objects.filter(pk=id_).update(attempts=events.MAX_ATTEMPTS)
+    Event.objects.filter(pk=id_).update(attempts=outbox.MAX_ATTEMPTS)
 
     with pytest.raises(NotAllowed):
-        events.tell_again(event_ids=[id_], actor=make.actor(role))
+        outbox.tell_again(event_ids=[id_], actor=make.actor(role))
 
-    assert state(id_)[1] == events.MAX_ATTEMPTS
+    assert state(id_)[1] == outbox.MAX_ATTEMPTS
 
 
 def test_an_event_of_a_name_that_nobody_knows_any_more_is_done() -> None:
@@ -265,7 +265,7 @@ def test_an_event_of_a_name_that_nobody_knows_any_more_is_done() -> None:
     old = Event.objects.create(name="post.frobnicated", via="api", post_id=POST)
     new = record()
 
-    assert events.sweep(25) == 2
+    assert outbox.sweep(25) == 2
 
     assert (state(old.pk)[2], known.ids) == (True, [new])
 
@@ -275,9 +275,9 @@ def test_what_was_forgotten_is_told_to_nobody() -> None:
     subscribe([NAME], listener)
     id_ = record()
 
-    events.forget([id_])
+    outbox.forget([id_])
 
-    assert (events.dispatch(id_), listener.ids) == (True, [])
+    assert (outbox.dispatch(id_), listener.ids) == (True, [])
 
 
 def test_a_sweep_ends_with_its_time_and_takes_the_oldest_first() -> None:
@@ -285,9 +285,9 @@ def test_a_sweep_ends_with_its_time_and_takes_the_oldest_first() -> None:
     subscribe([NAME], listener)
     ids = [record(POST if number % 3 else OTHER) for number in range(130)]
 
-    assert events.sweep(0) == 0
+    assert outbox.sweep(0) == 0
     assert listener.ids == []
-    assert events.sweep(25) == 130
+    assert outbox.sweep(25) == 130
 
     assert listener.ids == ids
 
@@ -295,7 +295,7 @@ def test_a_sweep_ends_with_its_time_and_takes_the_oldest_first() -> None:
 def test_who_locks_the_post_is_told_of_it_in_a_round_of_its_own() -> None:
     class Locks(Listener):
         def __call__(self, event: Event) -> None:
-            events.require_own_round()
+            outbox.require_own_round()
             super().__call__(event)
 
     other, locks = Listener("other"), Locks("locks")
@@ -303,7 +303,7 @@ def test_who_locks_the_post_is_told_of_it_in_a_round_of_its_own() -> None:
     subscribe([NAME], locks)
     first, elsewhere, second = record(), record(OTHER), record()
 
-    assert events.sweep(25) == 3
+    assert outbox.sweep(25) == 3
 
     # What the others took before it asked stands.
     assert other.ids == [first, elsewhere, second]

@@ -9,9 +9,9 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from core import events
-from core.models import Event
-from core.tasks import sweep_events
+from proofroom.core import outbox
+from proofroom.core.models import Event
+from proofroom.core.tasks import sweep_events
 from tests import make
 from tests.core.listening import Listener, own_subscriptions, subscribe
 
@@ -29,7 +29,7 @@ def _own() -> Iterator[None]:
 def record() -> int:
     """An event whose message was lost."""
     with transaction.atomic():
-        event = events.record(NAME, actor=make.actor("admin"), payload={}, post_id=POST)
+        event = outbox.record(NAME, actor=make.actor("admin"), payload={}, post_id=POST)
         transaction.get_connection().run_on_commit.clear()
     return event.pk
 
@@ -50,7 +50,7 @@ def test_it_is_told_in_no_transaction_after_the_others_and_by_one_worker_alone()
     subscribe([NAME], other)
     first, second = record(), record()
 
-    assert events.dispatch(second)
+    assert outbox.dispatch(second)
 
     assert (apart.ids, other.ids, apart.by_another) == ([first, second], [first, second], 0)
     for event in Event.objects.filter(name=NAME):
@@ -63,11 +63,11 @@ def test_one_that_fails_is_told_again_before_the_later_ones_of_the_post() -> Non
     subscribe([NAME], apart, apart=True)
     first, second = record(), record()
 
-    assert not events.dispatch(second)
+    assert not outbox.dispatch(second)
     third = record()
-    assert not events.dispatch(third)
+    assert not outbox.dispatch(third)
 
-    assert (apart.ids, apart.refused, events.waiting()) == ([], 1, [])
+    assert (apart.ids, apart.refused, outbox.waiting()) == ([], 1, [])
     apart.fails = lambda event: False
     Event.objects.update(next_at=timezone.now())
     assert sweep_events() == 3
@@ -86,9 +86,9 @@ def test_after_a_worker_that_died_it_is_told_again() -> None:
     first, second = record(), record()
 
     with pytest.raises(SystemExit):
-        events.dispatch(second)
-    assert (events.dispatch(second), apart.ids) == (False, [first])
+        outbox.dispatch(second)
+    assert (outbox.dispatch(second), apart.ids) == (False, [first])
     Event.objects.update(next_at=timezone.now())
 
-    assert events.dispatch(second)
+    assert outbox.dispatch(second)
     assert apart.ids == [first, first, second]

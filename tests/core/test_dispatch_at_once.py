@@ -10,12 +10,12 @@ from uuid import UUID, uuid4
 import pytest
 from django.db import connection, connections, transaction
 
-from content import edits
 from content.models import Post
-from content.services.edit import edit_post
-from core import events
-from core.json import JsonObject
-from core.models import Event
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from proofroom.core import outbox
+from proofroom.core.json import JsonObject
+from proofroom.core.models import Event
 from tests import make
 from tests.content.at_once import at_once
 from tests.core.listening import Listener, own_subscriptions, subscribe
@@ -34,7 +34,7 @@ def _own() -> Iterator[None]:
 def record(post_id: UUID | None, name: str = NAME) -> int:
     """An event whose message was lost."""
     with transaction.atomic():
-        event = events.record(name, actor=make.actor("admin"), payload={}, post_id=post_id)
+        event = outbox.record(name, actor=make.actor("admin"), payload={}, post_id=post_id)
         connection.run_on_commit.clear()
     return event.pk
 
@@ -57,7 +57,7 @@ class Writes(Listener):
     def __call__(self, event: Event) -> None:
         super().__call__(event)
         payload: JsonObject = {"post": str(event.post_id), "event": event.pk}
-        events.record(ROW, actor=make.actor("admin"), payload=payload)
+        outbox.record(ROW, actor=make.actor("admin"), payload=payload)
 
 
 def written() -> dict[str, list[int]]:
@@ -74,10 +74,10 @@ def test_workers_at_once_tell_each_event_once_and_each_post_in_order() -> None:
     ids = [record(posts[number % 4]) for number in range(120)]
 
     def every(step: int) -> Callable[[], object]:
-        return lambda: [events.dispatch(id_) for id_ in ids[step::3]]
+        return lambda: [outbox.dispatch(id_) for id_ in ids[step::3]]
 
-    at_once(every(0), every(1), every(2), lambda: events.sweep(25))
-    events.sweep(25)
+    at_once(every(0), every(1), every(2), lambda: outbox.sweep(25))
+    outbox.sweep(25)
 
     assert written() == {str(post): ids[number::4] for number, post in enumerate(posts)}
     assert set(Event.objects.filter(pk__in=ids).values_list("attempts", flat=True)) == {1}
@@ -99,11 +99,11 @@ def test_a_later_event_waits_for_the_worker_that_has_an_earlier_one() -> None:
     slow = Slow("slow", fails=lambda event: event.pk == first)
     subscribe([NAME], slow)
     with ThreadPoolExecutor(2) as pool:
-        one = pool.submit(elsewhere(lambda: events.dispatch(first)))
+        one = pool.submit(elsewhere(lambda: outbox.dispatch(first)))
         assert begun.wait(30)
         # The worker that has the first took what was there: the third comes afterwards.
         third = record(post)
-        two = pool.submit(elsewhere(lambda: events.dispatch(third)))
+        two = pool.submit(elsewhere(lambda: outbox.dispatch(third)))
         while not two.done() and not somebody_waits():
             pass
         assert not two.done()
@@ -127,12 +127,12 @@ def test_a_worker_that_is_cut_off_in_the_middle_has_told_nobody() -> None:
     with own_subscriptions(), ThreadPoolExecutor(1) as pool:
         subscribe([NAME], Writes())
         subscribe([NAME], cut_off)
-        pool.submit(elsewhere(lambda: events.dispatch(second))).exception(60)
+        pool.submit(elsewhere(lambda: outbox.dispatch(second))).exception(60)
     assert written() == {}
     left = Event.objects.filter(pk__in=[first, second])
     assert set(left.values_list("attempts", "dispatched_at")) == {(0, None)}
 
-    assert events.dispatch(second)
+    assert outbox.dispatch(second)
     assert written()[str(post)] == [first, second]
 
 
@@ -156,14 +156,14 @@ def test_a_writer_of_the_post_and_a_worker_that_tells_of_it_do_not_wait_in_a_cir
             edit_post(
                 post_id=post.pk,
                 actor=make.actor("admin"),
-                edit=lambda document, number=number: edits.patch_fields(  # type: ignore[misc]
+                edit=lambda document, number=number: document_edits.patch_fields(  # type: ignore[misc]
                     document, {"title": f"Title {number}"}
                 ),
             )
 
     make.user("admin")
-    at_once(write, lambda: [events.sweep(25) for _ in range(20)], write)
-    events.sweep(25)
+    at_once(write, lambda: [outbox.sweep(25) for _ in range(20)], write)
+    outbox.sweep(25)
 
     told = written()[str(post.pk)]
     assert told == sorted(told)
@@ -178,11 +178,11 @@ def test_words_are_forgotten_beside_a_worker_that_tells_of_them() -> None:
 
     make.user("admin")
     at_once(
-        lambda: events.sweep(25),
-        transaction.atomic(lambda: events.forget(reversed(ids))),
-        lambda: events.dispatch(ids[-1]),
+        lambda: outbox.sweep(25),
+        transaction.atomic(lambda: outbox.forget(reversed(ids))),
+        lambda: outbox.dispatch(ids[-1]),
     )
-    events.sweep(25)
+    outbox.sweep(25)
 
     told = written().get(str(post), [])
     assert told == sorted(set(told))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.doctor import Finding, mcp, mcp_server
+from proofroom.core.diagnostics.doctor import Finding, mcp, mcp_server
 from tests import make
 from tests.mcp.answering import answering
 

@@ -6,14 +6,14 @@ import pytest
 from celery.contrib.testing.worker import start_worker
 
 from cms_project.celery import app
-from core.doctor import Finding, workers
+from proofroom.core.diagnostics.doctor import Finding, workers
 
 pytestmark = pytest.mark.services
 
 
 def test_a_queue_that_no_worker_takes_from_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("core.doctor.WORKERS_ANSWER_WITHIN", (0.1,))
+        patch.setattr("proofroom.core.diagnostics.doctor.WORKERS_ANSWER_WITHIN", (0.1,))
         nobody = list(workers())
     with start_worker(app, queues=["celery", "deliveries"], perform_ping_check=False):
         some = list(workers())

@@ -219,7 +219,7 @@ def test_an_address_of_postgresql_is_taken_apart(tmp_path: Path):
 
     database = database_settings(url, tmp_path)
 
-    assert database["ENGINE"] == "core.postgresql"
+    assert database["ENGINE"] == "proofroom.core.database.postgresql"
     assert [database[key] for key in ("NAME", "USER", "PASSWORD", "HOST", "PORT")] == [
         "the_name",
         "me",

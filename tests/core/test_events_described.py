@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core import events
-from core.events import EventKind
+from proofroom.core import outbox
+from proofroom.core.outbox import EventKind
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "events.md"
 
@@ -31,7 +31,7 @@ def test_every_kind_of_event_has_its_row_and_no_other_has_one() -> None:
     rows = [line.rsplit("|", 2) for line in table]
 
     described = [before.replace("|  |", "| |").rstrip() for before, _, _ in rows]
-    declared = [row_of(kind) for kind in events.all_kinds()]
+    declared = [row_of(kind) for kind in outbox.all_kinds()]
 
     assert described == declared
     assert [payload for _, payload, _ in rows if not payload.strip()] == []

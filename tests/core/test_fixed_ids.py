@@ -11,7 +11,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from cms_project.celery import app
-from core.events import subscribers
+from proofroom.core.outbox import subscribers
 
 _NAMES_OF_CODE = {"__module__", "__name__", "__qualname__"}
 _KEEPING = {

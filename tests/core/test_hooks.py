@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.hooks import ExtensionPoint, Hook
+from proofroom.core.hooks import ExtensionPoint, Hook
 
 
 def test_functions_are_called_in_their_order_and_answer_in_it() -> None:

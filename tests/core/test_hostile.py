@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from core.errors import RuleViolation
-from core.hostile import is_deeper, refuse_unstorable
+from proofroom.core.errors import RuleViolation
+from proofroom.core.validation.input_validation import is_deeper, refuse_unstorable
 
 Value = Any
 

@@ -8,9 +8,9 @@ from uuid import UUID, uuid4
 import pytest
 from asgiref.sync import sync_to_async
 
-from content.services.trash import delete_post
-from core import events
-from core.models import Event
+from content.posts.trash import delete_post
+from proofroom.core import outbox
+from proofroom.core.models import Event
 from tests import make
 from tests.core.sockets import heard, in_a_loop, opened
 
@@ -24,7 +24,7 @@ def quick(settings: Any) -> None:
 
 @sync_to_async
 def record(name: str, *, by: str = "editor", post_id: UUID | None = None, **payload: Any) -> Event:
-    return events.record(name, actor=make.actor(by), payload=payload, post_id=post_id)
+    return outbox.record(name, actor=make.actor(by), payload=payload, post_id=post_id)
 
 
 @sync_to_async
@@ -35,7 +35,7 @@ def delete(post_id: UUID) -> None:
 @sync_to_async
 def change_and_delete(post_id: UUID) -> None:
     actor = make.actor("admin")
-    events.record("post.updated", actor=actor, payload={}, post_id=post_id)
+    outbox.record("post.updated", actor=actor, payload={}, post_id=post_id)
     delete_post(post_id=post_id, actor=actor)
 
 

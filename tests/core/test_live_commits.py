@@ -7,8 +7,8 @@ import threading
 import pytest
 from django.db import connection, transaction
 
-from core.live.tail import Tail
-from core.models import Event
+from proofroom.core.models import Event
+from proofroom.core.realtime.event_tail import Tail
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 

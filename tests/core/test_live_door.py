@@ -11,9 +11,9 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.test import Client
 
-from accounts.services.users import change_user, set_password
-from core import events
-from core.live.hub import Hub, hubs
+from proofroom.accounts.services.users import change_user, set_password
+from proofroom.core import outbox
+from proofroom.core.realtime.event_hub import Hub, hubs
 from tests import make
 from tests.core.sockets import ORIGIN, asked, in_a_loop, opened, session_of
 
@@ -24,7 +24,7 @@ MISSING = "00000000-0000-4000-8000-000000000000"
 @pytest.fixture(autouse=True)
 def quick(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.LIVE_POLL_SECONDS = 0.01
-    monkeypatch.setattr("core.live.hub.CHECK_SECONDS", 0.01)
+    monkeypatch.setattr("proofroom.core.realtime.event_hub.CHECK_SECONDS", 0.01)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ async def test_an_address_without_a_websocket_is_refused() -> None:
 
 @sync_to_async
 def record() -> None:
-    events.record("media.uploaded", actor=make.actor("admin"), payload={})
+    outbox.record("media.uploaded", actor=make.actor("admin"), payload={})
 
 
 def stored(session: str) -> Any:

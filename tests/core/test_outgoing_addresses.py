@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import RuleViolation
-from core.outgoing import check_url
-from core.outgoing.targets import target_of
+from proofroom.core.errors import RuleViolation
+from proofroom.core.http_client import check_url
+from proofroom.core.http_client.targets import target_of
 
 SCHEME = "The address must begin with https:// or http://."
 UNSEEN = "The address must not hold spaces or characters that cannot be seen."

@@ -9,7 +9,13 @@ from typing import Any
 
 import pytest
 
-from core.outgoing import Answer, Client, Refused, Unreachable, fetch
+from proofroom.core.http_client import (
+    Answer,
+    Client,
+    Refused,
+    Unreachable,
+    fetch,
+)
 from tests.receiver import Receiver, Reply, Trick, reach, serving
 
 SOON = 0.4

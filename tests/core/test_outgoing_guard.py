@@ -9,11 +9,16 @@ from typing import Any
 
 import pytest
 
-from core import doctor
-from core.errors import RuleViolation
-from core.outgoing import Refused, Unreachable, check_url, fetch
-from core.outgoing.addresses import kind_of
-from core.outgoing.targets import target_of
+from proofroom.core.diagnostics import doctor
+from proofroom.core.errors import RuleViolation
+from proofroom.core.http_client import (
+    Refused,
+    Unreachable,
+    check_url,
+    fetch,
+)
+from proofroom.core.http_client.address_guard import kind_of
+from proofroom.core.http_client.targets import target_of
 from tests.receiver import Receiver, Reply, reach, serving
 
 PUBLIC = "93.184.216.34"

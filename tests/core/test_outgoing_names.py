@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from core.outgoing import Client, Unreachable
-from core.outgoing.names import MOST_AT_ONCE
+from proofroom.core.http_client import Client, Unreachable
+from proofroom.core.http_client.dns import MOST_AT_ONCE
 from tests.receiver import reach, serving
 
 

@@ -16,8 +16,13 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from core.outgoing import Answer, Client, Unreachable, fetch
-from core.outgoing.connecting import trusted
+from proofroom.core.http_client import (
+    Answer,
+    Client,
+    Unreachable,
+    fetch,
+)
+from proofroom.core.http_client.connect import trusted
 from tests.receiver import reach, serving
 
 HOST = "hooks.example"

@@ -14,10 +14,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from cms_project.admin_home.lights import lights
-from core.doctor import Finding, examine, messages
-from core.models import QueueFailure
-from core.queue_failures import QueueWatch
-from core.waking import after_commit
+from proofroom.core.diagnostics.doctor import Finding, examine, messages
+from proofroom.core.models import QueueFailure
+from proofroom.core.task_queue.failures import QueueWatch
+from proofroom.core.task_queue.wake_up import after_commit
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WELL = Finding("ok", "messages to workers", "none is known to have failed")
@@ -61,7 +61,7 @@ def test_a_failure_is_logged_once_and_kept_until_a_message_is_queued(
     enqueue(send, 3)
 
     said = [record for record in caplog.records if record.levelno >= logging.WARNING]
-    assert [record.name for record in said] == ["core.queue_failures"]
+    assert [record.name for record in said] == ["proofroom.core.task_queue.failures"]
     assert "could not queue event 0 (Error 111 connecting to" in said[0].getMessage()
     kept = QueueFailure.objects.get()
     assert (kept.error, kept.text.startswith("Error 111 connecting to")) == (
@@ -100,7 +100,9 @@ def test_the_doctor_names_a_missing_package_and_not_the_server(
             raise ModuleNotFoundError("No module named 'packaging'") from None
         yield
 
-    monkeypatch.setattr("core.doctor.CHECKS", (("queue", broken, "check REDIS_URL"),))
+    monkeypatch.setattr(
+        "proofroom.core.diagnostics.doctor.CHECKS", (("queue", broken, "check REDIS_URL"),)
+    )
 
     assert next(examine()) == Finding(
         "fail",

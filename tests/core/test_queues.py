@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 
 from cms_project.celery import app
-from core.management.commands.demo import Command
+from proofroom.core.management.commands.demo import Command
 
 
 def queue_of(task: str) -> tuple[str, str]:

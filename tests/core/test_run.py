@@ -18,8 +18,13 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from core.children import Children, Program, python, stopped_by_signals
-from core.doctor import examine
+from proofroom.core.diagnostics.doctor import examine
+from proofroom.core.process_runner import (
+    Children,
+    Program,
+    python,
+    stopped_by_signals,
+)
 
 FAKE_UV = """#!/bin/sh
 echo "$*" >>"$UV_LOG"
@@ -182,7 +187,7 @@ def test_a_signal_ends_all():
 
 
 def test_a_program_that_will_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("core.children.GRACE_SECONDS", 0.5)
+    monkeypatch.setattr("proofroom.core.process_runner.GRACE_SECONDS", 0.5)
     code = "import signal, time; signal.signal(15, signal.SIG_IGN); print('up'); time.sleep(60)"
     out = StringIO()
     running = children(Program("deaf", python("-c", code)), out=out)
@@ -266,7 +271,7 @@ def test_the_demo_answers_and_stops(tmp_path: Path):
         asked = Request(f"http://127.0.0.1:{web}/robots.txt", headers=told)
         with urlopen(asked, timeout=10) as page:  # noqa: S310  # our own server
             assert f"Sitemap: http://127.0.0.1:{web}/sitemap.xml" in page.read().decode()
-        enqueue = "from core.tasks import sweep_events; sweep_events.delay()"
+        enqueue = "from proofroom.core.tasks import sweep_events; sweep_events.delay()"
         subprocess.run(
             python("manage.py", "shell", "-v", "0", "-c", enqueue),
             cwd=settings.BASE_DIR,

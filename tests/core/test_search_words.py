@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from core.search.words import LONGEST_WORD, MOST_ASKED, MOST_BYTES, MOST_WORDS, asked_for, cut
+from proofroom.core.search.tokens import (
+    LONGEST_WORD,
+    MOST_ASKED,
+    MOST_BYTES,
+    MOST_WORDS,
+    asked_for,
+    cut,
+)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from accounts.services.users import change_user
-from core.staff_marker import MARKER
+from proofroom.accounts.services.users import change_user
+from proofroom.core.http.staff_cookie import MARKER
 from tests import make
 from tests.api_client import ApiClient
 

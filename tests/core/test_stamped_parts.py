@@ -23,7 +23,7 @@ LOOP = (
 
 def rendered(source: str, **values: object) -> str:
     loaders = [("django.template.loaders.locmem.Loader", dict(PARTS))]
-    libraries = {"stamped": "core.templatetags.stamped"}
+    libraries = {"stamped": "proofroom.core.templatetags.stamped"}
     engine = Engine(loaders=loaders, libraries=libraries)
     return engine.from_string(source).render(Context({**values, "page": "of the page"}))
 

@@ -9,9 +9,9 @@ from django.db import connection
 from django.db.models.sql.compiler import SQLCompiler
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import User
 from content.models import Post, PostModule
-from core.statements import Statement, columns_of, instance
+from proofroom.accounts.models import User
+from proofroom.core.database.statements import Statement, columns_of, instance
 from tests import make
 
 pytestmark = pytest.mark.django_db

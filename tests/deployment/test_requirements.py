@@ -17,7 +17,7 @@ from django.conf import settings
 
 ROOT: Path = settings.BASE_DIR
 PACKAGES = (
-    "core", "accounts", "media", "webhooks", "content", "forms", "seo", "analytics", "agents_app",
+    "proofroom", "media", "content", "forms", "seo", "analytics", "agents_app",
     "mcp_bridge", "cms_project",
 )  # fmt: skip
 EXTRAS = {"django-storages"}  # the extra `s3`

@@ -15,7 +15,7 @@ import pytest
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 
-from core.doctor import static_files
+from proofroom.core.diagnostics.doctor import static_files
 
 IMPORT = re.compile(
     r"""(?m)^(?:import|export)\b[^;"']*["'](\.[^"']+)["']|\bimport\(["'](\.[^"']+)"""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.api.schema import operations
+from proofroom.core.api.schema import operations
 from tests.api_description import api_description
 
 
@@ -42,4 +42,4 @@ def freely_called(settings: Any) -> None:
 @pytest.fixture(autouse=True)
 def nothing_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     """Webhooks of made-up addresses are made here; what they would be told waits for a worker."""
-    monkeypatch.setattr("webhooks.dispatch.start_sender", lambda: None)
+    monkeypatch.setattr("proofroom.webhooks.dispatch.start_sender", lambda: None)

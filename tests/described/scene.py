@@ -8,7 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 from content.models import Post
-from core.api.schema import operations
+from proofroom.core.api.schema import operations
 from tests.contract.endpoint import Area, Endpoint, Names, areas, filled
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 
-from core.api.schema import operations
+from proofroom.core.api.schema import operations
 from tests.contract.endpoint import Area, Endpoint
 from tests.contract.test_api_walk import ALL_ENDPOINTS, plain, succeed
 

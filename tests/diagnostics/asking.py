@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from jsonschema import Draft202012Validator
 
-from core.tools import get_tool
-from core.tools.schemas import result_schema
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
+from proofroom.core.tools import get_tool
+from proofroom.core.tools.schemas import result_schema
 from tests import make
 
 TOOLS: Final = (

@@ -10,11 +10,11 @@ import pytest
 from django.core.handlers.base import BaseHandler
 from django.http import HttpResponse
 
-from accounts.services.tokens import create_token
-from core.diagnostics import local_route, running
-from core.redaction import secrets_of_service
 from mcp_bridge.access.tokens import create_token as create_mcp_token
 from mcp_bridge.protocol.tool_calls import call_tool
+from proofroom.accounts.services.tokens import create_token
+from proofroom.core.diagnostics import command_runner, local_route
+from proofroom.core.redaction import secrets_of_service
 from tests import make
 from tests.diagnostics.asking import granted
 
@@ -55,7 +55,7 @@ def secrets(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> l
     log.write_text("".join(f"{LINE}about {secret}\n  {secret!r}\n" for secret in found))
     settings.LOGGING = {"handlers": {"file": {"filename": log}}}
     source = f"print(open({str(log)!r}).read())"
-    monkeypatch.setattr(running, "program", lambda: (sys.executable, "-c", source))
+    monkeypatch.setattr(command_runner, "program", lambda: (sys.executable, "-c", source))
     return found
 
 

@@ -16,12 +16,12 @@ import pytest
 from django.core.management import call_command
 
 from cms_project.env_values import BASE_DIR
-from core.diagnostics import running
-from core.diagnostics.commands import COMMANDS, checked_arguments
-from core.diagnostics.running import environment_for, run_command
-from core.errors import NotAllowed, RuleViolation
-from core.tools.progress import CallCancelled, followed_by
-from mcp_bridge.context import build_context, context_text
+from mcp_bridge.code_context import build_context, context_text
+from proofroom.core.diagnostics import command_runner
+from proofroom.core.diagnostics.command_runner import environment_for, run_command
+from proofroom.core.diagnostics.commands import COMMANDS, checked_arguments
+from proofroom.core.errors import NotAllowed, RuleViolation
+from proofroom.core.tools.progress import CallCancelled, followed_by
 from tests import make
 from tests.diagnostics.asking import refusal, told
 
@@ -34,7 +34,7 @@ def plays(monkeypatch: pytest.MonkeyPatch) -> Play:
     """In place of a command's program runs this one: `name` is all that it is given."""
 
     def play(source: str) -> None:
-        monkeypatch.setattr(running, "program", lambda: (sys.executable, "-c", source))
+        monkeypatch.setattr(command_runner, "program", lambda: (sys.executable, "-c", source))
 
     return play
 
@@ -163,7 +163,7 @@ def test_a_long_output_has_an_end(plays: Play) -> None:
 def test_nothing_of_a_command_outlives_its_time(
     plays: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "SECONDS", 1.0)
+    monkeypatch.setattr(command_runner, "SECONDS", 1.0)
     plays(
         "import subprocess, sys, time; child = subprocess.Popen(['sleep', '60']); "
         "print(child.pid, flush=True); time.sleep(60)"
@@ -196,7 +196,7 @@ def test_a_cancelled_call_ends_its_command(plays: Play, tmp_path: Path) -> None:
 
 
 def test_one_command_runs_at_a_time() -> None:
-    with running._running:
+    with command_runner._running:
         code, text = refusal("run_ace_command", command="check")
 
     assert (code, text) == ("busy", "Another command runs. Call again when it has ended.")

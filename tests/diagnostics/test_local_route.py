@@ -13,12 +13,12 @@ from django.test import Client
 from django.utils import translation
 
 from content.models import PreviewLink
-from content.services.previews import create_preview_link
-from core.diagnostics import local_route
-from core.diagnostics.local_route import local_answer
-from core.errors import NotAllowed, RuleViolation
-from core.models import Event
-from core.tools.progress import CallCancelled, followed_by
+from content.previews.services import create_preview_link
+from proofroom.core.diagnostics import local_route
+from proofroom.core.diagnostics.local_route import local_answer
+from proofroom.core.errors import NotAllowed, RuleViolation
+from proofroom.core.models import Event
+from proofroom.core.tools.progress import CallCancelled, followed_by
 from seo.models import Redirect
 from tests import make
 from tests.diagnostics.asking import refusal, told

@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from core.redaction import HIDDEN, Redactor, without_credentials, without_people
+from proofroom.core.redaction import (
+    HIDDEN,
+    Redactor,
+    without_credentials,
+    without_people,
+)
 from tests import make
 
 pytestmark = pytest.mark.django_db

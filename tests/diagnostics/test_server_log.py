@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from cms_project.logs import RedactingFormatter
-from core.diagnostics import server_log
-from core.diagnostics.log_format import FORMAT
-from core.diagnostics.server_log import read_log
-from core.errors import NotAllowed
+from proofroom.core.diagnostics import server_log
+from proofroom.core.diagnostics.log_format import FORMAT
+from proofroom.core.diagnostics.server_log import read_log
+from proofroom.core.errors import NotAllowed
 from tests import make
 from tests.diagnostics.asking import refusal, told
 

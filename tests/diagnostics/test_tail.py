@@ -8,9 +8,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts.services import change_user
 from agents_app.runs.creation import create_run
-from core import events
+from proofroom.accounts.services import change_user
+from proofroom.core import outbox
 from tests import make
 from tests.diagnostics.asking import refusal, told
 
@@ -26,7 +26,7 @@ def sentences(**arguments: Any) -> list[str]:
 
 
 def recorded(name: str, **payload: Any) -> None:
-    events.record(name, actor=make.actor("admin"), payload=payload)
+    outbox.record(name, actor=make.actor("admin"), payload=payload)
 
 
 def test_a_plain_agents_account_learns_what_happened_to_what() -> None:

@@ -13,8 +13,8 @@ class FaultsConfig(AppConfig):
     label = "faults"
 
     def ready(self) -> None:
+        from proofroom.webhooks import delivery, delivery_queue, leader_lock
         from tests.faults import dying
-        from webhooks import delivery, delivery_queue, leader_lock
 
         delivery_queue.CLAIM_DURATION = timedelta(seconds=4)  # type: ignore[misc]
         leader_lock.LOCK_SECONDS = 4  # type: ignore[misc]

@@ -24,7 +24,7 @@ def connect() -> None:
     # Loaded once, not anew in each child that follows a dead one.
     import pydantic_ai.models.openai  # noqa: F401
 
-    import agents_app.providers.conversations  # noqa: F401
+    import agents_app.providers.model_conversation  # noqa: F401
     from agents_app.runs import execution, run_log
 
     watcher = run_log.RunWatcher

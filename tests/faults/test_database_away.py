@@ -29,8 +29,8 @@ PREPARE: Final = """
 import json
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
-from accounts.roles import permissions_of
-from accounts.services.tokens import create_token
+from proofroom.accounts.roles import permissions_of
+from proofroom.accounts.services.tokens import create_token
 from tests import make
 person = make.user("admin")
 _, secret = create_token(

@@ -34,10 +34,10 @@ PREPARE = """
 import json, os
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
-from accounts.services.tokens import create_token
+from proofroom.accounts.services.tokens import create_token
 from tests import make
-from webhooks.models.webhook import NewWebhook
-from webhooks.services.webhooks import create_webhook
+from proofroom.webhooks.models.webhook import NewWebhook
+from proofroom.webhooks.services.webhooks import create_webhook
 admin = make.actor("admin", via="admin")
 make.form()
 create_webhook(

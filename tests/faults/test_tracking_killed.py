@@ -19,7 +19,7 @@ import pytest
 from django.db import connection
 
 from analytics.models import AnalyticsEvent, PostCount, SiteCount
-from analytics.rollups.adding import add_all
+from analytics.rollups.aggregate import add_all
 from tests import make
 from tests.faults.processes import Site
 

@@ -37,7 +37,7 @@ answer = {"run": str(run.pk), "hash": make.live_hash()}
 LOOK = """
 from agents_app.models import AgentRun
 from content.models import Draft
-from core.models import Event
+from proofroom.core.models import Event
 from tests import make
 run = AgentRun.objects.get()
 answer = {

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from core.events import content_version
-from core.models import Event
 from forms.models import FormDefinition
+from proofroom.core.models import Event
+from proofroom.core.outbox import content_version
 from tests import make
 from tests.api_client import ApiClient
 
@@ -307,8 +307,8 @@ def test_what_is_no_form_is_404(slug: str) -> None:
 
 
 def test_agents_and_their_clients_write_no_forms() -> None:
-    from core.errors import NotAllowed
     from forms.services.definitions import create_form, delete_form, update_form
+    from proofroom.core.errors import NotAllowed
 
     make.form("contact")
     before = stored()

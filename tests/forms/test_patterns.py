@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from core import patterns
+from proofroom.core.validation import patterns
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ _HANGS_ELSEWHERE = [
 _RUN = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
-from core import patterns
+from proofroom.core.validation import patterns
 for pattern in sys.argv[1:]:
     assert patterns.fault_of(pattern) == "", (pattern, patterns.fault_of(pattern))
     for text in ("a" * 499 + "!", "01" * 250, "é" * 500, "a" * 1_000_000):

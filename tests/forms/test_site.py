@@ -13,12 +13,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from content.models import Post
-from content.services.publish import set_status
-from content.site import queries
-from content.site.pages import PageContent, page_of
-from core.models import Event
+from content.posts.publish import set_status
 from forms.models import FormSubmission
 from forms.services.definitions import delete_form, update_form
+from proofroom.core.models import Event
+from proofroom.website import queries
+from proofroom.website.pages import PageContent, page_of
 from tests import make
 from tests.content.test_definitions import paragraph
 from tests.forms.test_submit import ALL_TYPES

@@ -16,10 +16,10 @@ from django.utils import timezone
 
 from agents_app.definitions import files as definitions
 from agents_app.models import AgentRun
-from core.errors import NotAllowed
-from core.models import Event
 from forms.models import FormDefinition, FormSubmission
 from forms.services.submissions import delete_submission, prune_submissions
+from proofroom.core.errors import NotAllowed
+from proofroom.core.models import Event
 from tests import make
 from tests.agents.environment import set_env, write_agent
 from tests.api_client import ApiClient

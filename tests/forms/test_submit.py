@@ -11,12 +11,12 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from core.errors import RuleViolation
-from core.json import Json
-from core.models import Event
-from forms.answers import read_answers
 from forms.models import FormSubmission
 from forms.queries import fields_of
+from forms.submitted_answers import read_answers
+from proofroom.core.errors import RuleViolation
+from proofroom.core.json import Json
+from proofroom.core.models import Event
 from tests import make
 from tests.api_client import ApiClient
 

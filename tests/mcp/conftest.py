@@ -12,9 +12,9 @@ from django.core.cache import cache
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from accounts.models import User
-from accounts.services import ensure_agent_user
 from mcp_bridge.protocol.server import build_server
+from proofroom.accounts.models import User
+from proofroom.accounts.services import ensure_agent_user
 from tests.mcp import running, sample_tools
 from tests.migrated import give_database
 

@@ -12,7 +12,7 @@ from anyio.abc import TaskGroup
 from asgiref.sync import async_to_sync
 from starlette.applications import Starlette
 
-from mcp_bridge.transport.app import build_app
+from mcp_bridge.transport.asgi_app import build_app
 
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 HELLO = {

@@ -13,13 +13,14 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID, uuid4
 
-from content import edits, layers
+from content import layers
 from content.layers import digest_of
 from content.models import Layer, Post, Provenance
-from content.services.publish import set_status
-from content.services.trash import delete_post
-from core.actor import Actor
+from content.posts import document_edits
+from content.posts.publish import set_status
+from content.posts.trash import delete_post
 from mcp_bridge.access import tokens
+from proofroom.core.actor import Actor
 from tests import make
 
 
@@ -37,7 +38,7 @@ def stage_in_review(id: str, patch: dict[str, Any]) -> None:
         post_id=id,
         layer=Layer.REVIEW,
         actor=make.actor("editor"),
-        edit=lambda document: edits.patch_fields(document, patch),
+        edit=lambda document: document_edits.patch_fields(document, patch),
     )
 
 

@@ -11,13 +11,13 @@ from typing import Any, Literal
 from django.db import transaction
 from pydantic import BaseModel, Field
 
-from core.actor import Actor
-from core.errors import Conflict
-from core.json import JsonObject
-from core.tools import Arguments, NoArguments, tool
-from core.tools import registry as tools
-from core.tools.progress import check_cancelled, report
 from mcp_bridge.models import McpCall
+from proofroom.core.actor import Actor
+from proofroom.core.errors import Conflict
+from proofroom.core.json import JsonObject
+from proofroom.core.tools import Arguments, NoArguments, tool
+from proofroom.core.tools import registry as tools
+from proofroom.core.tools.progress import check_cancelled, report
 
 CANARY = "canary-3f1c-never-shown"
 HALF = "written-by-sample_steps"

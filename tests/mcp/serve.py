@@ -18,7 +18,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
 def prepare() -> None:
     """People, beside the agents' accounts, which come with the tables. `agent@example.com` is the one that AI
     clients write as."""
-    from accounts.models import User
+    from proofroom.accounts.models import User
 
     User.objects.filter(agent_id="general-assistant").update(email="agent@example.com")
     User.objects.create(email="editor@example.com", username="editor", role="editor")
@@ -37,11 +37,18 @@ def main() -> None:
 
     from django.core.management import execute_from_command_line
 
-    from mcp_bridge.transport import gate, http_server, sessions, sse
+    from mcp_bridge.transport import (
+        http_server,
+        request_checks,
+        sessions,
+        sse,
+    )
     from tests.mcp import sample_tools, suite_samples
 
     # Limits small enough to reach in a test.
-    gate.BODY_SECONDS = float(os.environ.get("MCP_TEST_BODY_SECONDS", gate.BODY_SECONDS))
+    request_checks.BODY_SECONDS = float(
+        os.environ.get("MCP_TEST_BODY_SECONDS", request_checks.BODY_SECONDS)
+    )
     http_server.HEAD_SECONDS = float(
         os.environ.get("MCP_TEST_HEAD_SECONDS", http_server.HEAD_SECONDS)
     )

@@ -9,15 +9,15 @@ from contextlib import contextmanager
 
 from pydantic import Field
 
-from core.actor import Actor
-from core.errors import NotAllowed
-from core.json import JsonObject
-from core.tools import Arguments, NoArguments, tool
-from core.tools import registry as tools
-from core.tools.progress import report
 from mcp_bridge.protocol import prompts, resources
 from mcp_bridge.protocol.prompts import BRIEF, Argument, Prompt
 from mcp_bridge.protocol.resources import ResourceSource
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotAllowed
+from proofroom.core.json import JsonObject
+from proofroom.core.tools import Arguments, NoArguments, tool
+from proofroom.core.tools import registry as tools
+from proofroom.core.tools.progress import report
 
 PROMPTS = (
     Prompt("test_simple_prompt", "Simple", "Takes nothing.", {}, "A simple prompt for testing."),

@@ -14,12 +14,12 @@ from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts.models import User
-from accounts.services import change_user
 from mcp_bridge.access import authentication
 from mcp_bridge.access.tokens import create_token, find_holder, revoke_token, still_authorized
 from mcp_bridge.models import McpToken
 from mcp_bridge.transport import connections
+from proofroom.accounts.models import User
+from proofroom.accounts.services import change_user
 from tests import make
 from tests.mcp.inside import Answer, Inside, bearer, inside
 

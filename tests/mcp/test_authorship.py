@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from accounts.models import User
 from agents_app.definitions.switches import switch_agent
 from content.layers import approve, digest_of
 from content.models import Post, Provenance
 from mcp_bridge.access.principals import Principal
+from proofroom.accounts.models import User
 from tests import make
 from tests.mcp.calling import by, done, refused
 

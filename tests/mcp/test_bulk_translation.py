@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from content.models import Post
-from content.services.translate import create_translation
-from core.tools import get_tool
-from core.tools.progress import CallCancelled, followed_by
+from content.translations.translate import create_translation
+from proofroom.core.tools import get_tool
+from proofroom.core.tools.progress import CallCancelled, followed_by
 from tests import make
 from tests.mcp.calling import done, refused
 

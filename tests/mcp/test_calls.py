@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from accounts.models import User
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.models import McpCall
 from mcp_bridge.protocol.tool_calls import call_tool
+from proofroom.accounts.models import User
 from tests.mcp.sample_tools import CANARY
 
 Request = Callable[..., Any]

@@ -10,11 +10,11 @@ import pytest
 from django.utils.module_loading import autodiscover_modules
 from mcp.shared.exceptions import MCPError
 
-from core.tools import get_tool
 from mcp_bridge.protocol import resources
 from mcp_bridge.protocol.prompts import PROMPTS
 from mcp_bridge.protocol.resources import GUIDELINES, ResourceSource
 from mcp_bridge.protocol.server import INSTRUCTIONS
+from proofroom.core.tools import get_tool
 from tests import make
 
 Request = Callable[..., Any]

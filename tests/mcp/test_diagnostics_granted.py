@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from core.tools import all_tools
 from mcp_bridge.access.tokens import create_token
+from proofroom.core.tools import all_tools
 from tests import make
 from tests.diagnostics.asking import TOOLS
 from tests.mcp.conftest import HEADER, TOKEN

@@ -12,10 +12,15 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from core.tools import get_tool
-from mcp_bridge.context import BEGIN, build_context, context_text, replace_tool_table
+from mcp_bridge.code_context import (
+    BEGIN,
+    build_context,
+    context_text,
+    replace_tool_table,
+)
 from mcp_bridge.models import McpCall
 from mcp_bridge.tasks import KEPT_DAYS, prune_calls
+from proofroom.core.tools import get_tool
 from tests.mcp.running import ROOT
 
 DOCS = ROOT / "docs"

@@ -9,12 +9,12 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from accounts.models import User
 from mcp_bridge.access.authentication import is_local, read_credentials, static_principal
 from mcp_bridge.access.principals import Principal, actor_for
 from mcp_bridge.access.tokens import create_token, revoke_token
 from mcp_bridge.management.commands.run_mcp import require_credentials
 from mcp_bridge.models import McpToken
+from proofroom.accounts.models import User
 from tests import make
 from tests.accounts.bearer import program
 from tests.accounts.bearer import token_of as api_token_of

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from content.models import Post, PreviewLink
-from content.services.previews import create_preview_link
+from content.previews.services import create_preview_link
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
 from tests import make

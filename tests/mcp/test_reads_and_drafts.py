@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from content.models import Post
-from content.services.publish import set_status
+from content.posts.publish import set_status
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -11,13 +11,18 @@ import pytest
 from django.utils.module_loading import autodiscover_modules
 from pydantic import BaseModel, Field
 
-from core.actor import Actor
-from core.errors import RuleViolation
-from core.json import JsonObject
-from core.tools import Arguments, Tool, all_tools, get_tool
-from core.tools.arguments import parse_arguments
-from core.tools.schemas import lean_schema
 from mcp_bridge.protocol.server import INSTRUCTIONS, tool_description
+from proofroom.core.actor import Actor
+from proofroom.core.errors import RuleViolation
+from proofroom.core.json import JsonObject
+from proofroom.core.tools import (
+    Arguments,
+    Tool,
+    all_tools,
+    get_tool,
+)
+from proofroom.core.tools.arguments import parse_arguments
+from proofroom.core.tools.schemas import lean_schema
 from tests.mcp.sample_tools import EchoArguments
 
 TOKENS_OF_ALL = 5_000

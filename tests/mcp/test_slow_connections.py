@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 
-from accounts.models import User
 from mcp_bridge.access import authentication
+from proofroom.accounts.models import User
 from tests.mcp.inside import Answer, Inside, bearer, inside
 from tests.mcp.running import Running, running
 

@@ -9,13 +9,13 @@ import anyio
 import pytest
 from django.core.cache import cache
 
-from accounts.models import User
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.access.rate_limits import TooManyCalls, count_call
 from mcp_bridge.access.tokens import create_token
 from mcp_bridge.models import McpCall
 from mcp_bridge.protocol.tool_calls import call_tool, result_text
 from mcp_bridge.transport import sessions
+from proofroom.accounts.models import User
 from tests import make
 from tests.mcp.inside import Inside, bearer, inside, newest
 

@@ -6,7 +6,7 @@ import threading
 
 import anyio
 
-from mcp_bridge.protocol.workers import DATABASE_THREADS, WAITING_THREADS, Workers
+from mcp_bridge.protocol.worker_threads import DATABASE_THREADS, WAITING_THREADS, Workers
 
 
 def test_no_more_threads_run_than_there_are_connections() -> None:

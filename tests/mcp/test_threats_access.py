@@ -13,14 +13,14 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from accounts.models import User
-from core.models import Event
-from core.tools import all_tools
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.access.tokens import create_token
 from mcp_bridge.models import McpToken
 from mcp_bridge.protocol.tool_calls import call_tool
-from mcp_bridge.transport import gate
+from mcp_bridge.transport import request_checks
+from proofroom.accounts.models import User
+from proofroom.core.models import Event
+from proofroom.core.tools import all_tools
 from tests import make
 from tests.api_client import ApiClient
 from tests.contract.addresses import addresses, filled
@@ -135,7 +135,7 @@ class _Endless(Answer):
 def test_threat_45_a_body_without_an_end_is_cut_off(
     monkeypatch: pytest.MonkeyPatch, path: str, part: bytes, pause: float, status: int, code: str
 ) -> None:
-    monkeypatch.setattr(gate, "BODY_SECONDS", 0.2)
+    monkeypatch.setattr(request_checks, "BODY_SECONDS", 0.2)
 
     async def scene(server: Inside) -> None:
         endless = _Endless(part, pause)

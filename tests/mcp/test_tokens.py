@@ -9,8 +9,8 @@ from typing import Final
 import pytest
 from django.utils.module_loading import autodiscover_modules
 
-from core.tools import all_tools
-from core.tools.schemas import lean_schema
+from proofroom.core.tools import all_tools
+from proofroom.core.tools.schemas import lean_schema
 from tests.mcp.npm import node
 
 pytestmark = pytest.mark.clients

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from accounts.services import change_user
-from accounts.services.account_tokens import hash_of
-from core.models import Event
 from mcp_bridge.access.tokens import create_token
 from mcp_bridge.models import McpToken
+from proofroom.accounts.services import change_user
+from proofroom.accounts.services.account_tokens import hash_of
+from proofroom.core.models import Event
 from tests import make
 from tests.accounts.bearer import program, token_of
 from tests.api.refusals import error, stored

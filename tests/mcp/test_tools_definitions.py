@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from agents_app.definitions.files import all_agents
-from content.definitions import modules
 from content.models import Term
-from content.module_group_queries import find_group
-from content.services.module_groups import create_group
-from content.services.trash import delete_post
+from content.module_layouts.queries import find_group
+from content.module_layouts.services import create_group
+from content.posts.trash import delete_post
+from proofroom.definitions import modules
 from tests import make
 from tests.mcp.calling import by, done, refused
 
@@ -147,7 +147,7 @@ def test_a_module_is_inspected_down_to_where_it_is_defined() -> None:
             "imageId": "media", "theme": "select",
         },
         "template": "modules/hero.html",
-        "definedIn": "content.modules.hero",
+        "definedIn": "proofroom.starter.modules.hero",
         "usageCount": 2,
     }  # fmt: skip
     assert answer == {**schema, **more}

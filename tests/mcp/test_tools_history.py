@@ -8,8 +8,8 @@ from uuid import uuid4
 import pytest
 
 from content.models import Layer, Post
-from content.services.trash import delete_post
-from core.errors import NotFound
+from content.posts.trash import delete_post
+from proofroom.core.errors import NotFound
 from tests import make
 from tests.mcp.calling import by, done, refused
 

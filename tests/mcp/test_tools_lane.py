@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from core.tools import get_tool
-from core.tools.schemas import lean_schema
+from proofroom.core.tools import get_tool
+from proofroom.core.tools.schemas import lean_schema
 from tests import make
 from tests.mcp.calling import done, refused
 

@@ -6,8 +6,13 @@ from typing import Any, ClassVar
 
 import pytest
 
-from content.definitions import AIGuidance, Module, modules, post_types
-from content.layout import known_roles, stems_of
+from content.module_layouts.suggestions import known_roles, stems_of
+from proofroom.definitions import (
+    AIGuidance,
+    Module,
+    modules,
+    post_types,
+)
 from tests.mcp.calling import done, refused
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("environment")]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from content.models import Draft, Layer
-from content.services.trash import delete_post
+from content.posts.trash import delete_post
 from tests import make
 from tests.mcp.calling import done
 

@@ -8,13 +8,13 @@ import jsonschema
 import pytest
 from django.utils.module_loading import autodiscover_modules
 
-from accounts.models import User
 from content.models import Post
-from core.errors import NotAllowed
-from core.tools import all_tools, get_tool
-from core.tools.schemas import result_schema
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool, result_text
+from proofroom.accounts.models import User
+from proofroom.core.errors import NotAllowed
+from proofroom.core.tools import all_tools, get_tool
+from proofroom.core.tools.schemas import result_schema
 from tests import make
 from tests.mcp.calling import by, done, refused
 

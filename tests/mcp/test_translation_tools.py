@@ -11,13 +11,13 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from content import edits
-from content.definitions import find_post_type
 from content.models import Layer, Post
-from content.services.edit import edit_post
-from content.services.translate import create_translation
-from content.services.trash import delete_post
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from content.posts.trash import delete_post
+from content.translations.translate import create_translation
 from mcp_bridge.access.principals import Principal
+from proofroom.definitions import find_post_type
 from tests import make
 from tests.mcp.calling import by, done, refused
 
@@ -196,7 +196,9 @@ def test_pictures_of_a_list_stay_where_only_its_words_are_given() -> None:
     edit_post(
         post_id=post.pk,
         actor=make.actor(),
-        edit=lambda document: edits.add_module(document, type="gallery", props={"items": items})[0],
+        edit=lambda document: document_edits.add_module(
+            document, type="gallery", props={"items": items}
+        )[0],
     )
     gallery = make.module_id(post, "gallery")
 
@@ -282,7 +284,7 @@ def test_translations_are_listed_with_what_is_stale() -> None:
     edit_post(
         post_id=post.pk,
         actor=make.actor(),
-        edit=lambda document: edits.patch_fields(document, {"title": "Better"}),
+        edit=lambda document: document_edits.patch_fields(document, {"title": "Better"}),
     )
     make.staged(german, {"excerpt": "x"})
 

@@ -12,9 +12,9 @@ import pytest
 from django.conf import settings
 from PIL import Image, ImageDraw
 
-from core.errors import CmsError
 from media.models import Asset, StoredFile
 from media.services.store import store_image
+from proofroom.core.errors import CmsError
 from tests import make
 
 KINDS = ("JPEG", "PNG", "WEBP", "GIF", "AVIF")

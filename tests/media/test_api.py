@@ -10,12 +10,12 @@ from django.conf import settings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import ApiToken
-from accounts.services.tokens import create_token
 from content.models import Layer
-from content.services.trash import delete_post
+from content.posts.trash import delete_post
 from media.models import Asset, AssetStatus
 from media.services.update import update_asset
+from proofroom.accounts.models import ApiToken
+from proofroom.accounts.services.tokens import create_token
 from tests import make
 from tests.api_client import ApiClient
 

@@ -8,9 +8,9 @@ from io import BytesIO
 import pytest
 from PIL import Image, ImageCms
 
-from core.errors import RuleViolation
 from media.avif import without_data
 from media.images import clean, upright
+from proofroom.core.errors import RuleViolation
 from tests.media.pictures import encoded, moving
 from tests.media.test_cleaned import ORIENTATIONS, SECRET, camera, pixel, scene
 

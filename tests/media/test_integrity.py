@@ -11,10 +11,10 @@ from django.conf import settings as django_settings
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from core.tools.progress import CallCancelled, followed_by
-from media import integrity, stored, tasks
+from media import file_store, integrity, tasks
 from media.integrity import check
 from media.models import Asset, FileCheck, StoredFile
+from proofroom.core.tools.progress import CallCancelled, followed_by
 from tests import make
 from tests.conftest import RunOnCommit
 from tests.media.pictures import on_disk, picture, store
@@ -95,9 +95,9 @@ def test_files_without_a_row_are_named_however_deep() -> None:
 @pytest.mark.usefixtures("variants_later")
 def test_what_is_on_its_way_or_kept_for_a_while_is_neither() -> None:
     store(picture("PNG", (9, 9)))  # its sizes are still to be made
-    stored.reserve(["zz/being-written.png"])
+    file_store.reserve(["zz/being-written.png"])
     put("zz/being-written.png")
-    stored.reserve(["zz/not-yet-written.png"])
+    file_store.reserve(["zz/not-yet-written.png"])
 
     assert check().is_whole
 
@@ -108,7 +108,9 @@ def test_a_process_killed_between_file_and_row_leaves_a_known_file(monkeypatch) 
         raise SystemExit
 
     monkeypatch.setattr(Asset, "save", killed)
-    monkeypatch.setattr(stored, "_forget", lambda name: None)  # nothing runs in a killed process
+    monkeypatch.setattr(
+        file_store, "_forget", lambda name: None
+    )  # nothing runs in a killed process
     with pytest.raises(SystemExit):
         store(picture("PNG", (9, 9)))
 
@@ -118,7 +120,7 @@ def test_a_process_killed_between_file_and_row_leaves_a_known_file(monkeypatch) 
     assert path(row.name) == file
     assert row.due_at is not None
     assert check().is_whole
-    assert stored.delete_due() == 0  # not while it may still be written
+    assert file_store.delete_due() == 0  # not while it may still be written
     StoredFile.objects.update(due_at=timezone.now())
     assert tasks.delete_files() == 1
     assert on_disk() == []

@@ -9,13 +9,13 @@ import pytest
 from django.conf import settings as django_settings
 from django.test import Client
 
-from core.errors import Conflict, NotAllowed, RuleViolation
-from core.models import Event
-from media import integrity, stored
+from media import file_store, integrity
 from media.integrity import check
 from media.models import FileCheck, StoredFile
 from media.services import orphans
 from media.services.orphans import delete_orphans
+from proofroom.core.errors import Conflict, NotAllowed, RuleViolation
+from proofroom.core.models import Event
 from tests import make
 from tests.conftest import RunOnCommit
 from tests.media.pictures import on_disk, picture, store
@@ -48,7 +48,7 @@ def test_files_that_nothing_knows_are_deleted_on_request_and_looked_at_again(
     put("\udcff.jpg", "\udcff/deep.jpg")  # bytes that are no text
     path("young.jpg").write_bytes(b"x")
     checked()
-    stored.reserve(["known.jpg"])  # it is being written by now
+    file_store.reserve(["known.jpg"])  # it is being written by now
     client.force_login(make.user("editor"))
 
     page = client.get("/admin/media/asset/check/orphans/").content.decode()

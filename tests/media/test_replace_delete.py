@@ -11,15 +11,15 @@ from django.conf import settings as django_settings
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from core.actor import Actor
-from core.errors import Conflict, NotAllowed, NotFound
-from core.events import content_version
-from core.models import Event
-from media import stored
+from media import file_store
 from media.models import Asset, MediaReference, StoredFile
 from media.services.delete import delete_asset
 from media.services.replace import replace_file
 from media.services.variants import dark_status, request_variants
+from proofroom.core.actor import Actor
+from proofroom.core.errors import Conflict, NotAllowed, NotFound
+from proofroom.core.models import Event
+from proofroom.core.outbox import content_version
 from tests import make
 from tests.conftest import RunOnCommit
 from tests.media.pictures import on_disk, opened, picture, store
@@ -43,7 +43,7 @@ def replace(
 
 def due_now() -> int:
     StoredFile.objects.filter(due_at__isnull=False).update(due_at=timezone.now())
-    return stored.delete_due()
+    return file_store.delete_due()
 
 
 def test_another_file_has_the_same_id_and_new_names() -> None:
@@ -75,7 +75,7 @@ def test_old_names_go_on_and_then_lead_to_the_new_file(client) -> None:
     made = replace(asset, picture("PNG", (60, 90)))
 
     assert client.get(f"/media/{old}").status_code == 200  # pages in caches show it
-    assert stored.delete_due() == 0
+    assert file_store.delete_due() == 0
     assert due_now() == 4
 
     for gone, present in ((old, made.file.name), (old_small, made.variants["small"])):
@@ -153,7 +153,7 @@ def test_a_write_that_fails_replaces_nothing(monkeypatch) -> None:
         raise RuntimeError("the outbox is gone")
 
     monkeypatch.setattr("media.services.replace.queue_variants", lambda *given: None)
-    monkeypatch.setattr("media.services.replace.events.record", fail)
+    monkeypatch.setattr("media.services.replace.outbox.record", fail)
     with pytest.raises(RuntimeError):
         replace(asset, picture("PNG", (20, 20)))
 
@@ -208,7 +208,7 @@ def test_a_deletion_that_is_undone_deletes_nothing(run_on_commit: RunOnCommit, m
     def fail(*given, **more):
         raise RuntimeError("the outbox is gone")
 
-    monkeypatch.setattr("media.services.delete.events.record", fail)
+    monkeypatch.setattr("media.services.delete.outbox.record", fail)
     with run_on_commit(), pytest.raises(RuntimeError):
         delete_asset(asset_id=asset.pk, actor=make.actor("editor"))
 
@@ -221,7 +221,7 @@ def test_a_storage_that_is_away_is_tried_again(monkeypatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(default_storage, "delete", fails)
         delete_asset(asset_id=asset.pk, actor=make.actor("editor"))
-        assert stored.delete_due() == 0
+        assert file_store.delete_due() == 0
     assert len(on_disk()) == 1
 
     assert due_now() == 1
@@ -273,9 +273,9 @@ def test_who_insists_deletes_and_pages_go_on_without_the_picture(client) -> None
 
 
 def test_a_live_document_keeps_the_id_of_a_picture_that_is_gone(client) -> None:
-    from content import edits
     from content.models import Post, PostModule
-    from content.services.edit import edit_post
+    from content.posts import document_edits
+    from content.posts.edit import edit_post
 
     asset = store(picture("PNG", (60, 60)), alt_text="Canary")
     post = make.post()
@@ -283,7 +283,7 @@ def test_a_live_document_keeps_the_id_of_a_picture_that_is_gone(client) -> None:
     edit_post(
         post_id=post.pk,
         actor=editor,
-        edit=lambda document: edits.add_module(
+        edit=lambda document: document_edits.add_module(
             document,
             type="prose-with-media",
             props={"imageId": str(asset.pk)},
@@ -301,6 +301,6 @@ def test_a_live_document_keeps_the_id_of_a_picture_that_is_gone(client) -> None:
     edit_post(
         post_id=post.pk,
         actor=editor,
-        edit=lambda document: edits.patch_fields(document, {"title": "Another"}),
+        edit=lambda document: document_edits.patch_fields(document, {"title": "Another"}),
     )
     assert Post.objects.get(pk=post.pk).title == "Another"

@@ -10,7 +10,7 @@ import pytest
 
 from cms_project.env import Environment
 from cms_project.media_storage import media_storage
-from media import integrity, stored
+from media import file_store, integrity
 from media.models import StoredFile
 from media.presenters import present_asset
 from media.services.delete import delete_asset
@@ -76,13 +76,13 @@ def test_a_file_lives_in_the_bucket_from_upload_to_deletion(bucket: Any, client:
     made.refresh_from_db()
     assert len(names(bucket)) == 8
     StoredFile.objects.filter(due_at__isnull=False).update(due_at="2026-01-01T00:00:00Z")
-    assert stored.delete_due() == 4
+    assert file_store.delete_due() == 4
     assert names(bucket) == sorted([str(made.file.name), *made.variants.values()])
     answer = client.get(f"/media/{asset.file.name}")
     assert answer["Location"] == f"https://cdn.example/files/{made.file.name}"
 
     delete_asset(asset_id=asset.pk, actor=editor)
-    assert stored.delete_due() == 4
+    assert file_store.delete_due() == 4
     assert names(bucket) == []
 
 
@@ -107,7 +107,7 @@ def test_a_bucket_that_refuses_leaves_no_row(bucket: Any, settings: Any) -> None
         "default": {**settings.STORAGES["default"], "OPTIONS": {**options, "bucket_name": "gone"}},
     }
 
-    with pytest.raises(stored.StorageFailed) as caught:
+    with pytest.raises(file_store.StorageFailed) as caught:
         store_image(
             file=BytesIO(picture("PNG", (9, 9))), filename="a.png", actor=make.actor("editor")
         )

@@ -12,14 +12,14 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 from PIL import Image, ImageDraw
 
-from core.errors import NotAllowed, NotFound, RuleViolation
-from core.events import content_version
-from core.models import Event
-from media import making, stored, tasks
+from media import file_store, render_variants, tasks
 from media.models import Asset, StoredFile, VariantWork
 from media.presenters import site_image
 from media.services.replace import replace_file
 from media.services.variants import dark_status, request_variants
+from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
+from proofroom.core.models import Event
+from proofroom.core.outbox import content_version
 from tests import make
 from tests.conftest import RunOnCommit
 from tests.content.at_once import at_once
@@ -70,22 +70,22 @@ def test_what_a_lost_message_left_is_found_by_the_sweep() -> None:
     asset.refresh_from_db()
     assert asset.status == "ready"
     assert tasks.sweep_variants() == 0
-    assert making.make_variants(asset.pk, "light") is False
+    assert render_variants.make_variants(asset.pk, "light") is False
 
 
 def test_while_one_worker_is_at_it_no_other_is(monkeypatch) -> None:
     asset = store(picture("PNG", (50, 10)))
     seen = []
-    write = making._write
+    write = render_variants._write
 
     def writing(of: Asset, theme: str) -> dict[str, str]:
-        seen.append(making.make_variants(of.pk, theme))
+        seen.append(render_variants.make_variants(of.pk, theme))
         assert tasks.sweep_variants() == 0
         return write(of, theme)
 
-    monkeypatch.setattr(making, "_write", writing)
+    monkeypatch.setattr(render_variants, "_write", writing)
 
-    assert making.make_variants(asset.pk, "light") is True
+    assert render_variants.make_variants(asset.pk, "light") is True
     assert seen == [False]
     assert Event.objects.filter(name="media.variants").count() == 1
 
@@ -96,7 +96,7 @@ def test_of_two_workers_that_begin_together_one_makes_them() -> None:
     asset = store(picture("PNG", (50, 10)))
     VariantWork.objects.create(asset=asset, theme="dark", due_at=timezone.now())
 
-    done = at_once(*[lambda: making.make_variants(asset.pk, "dark")] * 2)
+    done = at_once(*[lambda: render_variants.make_variants(asset.pk, "dark")] * 2)
 
     assert sorted(map(bool, done)) == [False, True]
     assert Event.objects.filter(name="media.variants", payload__theme="dark").count() == 1
@@ -109,16 +109,16 @@ def test_after_three_failures_it_is_given_up_and_says_why(caplog) -> None:
     break_file(asset)
 
     for attempt in (1, 2):
-        assert making.make_variants(asset.pk, "light") is False
+        assert render_variants.make_variants(asset.pk, "light") is False
         work = VariantWork.objects.get()
         assert (work.attempts, work.is_given_up) == (attempt, False)
         waits = (work.due_at - timezone.now()).total_seconds()
         assert 30 * attempt - 5 < waits <= 30 * attempt
         asset.refresh_from_db()
         assert asset.status == "processing"
-        assert making.make_variants(asset.pk, "light") is False  # not before its time
+        assert render_variants.make_variants(asset.pk, "light") is False  # not before its time
         due_now()
-    making.make_variants(asset.pk, "light")
+    render_variants.make_variants(asset.pk, "light")
 
     asset.refresh_from_db()
     work = VariantWork.objects.get()
@@ -139,19 +139,19 @@ def test_a_worker_that_is_killed_each_time_does_not_try_for_ever(monkeypatch) ->
         pass
 
     def killed(of: Asset, theme: str) -> dict[str, str]:
-        stored.reserve(stored.planned(str(of.file.name)).values())
+        file_store.reserve(file_store.planned(str(of.file.name)).values())
         raise Killed
 
     asset = store(picture("PNG", (50, 10)))
-    monkeypatch.setattr(making, "_write", killed)
+    monkeypatch.setattr(render_variants, "_write", killed)
 
     for _ in range(3):
         with pytest.raises(Killed):
-            making.make_variants(asset.pk, "light")
+            render_variants.make_variants(asset.pk, "light")
         asset.refresh_from_db()
         assert asset.status == "processing"
         due_now()
-    assert making.make_variants(asset.pk, "light") is False
+    assert render_variants.make_variants(asset.pk, "light") is False
 
     asset.refresh_from_db()
     assert asset.status == "failed"
@@ -160,30 +160,30 @@ def test_a_worker_that_is_killed_each_time_does_not_try_for_ever(monkeypatch) ->
 
 def test_what_a_killed_worker_wrote_is_deleted_later(monkeypatch) -> None:
     asset = store(picture("PNG", (50, 10)))
-    put = stored.put
+    put = file_store.put
 
     def dies(name: str, content: bytes) -> None:
         put(name, content)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(stored, "put", dies)
+    monkeypatch.setattr(file_store, "put", dies)
     with pytest.raises(KeyboardInterrupt):
-        making.make_variants(asset.pk, "light")
+        render_variants.make_variants(asset.pk, "light")
     assert len(on_disk()) == 2
 
     StoredFile.objects.filter(due_at__isnull=False).update(due_at=timezone.now())
-    assert stored.delete_due() == 3
+    assert file_store.delete_due() == 3
 
     assert [path.name for path in on_disk()] == [str(asset.file.name).rpartition("/")[2]]
-    monkeypatch.setattr(stored, "put", put)
+    monkeypatch.setattr(file_store, "put", put)
     due_now()
-    assert making.make_variants(asset.pk, "light") is True
+    assert render_variants.make_variants(asset.pk, "light") is True
     assert len(on_disk()) == 4
 
 
 def test_a_file_that_is_replaced_meanwhile_keeps_no_sizes_of_the_old_one(monkeypatch) -> None:
     asset = store(picture("PNG", (50, 10)))
-    write = making._write
+    write = render_variants._write
 
     def replaced_meanwhile(of: Asset, theme: str) -> dict[str, str]:
         names = write(of, theme)
@@ -197,38 +197,38 @@ def test_a_file_that_is_replaced_meanwhile_keeps_no_sizes_of_the_old_one(monkeyp
         )
         return names
 
-    monkeypatch.setattr(making, "_write", replaced_meanwhile)
-    assert making.make_variants(asset.pk, "light") is False
-    monkeypatch.setattr(making, "_write", write)
+    monkeypatch.setattr(render_variants, "_write", replaced_meanwhile)
+    assert render_variants.make_variants(asset.pk, "light") is False
+    monkeypatch.setattr(render_variants, "_write", write)
 
     asset.refresh_from_db()
     assert (asset.status, asset.width) == ("processing", 60)
-    assert making.make_variants(asset.pk, "light") is True
+    assert render_variants.make_variants(asset.pk, "light") is True
     asset.refresh_from_db()
     assert {opened(name).size for name in asset.variants.values()} == {(60, 30)}
-    stored.delete_due()
+    file_store.delete_due()
     assert len(on_disk()) == 5  # the new one with its sizes, and the old file for a day
 
 
 def test_a_file_that_is_deleted_meanwhile_leaves_nothing(monkeypatch) -> None:
     asset = store(picture("PNG", (50, 10)))
-    write = making._write
+    write = render_variants._write
 
     def deleted_meanwhile(of: Asset, theme: str) -> dict[str, str]:
         from media.services.delete import delete_asset
 
         delete_asset(asset_id=of.pk, actor=make.actor("editor"))
-        stored.delete_due()
+        file_store.delete_due()
         return write(of, theme)
 
     content = (Path(django_settings.MEDIA_ROOT) / str(asset.file.name)).read_bytes()
-    monkeypatch.setattr(making, "_write", deleted_meanwhile)
+    monkeypatch.setattr(render_variants, "_write", deleted_meanwhile)
     monkeypatch.setattr(default_storage, "open", lambda name: opened_bytes(content))
 
-    assert making.make_variants(asset.pk, "light") is False
+    assert render_variants.make_variants(asset.pk, "light") is False
 
     StoredFile.objects.update(due_at=timezone.now() - timedelta(seconds=1))
-    stored.delete_due()
+    file_store.delete_due()
     assert on_disk() == []
     assert not StoredFile.objects.exists()
 
@@ -312,7 +312,7 @@ def test_who_asks_for_what_cannot_be_is_told() -> None:
 
 
 def dark(image: Image.Image) -> Image.Image:
-    from media.darkening import darkened
+    from media.dark_variants import darkened
 
     made = darkened(image)
     assert (made.mode, made.size) == (image.mode, image.size)

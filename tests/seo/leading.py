@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from content import edits
 from content.models import Post
-from content.services.create import create_post
-from content.services.edit import edit_post
+from content.posts import document_edits
+from content.posts.create import create_post
+from content.posts.edit import edit_post
 from seo.models import Redirect
 from tests import make
 
@@ -21,7 +21,7 @@ def edit(post: Post, **patch: Any) -> Post:
     return edit_post(
         post_id=post.pk,
         actor=make.actor(),
-        edit=lambda document: edits.patch_fields(document, patch),
+        edit=lambda document: document_edits.patch_fields(document, patch),
     )
 
 

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from content.models import Post, TreeMove
-from core.models import Event
+from proofroom.core.models import Event
 from tests import make
 from tests.seo.leading import leads
 

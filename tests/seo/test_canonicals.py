@@ -8,13 +8,13 @@ import pytest
 from django.test import Client
 
 from content.models import Layer, Post
-from content.services import canonicals
-from content.services.canonicals import populate_canonicals
-from content.services.trash import delete_post
-from content.services.vary import create_variation
-from core.errors import NotAllowed
-from core.events import content_version
-from core.models import Event
+from content.posts import canonical_urls
+from content.posts.canonical_urls import populate_canonicals
+from content.posts.trash import delete_post
+from content.variations.services import create_variation
+from proofroom.core.errors import NotAllowed
+from proofroom.core.models import Event
+from proofroom.core.outbox import content_version
 from seo import sitemap
 from tests import make
 from tests.api_client import ApiClient
@@ -88,8 +88,8 @@ def test_a_variation_has_none_of_its_own() -> None:
 def test_one_call_works_for_some_time_and_the_next_goes_on(monkeypatch: Any) -> None:
     for number in range(3):
         make.post(f"Post {number}", slug=f"p{number}")
-    monkeypatch.setattr(canonicals, "AT_ONCE", 2)
-    monkeypatch.setattr(canonicals, "SECONDS", 0.0)
+    monkeypatch.setattr(canonical_urls, "AT_ONCE", 2)
+    monkeypatch.setattr(canonical_urls, "SECONDS", 0.0)
 
     assert [populate_canonicals(actor=make.actor("admin")) for _ in range(3)] == [2, 1, 0]
 

@@ -8,8 +8,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from core.errors import NotAllowed, RuleViolation
-from core.models import Event
+from proofroom.core.errors import NotAllowed, RuleViolation
+from proofroom.core.models import Event
 from seo.models import Redirect
 from seo.redirect_csv import MAX_CHARACTERS, MAX_LINES
 from seo.services.redirect_import import check_import, import_redirects

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from content.services.trash import delete_post
-from core.errors import RuleViolation
-from core.models import Event
+from content.posts.trash import delete_post
+from proofroom.core.errors import RuleViolation
+from proofroom.core.models import Event
 from seo.models import Redirect
 from tests import make
 from tests.seo.leading import edit, leads, page

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.errors import NotAllowed
+from proofroom.core.errors import NotAllowed
 from seo.models import Redirect
 from seo.services.redirects import create_redirect
 from tests import make

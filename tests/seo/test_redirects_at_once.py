@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import CmsError, NotFound
+from proofroom.core.errors import CmsError, NotFound
 from seo.middleware import hits
 from seo.models import Redirect
 from seo.services.redirects import change_redirect, create_redirect, delete_redirect

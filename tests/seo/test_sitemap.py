@@ -11,9 +11,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from content.models import Post
-from content.services.publish import set_status
-from content.services.trash import delete_post
-from content.services.vary import create_variation
+from content.posts.publish import set_status
+from content.posts.trash import delete_post
+from content.variations.services import create_variation
 from seo import sitemap
 from tests import make
 from tests.seo.protocol import Url, urls_of

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts.services.tokens import create_token
 from content.models import Post
-from content.services.publish import set_status
-from content.services.trash import delete_post
-from content.services.url_patterns import create_pattern
-from core.actor import Actor
-from core.errors import NotAllowed, RuleViolation
+from content.paths.url_patterns import create_pattern
+from content.posts.publish import set_status
+from content.posts.trash import delete_post
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
+from proofroom.accounts.services.tokens import create_token
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotAllowed, RuleViolation
 from seo.trace import Trace, trace_address
 from tests import make
 from tests.api_client import ApiClient

@@ -12,11 +12,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from content.models import Post
-from content.services.running import change_variation
-from content.services.vary import create_variation
-from content.site.assignment import Arm, arm_at, place_of
-from core.answer_cache import answers
+from content.variations.assignment import Arm, arm_at, place_of
+from content.variations.services import create_variation
+from content.variations.traffic import change_variation
 from forms.models import FormSubmission
+from proofroom.core.caching.answer_cache import answers
 from tests import make
 from tests.site.test_page_queries import with_modules
 from tests.site.test_pages import home, page, text

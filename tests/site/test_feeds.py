@@ -13,10 +13,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from content import edits
 from content.models import Post
-from content.services.edit import edit_post
-from content.site.feeds import ITEMS
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from proofroom.website.feeds import ITEMS
 from tests import make
 from tests.site.test_pages import BLOG, home, text
 
@@ -89,7 +89,9 @@ def test_the_guid_stays_when_a_post_gets_another_address(client):
     edit_post(
         post_id=post.pk,
         actor=make.actor(),
-        edit=lambda document: edits.patch_fields(document, {"slug": "coffee", "title": "New"}),
+        edit=lambda document: document_edits.patch_fields(
+            document, {"slug": "coffee", "title": "New"}
+        ),
     )
 
     (after,) = valid_feed(client.get("/blog/feed.xml"))[1]
@@ -111,7 +113,7 @@ def test_a_feed_is_asked_for_again_by_etag_and_changes_with_the_content(client):
     edit_post(
         post_id=post.pk,
         actor=make.actor(),
-        edit=lambda document: edits.patch_fields(document, {"excerpt": "New"}),
+        edit=lambda document: document_edits.patch_fields(document, {"excerpt": "New"}),
     )
     Post.objects.filter(pk=post.pk).update(updated_at=later)
 

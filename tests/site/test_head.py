@@ -8,11 +8,11 @@ from html import unescape
 
 import pytest
 
-from content import edits
 from content.models import Post
-from content.services.edit import edit_post
-from content.services.publish import set_status
-from core.json import JsonObject
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from content.posts.publish import set_status
+from proofroom.core.json import JsonObject
 from tests import make
 from tests.site.test_pages import BLOG, home, page, text
 
@@ -111,7 +111,7 @@ def test_questions_of_a_page_are_its_faq(client):
 
     def ask(document):
         faq = next(module for module in document.modules if module.type == "faq")
-        return edits.update_module(document, faq.id, props={"items": [item]})
+        return document_edits.update_module(document, faq.id, props={"items": [item]})
 
     assert "FAQPage" not in things(client.get(BLOG))
     edit_post(post_id=post.pk, actor=make.actor("admin"), edit=ask)

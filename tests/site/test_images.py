@@ -9,10 +9,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from PIL import Image
 
-from content import edits
 from content.document import PostDocument
 from content.models import Post
-from content.services.edit import edit_post
+from content.posts import document_edits
+from content.posts.edit import edit_post
 from media.models import Asset
 from media.services.store import store_image
 from media.services.update import update_asset
@@ -35,7 +35,7 @@ def test_images_of_modules_and_the_featured_one_are_shown(client):
     hero = make.module_id(post, "hero")
 
     def fill(document: PostDocument) -> PostDocument:
-        return edits.update_module(document, hero, props={"imageId": str(shown.pk)})
+        return document_edits.update_module(document, hero, props={"imageId": str(shown.pk)})
 
     edit_post(post_id=post.pk, actor=make.actor(), edit=fill)
     with CaptureQueriesContext(connection) as queries:
@@ -60,7 +60,9 @@ def test_an_image_that_is_gone_leaves_the_page_whole(client):
     edit_post(
         post_id=post.pk,
         actor=make.actor(),
-        edit=lambda document: edits.update_module(document, hero, props={"imageId": str(shown.pk)}),
+        edit=lambda document: document_edits.update_module(
+            document, hero, props={"imageId": str(shown.pk)}
+        ),
     )
     shown.delete()
 
@@ -75,7 +77,7 @@ def opening(post: Post, asset: Asset) -> None:
     hero = make.module_id(post, "hero")
 
     def fill(document: PostDocument) -> PostDocument:
-        return edits.update_module(document, hero, props={"imageId": str(asset.pk)})
+        return document_edits.update_module(document, hero, props={"imageId": str(asset.pk)})
 
     edit_post(post_id=post.pk, actor=make.actor(), edit=fill)
 

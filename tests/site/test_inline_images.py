@@ -9,9 +9,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from content import edits
 from content.models import Post
-from content.services.edit import edit_post
+from content.posts import document_edits
+from content.posts.edit import edit_post
 from media.models import Asset, AssetStatus
 from media.presenters import site_image
 from media.services.delete import delete_asset
@@ -38,7 +38,9 @@ def shown(client: Client, markdown: str) -> str:
     edit_post(
         post_id=post.pk,
         actor=make.actor("admin"),
-        edit=lambda document: edits.update_module(document, prose, content_markdown=markdown),
+        edit=lambda document: document_edits.update_module(
+            document, prose, content_markdown=markdown
+        ),
     )
     return client.get(BLOG).content.decode()
 
@@ -114,7 +116,7 @@ def test_images_of_texts_and_of_fields_are_read_in_one_query(client: Client) -> 
     edit_post(
         post_id=post.pk,
         actor=make.actor("admin"),
-        edit=lambda document: edits.update_module(
+        edit=lambda document: document_edits.update_module(
             document, hero, props={"imageId": str(second.pk)}
         ),
     )
@@ -156,7 +158,9 @@ def test_the_focal_point_is_a_word_of_the_style_sheet(
     edit_post(
         post_id=post.pk,
         actor=make.actor("admin"),
-        edit=lambda document: edits.update_module(document, hero, props={"imageId": str(asset.pk)}),
+        edit=lambda document: document_edits.update_module(
+            document, hero, props={"imageId": str(asset.pk)}
+        ),
     )
 
     html = client.get(BLOG).content.decode()

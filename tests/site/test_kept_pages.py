@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from content import edits
-from content.services.edit import edit_post
-from core.answer_cache import answers
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from proofroom.core.caching.answer_cache import answers
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +33,7 @@ def test_what_changed_is_seen_at_once() -> None:
     edit_post(
         post_id=post.pk,
         actor=make.actor("editor"),
-        edit=lambda document: edits.patch_fields(document, {"metaTitle": "Tea"}),
+        edit=lambda document: document_edits.patch_fields(document, {"metaTitle": "Tea"}),
     )
 
     assert b"<title>Tea</title>" in Client().get("/blog/coffee").content

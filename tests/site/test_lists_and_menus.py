@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from content.models import Menu, Post, Term
-from content.services.edit import edit_post
-from content.site.listings import PER_PAGE
+from content.posts.edit import edit_post
+from proofroom.website.list_pages import PER_PAGE
 from tests import make
 from tests.site.test_pages import BLOG, home, page, text
 

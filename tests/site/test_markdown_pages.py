@@ -9,10 +9,10 @@ import yaml
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from content import front_matter
+from content.importers import front_matter
 from content.models import Layer
-from content.services.publish import set_status
-from content.site.negotiation import prefers_markdown
+from content.posts.publish import set_status
+from proofroom.website.content_negotiation import prefers_markdown
 from tests import make
 from tests.site.test_pages import BLOG, full_page, home, page, text
 

@@ -10,15 +10,21 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from content import edits
-from content.definitions import MOST_LISTED, ModuleProps, PostList, modules, props_of
-from content.definitions.shape import Prop
 from content.document import PostDocument
 from content.models import Menu, Post
-from content.services.edit import edit_post
-from content.site import linked as linked_posts
-from content.site.linked import Asked, linked
-from core.json import Json, JsonObject
+from content.posts import document_edits
+from content.posts import linked_posts as linked_posts
+from content.posts.edit import edit_post
+from content.posts.linked_posts import Asked, linked
+from proofroom.core.json import Json, JsonObject
+from proofroom.definitions import (
+    MOST_LISTED,
+    ModuleProps,
+    PostList,
+    modules,
+    props_of,
+)
+from proofroom.definitions.props_schema import Prop
 from tests import make
 from tests.content.test_definitions import paragraph
 from tests.site.test_images import image
@@ -84,7 +90,7 @@ def with_modules(post: Post, wanted: list[tuple[str, JsonObject]]) -> list[str]:
 
     def fill(document: PostDocument) -> PostDocument:
         for type, props in wanted:
-            document, id_ = edits.add_module(document, type=type, props=props)
+            document, id_ = document_edits.add_module(document, type=type, props=props)
             ids.append(id_)
         return document
 

@@ -10,13 +10,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from content import edits
 from content.layers import approve, digest_of, submit
 from content.models import Layer, Menu, Post
-from content.services.create import create_post, propose_post
-from content.services.edit import edit_post
-from content.services.publish import set_status
-from content.services.trash import delete_post
+from content.posts import document_edits
+from content.posts.create import create_post, propose_post
+from content.posts.edit import edit_post
+from content.posts.publish import set_status
+from content.posts.trash import delete_post
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -112,7 +112,7 @@ def test_an_approval_is_seen_at_once_by_whoever_asks_with_an_etag(client):
     edit_post(
         post_id=post.pk,
         actor=make.actor(),
-        edit=lambda document: edits.patch_fields(document, {"metaTitle": "New"}),
+        edit=lambda document: document_edits.patch_fields(document, {"metaTitle": "New"}),
     )
 
     changed = client.get(BLOG, headers=headers)
@@ -155,7 +155,7 @@ def full_page(modules: int) -> Post:
         document = document.with_terms([str(make.term("Coffee").pk), str(make.term("Water").pk)])
         for number in range(modules):
             props = {"title": f"Part {number}", "imageId": image_id}
-            document, _ = edits.add_module(document, type="hero", props=props)
+            document, _ = document_edits.add_module(document, type="hero", props=props)
         return document
 
     edit_post(post_id=post_id, actor=make.actor(), edit=fill)
@@ -369,7 +369,7 @@ def test_overrides_of_a_shared_module_show_on_their_post_only(client):
     for title, overrides in (("First", {}), ("Second", {"title": "Other"})):
         post = make.post(title)
         place = partial(
-            edits.add_module,
+            document_edits.add_module,
             type="callout",
             shared=("newsletter", str(shared.pk)),
             overrides=overrides,

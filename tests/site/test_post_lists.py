@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from content.definitions import modules
 from content.models import Menu, Post
-from content.services.publish import set_status
-from content.services.trash import delete_post
-from content.services.vary import create_variation
-from content.site.cards import PostCard
-from content.site.rendering import RenderableModule, render_modules
+from content.posts.publish import set_status
+from content.posts.trash import delete_post
+from content.variations.services import create_variation
+from proofroom.definitions import modules
+from proofroom.website.post_cards import PostCard
+from proofroom.website.rendering import RenderableModule, render_modules
 from tests import make
 from tests.content.test_definitions import UUID_
 from tests.content.test_rendering import ATTACK, Page, attacked

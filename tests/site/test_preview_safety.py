@@ -9,17 +9,17 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import User
-from accounts.services.users import change_user
-from content import edits
+from content.menus.services import create_menu
 from content.models import Layer, ModuleInstance, Post, PreviewLink
-from content.services.create import create_post, propose_post
-from content.services.menus import create_menu
-from content.services.previews import create_preview_link, open_preview
-from content.services.publish import set_status
-from content.services.trash import delete_post
-from content.services.vary import create_variation
-from core.actor import Actor
+from content.posts import document_edits
+from content.posts.create import create_post, propose_post
+from content.posts.publish import set_status
+from content.posts.trash import delete_post
+from content.previews.services import create_preview_link, open_preview
+from content.variations.services import create_variation
+from proofroom.accounts.models import User
+from proofroom.accounts.services.users import change_user
+from proofroom.core.actor import Actor
 from tests import make
 from tests.api_client import ApiClient
 
@@ -96,7 +96,7 @@ def test_threat_03_a_list_in_a_preview_names_no_draft() -> None:
     make.staged(
         page,
         layer=Layer.REVIEW,
-        edit=lambda document: edits.add_module(document, type="blog-list")[0],
+        edit=lambda document: document_edits.add_module(document, type="blog-list")[0],
     )
 
     for html in (shown(page), framed(page).content.decode()):
@@ -110,7 +110,9 @@ def test_a_preview_shows_a_form_and_sends_nothing() -> None:
     make.staged(
         page,
         layer=Layer.REVIEW,
-        edit=lambda document: edits.add_module(document, type="form", props={"form": "contact"})[0],
+        edit=lambda document: document_edits.add_module(
+            document, type="form", props={"form": "contact"}
+        )[0],
     )
 
     for response in (Client().get(f"/preview/{token_for(page)}"), framed(page)):
@@ -146,7 +148,9 @@ def test_locked_modules_are_shown_with_what_is_staged_for_them() -> None:
     make.staged(
         post,
         layer=Layer.REVIEW,
-        edit=lambda document: edits.update_module(document, hero, props={"subtitle": "Stagedsub"}),
+        edit=lambda document: document_edits.update_module(
+            document, hero, props={"subtitle": "Stagedsub"}
+        ),
     )
 
     page = framed(post, "?layer=review").content.decode()
@@ -206,7 +210,7 @@ def test_threat_27_texts_that_look_like_modules_are_no_modules() -> None:
     make.staged(
         post,
         layer=Layer.REVIEW,
-        edit=lambda document: edits.update_module(
+        edit=lambda document: document_edits.update_module(
             document, hero, props={"title": fake, "subtitle": fake}
         ),
     )
@@ -224,7 +228,9 @@ def test_changes_only_shows_them_only() -> None:
     make.staged(
         post,
         layer=Layer.REVIEW,
-        edit=lambda document: edits.update_module(document, prose, content_markdown="Other words."),
+        edit=lambda document: document_edits.update_module(
+            document, prose, content_markdown="Other words."
+        ),
     )
     make.staged(post, {"title": "A title alone"})
 

@@ -11,16 +11,16 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from content import edits
 from content.document import PostDocument
 from content.models import Layer, Post, PreviewLink
-from content.services.create import propose_post
-from content.services.edit import edit_post
-from content.services.previews import create_preview_link, open_preview, revoke_preview_link
-from content.services.trash import delete_post
-from content.services.vary import create_variation
-from core.errors import NotAllowed, NotFound, RuleViolation
-from core.models import Event
+from content.posts import document_edits
+from content.posts.create import propose_post
+from content.posts.edit import edit_post
+from content.posts.trash import delete_post
+from content.previews.services import create_preview_link, open_preview, revoke_preview_link
+from content.variations.services import create_variation
+from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
+from proofroom.core.models import Event
 from tests import make
 from tests.api_client import ApiClient
 
@@ -49,13 +49,13 @@ def test_a_link_shows_each_layer_as_it_stands() -> None:
     for layer, word in ((Layer.REVIEW, "Reviewword"), (Layer.AI_REVIEW, "Agentword")):
 
         def write(document: PostDocument, word: str = word) -> PostDocument:
-            document = edits.patch_fields(document, {"title": f"{word} title"})
-            return edits.update_module(document, prose, content_markdown=f"{word} body")
+            document = document_edits.patch_fields(document, {"title": f"{word} title"})
+            return document_edits.update_module(document, prose, content_markdown=f"{word} body")
 
         make.staged(post, layer=layer, edit=write)
     make.staged(
         post,
-        edit=lambda document: edits.add_module(
+        edit=lambda document: document_edits.add_module(
             document, type="callout", props={"title": "Agentcallout"}
         )[0],
     )
@@ -92,7 +92,7 @@ def test_a_variation_is_shown_as_its_original_would_look() -> None:
     edit_post(
         post_id=made.pk,
         actor=make.actor(),
-        edit=lambda document: edits.patch_fields(document, {"title": "Variation B"}),
+        edit=lambda document: document_edits.patch_fields(document, {"title": "Variation B"}),
     )
 
     page = shown(link_to(made)).content.decode()
@@ -107,7 +107,7 @@ def test_shared_modules_terms_and_overrides_are_shown() -> None:
     make.staged(
         post,
         layer=Layer.REVIEW,
-        edit=lambda document: edits.add_module(
+        edit=lambda document: document_edits.add_module(
             document,
             type="callout",
             shared=("newsletter", str(shared.pk)),

@@ -10,9 +10,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from content.models import Layer, Post
-from content.site.searching import PER_PAGE
-from content.site.snippets import marked, snippet
-from core.errors import RuleViolation
+from proofroom.core.errors import RuleViolation
+from proofroom.website.search_page import PER_PAGE
+from proofroom.website.search_snippets import marked, snippet
 from tests import make
 from tests.site.test_pages import home, page, text
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from django.contrib.staticfiles import finders
 
-from content import edits
-from content.definitions import modules
 from content.document import PostDocument
-from content.services.edit import edit_post
-from content.services.previews import create_preview_link
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from content.previews.services import create_preview_link
+from proofroom.definitions import modules
 from tests import make
 from tests.site.test_pages import BLOG, text
 
@@ -28,8 +28,10 @@ def test_a_page_loads_the_stylesheets_of_its_modules_once_and_in_order(client):
     post = make.post()
 
     def fill(document: PostDocument) -> PostDocument:
-        document, _ = edits.add_module(document, type="callout", props={"title": "One"}, index=1)
-        document, _ = edits.add_module(document, type="callout", props={"title": "Two"})
+        document, _ = document_edits.add_module(
+            document, type="callout", props={"title": "One"}, index=1
+        )
+        document, _ = document_edits.add_module(document, type="callout", props={"title": "Two"})
         return document
 
     edit_post(post_id=post.pk, actor=make.actor(), edit=fill)

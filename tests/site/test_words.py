@@ -9,8 +9,8 @@ import pytest
 from django.utils import translation
 from django.utils.translation import gettext, ngettext
 
-from content.definitions import post_types
-from content.site.wording import in_words_of
+from proofroom.definitions import post_types
+from proofroom.website.template_language import in_words_of
 
 FOLDERS = ("templates/site", "templates/modules")
 PLAIN = re.compile(r"{%\s*translate\s+\"([^\"]+)\"")

@@ -31,7 +31,7 @@ def env(settings: Any) -> Any:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls that get no answer end soon."""
-    from webhooks import http_calls
+    from proofroom.webhooks import http_calls
 
     monkeypatch.setattr(http_calls, "CALL_SECONDS", 1.0)
 
@@ -39,7 +39,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def workflows_dir(env: Any, tmp_path: Path) -> Iterator[Path]:
     """An empty CMS_WORKFLOWS_DIR. The test begins and ends with the workflows that are shipped."""
-    from webhooks.automation import definitions
+    from proofroom.webhooks.automation import definitions
 
     folder = tmp_path / "workflows"
     folder.mkdir()

@@ -8,13 +8,13 @@ from uuid import UUID, uuid4
 
 from django.utils import timezone
 
-from core import events
-from core.models import Event
+from proofroom.core import outbox
+from proofroom.core.models import Event
+from proofroom.webhooks import delivery
+from proofroom.webhooks.dispatch import queue_for_webhooks
+from proofroom.webhooks.models import Attempt, Delivery, Webhook
 from tests import make
 from tests.receiver import Receiver
-from webhooks import delivery
-from webhooks.dispatch import queue_for_webhooks
-from webhooks.models import Attempt, Delivery, Webhook
 
 SECRET = "own-secret-of-this-webhook"
 EVENTS = ["post.created", "post.updated", "post.published", "post.deleted", "form.submitted"]
@@ -31,7 +31,7 @@ def happened(
     """An event of a post, which webhooks were told of unless `told` says no."""
     post = post or uuid4()
     payload = {"id": str(post), "type": "blog", "locale": "en", "title": "Tea"} | payload
-    event = events.record(name, actor=make.actor("admin"), payload=payload, post_id=post)
+    event = outbox.record(name, actor=make.actor("admin"), payload=payload, post_id=post)
     if told:
         queue_for_webhooks(event)
     return event
@@ -40,7 +40,7 @@ def happened(
 def submitted(**payload: Any) -> Event:
     """An event that belongs to no post."""
     told = {"formSlug": "contact", "submissionId": str(uuid4()), "payload": payload}
-    event = events.record("form.submitted", actor=make.actor("admin"), payload=told)
+    event = outbox.record("form.submitted", actor=make.actor("admin"), payload=told)
     queue_for_webhooks(event)
     return event
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from core.models import Event
+from proofroom.core.models import Event
+from proofroom.webhooks.models import Delivery, Webhook
+from proofroom.webhooks.rules import MASK
 from tests import make
 from tests.accounts.bearer import program, token_of
 from tests.api_client import ApiClient
 from tests.conftest import RunOnCommit
 from tests.receiver import Receiver
-from webhooks.models import Delivery, Webhook
-from webhooks.rules import MASK
 
 pytestmark = pytest.mark.django_db
 SECRET = "canary-secret-of-the-webhook"

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from core.models import Event
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
+from proofroom.core.models import Event
+from proofroom.webhooks.models import Attempt, Delivery, Webhook
+from proofroom.webhooks.models.webhook import WebhookChanges
+from proofroom.webhooks.services.webhooks import update_webhook
 from tests import make
 from tests.api_client import ApiClient
 from tests.contract.endpoint import areas
 from tests.contract.test_admin_walk import ADDRESSES
 from tests.receiver import Receiver, Reply, Trick
 from tests.webhooks import sending
-from webhooks.models import Attempt, Delivery, Webhook
-from webhooks.models.webhook import WebhookChanges
-from webhooks.services.webhooks import update_webhook
 
 pytestmark = pytest.mark.django_db
 SECRETS = ("canary-own-secret-1", "canary-own-secret-2", "canary-shared-secret")

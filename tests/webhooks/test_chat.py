@@ -10,18 +10,23 @@ from typing import Any
 import pytest
 
 from cms_project.env_values import BASE_DIR
-from core import events
-from core.actor import Actor, Visitor
-from core.errors import NotAllowed, RuleViolation
-from core.models import Event
+from proofroom.core import outbox
+from proofroom.core.actor import Actor, Visitor
+from proofroom.core.errors import NotAllowed, RuleViolation
+from proofroom.core.models import Event
+from proofroom.webhooks.chat import (
+    find_problem,
+    plain,
+    queue_notice,
+    sentence_of,
+)
+from proofroom.webhooks.models import Attempt, Delivery
+from proofroom.webhooks.services.test_calls import test_chat as try_chat
 from tests import make
 from tests.api_client import ApiClient
 from tests.conftest import RunOnCommit
 from tests.receiver import Receiver, Reply
 from tests.webhooks import sending
-from webhooks.chat import find_problem, plain, queue_notice, sentence_of
-from webhooks.models import Attempt, Delivery
-from webhooks.services.test_calls import test_chat as try_chat
 
 pytestmark = pytest.mark.django_db
 PATH = "/services/T00/B00/canary-of-the-chat"
@@ -38,7 +43,7 @@ def chat(receiver: Receiver, env: Any) -> Receiver:
 def happened(
     event_name: str, /, *, by: Actor | None = None, post_id: str | None = None, **data: Any
 ) -> Event:
-    return events.record(
+    return outbox.record(
         event_name,
         actor=by or make.actor("admin"),
         payload={"status": "draft", "url": "", **data},
@@ -85,7 +90,7 @@ def test_only_what_the_chat_wants_is_queued(chat: Receiver, env: Any) -> None:
 def test_told_twice_it_is_queued_once_and_what_was_forgotten_is_not(chat: Receiver) -> None:
     event = happened("post.published")
     gone = happened("post.published")
-    events.forget([gone.pk])
+    outbox.forget([gone.pk])
     gone.refresh_from_db()
 
     for told in (event, event, gone):

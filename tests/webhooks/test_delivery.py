@@ -12,13 +12,13 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from proofroom.webhooks.dispatch import queue_for_webhooks
+from proofroom.webhooks.models import Attempt, Delivery, DeliveryStatus
+from proofroom.webhooks.tasks import send_deliveries, sweep_deliveries
 from tests import make
 from tests.conftest import RunOnCommit
 from tests.receiver import Receiver
 from tests.webhooks import sending
-from webhooks.dispatch import queue_for_webhooks
-from webhooks.models import Attempt, Delivery, DeliveryStatus
-from webhooks.tasks import send_deliveries, sweep_deliveries
 
 pytestmark = pytest.mark.django_db
 
@@ -169,7 +169,7 @@ def test_the_sweep_sends_what_a_lost_message_left(
 def test_a_second_sender_leaves_at_once(receiver: Receiver) -> None:
     from uuid import uuid4
 
-    from webhooks import leader_lock
+    from proofroom.webhooks import leader_lock
 
     sending.webhook(receiver)
     event = sending.happened()
@@ -187,8 +187,8 @@ def test_a_second_sender_leaves_at_once(receiver: Receiver) -> None:
 def test_a_lease_from_before_the_clock_was_set_back_holds_up_nobody(receiver: Receiver) -> None:
     from uuid import uuid4
 
-    from webhooks import leader_lock
-    from webhooks.models import SenderLease
+    from proofroom.webhooks import leader_lock
+    from proofroom.webhooks.models import SenderLease
 
     sending.webhook(receiver)
     sending.happened()
@@ -202,8 +202,8 @@ def test_a_lease_from_before_the_clock_was_set_back_holds_up_nobody(receiver: Re
 def test_a_lease_that_ran_out_is_taken(receiver: Receiver) -> None:
     from uuid import uuid4
 
-    from webhooks import leader_lock
-    from webhooks.models import SenderLease
+    from proofroom.webhooks import leader_lock
+    from proofroom.webhooks.models import SenderLease
 
     sending.webhook(receiver)
     sending.happened()
@@ -217,7 +217,7 @@ def test_a_lease_that_ran_out_is_taken(receiver: Receiver) -> None:
 
 
 def test_old_deliveries_are_pruned_with_their_attempts(receiver: Receiver) -> None:
-    from webhooks.tasks import prune_deliveries
+    from proofroom.webhooks.tasks import prune_deliveries
 
     sending.webhook(receiver)
     old, fresh, waiting = (sending.happened() for _ in range(3))
@@ -238,7 +238,7 @@ def test_old_deliveries_are_pruned_with_their_attempts(receiver: Receiver) -> No
 def test_after_a_minute_the_work_goes_to_a_new_message(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from webhooks import delivery, leader_lock
+    from proofroom.webhooks import delivery, leader_lock
 
     sending.webhook(receiver)
     sending.happened()

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from django.conf import settings as django_settings
 
+from proofroom.webhooks.models.webhook import WebhookChanges
+from proofroom.webhooks.rules import webhook_events
+from proofroom.webhooks.services.webhooks import update_webhook
 from tests import make
 from tests.receiver import Receiver, Seen
 from tests.webhooks import sending
-from webhooks.models.webhook import WebhookChanges
-from webhooks.rules import webhook_events
-from webhooks.services.webhooks import update_webhook
 
 pytestmark = pytest.mark.django_db
 DOCS = Path(django_settings.BASE_DIR) / "docs"

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from core import events
-from core.errors import Conflict
 from forms.models import FormSubmission
 from forms.services.submissions import delete_submission
+from proofroom.core import outbox
+from proofroom.core.errors import Conflict
+from proofroom.webhooks import delivery_queue, outcomes
+from proofroom.webhooks.delivery_channels import NothingToSend, build_request
+from proofroom.webhooks.dispatch import channel_of, queue_for_webhooks
+from proofroom.webhooks.http_calls import Call, CallThread
+from proofroom.webhooks.models import Attempt, Delivery
+from proofroom.webhooks.retention import FORGOTTEN
+from proofroom.webhooks.services import replay
+from proofroom.webhooks.services.replay import replay_delivery, replay_since
 from tests import make
 from tests.receiver import Receiver, Reply, Trick
 from tests.webhooks import sending
-from webhooks import delivery_queue, outcomes
-from webhooks.delivery_channels import NothingToSend, build_request
-from webhooks.dispatch import channel_of, queue_for_webhooks
-from webhooks.http_calls import Call, CallThread
-from webhooks.models import Attempt, Delivery
-from webhooks.retention import FORGOTTEN
-from webhooks.services import replay
-from webhooks.services.replay import replay_delivery, replay_since
 
 pytestmark = pytest.mark.django_db
 WORDS = "canary@example.com"
@@ -29,7 +29,7 @@ def test_a_deleted_submission_is_not_sent(receiver: Receiver) -> None:
     make.form("contact")
     row = make.submission("contact", email=WORDS, message="Hello")
     for event_id in row.event_ids:
-        events.dispatch(event_id)
+        outbox.dispatch(event_id)
     assert Delivery.objects.filter(status="pending").count() == 1
 
     delete_submission(slug="contact", submission_id=row.pk, actor=make.actor("admin"))
@@ -48,7 +48,7 @@ def test_what_receivers_said_of_it_is_emptied(receiver: Receiver) -> None:
     gone, kept = sending.submitted(email=WORDS), sending.submitted(email=WORDS)
     sending.send()
 
-    events.forget([gone.pk])
+    outbox.forget([gone.pk])
 
     [attempt] = sending.attempts_of(gone)
     assert (attempt.response_body, attempt.response_headers) == ("", {})
@@ -67,7 +67,7 @@ def test_forgotten_while_it_is_called_keeps_nothing_of_the_answer(receiver: Rece
         wire.send([Call(row, build_request(row))])
         ended = wire.ended(10)
 
-    events.forget([event.pk])
+    outbox.forget([event.pk])
     outcomes.store_outcomes(ended)
 
     assert len(ended) == 1
@@ -78,7 +78,7 @@ def test_forgotten_while_it_is_called_keeps_nothing_of_the_answer(receiver: Rece
 def test_a_sender_that_took_it_before_does_not_send_it(receiver: Receiver) -> None:
     lane = channel_of(sending.webhook(receiver))
     event = sending.submitted(email=WORDS)
-    events.forget([event.pk])
+    outbox.forget([event.pk])
     Delivery.objects.update(status="pending", next_attempt_at=event.created_at)
 
     [row] = delivery_queue.claim_deliveries({lane: 8})[lane]
@@ -91,7 +91,7 @@ def test_it_is_neither_replayed_nor_queued_anew(receiver: Receiver) -> None:
     webhook = sending.webhook(receiver)
     event = sending.submitted(email=WORDS)
     sending.send()
-    events.forget([event.pk])
+    outbox.forget([event.pk])
     event.refresh_from_db()
     assert sending.state_of(event)[0] == "succeeded"
 

@@ -25,11 +25,11 @@ import sys
 import django
 django.setup()
 from uuid import uuid4
-from core import events
-from core.actor import Actor, Visitor
-from webhooks.models import Webhook
-from webhooks.delivery import send_due
-from webhooks.dispatch import queue_for_webhooks
+from proofroom.core import outbox as events
+from proofroom.core.actor import Actor, Visitor
+from proofroom.webhooks.models import Webhook
+from proofroom.webhooks.delivery import send_due
+from proofroom.webhooks.dispatch import queue_for_webhooks
 Webhook.objects.create(name="It", url=sys.argv[1], events=["post.updated"])
 actor, post = Actor(user=Visitor(), via="system"), uuid4()
 for place in range(3):
@@ -43,9 +43,9 @@ import django
 django.setup()
 from datetime import timedelta
 from django.db.models import F
-from core.models import Event
-from webhooks.models import Attempt, Delivery, SenderLease
-from webhooks.delivery import needs_sender, send_due
+from proofroom.core.models import Event
+from proofroom.webhooks.models import Attempt, Delivery, SenderLease
+from proofroom.webhooks.delivery import needs_sender, send_due
 told = {"held": send_due(), "needed": needs_sender()}
 SenderLease.objects.update(until=F("until") - timedelta(seconds=20))
 told["claimed"] = send_due()

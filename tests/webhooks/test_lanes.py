@@ -13,14 +13,19 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from core.models import Event
+from proofroom.core.models import Event
+from proofroom.webhooks import (
+    delivery,
+    delivery_channels,
+    delivery_queue,
+    http_calls,
+)
+from proofroom.webhooks.delivery_channels import encode_body, event_body
+from proofroom.webhooks.dispatch import channel_of, new_delivery, queue_all
+from proofroom.webhooks.models import Delivery, DeliveryStatus
 from tests.content.at_once import at_once
 from tests.receiver import Receiver, Reply, Trick
 from tests.webhooks import sending
-from webhooks import delivery, delivery_channels, delivery_queue, http_calls
-from webhooks.delivery_channels import encode_body, event_body
-from webhooks.dispatch import channel_of, new_delivery, queue_all
-from webhooks.models import Delivery, DeliveryStatus
 
 
 @contextmanager
@@ -83,7 +88,7 @@ def test_a_receiver_that_hangs_holds_up_nobody_else(receiver: Receiver) -> None:
 @pytest.fixture
 def nobody_wakes(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where the broker is down. In a test without a transaction, waking sends at once."""
-    monkeypatch.setattr("webhooks.dispatch.start_sender", lambda: None)
+    monkeypatch.setattr("proofroom.webhooks.dispatch.start_sender", lambda: None)
 
 
 @pytest.mark.services

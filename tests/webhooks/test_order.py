@@ -8,10 +8,10 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
+from proofroom.webhooks import delivery_queue
+from proofroom.webhooks.models import Delivery
 from tests.receiver import Receiver, Reply
 from tests.webhooks import sending
-from webhooks import delivery_queue
-from webhooks.models import Delivery
 
 pytestmark = pytest.mark.django_db
 

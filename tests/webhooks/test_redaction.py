@@ -11,10 +11,10 @@ from urllib.parse import quote
 import pytest
 from django.core import serializers
 
+from proofroom.webhooks.models import Attempt, Delivery
+from proofroom.webhooks.redaction import BODY_BYTES
 from tests.receiver import Receiver, Reply, Trick
 from tests.webhooks import sending
-from webhooks.models import Attempt, Delivery
-from webhooks.redaction import BODY_BYTES
 
 pytestmark = pytest.mark.django_db
 OWN = 'own "secret" & more'

@@ -8,15 +8,20 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from core.errors import Conflict, NotAllowed, NotFound, RuleViolation
-from core.models import Event
+from proofroom.core.errors import (
+    Conflict,
+    NotAllowed,
+    NotFound,
+    RuleViolation,
+)
+from proofroom.core.models import Event
+from proofroom.webhooks.models import Delivery, Webhook
+from proofroom.webhooks.services import replay
+from proofroom.webhooks.services.replay import cancel_replay, replay_delivery, replay_since
+from proofroom.webhooks.tasks import sweep_deliveries
 from tests import make
 from tests.receiver import Receiver, Reply
 from tests.webhooks import sending
-from webhooks.models import Delivery, Webhook
-from webhooks.services import replay
-from webhooks.services.replay import cancel_replay, replay_delivery, replay_since
-from webhooks.tasks import sweep_deliveries
 
 pytestmark = pytest.mark.django_db
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from core.outgoing import Answer, Unreachable
+from proofroom.core.http_client import Answer, Unreachable
+from proofroom.webhooks.models import Delivery, Webhook
+from proofroom.webhooks.outcomes import next_wait, outcome_of
 from tests.receiver import Receiver, Reply, Trick
 from tests.webhooks import sending
-from webhooks.models import Delivery, Webhook
-from webhooks.outcomes import next_wait, outcome_of
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from core.errors import NotAllowed, RuleViolation
-from core.models import Event
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
+from proofroom.core.errors import NotAllowed, RuleViolation
+from proofroom.core.models import Event
+from proofroom.webhooks.models import Delivery
+from proofroom.webhooks.services.test_calls import PAYLOAD_MAX_BYTES, simulate_event
 from tests import make
 from tests.conftest import RunOnCommit
 from tests.receiver import Receiver
-from webhooks.models import Delivery
-from webhooks.services.test_calls import PAYLOAD_MAX_BYTES, simulate_event
 
 pytestmark = pytest.mark.django_db
 SECRET = "canary-secret-of-the-webhook"

@@ -9,18 +9,23 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from core.errors import Conflict, NotAllowed, NotFound, RuleViolation
-from core.models import Event
+from proofroom.core.errors import (
+    Conflict,
+    NotAllowed,
+    NotFound,
+    RuleViolation,
+)
+from proofroom.core.models import Event
+from proofroom.webhooks import delivery_queue, retention
+from proofroom.webhooks.models import Attempt, Delivery, Webhook
+from proofroom.webhooks.models.webhook import NewWebhook, WebhookChanges
+from proofroom.webhooks.queries import find_delivery
+from proofroom.webhooks.rules import MASK
+from proofroom.webhooks.services.replay import replay_delivery
+from proofroom.webhooks.services.webhooks import create_webhook, delete_webhook, update_webhook
+from proofroom.webhooks.tasks import prune_deliveries
 from tests import make
 from tests.conftest import RunOnCommit
-from webhooks import delivery_queue, retention
-from webhooks.models import Attempt, Delivery, Webhook
-from webhooks.models.webhook import NewWebhook, WebhookChanges
-from webhooks.queries import find_delivery
-from webhooks.rules import MASK
-from webhooks.services.replay import replay_delivery
-from webhooks.services.webhooks import create_webhook, delete_webhook, update_webhook
-from webhooks.tasks import prune_deliveries
 
 pytestmark = pytest.mark.django_db
 URL = "https://search.example/hook"

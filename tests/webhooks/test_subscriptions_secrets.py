@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from core.errors import RuleViolation
-from core.models import Event
+from proofroom.core.errors import RuleViolation
+from proofroom.core.models import Event
+from proofroom.webhooks.models import Webhook
+from proofroom.webhooks.models.webhook import WebhookChanges
+from proofroom.webhooks.rules import MASK
+from proofroom.webhooks.services.webhooks import update_webhook
+from proofroom.webhooks.signing import Keys, keys_of
+from proofroom.webhooks.tasks import prune_deliveries
 from tests import make
-from webhooks.models import Webhook
-from webhooks.models.webhook import WebhookChanges
-from webhooks.rules import MASK
-from webhooks.services.webhooks import update_webhook
-from webhooks.signing import Keys, keys_of
-from webhooks.tasks import prune_deliveries
 
 pytestmark = pytest.mark.django_db
 URL = "https://search.example/hook"

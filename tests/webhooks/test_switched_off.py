@@ -7,14 +7,14 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from core.models import Event
+from proofroom.core.models import Event
+from proofroom.webhooks.models import Delivery, Webhook
+from proofroom.webhooks.models.webhook import WebhookChanges
+from proofroom.webhooks.services import test_calls
+from proofroom.webhooks.services.webhooks import update_webhook
 from tests import make
 from tests.receiver import Receiver, Reply
 from tests.webhooks import sending
-from webhooks.models import Delivery, Webhook
-from webhooks.models.webhook import WebhookChanges
-from webhooks.services import test_calls
-from webhooks.services.webhooks import update_webhook
 
 pytestmark = pytest.mark.django_db
 A_DAY = timedelta(hours=24)
@@ -177,11 +177,11 @@ def test_a_test_of_forms_looks_like_a_submission(receiver: Receiver) -> None:
 
 
 def test_one_deleted_while_it_is_called_leaves_nothing(receiver: Receiver) -> None:
-    from webhooks import delivery_queue, outcomes
-    from webhooks.delivery_channels import build_request
-    from webhooks.dispatch import channel_of
-    from webhooks.http_calls import Call, CallThread
-    from webhooks.services.webhooks import delete_webhook
+    from proofroom.webhooks import delivery_queue, outcomes
+    from proofroom.webhooks.delivery_channels import build_request
+    from proofroom.webhooks.dispatch import channel_of
+    from proofroom.webhooks.http_calls import Call, CallThread
+    from proofroom.webhooks.services.webhooks import delete_webhook
 
     webhook = sending.webhook(receiver)
     sending.happened()

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from core import events
-from core.actor import Actor
-from core.models import Event
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.models import Event
+from proofroom.webhooks.automation import definitions
+from proofroom.webhooks.automation.dispatch import start_workflows
+from proofroom.webhooks.models import Delivery
 from tests import make
 from tests.conftest import RunOnCommit
 from tests.receiver import Receiver, Reply
 from tests.webhooks import sending
 from tests.webhooks.workflows import write
-from webhooks.automation import definitions
-from webhooks.automation.dispatch import start_workflows
-from webhooks.models import Delivery
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +29,7 @@ def happened(name: str = "post.published", *, by: Actor | None = None, **payload
     """An event of a post, which workflows were told of."""
     told = {"id": "1", "type": "blog", "locale": "en", "title": "Tea", "slug": "tea"} | payload
     told = {"status": "draft", "url": "/tea"} | told
-    event = events.record(
+    event = outbox.record(
         name,
         actor=by or make.actor("admin"),
         payload=told,
@@ -89,7 +89,7 @@ def test_what_people_do_reaches_the_other_system_by_itself(
 
 def test_without_a_payload_the_whole_event_is_sent(receiver: Receiver, workflows_dir: Path) -> None:
     write(workflows_dir, "whole", receiver)
-    first = events.record("post.approve", actor=make.actor("admin"), payload={})
+    first = outbox.record("post.approve", actor=make.actor("admin"), payload={})
     event = happened(
         by=Actor(
             user=make.user("admin"),
@@ -218,9 +218,9 @@ def test_what_was_forgotten_starts_nothing_and_is_not_sent(
 ) -> None:
     write(workflows_dir, "form", receiver, triggers=["form.submitted"])
     queued = happened("form.submitted", formSlug="contact")
-    early = events.record("form.submitted", actor=make.actor("admin"), payload={"a": "canary"})
+    early = outbox.record("form.submitted", actor=make.actor("admin"), payload={"a": "canary"})
 
-    events.forget([queued.pk, early.pk])
+    outbox.forget([queued.pk, early.pk])
     early.refresh_from_db()
     start_workflows(early)
 

@@ -12,9 +12,9 @@ from django.core.checks import run_checks
 from django.core.management import load_command_class
 
 from cms_project.env_values import BASE_DIR
+from proofroom.webhooks.automation import definitions
+from proofroom.webhooks.automation.definitions import all_workflows, get_workflow
 from tests.webhooks.workflows import write
-from webhooks.automation import definitions
-from webhooks.automation.definitions import all_workflows, get_workflow
 
 GOOD: dict[str, Any] = {
     "id": "good",
@@ -208,7 +208,7 @@ def test_the_activity_log_is_verified_beside_a_broken_file(
     definitions.reload()
     assert _errors() != []
 
-    command = load_command_class("core", "verify_activity")
+    command = load_command_class("proofroom.core", "verify_activity")
     command.execute(
         head=None, json=False, skip_checks=False, force_color=False, no_color=False
     )  # as from a shell: `call_command` looks at nothing before

@@ -10,28 +10,28 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from core import events
-from core.actor import Actor
-from core.errors import NotAllowed, NotFound
-from core.models import Event
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotAllowed, NotFound
+from proofroom.core.models import Event
+from proofroom.webhooks.automation import definitions
+from proofroom.webhooks.automation.dispatch import start_workflows
+from proofroom.webhooks.models import Delivery, WorkflowSwitch
+from proofroom.webhooks.services.workflows import switch_workflow
+from proofroom.webhooks.services.workflows import test_workflow as try_out
 from tests import make
 from tests.api_client import ApiClient
 from tests.conftest import RunOnCommit
 from tests.receiver import Receiver
 from tests.webhooks import sending
 from tests.webhooks.workflows import write
-from webhooks.automation import definitions
-from webhooks.automation.dispatch import start_workflows
-from webhooks.models import Delivery, WorkflowSwitch
-from webhooks.services.workflows import switch_workflow
-from webhooks.services.workflows import test_workflow as try_out
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/webhooks/workflowswitch/"
 
 
 def published() -> Event:
-    event = events.record("form.submitted", actor=make.actor("admin"), payload={"formSlug": "a"})
+    event = outbox.record("form.submitted", actor=make.actor("admin"), payload={"formSlug": "a"})
     start_workflows(event)
     return event
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
+from proofroom.webhooks.automation import definitions
 from tests.receiver import Receiver
-from webhooks.automation import definitions
 
 
 def write(folder: Path, id_: str, receiver: Receiver | None = None, **fields: Any) -> Path:

@@ -14,7 +14,7 @@ from gettext import GNUTranslations
 
 import pytest
 
-from core.words.catalogue import catalogue_of, current
+from proofroom.core.i18n.catalogue import catalogue_of, current
 
 PLACES = re.compile(r"%\(\w+\)[a-z]|\{\w+\}")
 CATALOGUE = catalogue_of("de")

@@ -7,12 +7,12 @@ import re
 import pytest
 from django.utils import translation
 
-from accounts.services.tokens import create_token
-from content.definitions import find_module, validate_props
+from content.feedback.services import create_feedback
 from content.models import Layer
-from content.services.feedback import create_feedback
-from core.errors import RuleViolation
-from core.words.catalogue import catalogue_of
+from proofroom.accounts.services.tokens import create_token
+from proofroom.core.errors import RuleViolation
+from proofroom.core.i18n.catalogue import catalogue_of
+from proofroom.definitions import find_module, validate_props
 from tests import make
 from tests.api_client import ApiClient
 from tests.words.test_catalogue import entries

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from core.words.models import own_apps
+from proofroom.core.i18n.model_names import own_apps
 
 SHOWN: frozenset[str] = frozenset(
     {

@@ -29,11 +29,11 @@ from agents_app.batches.creation import MAX_POSTS, create_bulk_runs
 from agents_app.definitions.files import agents_for
 from agents_app.definitions.schema import Scope
 from agents_app.definitions.switches import only_enabled
-from content.admin.pages import page
-from content.admin.panels import ListAction, post_list_actions
 from content.models import Post
-from core.admin.rights import actor_of, answers_refusals, require
-from core.errors import CmsError
+from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.errors import CmsError
+from proofroom.editorial.posts.panels import ListAction, post_list_actions
+from proofroom.editorial.posts.post_pages import page
 
 _TITLE: Final = gettext_lazy("Run an agent on several posts")
 

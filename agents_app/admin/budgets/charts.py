@@ -14,7 +14,7 @@ from agents_app.admin.labels import agent_name
 from agents_app.budgets.changes import BudgetLimits
 from agents_app.budgets.limits import ALL, Amount, Unit, short_text
 from agents_app.budgets.usage import BudgetUsage, BudgetView
-from core.admin.charts import Upright, part, upright
+from proofroom.core.admin.charts import Upright, part, upright
 
 _AXIS_EVERY: Final = 7
 

@@ -16,9 +16,9 @@ from agents_app.budgets.changes import COST_MOST, NAMES, TOKENS_MOST, LimitChang
 from agents_app.budgets.limits import ALL, DEFAULT, PERIODS, UNITS, PeriodName, Unit, short_text
 from agents_app.budgets.usage import BudgetView
 from agents_app.models import AiSettings
-from agents_app.settings.defaults import MODEL_MAX
+from agents_app.settings.ai_settings import MODEL_MAX
 from agents_app.settings.providers import Kind, Provider
-from core.errors import RuleViolation
+from proofroom.core.errors import RuleViolation
 
 _FIRST: Final = gettext_lazy("The first that can be used")
 _NEAR: Final = 80

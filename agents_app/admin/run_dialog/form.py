@@ -23,9 +23,9 @@ from agents_app.models import AgentRun
 from agents_app.runs.creation import MAX_OPEN_ENDED_CHARACTERS
 from agents_app.runs.tool_policy import listed_tools
 from content.models import Post
-from core.errors import CmsError
-from core.tools import Tool
-from core.words import in_words
+from proofroom.core.errors import CmsError
+from proofroom.core.i18n import in_words
+from proofroom.core.tools import Tool
 
 _HEADER: Final = "X-Dialog"
 

@@ -25,9 +25,9 @@ from agents_app.definitions.schema import Scope
 from agents_app.definitions.switches import only_enabled
 from agents_app.models import AgentRun
 from agents_app.runs.creation import create_run
-from content.admin.pages import page
 from content.models import Post
-from core.admin.rights import actor_of, answers_refusals, require
+from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.editorial.posts.post_pages import page
 
 _POSTS: Final = 100
 _EARLIER: Final = 5

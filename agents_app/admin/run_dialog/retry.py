@@ -14,12 +14,12 @@ from django.utils.translation import gettext as _
 from agents_app.admin.labels import agent_name
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun
-from agents_app.runs.fields import FieldTarget
+from agents_app.runs.field_target import FieldTarget
 from agents_app.runs.retry import EarlierProposal, earlier_proposal, pending_marks
 from content.layers import Layers
 from content.layers.marks import Mark
 from content.models import Layer
-from core.admin.rights import may
+from proofroom.core.admin.permissions import may
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,14 @@ from agents_app.runs.lifecycle import cancel_run, find_run
 from agents_app.runs.retry import retry_run, stage_candidate
 from agents_app.runs.scope import START_PERMISSIONS
 from agents_app.runs.undo import UndoneRun, undo_run
-from content.admin.pages import page, review_url
 from content.models import Layer
-from core.admin.rights import actor_of, answers_refusals, refusals_as_messages, require
+from proofroom.core.admin.permissions import (
+    actor_of,
+    answers_refusals,
+    refusals_as_messages,
+    require,
+)
+from proofroom.editorial.posts.post_pages import page, review_url
 
 
 @require_POST

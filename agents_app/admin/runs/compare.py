@@ -13,18 +13,18 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from agents_app.admin.agents.prompts import changed_prompt
+from agents_app.admin.agents.prompt_versions import changed_prompt
 from agents_app.admin.labels import agent_name, duration, model_label, money, tokens
 from agents_app.admin.runs.field_values import Shown, field_view
 from agents_app.models import AgentRun
-from agents_app.runs.fields import find_field
+from agents_app.runs.field_target import find_field
 from agents_app.runs.lifecycle import find_run
-from content.admin.pages import page
 from content.layers import open_layers
 from content.review.diff import Segment, diff_text
 from content.review.labels import label_of, module_names
-from core.admin.rights import actor_of, answers_refusals, require
-from core.errors import RuleViolation
+from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.errors import RuleViolation
+from proofroom.editorial.posts.post_pages import page
 
 _MAX_OTHERS: Final = 20
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from agents_app.runs.fields import FieldTarget
+from agents_app.runs.field_target import FieldTarget
 from content.document import PostDocument
-from content.reference_queries import found
+from content.posts.reference_titles import found
 from content.review.cards import Stretch, lines_of, lines_of_value, stretches
 from content.review.comparison import Shape, compare
 from content.review.labels import field_label, module_names, prop_label
 from content.review.references import References, Wanted, shape_at
 from content.review.summary import length_note, summary
-from content.richtext.markdown import from_markdown
-from core.json import Json
+from proofroom.core.json import Json
+from proofroom.definitions.richtext.markdown import from_markdown
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from agents_app.admin.labels import agent_name, duration, is_demo, money, state_badge
-from agents_app.admin.run_dialog.post import start
+from agents_app.admin.run_dialog.post_run import start
 from agents_app.admin.runs.actions import cancel, retry, revert, use
-from agents_app.admin.runs.causes import transcript
 from agents_app.admin.runs.compare import compare
 from agents_app.admin.runs.filters import (
     AgentFilter,
@@ -25,9 +24,10 @@ from agents_app.admin.runs.filters import (
     PromptFilter,
     ScopeFilter,
 )
-from agents_app.admin.runs.page import show, status
+from agents_app.admin.runs.run_history import transcript
+from agents_app.admin.runs.run_page import show, status
 from agents_app.models import AgentRun
-from core.admin.rights import PermittedAdmin
+from proofroom.core.admin.permissions import PermittedAdmin
 
 _LOOKUPS = frozenset({"post__id__exact", "batch__id__exact"})
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Final
 
 from agents_app.models import AgentRun, RunStep
-from agents_app.progress.words import lasted, step_kind, step_label
+from agents_app.progress.labels import lasted, step_kind, step_label
 
 _NARROWEST: Final = 0.4
 """Percent, so that a quick step can still be seen."""

@@ -11,11 +11,11 @@ from django.apps import apps
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from agents_app.definitions.agent_status import place_of
 from agents_app.definitions.files import FILES, catalogue, reload
 from agents_app.definitions.scaffold import json_of, markdown_of
 from agents_app.definitions.schema import Scope
-from agents_app.definitions.status import place_of
-from core.definition_files import ID_MAX, ID_PATTERN, Unreadable
+from proofroom.core.definition_files import ID_MAX, ID_PATTERN, Unreadable
 
 _NAME_MAX = 120
 

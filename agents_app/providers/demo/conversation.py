@@ -11,15 +11,15 @@ import json
 from pydantic import BaseModel, ValidationError
 
 from agents_app.providers.demo import (
-    asking,
-    fields,
-    illustrating,
+    field_values,
+    illustrations,
     search_texts,
-    tidying,
-    translating,
+    text_answers,
+    text_cleanup,
+    translation,
 )
 from agents_app.providers.demo.texts import LABEL, modules_of, section
-from agents_app.providers.port import (
+from agents_app.providers.interface import (
     DEMO,
     ConversationUsage,
     ConversationWatcher,
@@ -31,7 +31,7 @@ from agents_app.providers.port import (
     Toolbox,
     ToolSpec,
 )
-from core.json import JsonObject
+from proofroom.core.json import JsonObject
 
 
 class DemoConversation:
@@ -100,15 +100,15 @@ def answer(agent_id: str, payload: JsonObject, tools: Toolbox | None = None) -> 
     tools = tools or Toolbox()
     context = section(payload, "context")
     if payload.get("scope") == "field":
-        return fields.proposed(payload, tools)
+        return field_values.proposed(payload, tools)
     post = section(payload, "post")
     if not post:
-        return asking.answered(context, tools)
+        return text_answers.answered(context, tools)
     modules = modules_of(payload)
     if agent_id == "seo-specialist":
         return search_texts.proposed(post, modules)
     if agent_id == "translator":
-        return translating.proposed(post, modules, context)
+        return translation.proposed(post, modules, context)
     if agent_id == "illustrator":
-        return illustrating.proposed(post, context, tools)
-    return tidying.proposed(post, modules, context)
+        return illustrations.proposed(post, context, tools)
+    return text_cleanup.proposed(post, modules, context)

@@ -16,9 +16,9 @@ from agents_app.providers.demo.texts import (
     values_of,
     words_of,
 )
-from content.richtext.nodes import children, kind
-from content.richtext.text import to_text
-from core.json import Json, JsonObject
+from proofroom.core.json import Json, JsonObject
+from proofroom.definitions.richtext.nodes import children, kind
+from proofroom.definitions.richtext.text import to_text
 
 _LENGTHS: Final = {"metaTitle": (10, 60), "metaDescription": (50, 160), "excerpt": (40, 300)}
 """The characters that a good text has, least and most."""

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias, cast
 
-from content.definitions import modules as definitions
-from content.definitions import text_of
-from core.json import Json, JsonObject
+from proofroom.core.json import Json, JsonObject
+from proofroom.definitions import modules as definitions
+from proofroom.definitions import text_of
 
 LABEL: Final = "Demo (no AI)"
 NOTE: Final = "Proposed by the rule-based demo; no AI was involved."

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management import BaseCommand
 
-from analytics.rollups.adding import add_up
-from analytics.rollups.merging import merge_rare_values
-from analytics.rollups.recounting import recount
+from analytics.rollups.aggregate import add_up
+from analytics.rollups.merge_rare import merge_rare_values
+from analytics.rollups.rebuild import recount
 
 
 class Command(BaseCommand):

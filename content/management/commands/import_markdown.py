@@ -10,11 +10,11 @@ from typing import Any
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError
 
-from accounts.models import User
-from accounts.roles import Role
-from content.importing.markdown import import_folder
-from core.actor import Actor
-from core.errors import CmsError
+from content.importers.markdown import import_folder
+from proofroom.accounts.models import User
+from proofroom.accounts.roles import Role
+from proofroom.core.actor import Actor
+from proofroom.core.errors import CmsError
 
 
 class Command(BaseCommand):

@@ -1,4 +1,4 @@
-// A document as the server writes it (content/richtext/markdown_reader.py): no attribute that says nothing.
+// A document as the server writes it (proofroom/definitions/richtext/markdown_reader.py): no attribute that says nothing.
 
 import { safeHref, safeSrc } from "./links.js";
 

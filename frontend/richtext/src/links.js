@@ -1,4 +1,4 @@
-// Which addresses rich text may carry: the rule of content/richtext/links.py, which has the last word.
+// Which addresses rich text may carry: the rule of proofroom/definitions/richtext/links.py, which has the last word.
 
 const MOST = 2048;
 const FORBIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|(?! )\s/u;

@@ -1,4 +1,4 @@
-// The nodes and marks of content/richtext/schema.py, no more and no less.
+// The nodes and marks of proofroom/definitions/richtext/schema.py, no more and no less.
 
 import { Code } from "@tiptap/extension-code";
 import { Image } from "@tiptap/extension-image";

@@ -15,11 +15,11 @@ from agents_app.budgets.limits import Limit, renewal_of, today
 from agents_app.definitions.files import get_agent
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun, Budget, Reservation, RunStatus, RunStep, Spending
-from agents_app.providers.port import ProviderChoice
+from agents_app.providers.interface import ProviderChoice
 from agents_app.providers.prices import cost_of
 from agents_app.runs.execution import MAX_RETRIES
-from agents_app.settings.defaults import update_ai_settings
-from core.errors import NotAllowed, NotFound
+from agents_app.settings.ai_settings import update_ai_settings
+from proofroom.core.errors import NotAllowed, NotFound
 from tests import make
 from tests.agents.environment import set_env, write_agent
 from tests.api_client import ApiClient

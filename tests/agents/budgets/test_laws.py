@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from agents_app.budgets.reservations import BudgetExceeded, reserve, settle, settle_lost
 from agents_app.models import AgentRun, Budget, BudgetNotice, Reservation, RunStatus, Spending
-from core.models import Event
+from proofroom.core.models import Event
 from tests.content.at_once import at_once
 
 pytestmark = pytest.mark.django_db

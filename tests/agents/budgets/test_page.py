@@ -16,7 +16,7 @@ from agents_app.budgets import usage
 from agents_app.budgets.limits import begin_of, today
 from agents_app.budgets.reservations import reserve, settle
 from agents_app.models import AiSettings, Budget, Spending
-from core.admin.charts import HEIGHT
+from proofroom.core.admin.charts import HEIGHT
 from tests.agents.asking import KEY
 from tests.agents.environment import set_env
 

@@ -17,8 +17,8 @@ from agents_app.budgets.reservations import (
     settle_lost,
 )
 from agents_app.models import AgentRun, Budget, Reservation, RunStatus, Spending
-from agents_app.providers.port import ProviderStopped
-from core.models import Event
+from agents_app.providers.interface import ProviderStopped
+from proofroom.core.models import Event
 
 pytestmark = pytest.mark.django_db
 

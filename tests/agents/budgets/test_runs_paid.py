@@ -11,7 +11,7 @@ import pytest
 from agents_app.budgets.limits import today
 from agents_app.models import AgentRun, Budget, Reservation, Spending
 from agents_app.runs.creation import create_run
-from core.models import Event
+from proofroom.core.models import Event
 from tests import make
 from tests.agents.asking import execute
 from tests.fake_provider import Reply

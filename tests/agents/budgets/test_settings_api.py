@@ -11,9 +11,9 @@ import pytest
 from agents_app.budgets.changes import set_budget
 from agents_app.budgets.limits import today
 from agents_app.models import AiSettings, Budget, BudgetNotice, Reservation, Spending
-from agents_app.settings.defaults import update_ai_settings
-from core.errors import CmsError
-from core.models import Event
+from agents_app.settings.ai_settings import update_ai_settings
+from proofroom.core.errors import CmsError
+from proofroom.core.models import Event
 from tests import make
 from tests.agents.asking import KEY
 from tests.agents.environment import set_env

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from uuid import uuid4
 
-from accounts.models import ApiToken, User
-from accounts.services.tokens import create_token
+from proofroom.accounts.models import ApiToken, User
+from proofroom.accounts.services.tokens import create_token
 from tests import make
 from tests.contract.endpoint import ADMIN, Endpoint, Names
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from uuid import uuid4
 
-from core.activity.sealing import seal_events
-from core.models import Event
+from proofroom.core.activity.seal import seal_events
+from proofroom.core.models import Event
 from tests import make
 from tests.contract.endpoint import ADMIN, Endpoint, Names
 

@@ -6,13 +6,13 @@ from uuid import uuid4
 
 from django.utils import timezone
 
-from content import edits
 from content.models import CopyOrigin, Post, PreviewLink
-from content.services.edit import edit_post
-from content.services.previews import create_preview_link
-from content.services.translate import create_translation
-from content.services.trash import delete_post
-from content.services.vary import create_variation
+from content.posts import document_edits
+from content.posts.edit import edit_post
+from content.posts.trash import delete_post
+from content.previews.services import create_preview_link
+from content.translations.translate import create_translation
+from content.variations.services import create_variation
 from tests import make
 from tests.api_client import ApiClient
 from tests.contract.endpoint import EDITORS, PEOPLE, Endpoint, Names
@@ -25,7 +25,7 @@ def scene() -> Names:
     edit_post(
         post_id=post.pk,
         actor=editor,
-        edit=lambda document: edits.patch_fields(document, {"title": "Moved on"}),
+        edit=lambda document: document_edits.patch_fields(document, {"title": "Moved on"}),
     )
     variation = create_variation(post_id=post.pk, variation="B", actor=editor)
     link, _ = create_preview_link(post_id=post.pk, layer="review", actor=editor)

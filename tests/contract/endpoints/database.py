@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from content.find_replace.services import find_and_replace
 from content.models import Replacement
-from content.services.find_replace import find_and_replace
 from tests import make
 from tests.contract.endpoint import ADMIN, Endpoint, Names
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from uuid import uuid4
 
-from accounts.models import User
 from mcp_bridge.models import McpCall, McpToken
+from proofroom.accounts.models import User
 from tests import make
 from tests.contract.endpoint import ADMIN, Endpoint, Names
 

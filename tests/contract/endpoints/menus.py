@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from content.menus.services import create_menu
 from content.models import Menu
-from content.services.menus import create_menu
 from tests import make
 from tests.contract.endpoint import ALL, EDITORS, Endpoint, Names
 

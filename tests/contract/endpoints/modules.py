@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from uuid import uuid4
 
+from content.global_modules.services import create_global, edit_global
 from content.models import ModuleGroup, ModuleInstance, ModuleRevision
-from content.services.globals import create_global, edit_global
-from content.services.module_groups import create_group
+from content.module_layouts.services import create_group
 from tests import make
 from tests.contract.endpoint import ADMIN, EDITORS, PEOPLE, Endpoint, Names
 from tests.contract.endpoints.posts import grow as grow_posts

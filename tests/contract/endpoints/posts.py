@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import uuid4
 
 from content.models import Draft, Layer, Post, PostModule
-from content.services.trash import delete_post
+from content.posts.trash import delete_post
 from tests import make
 from tests.contract.endpoint import EDITORS, PEOPLE, Endpoint, Names
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from content.models import UrlPattern
-from content.services.url_patterns import create_pattern
+from content.paths.url_patterns import create_pattern
 from tests import make
 from tests.contract.endpoint import EDITORS, Endpoint, Names
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from uuid import uuid4
 
-from core.models import Event
+from proofroom.core.models import Event
+from proofroom.webhooks.models import (
+    Attempt,
+    Delivery,
+    DeliveryStatus,
+    Webhook,
+)
 from tests import make
 from tests.contract.endpoint import ADMIN, Endpoint, Names
-from webhooks.models import Attempt, Delivery, DeliveryStatus, Webhook
 
 
 def scene() -> Names:

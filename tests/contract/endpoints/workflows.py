@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from proofroom.webhooks.services.workflows import test_workflow
 from tests import make
 from tests.contract.endpoint import ADMIN, Endpoint, Names
-from webhooks.services.workflows import test_workflow
 
 WORKFLOW = "review-waiting"
 

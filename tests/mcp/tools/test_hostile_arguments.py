@@ -8,10 +8,10 @@ from itertools import cycle
 import pytest
 
 from content.models import Layer
-from core.tools import get_tool
-from core.tools.schemas import lean_schema
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool, result_text
+from proofroom.core.tools import get_tool
+from proofroom.core.tools.schemas import lean_schema
 from tests import make
 from tests.contract.test_tool_walk import LOGS, ROLES, TOOLS, arguments_of
 from tests.mcp.tools import hostile, tables

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from content.services.trash import delete_post
+from content.posts.trash import delete_post
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool, result_text
 from tests import make

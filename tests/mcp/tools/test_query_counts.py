@@ -11,13 +11,13 @@ from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from content import edits
 from content.document import PostDocument
 from content.models import Draft, Layer, ModuleInstance, Post, PreviewLink, Revision
-from content.services.edit import edit_post
-from core.tools import get_tool
+from content.posts import document_edits
+from content.posts.edit import edit_post
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool, result_text
+from proofroom.core.tools import get_tool
 from tests import make
 from tests.contract.test_tool_walk import TOOLS, arguments_of
 
@@ -57,7 +57,7 @@ def _statements(name: str, post: Post, principal: Principal) -> int:
 def _grow(post: Post) -> None:
     def more(document: PostDocument) -> PostDocument:
         for place in range(MANY):
-            document, _ = edits.add_module(
+            document, _ = document_edits.add_module(
                 document, type="callout", props={"title": f"Callout {place}"}
             )
         return document

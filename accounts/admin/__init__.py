@@ -1,5 +1,0 @@
-"""The admin of accounts: people, and the tokens of their programs."""
-
-from accounts.admin import tokens, users
-
-__all__ = ["tokens", "users"]

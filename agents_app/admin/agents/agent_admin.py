@@ -1,0 +1,182 @@
+"""Agents in the admin: which there are, what their files say, on and off, and a dry run on a post."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.contrib import admin, messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from agents_app.admin.agents.definition_labels import (
+    begin_of_month,
+    options_of,
+    rate_of,
+    reaction_of,
+    row_of,
+    username_of,
+)
+from agents_app.admin.agents.prompt_versions import show_prompt, versions_context
+from agents_app.admin.labels import state_badge
+from agents_app.admin.run_dialog.form import (
+    asked_words,
+    begin,
+    begins,
+    choice_context,
+    estimate_context,
+    for_dialog,
+)
+from agents_app.admin.run_dialog.global_run import chosen_post, posts_to_choose
+from agents_app.definitions.agent_status import agents, find_agent, place_of
+from agents_app.definitions.files import catalogue
+from agents_app.definitions.switches import switch_agent
+from agents_app.models import AgentRun, AgentSwitch
+from agents_app.progress.labels import tool_label
+from agents_app.runs.dry_run import dry_run_scope, start_dry_run
+from agents_app.runs.outcomes import acceptance_rates
+from agents_app.runs.prompt import stored_instructions
+from proofroom.core.admin.form_pages import form_page
+from proofroom.core.admin.permissions import (
+    PermittedAdmin,
+    actor_of,
+    answers_refusals,
+    may,
+    require,
+)
+from proofroom.editorial.posts.post_pages import page
+
+_VIEW: Final = "agents.view"
+_EDIT: Final = "agents.edit"
+_NAME: Final = "agents_app_agentswitch"
+_LATEST: Final = 10
+
+
+@admin.register(AgentSwitch)
+class AgentAdmin(PermittedAdmin[AgentSwitch]):
+    """The list is of the files, not of the rows that people's switches leave."""
+
+    view_permission = _VIEW
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        require(request, _VIEW)
+        found = catalogue()
+        rates = acceptance_rates(begin_of_month())
+        context = {
+            "rows": [row_of(item) | {"rate": rate_of(rates, item)} for item in agents()],
+            "problems": [(place_of(item.file), item) for item in found.problems],
+            "may_edit": may(request, _EDIT),
+        }
+        return form_page(request, "admin/agents/list.html", AgentSwitch, context, title=_("Agents"))
+
+    def get_urls(self) -> list[URLPattern]:
+        def wrap(view: Any) -> Any:
+            return self.admin_site.admin_view(view)
+
+        own = [
+            path("<slug:agent_id>/change/", wrap(show), name=f"{_NAME}_change"),
+            path("<slug:agent_id>/switch/", wrap(switch), name=f"{_NAME}_switch"),
+            path("<slug:agent_id>/try/", wrap(try_out), name="agents_app_try"),
+            path(
+                "<slug:agent_id>/prompts/<slug:digest>/",
+                wrap(show_prompt),
+                name="agents_app_prompt",
+            ),
+        ]
+        return own + [url for url in super().get_urls() if url.name == f"{_NAME}_changelist"]
+
+
+@answers_refusals
+def show(request: HttpRequest, agent_id: str) -> HttpResponse:
+    """One agent: its file, who would answer, what it did last. Its prompt only for whoever may switch it."""
+    require(request, _VIEW)
+    found = find_agent(agent_id=agent_id, actor=actor_of(request))
+    definition = found.definition
+    runs = AgentRun.objects.filter(agent_id=agent_id).select_related("post")
+    latest = runs.defer("context", "value").order_by("-created_at", "pk")[:_LATEST]
+    may_edit = may(request, _EDIT)
+    facts = row_of(found)
+    context = {
+        **facts,
+        "facts": facts,
+        "file": found.defined_in,
+        "tools": [(tool_label(name), name) for name in found.tools],
+        "rate": rate_of(acceptance_rates(begin_of_month()), found),
+        **versions_context(agent_id),
+        "uses_tools": definition.llm_config.use_mcp,
+        "username": username_of(found.account),
+        "options": options_of(definition),
+        "reactions": [reaction_of(item) for item in definition.reactions],
+        "prompt": stored_instructions(definition) if may_edit else "",
+        "may_edit": may_edit,
+        "runs": [(run, state_badge(run)) for run in latest],
+        "runs_url": reverse("admin:agents_app_agentrun_changelist") + f"?agent_id={agent_id}",
+    }
+    template = "admin/agents/agent.html"
+    return form_page(request, template, AgentSwitch, context, title=definition.name)
+
+
+@require_POST
+@answers_refusals
+def switch(request: HttpRequest, agent_id: str) -> HttpResponse:
+    """Switch it on or off, whatever its file says."""
+    require(request, _EDIT)
+    wanted = request.POST.get("enabled")
+    if wanted not in ("1", "0"):
+        raise Http404(_("An agent is switched on (1) or off (0)."))
+    switch_agent(agent_id=agent_id, enabled=wanted == "1", actor=actor_of(request))
+    found = find_agent(agent_id=agent_id, actor=actor_of(request))
+    said = (
+        _("%(agent)s is on.")
+        if found.is_enabled
+        else _("%(agent)s is off. Runs that still waited fail and say so.")
+    )
+    messages.success(request, said % {"agent": found.definition.name})
+    if request.POST.get("to") == "list":
+        return HttpResponseRedirect(reverse(f"admin:{_NAME}_changelist"))
+    return HttpResponseRedirect(reverse(f"admin:{_NAME}_change", args=[agent_id]))
+
+
+@answers_refusals
+def try_out(request: HttpRequest, agent_id: str) -> HttpResponse:
+    """GET asks on which post; POST begins a dry run."""
+    require(request, "agents.edit")
+    found = find_agent(agent_id=agent_id, actor=actor_of(request))
+    definition = found.definition
+    refused = None
+    if begins(request):
+        answer = begin(
+            lambda: start_dry_run(
+                agent_id=agent_id,
+                post_id=request.POST.get("post", ""),
+                actor=actor_of(request),
+                open_ended_context=asked_words(request),
+            )
+        )
+        if isinstance(answer, HttpResponse):
+            return answer
+        refused = answer
+    own = chosen_post(request)
+    posts = posts_to_choose(own)
+    context = {
+        **choice_context(request, [definition], refused),
+        **estimate_context(definition, [own] if own else [], asked_words(request) or ""),
+        "posts": posts,
+        "is_off": not found.is_enabled,
+        "is_possible": dry_run_scope(definition) is not None,
+        "action": reverse("admin:agents_app_try", args=[agent_id]),
+        "back": reverse("admin:agents_app_agentswitch_change", args=[agent_id]),
+        "agent_name": definition.name,
+        "is_trial": True,
+    }
+    shown = page(
+        request,
+        "admin/agents/try.html",
+        context,
+        title=_("Try out: %(agent)s") % {"agent": definition.name},
+        status=refused.status if refused else 200,
+    )
+    return for_dialog(request, shown, "admin/agents/dialog/try.html")

@@ -1,0 +1,154 @@
+"""Labels of an agent's file, and of how often people accept its work."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from agents_app.admin.labels import money, state_badge, tokens
+from agents_app.admin.runs.filters import SCOPES
+from agents_app.definitions.agent_status import Agent, AgentAccount, Answering
+from agents_app.definitions.reactions import Reaction
+from agents_app.definitions.schema import AgentDefinition, OpenEndedContext
+from agents_app.runs.outcomes import AcceptanceRate
+from agents_app.settings.providers import NAMES
+from proofroom.core.i18n import in_words
+
+_ACCOUNTS: Final = {
+    "own": gettext_lazy("Its own account"),
+    "shared": gettext_lazy("The account of the system"),
+    "off": gettext_lazy("Its account is switched off: it can write nothing"),
+    "missing": gettext_lazy("Its account is made with its first run"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """One scope of an agent, in words."""
+
+    label: str
+    limits: str
+    order: int
+    is_on: bool
+
+
+def row_of(found: Agent) -> dict[str, Any]:
+    look, label = ("succeeded", _("On")) if found.is_enabled else ("archived", _("Off"))
+    state = format_html('<span class="badge badge-{}">{}</span>', look, label)
+    return {
+        "agent": found.definition,
+        "scopes": [
+            Where(
+                str(SCOPES[entry.scope]),
+                ", ".join((*entry.field_types, *entry.field_keys, *entry.form_slugs)),
+                entry.order,
+                entry.enabled,
+            )
+            for entry in found.definition.scopes
+        ],
+        "where": [str(SCOPES[entry.scope]) for entry in found.definition.scopes if entry.enabled],
+        "text": provider_label(found.text),
+        "media": provider_label(found.media) if found.media else "",
+        "problem": found.text.problem or (found.media.problem if found.media else ""),
+        "doubts": found.doubts,
+        "account": str(_ACCOUNTS[found.account.state]),
+        "account_is_off": found.account.state == "off",
+        "is_enabled": found.is_enabled,
+        "state": state,
+        "last": found.last,
+        "last_badge": state_badge(found.last) if found.last else "",
+    }
+
+
+def provider_label(answering: Answering) -> str:
+    if answering.is_demo:
+        return in_words(NAMES[answering.provider])
+    name = NAMES.get(answering.provider, answering.provider).partition(",")[0]
+    return f"{name} {answering.model}".strip() or _("Nobody")
+
+
+def username_of(account: AgentAccount) -> str:
+    return account.username if account.user_id is not None else ""
+
+
+def options_of(definition: AgentDefinition) -> list[tuple[str, str]]:
+    """What else its file sets, in words. Never the key; that it has one of its own is told."""
+    config, words = definition.llm_config, definition.open_ended_context
+    options = config.options
+    found = [
+        (_("Words of your own"), open_ended_label(words)),
+        (_("Temperature"), "" if options.temperature is None else f"{options.temperature:g}"),
+        (_("Longest answer"), tokens_of_answer(options.max_tokens)),
+        (_("API key"), _("Its file has one of its own") if config.api_key else ""),
+    ]
+    return [(name, text) for name, text in found if text]
+
+
+def tokens_of_answer(most: int | None) -> str:
+    """The longest answer that is asked for; empty where nobody says."""
+    return tokens(most) if most else ""
+
+
+def open_ended_label(rule: OpenEndedContext) -> str:
+    if not rule.enabled:
+        return ""
+    label = in_words(rule.label or "") or _("Yes")
+    if not rule.max_chars:
+        return label
+    most = ngettext(
+        "%(label)s, at most %(n)d character", "%(label)s, at most %(n)d characters", rule.max_chars
+    )
+    return most % {"label": label, "n": rule.max_chars}
+
+
+def reaction_of(item: Reaction) -> dict[str, str]:
+    """A reaction in words: of an address only its host."""
+    if item.type == "mcp_tool":
+        target = item.config.tool_name
+    elif item.type == "webhook":
+        target = urlsplit(item.config.url).hostname or ""
+    else:
+        target = urlsplit(item.config.webhook_url or "").hostname or "CHAT_WEBHOOK_URL"
+    condition = ""
+    if item.condition is not None:
+        value = json.dumps(item.condition.value, ensure_ascii=False)
+        condition = f"{item.condition.field} {item.condition.operator.replace('_', ' ')} {value}"
+    return {
+        "type": {"webhook": _("Webhook"), "chat": _("Chat"), "mcp_tool": _("Tool")}[item.type],
+        "target": target,
+        "when": item.trigger.replace("_", " "),
+        "condition": condition,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRate:
+    """The acceptance rate of an agent this month."""
+
+    runs: int
+    failed: int
+    accepted: int
+    decided: int
+    share: int | None
+    price: str
+
+
+def rate_of(rates: Mapping[str, AcceptanceRate], found: Agent) -> ShownRate:
+    """That of one agent; of zeros where it did not run."""
+    rate = rates.get(found.definition.id) or AcceptanceRate()
+    return ShownRate(
+        rate.runs, rate.failed, rate.accepted, rate.decided, rate.share, money(rate.cost)
+    )
+
+
+def begin_of_month() -> datetime:
+    return timezone.now().replace(day=1, hour=0, minute=0, second=0, microsecond=0)

@@ -1,0 +1,234 @@
+"""Batches in the admin: the list, and one with its progress, what came of each post, and what can be done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin, messages
+from django.db.models import Count, Q, QuerySet, Sum
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_POST
+
+from agents_app.admin.labels import agent_name, money, tokens
+from agents_app.admin.runs.actions import sentence_of_numbers
+from agents_app.batches.lifecycle import cancel_batch, revert_batch
+from agents_app.batches.queries import PostResult, find_batch, progress_of
+from agents_app.models import UNFINISHED, AgentBatch, RunStatus
+from agents_app.progress.labels import doing_said
+from agents_app.runs.retry import retry_run
+from content.models import Layer
+from proofroom.core.admin.permissions import (
+    PermittedAdmin,
+    actor_of,
+    answers_refusals,
+    may,
+    refusals_as_messages,
+    require,
+)
+from proofroom.core.errors import CmsError
+from proofroom.core.i18n import in_words
+from proofroom.editorial.posts.post_pages import page, post_url, review_url
+
+_AGAIN = (RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.CANCELLED)
+
+
+@admin.register(AgentBatch)
+class AgentBatchAdmin(PermittedAdmin[AgentBatch]):
+    view_permission = "agents.view"
+    empty_words = gettext_lazy(
+        "A batch is one agent over many posts. Mark posts in their list and choose “Run an agent…”."
+    )
+    list_display = ("agent", "state", "number", "price", "by_name", "created_at")
+    list_display_links = ("agent",)
+    list_filter = ("agent_id",)
+    list_per_page = 50
+    show_full_result_count = False
+    ordering = ("-created_at", "pk")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AgentBatch]:
+        found: QuerySet[AgentBatch] = super().get_queryset(request)
+        return found.defer("reverted", "rejected", "estimate").annotate(
+            posts=Count("runs__post", distinct=True),
+            unfinished=Count("runs", filter=Q(runs__status__in=UNFINISHED)),
+            spent=Sum("runs__cost"),
+        )
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return super().changelist_view(request, {"title": _("Batches"), **(extra_context or {})})
+
+    @admin.display(description=gettext_lazy("Agent"), ordering="agent_id")
+    def agent(self, batch: AgentBatch) -> str:
+        return agent_name(batch.agent_id)
+
+    @admin.display(description=gettext_lazy("Status"))
+    def state(self, batch: AgentBatch) -> SafeString:
+        name, label = batch_state(batch, is_finished=not getattr(batch, "unfinished", 0))
+        return format_html('<span class="badge badge-{}">{}</span>', name, label)
+
+    @admin.display(description=gettext_lazy("Posts"))
+    def number(self, batch: AgentBatch) -> int:
+        return int(getattr(batch, "posts", 0))
+
+    @admin.display(description=gettext_lazy("Cost"))
+    def price(self, batch: AgentBatch) -> str:
+        return money(getattr(batch, "spent", None)) or "—"
+
+    def get_urls(self) -> list[URLPattern]:
+        def wrap(view: Any) -> Any:
+            return self.admin_site.admin_view(view)
+
+        own = [
+            path("<uuid:batch_id>/change/", wrap(show), name="agents_app_agentbatch_change"),
+            path("<uuid:batch_id>/cancel/", wrap(cancel), name="agents_app_batch_cancel"),
+            path("<uuid:batch_id>/again/", wrap(again), name="agents_app_batch_again"),
+            path("<uuid:batch_id>/revert/", wrap(revert), name="agents_app_batch_revert"),
+        ]
+        listed = "agents_app_agentbatch_changelist"
+        return own + [url for url in super().get_urls() if url.name == listed]
+
+
+def batch_state(batch: AgentBatch, *, is_finished: bool) -> tuple[str, str]:
+    if batch.reverted_at is not None:
+        return "archived", _("Taken back")
+    if batch.revert_asked_at is not None:
+        return "running", _("Being taken back")
+    if not is_finished:
+        return "running", _("Running")
+    if batch.cancelled_at is not None:
+        return "cancelled", _("Cancelled")
+    return "succeeded", _("Finished")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The result of one post. `undone` describes what taking it back did."""
+
+    result: PostResult
+    status_label: str
+    doing: str
+    run_url: str
+    post_url: str
+    review_url: str
+    undone: str
+    undone_problem: str
+    may_go_again: bool
+
+
+@answers_refusals
+def show(request: HttpRequest, batch_id: UUID) -> HttpResponse:
+    """Show the progress of a batch and the result of each post."""
+    require(request, "agents.view")
+    batch = find_batch(batch_id=batch_id, actor=actor_of(request))
+    progress = progress_of(batch)
+    may_act = may(request, "agents.edit")
+    name, label = batch_state(batch, is_finished=progress.is_finished)
+    lines = [describe_result(batch, result, may_act=may_act) for result in progress.results]
+    is_reverting = batch.revert_asked_at is not None and batch.reverted_at is None
+    may_revert = may_act and may(request, "posts.revisions.manage")
+    context = {
+        "batch": batch,
+        "agent": agent_name(batch.agent_id),
+        "state": name,
+        "state_label": label,
+        "progress": progress,
+        "failed": sum(progress.by_status.get(status, 0) for status in _AGAIN),
+        "proposed": sum(result.staged for result in progress.results),
+        "used": tokens(progress.input_tokens + progress.output_tokens),
+        "price": money(progress.cost),
+        "lines": lines,
+        "is_busy": not progress.is_finished or is_reverting,
+        "may_cancel": may_act and not progress.is_finished,
+        "may_revert": may_revert and progress.is_finished and batch.reverted_at is None,
+        "again": [line for line in lines if line.may_go_again],
+    }
+    return page(
+        request,
+        "admin/agents/batch.html",
+        context,
+        title=_("%(agent)s: batch") % {"agent": context["agent"]},
+    )
+
+
+def describe_result(batch: AgentBatch, result: PostResult, *, may_act: bool) -> Line:
+    undone = batch.reverted.get(str(result.run_id)) or {}
+    numbers = [len(undone.get(name) or ()) for name in ("reverted", "unstaged", "kept")]
+    is_there = bool(result.post_id and result.title)
+    is_undone = bool(undone) and not undone.get("error")
+    waits = is_there and result.staged and not is_undone
+    return Line(
+        result,
+        in_words(str(RunStatus(result.status).label)),
+        doing_said(result.doing),
+        reverse("admin:agents_app_agentrun_change", args=[result.run_id]),
+        post_url("change", str(result.post_id)) if is_there else "",
+        review_url(str(result.post_id), Layer.AI_REVIEW) if waits else "",
+        sentence_of_numbers(*numbers) if is_undone else "",
+        str(undone.get("error") or ""),
+        may_act and is_there and result.status in _AGAIN,
+    )
+
+
+@require_POST
+@answers_refusals
+def cancel(request: HttpRequest, batch_id: UUID) -> HttpResponse:
+    """Stop what is not finished."""
+    require(request, "agents.edit")
+    with refusals_as_messages(request):
+        cancel_batch(batch_id=batch_id, actor=actor_of(request))
+        messages.success(
+            request, _("What was not finished is cancelled; it stages nothing any more.")
+        )
+    return redirect_to_batch(batch_id)
+
+
+@require_POST
+@answers_refusals
+def again(request: HttpRequest, batch_id: UUID) -> HttpResponse:
+    """Try what failed once more: the run that is named, or all."""
+    require(request, "agents.edit")
+    batch = find_batch(batch_id=batch_id, actor=actor_of(request))
+    wanted = request.POST.get("run", "")
+    failed = [one for one in progress_of(batch).results if one.status in _AGAIN]
+    begun = 0
+    for result in failed:
+        if wanted not in ("", str(result.run_id)):
+            continue
+        try:
+            retry_run(run_id=result.run_id, actor=actor_of(request))
+            begun += 1
+        except CmsError as error:
+            messages.error(request, f"{result.title}: {error.message}")
+    if begun:
+        said = ngettext("%(n)d run is begun again.", "%(n)d runs are begun again.", begun)
+        messages.success(request, said % {"n": begun})
+    return redirect_to_batch(batch_id)
+
+
+@answers_refusals
+def revert(request: HttpRequest, batch_id: UUID) -> HttpResponse:
+    """GET says what will be taken back, POST has it done."""
+    require(request, "posts.revisions.manage")
+    require(request, "agents.edit")
+    batch = find_batch(batch_id=batch_id, actor=actor_of(request))
+    if request.method == "POST":
+        with refusals_as_messages(request):
+            revert_batch(batch_id=batch_id, actor=actor_of(request))
+            messages.success(request, _("It is being taken back, post by post."))
+        return redirect_to_batch(batch_id)
+    agent = agent_name(batch.agent_id)
+    back = reverse("admin:agents_app_agentbatch_change", args=[batch.pk])
+    context = {"batch": batch, "agent": agent, "back": back, "posts": progress_of(batch).total}
+    return page(request, "admin/agents/revert.html", context, title=_("Take back a batch"))
+
+
+def redirect_to_batch(batch_id: UUID) -> HttpResponse:
+    return HttpResponseRedirect(reverse("admin:agents_app_agentbatch_change", args=[batch_id]))

@@ -1,0 +1,254 @@
+"""The page of AI settings: providers and their tests, what agents cost, and what they may cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any, Final
+
+from django.contrib import admin, messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path, reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_POST
+
+from agents_app.admin.budgets.charts import bars, columns
+from agents_app.admin.budgets.forms import BudgetForm, DefaultsForm, show_refusal
+from agents_app.budgets import usage
+from agents_app.budgets.changes import set_budgets
+from agents_app.budgets.limits import UNITS, Unit, begin_of, end_of, today
+from agents_app.budgets.usage import BudgetView
+from agents_app.models import AiSettings, CheckOutcome, ProviderCheck
+from agents_app.providers.interface import DEMO
+from agents_app.providers.prices import price_list
+from agents_app.settings.ai_settings import ai_settings, update_ai_settings
+from agents_app.settings.provider_checks import ask_check, is_lost
+from agents_app.settings.providers import Provider, providers
+from proofroom.core.admin.charts import HEIGHT
+from proofroom.core.admin.form_pages import form_page, refusals_at_fields
+from proofroom.core.admin.permissions import (
+    PermittedAdmin,
+    actor_of,
+    answers_refusals,
+    refusals_as_messages,
+    require,
+)
+from proofroom.core.errors import RuleViolation
+
+_PERMISSION: Final = "agents.edit"
+_PAGE: Final = "admin:agents_app_aisettings_changelist"
+
+
+@admin.register(AiSettings)
+class AiSettingsAdmin(PermittedAdmin[AiSettings]):
+    """One page instead of a list: there is one row at most."""
+
+    view_permission = _PERMISSION
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        require(request, _PERMISSION)
+        row, now = ai_settings(), today()
+        found, views = providers(row), usage.budgets(now)
+        sent = request.POST if request.method == "POST" else None
+        defaults = DefaultsForm(sent if sent and "defaults" in sent else None, row, found)
+        budgets = [BudgetForm(sent if sent and "budgets" in sent else None, view) for view in views]
+        # The month and the unit that were looked at stay.
+        query = request.GET.urlencode()
+        shown = f"?{query}" if query else ""
+        if (defaults.is_bound and save_defaults(request, defaults)) or (
+            budgets[0].is_bound and save_budgets(request, budgets)
+        ):
+            return HttpResponseRedirect(f"{reverse(_PAGE)}{shown}")
+        tested = connections(found)
+        context = {
+            "connections": tested,
+            "is_testing": any(one.tested and one.tested.is_waiting for one in tested),
+            "defaults": defaults,
+            "budgets": budgets,
+            "headings": [cell.label for cell in budgets[0].cells],
+            "is_demo": all(item.id == DEMO for item in found if item.is_default),
+            "prices_date": price_list().date,
+            "known_models": known_models(found),
+            "refused": any(item.is_bound and item.errors for item in budgets),
+            **usage_context(request, views, now),
+        }
+        page = form_page(request, "admin/agents/money.html", AiSettings, context, title=_TITLE)
+        if context["refused"] or (defaults.is_bound and defaults.errors):
+            page.status_code = 422
+        return page
+
+    def get_urls(self) -> list[URLPattern]:
+        name = "agents_app_aisettings_changelist"
+        tests = path(
+            "test/<slug:provider>/",
+            self.admin_site.admin_view(test),
+            name="agents_app_provider_test",
+        )
+        return [tests, *(url for url in super().get_urls() if url.name == name)]
+
+
+_TITLE: Final = gettext_lazy("AI settings")
+
+
+def known_models(found: Sequence[Provider]) -> list[tuple[str, list[str]]]:
+    """The models by kind whose prices are known, of providers that can be used here; any other may be typed."""
+    prices = price_list()
+    usable = {(item.kind, item.id) for item in found if item.is_configured}
+    texts = {name for id_, rows in prices.text.items() if ("text", id_) in usable for name in rows}
+    images = {
+        name for id_, rows in prices.images.items() if ("media", id_) in usable for name in rows
+    }
+    return [("text", sorted(texts)), ("media", sorted(images))]
+
+
+def save_defaults(request: HttpRequest, form: DefaultsForm) -> bool:
+    if not form.is_valid():
+        return False
+    with refusals_at_fields(form):
+        update_ai_settings(actor=actor_of(request), **form.changes())
+    if form.errors:
+        return False
+    messages.success(request, _("The AI settings are saved."))
+    return True
+
+
+def save_budgets(request: HttpRequest, rows: list[BudgetForm]) -> bool:
+    """All of them or none."""
+    valid = [row.is_valid() for row in rows]
+    if not all(valid):
+        return False
+    changes = {row.wire_name: row.changes() for row in rows if row.has_changed()}
+    try:
+        set_budgets(changes=changes, actor=actor_of(request))
+    except RuleViolation as error:
+        show_refusal(rows, error)
+        return False
+    messages.success(request, _("The budgets are saved.") if changes else _("Nothing was changed."))
+    return True
+
+
+def usage_context(request: HttpRequest, views: list[BudgetView], now: date) -> dict[str, Any]:
+    # The first day of the month that is asked for; of this one for anything else.
+    text = request.GET.get("month", "")
+    try:
+        day = date.fromisoformat(f"{text}-01") if len(text) == len("2030-01") else now
+    except ValueError:
+        day = now
+    month = begin_of("month", min(day, now) if day.year >= 2000 else now)
+    last = end_of("month", month) - timedelta(days=1)
+    found = usage.usage(month, last)
+    # Money where it was spent, unless somebody asks for tokens.
+    unit: Unit = "cost" if found.total.cost or not found.total.tokens else "tokens"
+    unit = next((name for name in UNITS if name == request.GET.get("unit", "")), unit)
+    is_now = month == begin_of("month", now)
+    before = begin_of("month", month - timedelta(days=1))
+    return {
+        "month": month,
+        "before": before,
+        "after": None if is_now else end_of("month", month),
+        "usage": found,
+        "unit": unit,
+        "chart": columns(found, unit, now),
+        "height": HEIGHT,
+        "bars": bars(found, unit, views, is_now=is_now),
+        "today": views[0].today,
+    }
+
+
+_PROBLEMS: Final[Mapping[str, Promise]] = {
+    CheckOutcome.KEY_REFUSED: gettext_lazy(
+        "It refused the key (%(status)s). Put a valid one into %(variable)s, and start anew."
+    ),
+    CheckOutcome.QUOTA: gettext_lazy(
+        "It takes no requests at present (%(status)s): the quota or credit is used up, or there were "
+        "too many. Look into the account at the provider."
+    ),
+    CheckOutcome.UNREACHABLE: gettext_lazy(
+        "Its address could not be reached. Check the address and this server's way out."
+    ),
+    CheckOutcome.SILENT: gettext_lazy(
+        "It did not answer within ten seconds. Test again, or check its address."
+    ),
+    CheckOutcome.NO_LIST: gettext_lazy(
+        "Something answers at its address, but knows no list of models (%(status)s). Check the address."
+    ),
+    CheckOutcome.FAILED: gettext_lazy("It failed on its side (%(status)s). Test again later."),
+    CheckOutcome.UNREADABLE: gettext_lazy(
+        "It answered with something that is no list of models. Check its address."
+    ),
+    CheckOutcome.UNUSABLE: gettext_lazy(
+        "Its key or its address cannot be sent as it stands. Look for blanks and line ends in %(variable)s."
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """The result of the last test; `is_waiting` while a worker has not asked yet."""
+
+    said: str
+    look: str
+    at: datetime | None
+    is_waiting: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A provider on the page. Its button stands where it is first named, though it may serve two kinds."""
+
+    provider: Provider
+    can_be_tested: bool
+    tested: Tested | None
+
+
+def connections(found: Sequence[Provider]) -> list[Shown]:
+    """The providers with what their tests said. One query."""
+    checks = ProviderCheck.objects.in_bulk([item.id for item in found if item.source])
+    shown: list[Shown] = []
+    for item in found:
+        is_first = item.id not in {one.provider.id for one in shown}
+        can_be_tested = is_first and bool(item.source) and item.is_configured
+        row = checks.get(item.id) if can_be_tested else None
+        tested = describe_check(row, item) if row is not None and row.asked_at is not None else None
+        shown.append(Shown(item, can_be_tested, tested))
+    return shown
+
+
+@require_POST
+@answers_refusals
+def test(request: HttpRequest, provider: str) -> HttpResponse:
+    """Have the provider asked; the page says what came back."""
+    require(request, "agents.edit")
+    with refusals_as_messages(request):
+        ask_check(provider=provider, actor=actor_of(request))
+    return HttpResponseRedirect(f"{reverse('admin:agents_app_aisettings_changelist')}#providers")
+
+
+def describe_check(row: ProviderCheck, item: Provider) -> Tested:
+    if is_lost(row):
+        said = _(
+            "No worker took the test up, or it was ended in the middle. Look whether workers run, "
+            "and test again."
+        )
+        return Tested(said, "problem", row.asked_at)
+    if row.checked_at is None:
+        return Tested(_("Being tested…"), "waiting", row.asked_at, is_waiting=True)
+    if row.outcome == CheckOutcome.WORKS:
+        said = ngettext(
+            "It works: it answers, and its list names %(n)d model.",
+            "It works: it answers, and its list names %(n)d models.",
+            row.models_listed,
+        ) % {"n": row.models_listed}
+        if row.lacks:
+            names = ", ".join(map(str, row.lacks))
+            lacking = _("Not on the list: %(names)s. Runs with it may fail; choose another model.")
+            said = f"{said} {lacking % {'names': names}}"
+        return Tested(said, "careful" if row.lacks else "works", row.checked_at)
+    problem = str(_PROBLEMS.get(row.outcome, row.outcome))
+    values = {"status": row.status, "variable": item.source}
+    return Tested(problem % values, "problem", row.checked_at)

@@ -1,0 +1,89 @@
+"""Agents on the pages of a post: the dropdown, the tab of runs, and the descriptions of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+
+from agents_app.admin.agents.prompt_versions import prompt_url
+from agents_app.admin.labels import agent_name, is_demo, model_label, money
+from agents_app.admin.run_dialog.form import enabled_on
+from agents_app.definitions.files import agents_for
+from agents_app.definitions.schema import Scope
+from agents_app.models import AgentRun, RunStatus
+from content.models import Post
+from proofroom.core.admin.permissions import may
+from proofroom.editorial.posts.panels import (
+    RunView,
+    Tab,
+    post_panels,
+    post_tabs,
+    run_lookups,
+)
+
+_LATEST = 3
+
+
+def agent_panel(request: HttpRequest, post: Post) -> SafeString:
+    """The dropdown of agents for a post, with the latest runs."""
+    if not may(request, "agents.dropdown"):
+        return mark_safe("")
+    agents = enabled_on(request, agents_for(Scope.DROPDOWN))
+    latest = list(AgentRun.objects.filter(post=post).defer("context", "value")[:_LATEST])
+    start_url = reverse("admin:agents_app_run_start", args=[post.pk])
+    context = {
+        "agents": [(agent, f"{start_url}?{urlencode({'agent': agent.id})}") for agent in agents],
+        "latest": [(run, agent_name(run.agent_id)) for run in latest],
+        "start_url": start_url,
+        "runs_url": reverse("admin:agents_app_agentrun_changelist") + f"?post__id__exact={post.pk}",
+    }
+    return SafeString(render_to_string("admin/agents/panel.html", context, request))
+
+
+def agent_tabs(request: HttpRequest, post: Post) -> Iterable[Tab]:
+    if may(request, "agents.view"):
+        url = reverse("admin:agents_app_agentrun_changelist") + f"?post__id__exact={post.pk}"
+        yield Tab("runs", _("Runs"), url)
+
+
+def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunView]:
+    """Describe the runs for a review. One query."""
+    wanted: list[UUID] = []
+    for id_ in ids:
+        with suppress(ValueError):
+            wanted.append(UUID(id_))
+    may_open = may(request, "agents.view")
+    rows = AgentRun.objects.filter(pk__in=wanted).only(
+        *("pk", "agent_id", "provider", "model", "by_name", "cost", "status", "error"),
+        *("has_read_untrusted", "prompt_version"),
+    )
+    return {
+        str(run.pk): RunView(
+            url=reverse("admin:agents_app_agentrun_change", args=[run.pk]) if may_open else "",
+            agent=agent_name(run.agent_id),
+            model=model_label(run),
+            by=run.by_name,
+            is_demo=is_demo(run),
+            cost=money(run.cost),
+            problem=(run.error or str(run.get_status_display()))
+            if run.is_finished and run.status != RunStatus.SUCCEEDED
+            else "",
+            has_read_untrusted=run.has_read_untrusted,
+            prompt=run.prompt_version,
+            prompt_url=prompt_url(request, run.agent_id, run.prompt_version),
+        )
+        for run in rows
+    }
+
+
+post_panels.register(agent_panel)
+post_tabs.register(agent_tabs)
+run_lookups.register(describe_runs)

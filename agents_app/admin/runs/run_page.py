@@ -1,0 +1,274 @@
+"""The page of one run: how far it is, what it did and said, what it proposed and what came of that, other tries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID, uuid4
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_GET
+from pydantic import ValidationError
+
+from agents_app.admin.agents.prompt_versions import run_prompt_context
+from agents_app.admin.labels import agent_name, duration, is_demo, model_label, money, tokens
+from agents_app.admin.run_dialog.form import for_dialog
+from agents_app.admin.run_dialog.retry import proposal_effects
+from agents_app.admin.runs.compare import others_context
+from agents_app.admin.runs.field_values import Shown, field_view
+from agents_app.admin.runs.run_history import story_context
+from agents_app.admin.runs.waterfall import waterfall
+from agents_app.definitions.schema import Scope
+from agents_app.models import AgentRun, RunStatus
+from agents_app.progress.labels import doing_of
+from agents_app.progress.run_progress import lines, progress
+from agents_app.runs.field_target import find_field
+from agents_app.runs.lifecycle import find_run
+from agents_app.runs.outcomes import ProposalOutcome, proposal_outcomes
+from agents_app.runs.retry import run_candidates
+from agents_app.runs.scope import START_PERMISSIONS
+from agents_app.runs.suggestion import Suggestion, edit_for
+from content.changes import diff, same
+from content.layers import Layers, open_layers
+from content.models import Layer, Post
+from content.posts.reference_titles import references_of
+from content.review.cards import cards_between
+from content.review.labels import label_of, module_names
+from proofroom.core.admin.permissions import (
+    actor_of,
+    answers_refusals,
+    may,
+    require,
+)
+from proofroom.core.errors import CmsError, RuleViolation
+from proofroom.core.i18n import in_words
+from proofroom.editorial.posts.post_pages import page, post_page, review_url
+from proofroom.editorial.review.rejections import rejections_of_run
+
+_TEMPLATE: Final = "admin/agents/run.html"
+_DIALOG: Final = "admin/agents/dialog/run.html"
+
+
+@answers_refusals
+def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """One run. Asks again by itself until it is finished."""
+    require(request, "agents.view")
+    run = find_run(run_id=run_id, actor=actor_of(request))
+    name = agent_name(run.agent_id)
+    used = run.input_tokens + run.output_tokens
+    steps = list(run.steps.all())
+    figures = {
+        "steps": lines(steps),
+        "waterfall": waterfall(run, steps) if run.is_finished else None,
+        "doing": doing_of(run),
+        "model": model_label(run),
+        "took": duration(run),
+        "is_demo": is_demo(run),
+        "used": tokens(used) if used else "",
+        "price": money(run.cost),
+        "status_url": _url("run_status", run),
+        "run_url": _url("agentrun_change", run),
+        "socket_url": f"/ws/runs/{run.pk}/",
+    }
+    has_right = may(request, START_PERMISSIONS.get(run.scope, "agents.edit"))
+    is_gone = run.post is not None and run.post.deleted_at is not None
+    can_be_repeated = run.is_finished and not run.is_dry and not is_gone
+    has_brought = run.is_finished and (bool(run.staged) or run.posts.exists())
+    actions = {
+        "may_cancel": not run.is_finished and has_right,
+        "may_retry": has_right and can_be_repeated,
+        "may_revert": may(request, "posts.revisions.manage") and has_brought,
+        "cancel_url": _url("run_cancel", run),
+        "retry_url": _url("run_retry", run),
+        "once": uuid4(),
+        "revert_url": _url("run_revert", run),
+    }
+    # While it goes on the page follows it, and a heading with its status would stay behind.
+    title = name
+    if run.is_finished:
+        said = {"agent": name, "status": str(run.get_status_display()).lower()}
+        title = _("%(agent)s: %(status)s") % said
+    context: dict[str, Any] = {
+        "run": run,
+        "agent": name,
+        **figures,
+        **actions,
+        **story_context(request, run),
+        **hint_context(request, run),
+        **others_context(run),
+        **run_prompt_context(request, run),
+    }
+    if run.post is None or run.post.deleted_at is not None:
+        shown = page(request, _TEMPLATE, context, title=title)
+        return for_dialog(request, shown, _DIALOG)
+    layers = open_layers(run.post)
+    context |= proposed_context(run, run.post, layers)
+    context |= candidates_context(run, layers)
+    context |= rehearsed_context(run, layers)
+    shown = post_page(request, _TEMPLATE, run.post, layers, context, title=title, tab="runs")
+    return for_dialog(request, shown, _DIALOG)
+
+
+@require_GET
+@answers_refusals
+def status(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Answer the progress of a run for the page that shows it. Small: it is asked for every second."""
+    require(request, "agents.view")
+    run = find_run(run_id=run_id, actor=actor_of(request))
+    answer = JsonResponse(progress(run, run.steps.all()))
+    answer["Cache-Control"] = "no-store"
+    return answer
+
+
+def _url(name: str, run: AgentRun) -> str:
+    return reverse(f"admin:agents_app_{name}", args=[run.pk])
+
+
+_WORDS: Final[Mapping[ProposalOutcome, tuple[Promise, str]]] = {
+    ProposalOutcome.WAITING: (gettext_lazy("waits in AI Review"), "ai-review"),
+    ProposalOutcome.SUBMITTED: (gettext_lazy("waits in Review"), "review"),
+    ProposalOutcome.ACCEPTED: (gettext_lazy("accepted"), "succeeded"),
+    ProposalOutcome.EDITED: (gettext_lazy("accepted with edits"), "succeeded"),
+    ProposalOutcome.REJECTED: (gettext_lazy("rejected"), "gone"),
+    ProposalOutcome.TAKEN_BACK: (gettext_lazy("taken back"), "archived"),
+    ProposalOutcome.GONE: (gettext_lazy("overwritten since"), "archived"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """One change of a run: where, and what became of it."""
+
+    label: str
+    word: str
+    look: str
+    is_waiting: bool
+
+
+def proposed_context(run: AgentRun, post: Post, layers: Layers) -> dict[str, Any]:
+    """Return the proposed changes of a run, with what became of each."""
+    document = layers.ai_review.document
+    names = module_names(document, layers.live)
+    fates = proposal_outcomes(run, layers)
+    staged = [
+        Proposed(
+            label_of(path, document, names),
+            str(_WORDS[fate][0]),
+            _WORDS[fate][1],
+            fate == ProposalOutcome.WAITING,
+        )
+        for path, fate in fates.items()
+    ]
+    return {
+        "staged": staged,
+        "review_url": f"{review_url(post, Layer.AI_REVIEW)}&run={run.pk}",
+        "waiting": len(layers.ai_review.changes),
+        "waiting_of_run": sum(one.is_waiting for one in staged),
+        "submitted_of_run": sum(fate == ProposalOutcome.SUBMITTED for fate in fates.values()),
+        "submitted_url": review_url(post, Layer.REVIEW),
+        "rejections": rejections_of_run(post, layers, str(run.pk), run.staged, run.created_at),
+    }
+
+
+def hint_context(request: HttpRequest, run: AgentRun) -> dict[str, str]:
+    """Return advice for a run that failed or took too long."""
+    if run.status not in (RunStatus.FAILED, RunStatus.TIMED_OUT):
+        return {}
+    error = run.error.lower()
+    if run.status == RunStatus.TIMED_OUT:
+        hint = _(
+            "Nothing was staged. Try again; if it takes too long again, ask for less at a time."
+        )
+    elif error.startswith("the budget"):
+        hint = _("Nothing was staged. Wait until the budget begins anew, or raise it.")
+    elif error.startswith("its worker stopped"):
+        hint = _("The process that did it was ended from outside. Try again.")
+    elif "refused after" in error:
+        hint = _("Nothing was staged. Try again, and say in the note what the answer should be.")
+    else:
+        hint = _("Nothing was staged. Try again; where it fails again, look who answers.")
+    is_about_settings = may(request, "agents.edit") and run.status == RunStatus.FAILED
+    url = reverse("admin:agents_app_aisettings_changelist") if is_about_settings else ""
+    return {"hint": hint, "hint_url": url}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One try. `shown` is None where nothing was answered; `is_here` where it is the page's own run.
+
+    `is_same`: it answered what stands there without it.
+    """
+
+    number: int
+    run_id: str
+    note: str
+    status: str
+    status_label: str
+    at: datetime
+    shown: Shown | None
+    is_here: bool
+    is_staged: bool
+    is_same: bool
+    url: str
+    use_url: str
+
+
+def candidates_context(run: AgentRun, layers: Layers) -> dict[str, Any]:
+    """Return the answers of all tries at a field; nothing for a run that was about no field."""
+    if run.scope != Scope.FIELD:
+        return {}
+    proposed, below = layers.ai_review.document, layers.ai_review.below
+    try:
+        target = find_field(proposed, run.field_key, run.post_module_id or None)
+    except RuleViolation as error:
+        return {"field_gone": error.message}
+    tries = run_candidates(run)
+    # Nothing stands below AI Review where the module is only proposed.
+    has_before = target.module_id is None or target.module(below)
+    before = target.value(below) if has_before else None
+    view = field_view(target, proposed, [before, *(one.value for one in tries)])
+    waiting = target.value(proposed)
+    is_proposed = not same(waiting, before)
+    answers = [
+        Answer(
+            number=number,
+            run_id=str(one.run_id),
+            note=one.note,
+            status=one.status,
+            status_label=in_words(str(RunStatus(one.status).label)),
+            at=one.created_at,
+            shown=view.change(before, one.value) if one.is_one else None,
+            is_here=one.run_id == run.pk,
+            is_staged=is_proposed and same(waiting, one.value),
+            is_same=same(before, one.value),
+            url=reverse("admin:agents_app_agentrun_change", args=[one.run_id]),
+            use_url=reverse("admin:agents_app_run_use", args=[one.run_id]),
+        )
+        for number, one in enumerate(tries, 1)
+    ]
+    return {
+        "field": view,
+        "answers": answers[::-1],
+        "now": view.now(before),
+        "proposal_effects": [one for one in proposal_effects(layers, target) if one.is_careful],
+    }
+
+
+def rehearsed_context(run: AgentRun, layers: Layers) -> dict[str, Any]:
+    """The cards of a dry run that answered, over the post as it stands now; nothing for other runs."""
+    if not run.is_dry or run.value is None:
+        return {}
+    before = layers.ai_review.document
+    try:
+        after = edit_for(Suggestion.model_validate(run.value))(before)
+    except (CmsError, ValidationError):
+        return {"rehearsed_problem": _("The post has changed so far that it fits no more.")}
+    changes = diff(before, after)
+    groups = cards_between(before, after, changes, references_of(changes, before, after))
+    return {"rehearsed": groups, "rehearsed_count": len(changes)}

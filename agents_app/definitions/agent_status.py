@@ -1,0 +1,157 @@
+"""Agents as they stand: switched on or off, who would answer, tools and account."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+from django.apps import apps
+from django.conf import settings
+from django.db.models import Max
+
+from agents_app.definitions.files import all_agents, catalogue, get_agent
+from agents_app.definitions.schema import AgentDefinition
+from agents_app.definitions.switches import switched, unknown_agent
+from agents_app.definitions.unknown_names import UnknownName, unknown_forms, unknown_names
+from agents_app.models import AgentRun
+from agents_app.providers.interface import DEMO, ProviderError
+from agents_app.providers.selection import (
+    AiDefaults,
+    ai_defaults,
+    resolve,
+    resolve_media,
+)
+from agents_app.runs.tool_policy import listed_tools
+from forms.models import FormDefinition
+from proofroom.accounts.models import User
+from proofroom.accounts.roles import Role, permissions_of
+from proofroom.accounts.services import system_agent_user
+from proofroom.core.actor import Actor
+
+AccountState = Literal["own", "shared", "off", "missing"]
+ACCOUNT_STATES: Final = get_args(AccountState)
+MAKES_IMAGES: Final = "generate_image"
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """The provider and model that would answer at present; `problem` is why none would. Never a key."""
+
+    provider: str
+    model: str
+    problem: str = ""
+
+    @property
+    def is_demo(self) -> bool:
+        return self.provider == DEMO
+
+
+@dataclass(frozen=True, slots=True)
+class AgentAccount:
+    """What an agent writes under: an account of its `own`, the `shared` one of the system, one that is `off`, or one
+    that is still `missing` and is made when it is needed."""
+
+    state: AccountState
+    username: str
+    user_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """An agent as it stands. `media` is there where it may have images made; `tools` are those that its file names
+    and its role may use."""
+
+    definition: AgentDefinition
+    is_enabled: bool
+    text: Answering
+    media: Answering | None
+    tools: tuple[str, ...]
+    account: AgentAccount
+    doubts: tuple[UnknownName, ...]
+    last: AgentRun | None
+
+    @property
+    def defined_in(self) -> str:
+        return place_of(catalogue().files[self.definition.id])
+
+
+def agents(definitions: Sequence[AgentDefinition] | None = None) -> list[Agent]:
+    """These, or all in order of id. Seven queries, however many there are."""
+    found = all_agents() if definitions is None else list(definitions)
+    switches, defaults = switched(), ai_defaults()
+    system = system_agent_user(settings.CMS_ENV.mcp_system_user_id)
+    users = {user.agent_id: user for user in User.objects.exclude(agent_id="")}
+    runs = AgentRun.objects.filter(agent_id__in=[item.id for item in found])
+    latest = dict(runs.order_by().values_list("agent_id").annotate(last=Max("created_at")))
+    rows = runs.filter(created_at__in=set(latest.values())).defer("context", "value")
+    last = {row.agent_id: row for row in rows if latest.get(row.agent_id) == row.created_at}
+    rights = permissions_of(Role.AI_AGENT)
+    forms = set(FormDefinition.objects.values_list("slug", flat=True))
+    return [
+        Agent(
+            definition=item,
+            is_enabled=switches.get(item.id, item.enabled),
+            text=_answering(item, defaults),
+            media=_media(item, defaults),
+            tools=tuple(tool.name for tool in listed_tools(item) if tool.permission in rights),
+            account=_account(item, users, system),
+            doubts=(*unknown_names(item), *unknown_forms(item, forms)),
+            last=last.get(item.id),
+        )
+        for item in found
+    ]
+
+
+def find_agent(*, agent_id: str, actor: Actor) -> Agent:
+    """One agent, on or off. Raises `NotFound`, `NotAllowed`."""
+    actor.require("agents.view")
+    definition = get_agent(agent_id)
+    if definition is None:
+        raise unknown_agent(agent_id)
+    (found,) = agents([definition])
+    return found
+
+
+def place_of(file: Path) -> str:
+    """Return the place of a file, in words that say nothing of the machine."""
+    for app in apps.get_app_configs():
+        if file.parent == Path(app.path) / "agents":
+            return f"{app.label}/agents/{file.name}"
+    return f"CMS_AGENTS_DIR/{file.name}"
+
+
+def _answering(agent: AgentDefinition, defaults: AiDefaults) -> Answering:
+    try:
+        choice = resolve(agent, defaults)
+        return Answering(choice.provider, choice.model)
+    except ProviderError as error:
+        config = agent.llm_config
+        named = config.provider_text or defaults.text_provider or config.provider or ""
+        return Answering(named, "", str(error))
+
+
+def _media(agent: AgentDefinition, defaults: AiDefaults) -> Answering | None:
+    if MAKES_IMAGES not in {tool.name for tool in listed_tools(agent)}:
+        return None
+    try:
+        choice = resolve_media(agent, defaults)
+        return Answering(choice.provider, choice.model)
+    except ProviderError as error:
+        named = agent.llm_config.provider_media or defaults.media_provider
+        return Answering(named, "", str(error))
+
+
+def _account(agent: AgentDefinition, users: dict[str, User], system: User | None) -> AgentAccount:
+    if not agent.user_account.enabled:
+        return (
+            AgentAccount("shared", system.username, system.pk)
+            if system
+            else AgentAccount("off", "", None)
+        )
+    user = users.get(agent.id)
+    if user is None:
+        return AgentAccount("missing", agent.user_account.username or f"agent:{agent.id}", None)
+    is_usable = user.is_active and user.role == Role.AI_AGENT
+    return AgentAccount("own" if is_usable else "off", user.username, user.pk)

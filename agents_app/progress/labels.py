@@ -1,0 +1,139 @@
+"""Labels of runs and steps for people. The worker stores English sentences; they are translated here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from decimal import Decimal
+from typing import Final
+
+from django.utils import timezone
+from django.utils.formats import number_format
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from agents_app.models import AgentRun, RunStatus, RunStep
+from agents_app.runs.tool_policy import load_tools
+from proofroom.core.tools import get_tool
+
+_SMALLEST: Final = Decimal("0.0001")
+SILENT_FOR: Final = timedelta(seconds=15)
+"""Three heartbeats: sooner than the sweep takes the run from its worker."""
+WAITS_LONG: Final = timedelta(seconds=60)
+_STANDING: Final[Mapping[str, Promise]] = {
+    "silent": gettext_lazy(
+        "Its worker is not heard of any more. If it does not come back, the run begins anew by "
+        "itself within about a minute."
+    ),
+    "again": gettext_lazy(
+        "Its worker was ended in the middle, and nothing of it was kept. It begins anew as soon as "
+        "a worker is free."
+    ),
+    "waits": gettext_lazy(
+        "Still waiting for its turn: others may be before it. If nothing moves for long, look "
+        "whether workers run. You can cancel it at any time."
+    ),
+}
+
+
+def money(amount: Decimal | None) -> str:
+    """US dollars, with as many digits as say something; empty for an unknown price."""
+    if amount is None:
+        return ""
+    if 0 < amount < _SMALLEST:
+        return _("less than $%(amount)s") % {"amount": number_format(_SMALLEST, 4)}
+    digits = 2 if amount == 0 or amount >= 1 else 4
+    return f"${number_format(amount, digits, force_grouping=True)}"
+
+
+def tokens(number: int) -> str:
+    """Return a number of tokens as text."""
+    text = number_format(number, force_grouping=True)
+    return ngettext("%(n)s token", "%(n)s tokens", number) % {"n": text}
+
+
+def lasted(milliseconds: int) -> str:
+    """Return a duration as text: "310 ms", "4.2 s", "2 min 5 s"."""
+    if milliseconds < 1000:
+        return _("%(n)d ms") % {"n": milliseconds}
+    seconds = milliseconds / 1000
+    if seconds < 60:
+        return _("%(n)s s") % {"n": number_format(round(seconds, 1), 1)}
+    return _("%(minutes)d min %(seconds)d s") % {
+        "minutes": int(seconds) // 60,
+        "seconds": int(seconds) % 60,
+    }
+
+
+def tool_label(name: str) -> str:
+    """The title of a tool; its name where there is no such tool any more."""
+    load_tools()
+    tool = get_tool(name)
+    return tool.title if tool else name
+
+
+def step_label(step: RunStep) -> str:
+    """Return the name of a step: the title of the tool, or the name of the model."""
+    return tool_label(step.name) if step.kind == "tool" else step.name
+
+
+def step_kind(step: RunStep) -> str:
+    return _("tool") if step.kind == "tool" else _("model")
+
+
+def standing_of(run: AgentRun) -> str:
+    """`silent` for a run whose worker is not heard of, `again` where it was taken from one, `waits` for long."""
+    now = timezone.now()
+    if run.status == RunStatus.RUNNING:
+        is_silent = run.heartbeat_at is not None and run.heartbeat_at < now - SILENT_FOR
+        return "silent" if is_silent else ""
+    if run.status != RunStatus.QUEUED:
+        return ""
+    if run.attempts:
+        return "again"
+    return "waits" if run.created_at < now - WAITS_LONG else ""
+
+
+def doing_of(run: AgentRun) -> str:
+    """Describe what a run does at present: its activity, that it waits, or what happens next where it is stuck."""
+    standing = standing_of(run)
+    if standing:
+        return str(_STANDING[standing])
+    if not run.doing:
+        if run.status == RunStatus.RUNNING:
+            return _("It begins")
+        return "" if run.is_finished else _("Waiting for its turn")
+    return doing_said(run.doing)
+
+
+def doing_said(doing: str) -> str:
+    """The worker's words in the reader's language; as they are where nobody knows them."""
+    for pattern, said in _DOING:
+        found = pattern.fullmatch(doing)
+        if found:
+            return said(found.groups())
+    return doing
+
+
+def _writing(found: Sequence[str]) -> str:
+    words = int(found[0].replace(",", ""))
+    text = number_format(words, force_grouping=True)
+    return ngettext(
+        "Writing, about %(n)s word so far", "Writing, about %(n)s words so far", words
+    ) % {"n": text}
+
+
+_DOING: Final[Sequence[tuple[re.Pattern[str], Callable[[Sequence[str]], str]]]] = (
+    (re.compile(r"Waiting for the model"), lambda _found: _("Waiting for the model")),
+    (re.compile(r"Writing, about ([\d,]{1,12}) words so far"), _writing),
+    (
+        re.compile(r"Calling a tool that is not there"),
+        lambda _found: _("Calling a tool that is not there"),
+    ),
+    (
+        re.compile(r"Calling (\w{1,120})"),
+        lambda found: _("Using a tool: %(tool)s") % {"tool": tool_label(found[0])},
+    ),
+)

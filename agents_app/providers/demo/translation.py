@@ -1,0 +1,154 @@
+"""Marks every text of a translation that still stands in the source's language: no translation, but its shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from agents_app.providers.demo.texts import (
+    LABEL,
+    NOTE,
+    Values,
+    clean,
+    edit_of,
+    is_document,
+    modules_of,
+    schema_of,
+    section,
+    values_of,
+)
+from content.post_fields import POST_FIELDS
+from proofroom.core.json import Json, JsonObject
+
+_FIELDS: Final = {
+    name: field.max_length or 0
+    for name, field in POST_FIELDS.items()
+    if field.is_text and field.translatable
+}
+"""The post's texts, with the characters that each may have."""
+_TEXT_MAX: Final = 200
+_GLOSSARY: Final[Mapping[str, Mapping[str, str]]] = {
+    "de": {
+        "contact us": "Kontakt aufnehmen",
+        "frequently asked questions": "Häufige Fragen",
+        "learn more": "Mehr erfahren",
+        "read more": "Weiterlesen",
+        "what you need": "Was Sie brauchen",
+    },
+}
+"""The few texts that the demo really translates."""
+
+
+def proposed(post: Values, modules: Sequence[Values], context: Values) -> JsonObject:
+    """Texts that are the source's, marked with the language that they should be in. What differs is left alone."""
+    source = section(context, "translationOf")
+    if not source:
+        return {
+            "summary": f"{LABEL}: this post is no translation, so there is nothing to translate. {NOTE}"
+        }
+    # Every text of the source, on one line.
+    original = section(source, "post")
+    known = {clean(original.get(name)) for name in _FIELDS}
+    for module in modules_of(source):
+        known.update(_texts_in(section(module, "props")))
+        known.update(_texts_in(section(module, "overrides")))
+    marking = _Marking(str(post.get("locale")), frozenset(known))
+    patch: JsonObject = {}
+    for name, most in _FIELDS.items():
+        value = post.get(name)
+        marked = marking.text(value, most) if isinstance(value, str) else value
+        if marked != value:
+            patch[name] = marked
+    edits: list[Json] = []
+    for module in modules:
+        values = values_of(module)
+        changed = marking.changed(schema_of(module), values)
+        if changed:
+            edits.append(edit_of(module, changed))
+    found = len(patch) + len(edits)
+    what = (
+        f"Marked the texts of {found} places with [{marking.locale}]."
+        if found
+        else "All is translated."
+    )
+    return {"post": patch, "modules": edits, "summary": f"{what} {NOTE}"}
+
+
+def _texts_in(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield clean(value)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts_in(item)
+    elif isinstance(value, Sequence):
+        for item in value:
+            yield from _texts_in(item)
+
+
+@dataclass(frozen=True, slots=True)
+class _Marking:
+    """Marks what stands in `known`, the texts of the source."""
+
+    locale: str
+    known: frozenset[str]
+
+    def text(self, value: str, most: int) -> str:
+        text = clean(value)
+        mark = f"[{self.locale}] "
+        if text not in self.known or not any(char.isalpha() for char in text):
+            return value
+        if text.startswith(mark):
+            return value
+        translated = _GLOSSARY.get(self.locale, {}).get(text.casefold())
+        if translated is not None:
+            return translated
+        return f"{mark}{value}" if len(mark) + len(value) <= most else value
+
+    def changed(self, schema: Values, values: Values) -> JsonObject:
+        """The translatable values that come out otherwise, by name."""
+        found: JsonObject = {}
+        for name, value in values.items():
+            field = section(schema, name)
+            marked = self.value(field, value) if field.get("translatable") is True else value
+            if marked != value:
+                found[name] = marked
+        return found
+
+    def value(self, field: Values, value: Json) -> Json:
+        """One value, by the type of its field; of objects and lists what is inside."""
+        kind, most = field.get("field"), field.get("maxLength")
+        if isinstance(value, str) and kind in ("text", "textarea"):
+            return self.text(value, most if isinstance(most, int) else _TEXT_MAX)
+        if kind == "richtext" and is_document(value):
+            return self.blocks(value)
+        if kind == "object" and isinstance(value, Mapping):
+            return {**value, **self.changed(section(field, "properties"), value)}
+        if kind == "repeater" and isinstance(value, Sequence) and not isinstance(value, str):
+            inner = section(section(field, "items"), "properties")
+            return [
+                {**item, **self.changed(inner, item)} if isinstance(item, Mapping) else item
+                for item in value
+            ]
+        return value
+
+    def blocks(self, node: Json) -> Json:
+        """Rich text with the first text of each block marked; links, marks and structure stay."""
+        if isinstance(node, Sequence) and not isinstance(node, str):
+            return [self.blocks(item) for item in node]
+        if not isinstance(node, Mapping) or node.get("type") == "codeBlock":
+            return node
+        content = node.get("content")
+        if isinstance(content, str) or not isinstance(content, Sequence):
+            return node
+        marked: list[Json] = []
+        is_marked = False
+        for child in content:
+            text = child.get("text") if isinstance(child, Mapping) else None
+            if isinstance(child, Mapping) and isinstance(text, str) and not is_marked:
+                changed = self.text(text, len(text) + 20)
+                is_marked = changed != text
+                marked.append({**child, "text": changed})
+            else:
+                marked.append(self.blocks(child))
+        return {**node, "content": marked}

@@ -1,0 +1,105 @@
+"""A provider's list of models: free of charge, and refused where its key is. Import it in the worker only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from threading import Event
+from typing import Final
+
+import httpx2
+
+from agents_app.models.provider_check import CheckOutcome
+from agents_app.providers.connection import ProviderConnection
+from agents_app.providers.interface import ProviderChoice, ProviderError, ProviderTimeout
+from agents_app.providers.vendors import address_of
+
+SECONDS: Final = 10.0
+_BYTES: Final = 4 * 1024 * 1024
+_MOST: Final = 10_000
+_NO_SUCH_KEY: Final = b"API_KEY_INVALID"
+"""Google's word for it, in an answer that is otherwise that to any wrong request."""
+_BY_STATUS: Final[Mapping[int, CheckOutcome]] = {
+    401: CheckOutcome.KEY_REFUSED,
+    403: CheckOutcome.KEY_REFUSED,
+    402: CheckOutcome.QUOTA,
+    429: CheckOutcome.QUOTA,
+    404: CheckOutcome.NO_LIST,
+    405: CheckOutcome.NO_LIST,
+    501: CheckOutcome.NO_LIST,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelListing:
+    """The answer of a provider. `is_whole` says that `models` are all that it has."""
+
+    outcome: CheckOutcome
+    status: int | None = None
+    models: Sequence[str] = ()
+    is_whole: bool = False
+
+
+class _ListTooLong(Exception):
+    """No list of models has so many bytes."""
+
+
+def list_models(choice: ProviderChoice, *, seconds: float = SECONDS) -> ModelListing:
+    """Ask for the list, once. Answers in any case, after so many seconds at most."""
+    try:
+        with ProviderConnection(choice.provider, seconds, Event()) as line:
+            status, body = line.wait(_get(line.client, choice))
+    except (ProviderTimeout, httpx2.ReadTimeout, httpx2.WriteTimeout):
+        return ModelListing(CheckOutcome.SILENT)
+    except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol, httpx2.InvalidURL, ValueError):
+        return ModelListing(CheckOutcome.UNUSABLE)
+    except ExceptionGroup:  # what the system says to a port that is none
+        return ModelListing(CheckOutcome.UNUSABLE)
+    except httpx2.TransportError:
+        return ModelListing(CheckOutcome.UNREACHABLE)
+    except (ProviderError, httpx2.DecodingError, _ListTooLong):
+        return ModelListing(CheckOutcome.UNREADABLE)
+    return _read(choice, status, body)
+
+
+async def _get(client: httpx2.AsyncClient, choice: ProviderChoice) -> tuple[int, bytes]:
+    # The address and the headers, as each vendor has them.
+    address = address_of(choice).rstrip("/")
+    key = choice.key or "none"
+    if choice.provider == "anthropic":
+        url = f"{address}/v1/models?limit=1000"
+        headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
+    elif choice.provider == "google":
+        url, headers = f"{address}/v1beta/models?pageSize=1000", {"x-goog-api-key": key}
+    else:
+        url, headers = f"{address}/models", {"authorization": f"Bearer {key}"}
+    body = bytearray()
+    async with client.stream("GET", url, headers=headers) as response:
+        async for part in response.aiter_bytes():
+            body += part
+            if len(body) > _BYTES:
+                raise _ListTooLong
+    return response.status_code, bytes(body)
+
+
+def _read(choice: ProviderChoice, status: int, body: bytes) -> ModelListing:
+    if status == 400 and choice.provider == "google" and _NO_SUCH_KEY in body:
+        return ModelListing(CheckOutcome.KEY_REFUSED, status)
+    if status != 200:
+        unknown = CheckOutcome.FAILED if status >= 500 else CheckOutcome.UNREADABLE
+        return ModelListing(_BY_STATUS.get(status, unknown), status)
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return ModelListing(CheckOutcome.UNREADABLE, status)
+    # `data` by `id`, or Google's `models` by `name`.
+    rows = found.get("data", found.get("models")) if isinstance(found, dict) else None
+    if not isinstance(rows, list):
+        return ModelListing(CheckOutcome.UNREADABLE, status)
+    ids = [row.get("id") or row.get("name") for row in rows if isinstance(row, dict)]
+    names = [name.removeprefix("models/") for name in ids if isinstance(name, str)]
+    goes_on = bool(found.get("has_more") or found.get("nextPageToken"))
+    return ModelListing(
+        CheckOutcome.WORKS, status, names[:_MOST], not goes_on and len(names) <= _MOST
+    )

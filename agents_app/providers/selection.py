@@ -1,0 +1,140 @@
+"""Choice of the provider: the agent's own pair, AI settings, environment, the agent's fallback pair, the demo."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from django.conf import settings
+
+from agents_app.definitions.schema import AgentDefinition, LlmConfig
+from agents_app.models import AiSettings
+from agents_app.providers.interface import DEMO, ProviderChoice, ProviderError
+
+Vendor = Literal["openai", "anthropic", "google", "ollama"]
+MediaVendor = Literal["openai", "google"]
+DEFAULT_MODELS: Final[dict[Vendor, str]] = {
+    "openai": "gpt-6.1-terra",
+    "anthropic": "claude-sonnet-5-5",
+    "google": "gemini-3.8-flash",
+    "ollama": "llama3.2",
+}
+"""The model of each provider where nobody chose one. The order is that of the environment's default, too."""
+DEFAULT_MEDIA_MODELS: Final[dict[MediaVendor, str]] = {
+    "openai": "gpt-image-2",
+    "google": "gemini-3.1-flash-image",
+}
+
+_NOTHING_CHOSEN: Final = LlmConfig.model_validate({"systemPrompt": "None."})
+
+
+@dataclass(frozen=True, slots=True)
+class AiDefaults:
+    """The global AI settings; empty where nobody chose."""
+
+    text_provider: str = ""
+    text_model: str = ""
+    media_provider: str = ""
+    media_model: str = ""
+
+
+def ai_defaults() -> AiDefaults:
+    """The AI settings as they stand. One query; whoever resolves many agents asks once."""
+    names = ("text_provider", "text_model", "media_provider", "media_model")
+    row = AiSettings.objects.filter(pk=1).values_list(*names).first()
+    return AiDefaults(*row) if row else AiDefaults()
+
+
+def resolve(agent: AgentDefinition, defaults: AiDefaults | None = None) -> ProviderChoice:
+    """Return the provider and model for an agent. Without any key or address in the environment it is the demo.
+
+    Raises `ProviderError` where the agent or the settings name a provider that has none although another one has:
+    content never goes to a vendor that nobody chose.
+    """
+    config = agent.llm_config
+    defaults = defaults or ai_defaults()
+    first = default_provider()
+    provider = config.provider_text or defaults.text_provider or first or config.provider
+    if provider is None or provider == DEMO:
+        return ProviderChoice(DEMO, DEMO)
+    models = (
+        config.model_text if provider == config.provider_text else None,
+        defaults.text_model if provider == defaults.text_provider else None,
+        config.model if config.provider in (None, provider) else None,
+    )
+    if provider not in DEFAULT_MODELS:
+        raise ProviderError(f"There is no text provider {provider!r}.")
+    model = next(filter(None, models), DEFAULT_MODELS[provider])
+    return _reachable(agent, provider, model) or _demo_or_say_why(agent, provider, first)
+
+
+def resolve_media(
+    agent: AgentDefinition | None, defaults: AiDefaults | None = None
+) -> ProviderChoice:
+    """Return the provider and model that make images for an agent, or for a person where there is no agent.
+
+    Raises `ProviderError` where nobody is chosen although a provider of text is: a demo image would pass for one.
+    """
+    config = agent.llm_config if agent else _NOTHING_CHOSEN
+    defaults = defaults or ai_defaults()
+    first = next((name for name in DEFAULT_MEDIA_MODELS if _is_set_up(name)), None)
+    fallback = config.provider if config.provider in DEFAULT_MEDIA_MODELS else None
+    provider = config.provider_media or defaults.media_provider or first or fallback
+    if provider == DEMO or (provider is None and default_provider() is None):
+        return ProviderChoice(DEMO, DEMO)
+    if provider is None:
+        names = " or ".join(map(_key_name, DEFAULT_MEDIA_MODELS))
+        raise ProviderError(f"No provider that makes images has a key. Set {names}.")
+    if provider not in DEFAULT_MEDIA_MODELS:
+        raise ProviderError(f"There is no media provider {provider!r}.")
+    # The fallback model is most often one for text, which makes no images.
+    draws = config.provider == provider and "image" in (config.model or "")
+    models = (
+        config.model_media if provider == config.provider_media else None,
+        defaults.media_model if provider == defaults.media_provider else None,
+        config.model if draws else None,
+    )
+    model = next(filter(None, models), DEFAULT_MEDIA_MODELS[provider])
+    choice = _reachable(agent, provider, model)
+    return choice or _demo_or_say_why(agent, provider, default_provider())
+
+
+def default_provider() -> Vendor | None:
+    """The first provider that the environment has a key or an address for."""
+    return next((name for name in DEFAULT_MODELS if _is_set_up(name)), None)
+
+
+def _is_set_up(provider: Vendor) -> bool:
+    env = settings.CMS_ENV
+    return bool(env.api_key(provider) or env.base_url(provider))
+
+
+def _reachable(
+    agent: AgentDefinition | None, provider: Vendor, model: str
+) -> ProviderChoice | None:
+    env, own_key = settings.CMS_ENV, None
+    config = agent.llm_config if agent else None
+    if config is not None and config.api_key is not None:
+        # The key in the agent's file belongs to the first provider that the file names, and is sent to no other.
+        owner = config.provider_text or config.provider or config.provider_media
+        own_key = config.api_key.get_secret_value() if provider == owner else None
+    key = own_key or env.api_key(provider)
+    base_url = env.base_url(provider)
+    return ProviderChoice(provider, model, key, base_url) if key or base_url else None
+
+
+def _demo_or_say_why(
+    agent: AgentDefinition | None, provider: Vendor, first: str | None
+) -> ProviderChoice:
+    if first is None:
+        return ProviderChoice(DEMO, DEMO)
+    who = f"The agent {agent.id} uses" if agent else "The AI settings name"
+    raise ProviderError(
+        f"{who} {provider}, which has no key. "
+        f"Set {_key_name(provider)}, or choose another provider for it."
+    )
+
+
+def _key_name(provider: Vendor) -> str:
+    name = "BASE_URL" if provider == "ollama" else "API_KEY"
+    return f"AI_PROVIDER_{provider.upper()}_{name}"

@@ -1,0 +1,237 @@
+"""The one field that a field agent is asked about: `post.title`, `post.customFields.x`, `module.hero.title`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from django.utils.translation import gettext
+
+from content.changes import same
+from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.post_fields import POST_FIELDS
+from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.json import Json, JsonObject
+from proofroom.definitions import modules, post_types, props_of
+
+_PLACE_DIGITS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class FieldTarget:
+    """A field of a post, or one place inside the props of a module (`module_id`, then the keys of `path`)."""
+
+    key: str
+    field_type: str
+    module_id: str | None
+    path: tuple[str, ...]
+
+    def value(self, document: PostDocument) -> Json:
+        """Return the value of the field; None where there is none."""
+        module = self.module(document)
+        if module is None:
+            return document.fields.get(".".join(self.path))
+        found: Json = {**module.props, **module.overrides}
+        for part in self.path:
+            found = _step(found, part)
+        return found
+
+    def document_path(self, document: PostDocument) -> str:
+        """The path that a layer, a review and a rejection know the field by: of the whole prop that it is part of."""
+        module = self.module(document)
+        if module is None:
+            return f"post.{'.'.join(self.path)}"
+        part = "props" if module.scope == "local" else "overrides"
+        return f"modules.{module.id}.{part}.{self.path[0]}"
+
+    def part_of(self, value: Json) -> Json:
+        """The field in a value that stands at `document_path`."""
+        for part in self.path[1:] if self.module_id is not None else ():
+            value = _step(value, part)
+        return value
+
+    def module(self, document: PostDocument) -> ModuleDocument | None:
+        return None if self.module_id is None else document.module(self.module_id)
+
+    def value_within(self, prop: Json, current: Json) -> Json:
+        """Return the part of a new value of the whole prop that belongs to this field.
+
+        Raises `RuleViolation` where the new value differs from the current one anywhere else.
+        """
+        found = prop
+        for part in self.path[1:]:
+            found = _step(found, part)
+        if not same(_put(current, self.path[1:], found), prop):
+            raise invalid(
+                "module.props",
+                gettext("Only %(key)s was asked for; the rest of the prop must stay as it is.")
+                % {"key": self.key},
+                code="not_asked_for",
+            )
+        return found
+
+    def edit(self, value: Json) -> Callable[[PostDocument], PostDocument]:
+        """The edit that puts the value there."""
+
+        def edit(document: PostDocument) -> PostDocument:
+            if self.module_id is None:
+                return document.with_fields({".".join(self.path): value})
+            module = document.module(self.module_id)
+            if module is None:
+                raise invalid(
+                    "fieldKey",
+                    gettext("This post has no module %(module_id)s any more.")
+                    % {"module_id": self.module_id},
+                )
+            name, *rest = self.path
+            part = "props" if module.scope == "local" else "overrides"
+            values: Mapping[str, Json] = getattr(module, part)
+            current = values.get(name, module.props.get(name))
+            changed = {**values, name: _put(current, rest, value)}
+            if part == "props":
+                return document.with_module(replace(module, props=changed))
+            return document.with_module(replace(module, overrides=changed))
+
+        return edit
+
+
+def find_field(document: PostDocument, key: str, post_module_id: str | None = None) -> FieldTarget:
+    """The field that a key names; of several modules of a type the first, unless `post_module_id` says which.
+
+    Raises `RuleViolation` on `fieldKey` or `postModuleId`.
+    """
+    kind, _, rest = key.partition(".")
+    if kind == "post" and rest:
+        return _post_field(document, key, rest)
+    type_name, _, path = rest.partition(".")
+    if kind != "module" or not type_name or not path:
+        raise invalid(
+            "fieldKey",
+            gettext("%(key)r is no field; write post.<field> or module.<type>.<prop>.")
+            % {"key": key},
+        )
+    module = _module(document, type_name, post_module_id)
+    definition = modules.get(type_name)
+    props = props_of(definition.Props) if definition else {}
+    name = path.split(".")[0]
+    if name not in props:
+        known = ", ".join(props) or "none"
+        raise invalid(
+            "fieldKey",
+            gettext("%(type_name)s has no prop %(name)r; it has: %(known)s.")
+            % {"type_name": type_name, "name": name, "known": known},
+        )
+    return FieldTarget(key, _prop_type(path, type_name), module.id, tuple(path.split(".")))
+
+
+def type_of_key(key: str) -> str | None:
+    """The field type that a key names in any post that has it; None where nobody can say."""
+    kind, _, rest = key.partition(".")
+    if kind == "post" and rest.startswith(CUSTOM_PREFIX):
+        name = rest.removeprefix(CUSTOM_PREFIX)
+        types = (post_types.get(type_name) for type_name in post_types.names())
+        found = (props_of(type_.CustomFields).get(name) for type_ in types if type_ is not None)
+        return next((prop.kind for prop in found if prop is not None), None)
+    if kind == "post":
+        return POST_FIELDS[rest].field_type if rest in AGENT_FIELD_NAMES else None
+    type_name, _, path = rest.partition(".")
+    definition = modules.get(type_name) if kind == "module" else None
+    if definition is None or path.partition(".")[0] not in props_of(definition.Props):
+        return None
+    return _prop_type(path, type_name)
+
+
+def _post_field(document: PostDocument, key: str, name: str) -> FieldTarget:
+    if name.startswith(CUSTOM_PREFIX):
+        definition = post_types.get(document.type)
+        prop = (
+            props_of(definition.CustomFields).get(name.removeprefix(CUSTOM_PREFIX))
+            if definition
+            else None
+        )
+        if prop is not None:
+            return FieldTarget(key, prop.kind, None, (name,))
+    elif name in AGENT_FIELD_NAMES:
+        return FieldTarget(key, POST_FIELDS[name].field_type, None, (name,))
+    known = ", ".join(f"post.{field}" for field in sorted(AGENT_FIELD_NAMES))
+    raise invalid(
+        "fieldKey",
+        gettext("%(key)r is no field that agents serve; these are: %(known)s.")
+        % {"key": key, "known": known},
+    )
+
+
+def _module(document: PostDocument, type_name: str, post_module_id: str | None) -> ModuleDocument:
+    if post_module_id:
+        module = document.module(post_module_id.lower())
+        if module is None or module.type != type_name:
+            message = gettext(
+                "This post has no %(type_name)s module with the id %(post_module_id)s."
+            ) % {"type_name": type_name, "post_module_id": post_module_id}
+            raise invalid("postModuleId", message)
+        return module
+    module = next((module for module in document.modules if module.type == type_name), None)
+    if module is None:
+        raise invalid(
+            "fieldKey",
+            gettext("This post has no module of type %(type_name)r.") % {"type_name": type_name},
+        )
+    return module
+
+
+def _prop_type(path: str, type_name: str) -> str:
+    """The field type at the end of a path; `text` where the definition does not say."""
+    definition = modules.get(type_name)
+    here = definition.Props if definition else None
+    kind = "text"
+    for part in path.split("."):
+        if _place(part) is not None or here is None:
+            continue
+        prop = props_of(here).get(part)
+        if prop is None:
+            return "text"
+        kind, here = prop.kind, prop.nested
+    return kind
+
+
+def _step(value: Json, part: str) -> Json:
+    if isinstance(value, Mapping):
+        return value.get(part)
+    place = _place(part)
+    if isinstance(value, Sequence) and not isinstance(value, str) and place is not None:
+        return value[place] if place < len(value) else None
+    return None
+
+
+def _place(part: str) -> int | None:
+    """The place in a list that a part of a key names, if it names one."""
+    is_short = len(part) <= _PLACE_DIGITS
+    return int(part) if is_short and part.isascii() and part.isdigit() else None
+
+
+def _put(current: Json, path: Sequence[str], value: Json) -> Json:
+    if not path:
+        return value
+    part, rest = path[0], path[1:]
+    if isinstance(current, Mapping):
+        return {**current, part: _put(current.get(part), rest, value)}
+    if isinstance(current, Sequence) and not isinstance(current, str):
+        place = _place(part)
+        if place is None or place >= len(current):
+            raise _missing(part)
+        items = list(current)
+        items[place] = _put(items[place], rest, value)
+        return items
+    raise _missing(part)
+
+
+def _missing(part: str) -> RuleViolation:
+    return invalid(
+        "fieldKey", gettext("There is nothing at %(part)r in this field.") % {"part": part}
+    )
+
+
+def fields_json(document: PostDocument) -> JsonObject:
+    """The post's fields as agents get them: names of the wire, custom fields in one object."""
+    return cast(JsonObject, document.to_json()["post"])

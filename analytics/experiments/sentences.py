@@ -1,0 +1,100 @@
+"""What is said of a test of variations, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from django.utils.formats import number_format
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from analytics.experiments.confidence import Range
+from analytics.experiments.evaluation import Arm, Doubt, Trial
+from analytics.experiments.verdicts import LEAST_HITS, LEAST_VIEWS, Verdict
+
+_DOUBTS: Final[Mapping[Doubt, Promise]] = {
+    "odd-split": gettext_lazy(
+        "The views are not divided as the weights say; by chance alone that happens less than once in 1,000 times. "
+        "Views of one version get lost, or a single visitor came very often. Find out why before you trust a verdict."
+    ),
+    "weights-changed": gettext_lazy(
+        "Weights were changed in these days: the versions were seen by different mixtures of days, and a "
+        "difference may be one of days."
+    ),
+    "arms-changed": gettext_lazy(
+        "A variation was started or stopped while others ran: the versions were not seen in the same days, "
+        "and a difference may be one of days."
+    ),
+    "content-changed": gettext_lazy(
+        "A version was edited in these days: its figures are those of its words before and after together."
+    ),
+    "part-of-test": gettext_lazy(
+        "These days are only a part of the test. Verdicts hold for the whole of it; whoever picks days can find "
+        "a difference that is none."
+    ),
+    "many-goals": gettext_lazy(
+        "A version reached the goal more often than it was viewed: views get lost, or a form is sent several times "
+        "from one page. The rate is taken as 100 % at most."
+    ),
+}
+
+
+def doubt_sentence(doubt: Doubt) -> str:
+    return str(_DOUBTS[doubt])
+
+
+def verdict_sentence(arm: Arm, trial: Trial) -> str:
+    """Of a variation beside A; with the range, so that “no difference” is not read as “equal”."""
+    found, verdict = arm.judged.difference, arm.judged.verdict
+    words = {"name": arm.name, "range": points(found) if found else ""}
+    if found and verdict in (Verdict.BETTER, Verdict.WORSE):
+        nearer, farther = sorted((abs(found.low), abs(found.high)))
+        words |= {"low": _plain(nearer), "high": _plain(farther)}
+    if verdict == Verdict.BETTER:
+        return _("%(name)s is better than A, by %(low)s to %(high)s points.") % words
+    if verdict == Verdict.WORSE:
+        return _("%(name)s is worse than A, by %(low)s to %(high)s points.") % words
+    if verdict == Verdict.NO_DIFFERENCE:
+        return _("No difference between %(name)s and A is seen: it may be %(range)s.") % words
+    words |= {"views": str(LEAST_VIEWS), "hits": str(LEAST_HITS)}
+    return (
+        _(
+            "Too early to say anything of %(name)s: each version needs %(views)s views at least, and enough of them "
+            "to expect %(hits)s that reach the goal and as many that don't."
+        )
+        % words
+    )
+
+
+def goal_label(name: str) -> str:
+    """Of a form that was sent, words in place of its `form:<slug>`; goals of elements are words already."""
+    slug = name.removeprefix("form:")
+    return name if slug == name else _("form sent: %(slug)s") % {"slug": slug}
+
+
+def roughly(number: int) -> int:
+    """Two digits that count: an estimate has no more."""
+    return round(number, 2 - len(str(number))) if number else 0
+
+
+def points(found: Range) -> str:
+    """A range of differences, in percentage points."""
+    low, high = (_signed(value) for value in (found.low, found.high))
+    return _("%(low)s to %(high)s points") % {"low": low, "high": high}
+
+
+def percent(value: float) -> str:
+    """Like 12.3 %, as the reader writes numbers."""
+    return f"{number_format(round(value * 100, 1 if value >= 0.01 else 2))}\N{NO-BREAK SPACE}%"
+
+
+def _signed(value: float) -> str:
+    if not round(value * 100, 2):
+        return _plain(0)
+    return f"+{_plain(value)}" if value > 0 else f"\N{MINUS SIGN}{_plain(-value)}"
+
+
+def _plain(value: float) -> str:
+    return str(number_format(round(value * 100, 2), 2))

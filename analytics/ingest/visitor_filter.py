@@ -1,0 +1,33 @@
+"""Whose visits count: not those of programs, of staff, and of whoever asks not to be counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from django.http import HttpRequest
+
+from proofroom.core.http.bots import is_program
+from proofroom.core.http.staff_cookie import is_marked
+
+_AHEAD: Final = ("Sec-Purpose", "Purpose", "X-Moz")
+
+
+def counts(request: HttpRequest) -> bool:
+    """Whether what the call reports is counted. No session is looked at."""
+    return not (
+        is_marked(request)
+        or refuses(request.headers)
+        or is_ahead(request.headers)
+        or is_program(request.META.get("HTTP_USER_AGENT", ""))
+    )
+
+
+def refuses(headers: Mapping[str, str]) -> bool:
+    """Whether the visitor's browser asks not to be tracked (Do Not Track, Global Privacy Control)."""
+    return headers.get("DNT") == "1" or headers.get("Sec-GPC") == "1"
+
+
+def is_ahead(headers: Mapping[str, str]) -> bool:
+    """Whether a browser asks in case its visitor should come: nobody has seen the page yet."""
+    return any(headers.get(name, "").lower().startswith("pre") for name in _AHEAD)

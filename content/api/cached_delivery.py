@@ -1,0 +1,91 @@
+"""Whole answers for frontends and CDNs: counted, kept per address and content version, judged by their conditions."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils import timezone
+from django.utils.http import http_date, parse_http_date_safe
+from rest_framework.response import Response
+
+from proofroom.core.api import exceptions
+from proofroom.core.api.negotiation import OneAnswer
+from proofroom.core.api.renderers import dumps
+from proofroom.core.api.throttles import Count, client_address, is_allowed_freely
+from proofroom.core.api.views import ApiViewSet
+from proofroom.core.caching.answer_cache import Answer, answers
+from proofroom.core.outbox import live_state
+
+CACHE_CONTROL = "public, max-age=60"
+
+
+class DeliveredViewSet(ApiViewSet):
+    """Public reads. Whole answers are kept per address and content version; ETags and dates answer 304."""
+
+    authentication_classes = ()
+    throttle_classes = ()  # `dispatch` counts, hits included
+    content_negotiation_class = OneAnswer
+    cache_control = CACHE_CONTROL
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Count the call, then answer from what is kept, else from the database."""
+        address = client_address(request)
+        count = None if is_allowed_freely(address) else Count("public", address)
+        if count is not None:
+            request.rate_limit_headers = count.headers  # type: ignore[attr-defined]
+            if count.is_over:
+                return _too_many(count)
+        if request.method not in ("GET", "HEAD"):
+            return super().dispatch(request, *args, **kwargs)
+        state = live_state()
+        key = request.get_full_path()
+        kept = answers.get(state.version, key)
+        if kept is None:
+            response = super().dispatch(request, *args, **kwargs)
+            if response.status_code != 200 or not isinstance(response, Response):
+                return response
+            kept = answers.put(state.version, key, dumps(response.data))
+        return _answer(request, kept, _date_of(state.moved_at), count)
+
+
+def _answer(
+    request: HttpRequest, kept: Answer, modified: int | None, count: Count | None
+) -> HttpResponse:
+    if _is_known(request, kept.etag, modified):
+        response = HttpResponse(status=304)
+    else:
+        response = HttpResponse(kept.body, content_type="application/json")
+    response["ETag"] = kept.etag
+    if modified is not None:
+        response["Last-Modified"] = http_date(modified)
+    response["Cache-Control"] = CACHE_CONTROL
+    for name, value in (count.headers if count else {}).items():
+        response[name] = value
+    return response
+
+
+def _is_known(request: HttpRequest, etag: str, modified: int | None) -> bool:
+    """Whether the caller has this answer already. An ETag says it exactly, so it wins over a date."""
+    given = request.META.get("HTTP_IF_NONE_MATCH")
+    if given is not None:
+        return etag in given or given.strip() == "*"
+    since = parse_http_date_safe(request.META.get("HTTP_IF_MODIFIED_SINCE", ""))
+    return modified is not None and since is not None and modified <= since
+
+
+def _date_of(moved_at: datetime | None) -> int | None:
+    """The date of what stands now: before this second, which can still see another change."""
+    if moved_at is None:
+        return None
+    return min(int(moved_at.timestamp()), int(timezone.now().timestamp()) - 1)
+
+
+def _too_many(count: Count) -> HttpResponse:
+    refusal = exceptions.body(429, "too_many_requests", "Too many requests; wait a little.")
+    response = HttpResponse(dumps(refusal.data), status=429, content_type="application/json")
+    response["Retry-After"] = str(count.wait)
+    for name, value in count.headers.items():
+        response[name] = value
+    return response

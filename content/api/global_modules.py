@@ -1,0 +1,251 @@
+"""`/api/modules/global`: modules that several posts share."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Final
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from content import presenters
+from content.api.common_answers import LayerText, Props, StatusText
+from content.global_modules import queries
+from content.global_modules.services import (
+    create_global,
+    delete_global,
+    edit_global,
+    revert_global,
+)
+from content.models import ModuleInstance
+from proofroom.core.api.answer import (
+    Answer,
+    MetaAnswer,
+    PersonAnswer,
+    list_of,
+    one_of,
+)
+from proofroom.core.api.body import (
+    Body,
+    Words,
+    body_object,
+    read_body,
+)
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.schema import PAGES, query
+from proofroom.core.api.views import ApiViewSet, expected_version
+from proofroom.core.errors import invalid
+
+WORD_MAX: Final = 200
+GLOBAL_PARAMETERS: Final = [
+    query("q", "Part of a label or slug."),
+    query("type", "Module type."),
+    *PAGES,
+]
+_REASONS: Final = ["before", "created", "edited", "reverted", "find-replace"]
+
+
+class GlobalModuleAnswer(Answer):
+    """A module that several posts share."""
+
+    id: UUID
+    global_slug: str
+    type: str
+    label: str
+    props: dict[str, Any]
+    version: int = Field(ge=1)
+    affected_posts: int = Field(
+        ge=0, validation_alias="affected", description="Posts that show it."
+    )
+    updated_at: datetime
+    # JSON that is made once for each type; a list leaves it out.
+    module_schema: Any = Field(
+        None,
+        serialization_alias="schema",
+        description="`{type, propsSchema, defaultProps}`.",
+        json_schema_extra={"type": ["object", "null"], "additionalProperties": {}},
+    )
+
+
+class GlobalModuleDeletedAnswer(Answer):
+    """What was deleted."""
+
+    id: UUID
+    global_slug: str
+    deleted: bool
+
+
+class GlobalModuleUseAnswer(Answer):
+    """A post that places a global module."""
+
+    id: UUID
+    title: str
+    type: str
+    locale: str
+    status: StatusText
+    layer: LayerText
+    url: str
+
+
+class GlobalModuleUsageListAnswer(Answer):
+    """Where a global module is placed."""
+
+    data: list[GlobalModuleUseAnswer]
+    meta: MetaAnswer
+
+
+class ModuleRevisionAnswer(Answer):
+    """What a global module was."""
+
+    id: UUID
+    version: int = Field(ge=1)
+    label: str
+    props: dict[str, Any]
+    reason: Annotated[str, one_of(_REASONS)]
+    by: PersonAnswer
+    created_at: datetime
+
+
+class NewGlobalModule(Body):
+    global_slug: Words
+    type: Words
+    label: Words = ""
+    props: Props = {}
+
+
+class GlobalModuleChange(Body, answered_by=GlobalModuleAnswer):
+    """Props are merged; what is absent stays. The type and the slug cannot change."""
+
+    type: Words | None = None
+    label: Words | None = None
+    props: Props | None = None
+    version: int | None = None
+
+
+class GlobalModuleRevert(Body):
+    version: int | None = None
+
+
+class GlobalModuleViewSet(ApiViewSet):
+    """Global modules: list, create, read, change, delete; where they are used, and what they were."""
+
+    permissions: ClassVar[dict[str, Declared]] = {
+        "list": "posts.view",
+        "create": "globals.edit",
+        "retrieve": "posts.view",
+        "update": "globals.edit",
+        "destroy": "globals.edit",
+        "usage": "posts.view",
+        "revisions": "posts.view",
+        "revert": "globals.edit",
+    }
+    conditional = frozenset({"retrieve"})
+
+    @extend_schema(
+        parameters=GLOBAL_PARAMETERS, responses=list_of(GlobalModuleAnswer, "Global modules.")
+    )
+    def list(self, request: Request) -> Response:
+        """Global modules by slug, each with the number of posts that show it."""
+        page = page_of(request)
+        words, type_ = _word(request, "q"), _word(request, "type")
+        rows = queries.globals_list(words, type_)
+        data = [
+            GlobalModuleAnswer.of(row).model_dump(by_alias=True, exclude_unset=True)
+            for row in rows[page.slice]
+        ]
+        return Response(page.envelope(data, rows.count()))
+
+    @extend_schema(request=NewGlobalModule, responses={201: GlobalModuleAnswer})
+    def create(self, request: Request) -> Response:
+        """Make a global module, which no post places yet."""
+        body = read_body(request, NewGlobalModule)
+        module = create_global(
+            actor=self.actor,
+            slug=body.global_slug,
+            type=body.type,
+            label=body.label,
+            props=body.props,
+        )
+        location = f"/api/modules/global/{module.global_slug}"
+        return Response(_whole(module), status=201, headers={"Location": location})
+
+    @extend_schema(responses=GlobalModuleAnswer)
+    def retrieve(self, request: Request, global_slug: str) -> Response:
+        """One global module; `affectedPosts` says how many posts a change of it touches."""
+        return Response(_whole(queries.find_global(global_slug)))
+
+    @extend_schema(request=GlobalModuleChange, responses=GlobalModuleAnswer)
+    def update(self, request: Request, global_slug: str) -> Response:
+        """Change a global module on every post that places it, at once."""
+        if body_object(request).get("globalSlug", global_slug) != global_slug:
+            raise invalid("globalSlug", "The slug of a global module cannot change.")
+        body = read_body(request, GlobalModuleChange)
+        module = edit_global(
+            actor=self.actor,
+            slug=global_slug,
+            type=body.type,
+            label=body.label,
+            props=body.props,
+            expected_version=expected_version(request, body.version),
+        )
+        return Response(_whole(module))
+
+    @extend_schema(responses=GlobalModuleDeletedAnswer)
+    def destroy(self, request: Request, global_slug: str) -> Response:
+        """Delete a global module that no post places, in any layer; else 409 `in_use`."""
+        module = delete_global(actor=self.actor, slug=global_slug)
+        return Response(GlobalModuleDeletedAnswer.of(module, deleted=True))
+
+    @extend_schema(parameters=PAGES, responses=GlobalModuleUsageListAnswer)
+    def usage(self, request: Request, global_slug: str) -> Response:
+        """The posts that place the module: live (`layer` is source), or proposed in a draft."""
+        page = page_of(request)
+        posts = queries.usage(queries.find_global(global_slug))
+        rows = posts.values(*queries.USAGE_COLUMNS)[page.slice]
+        data = [GlobalModuleUseAnswer(url=row.pop("path"), **row) for row in rows]
+        return Response(page.envelope(data, posts.count()))
+
+    @extend_schema(
+        parameters=PAGES,
+        responses=list_of(ModuleRevisionAnswer, "What a global module was, newest first."),
+    )
+    def revisions(self, request: Request, global_slug: str) -> Response:
+        """What the module was, newest first."""
+        page = page_of(request)
+        rows = queries.find_global(global_slug).revisions.all()
+        data = [
+            ModuleRevisionAnswer.of(row, by=PersonAnswer(id=row.by_id, username=row.by_name))
+            for row in rows[page.slice]
+        ]
+        return Response(page.envelope(data, rows.count()))
+
+    @extend_schema(request=GlobalModuleRevert, responses=GlobalModuleAnswer)
+    def revert(self, request: Request, global_slug: str, revision_id: str) -> Response:
+        """Make the module what one of its revisions holds."""
+        body = read_body(request, GlobalModuleRevert)
+        module = revert_global(
+            actor=self.actor,
+            slug=global_slug,
+            revision_id=revision_id,
+            expected_version=expected_version(request, body.version),
+        )
+        return Response(_whole(module))
+
+
+def _whole(module: ModuleInstance) -> GlobalModuleAnswer:
+    return GlobalModuleAnswer.of(
+        module,
+        affected=queries.affected_posts(module),
+        module_schema=presenters.module_schema(module.type),
+    )
+
+
+def _word(request: Request, name: str) -> str:
+    text = request.query_params.get(name, "")
+    if "\x00" in text or len(text) > WORD_MAX:
+        raise invalid(name, f"{name} must be a text of at most {WORD_MAX} characters.")
+    return text

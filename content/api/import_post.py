@@ -1,0 +1,142 @@
+"""`/api/posts/import`: a new draft from what `/export` answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
+
+from drf_spectacular.utils import extend_schema
+from pydantic import Field, create_model
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from content.api import post_reads
+from content.api.common_answers import Props
+from content.api.post_answers import MADE, PostAnswer
+from content.document import CUSTOM_PREFIX, SCHEMA_VERSION, ModuleDocument, PostDocument
+from content.post_fields import POST_FIELDS
+from content.posts.import_post import import_post
+from content.rules.modules import MODULES_MAX
+from content.rules.terms import MOST_TERMS
+from proofroom.core.api.answer import described
+from proofroom.core.api.body import (
+    Body,
+    Words,
+    body_object,
+    check,
+)
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.views import ApiViewSet
+from proofroom.core.errors import invalid
+from proofroom.core.json import JsonObject
+
+
+class _ImportedPost(Body):
+    type: Words
+    locale: Words
+
+
+if TYPE_CHECKING:
+    ImportedFields = _ImportedPost
+else:
+    _SHAPES = {"json": dict[str, Any], "number": int}
+    ImportedFields = create_model(
+        "ImportedFields",
+        __base__=_ImportedPost,
+        __doc__="The fields of a post. `status` and `publishAt` are not looked at: an import is a draft.",
+        **{
+            field.column: (_SHAPES.get(field.kind, Words) | None, None)
+            for field in POST_FIELDS.values()
+        },
+        custom_fields=(dict[str, Any], {}),
+        status=(Words | None, None),
+    )
+
+
+class ImportedModule(Body):
+    """A module. Its ids are not looked at: it gets its own."""
+
+    type: Words
+    scope: Words = "local"
+    global_slug: Words | None = None
+    locked: bool = False
+    props: Props | None = None
+    overrides: Props | None = None
+    post_module_id: Words | None = None
+    module_instance_id: Words | None = None
+    order_index: int | None = None
+
+
+class ImportedDocument(Body):
+    """What `/export` answers. `translations` is not looked at."""
+
+    schema_version: Annotated[int, Field(ge=SCHEMA_VERSION, le=SCHEMA_VERSION)]
+    post: ImportedFields
+    taxonomy_term_ids: Annotated[list[Words], Field(max_length=MOST_TERMS)] = []
+    modules: Annotated[list[ImportedModule], Field(max_length=MODULES_MAX)] = []
+    translations: list[Any] = []
+
+
+class Import(Body):
+    """A document, and what of it to replace. A bare document is taken as well."""
+
+    document: ImportedDocument
+    slug: Words | None = None
+    locale: Words | None = None
+
+
+class ImportViewSet(ApiViewSet):
+    """Import."""
+
+    permissions: ClassVar[dict[str, Declared]] = {"create": "posts.create"}
+
+    @extend_schema(parameters=MADE, request=Import, responses={201: described(PostAnswer)})
+    def create(self, request: Request) -> Response:
+        """Make a draft from the canonical JSON of a post. What it refers to must exist here."""
+        body = body_object(request)
+        if "schemaVersion" in body:
+            body = {"document": body}
+        _check_version(body.get("document"))
+        shape = check(body, Import)
+        post = import_post(
+            actor=self.actor,
+            document=_document(shape.document),
+            slug=shape.slug,
+            locale=shape.locale,
+        )
+        where = {"Location": f"/api/posts/{post.pk}"}
+        return Response(post_reads.present(post), status=201, headers=where)
+
+
+def _check_version(document: object) -> None:
+    """Before the shape, which another version may have another of."""
+    version = document.get("schemaVersion") if isinstance(document, dict) else None
+    if version is not None and (isinstance(version, bool) or version != SCHEMA_VERSION):
+        message = f"schemaVersion must be {SCHEMA_VERSION}: no other one is known here."
+        raise invalid("document.schemaVersion", message, code="schema_version")
+
+
+def _document(shape: ImportedDocument) -> PostDocument:
+    found: JsonObject = shape.post.model_dump(by_alias=True)
+    fields = {name: found[name] for name in POST_FIELDS}
+    custom = cast("JsonObject", found["customFields"])
+    fields |= {CUSTOM_PREFIX + name: value for name, value in custom.items()}
+    return PostDocument(
+        type=shape.post.type,
+        locale=shape.post.locale,
+        fields=fields,
+        modules=tuple(_module(module) for module in shape.modules),
+        taxonomy_term_ids=tuple(shape.taxonomy_term_ids),
+    )
+
+
+def _module(shape: ImportedModule) -> ModuleDocument:
+    return ModuleDocument(
+        id="",
+        instance_id="",
+        type=shape.type,
+        scope=shape.scope,
+        global_slug=shape.global_slug,
+        locked=shape.locked,
+        props=shape.props or {},
+        overrides=shape.overrides or {},
+    )

@@ -1,0 +1,202 @@
+"""Find and replace in what posts share: global modules, menus, taxonomy terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from content.find_replace.documents import props_of_places
+from content.find_replace.props import edit_props
+from content.media_usage.usage_rows import follow_globals
+from content.menus.links import menu_post_ids
+from content.models import Menu, ModuleInstance, ModuleRevision, Term
+from content.rules.menus import clean_items
+from content.rules.references import PropsChange, check_props
+from content.rules.values import clean_line
+from content.search.updates import keep_words_of_global
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import RuleViolation
+from proofroom.core.find_replace.row_source import RowSource
+from proofroom.core.find_replace.sources import (
+    Edit,
+    Hand,
+    Place,
+    batches,
+)
+from proofroom.core.json import Json, JsonObject
+from proofroom.definitions import modules, validation
+
+GLOBALS: Final = "global_modules"
+_LINE: Final = 200
+
+
+class GlobalModuleSource:
+    """Global modules, each changed like by hand: with a revision before and after."""
+
+    tables: tuple[str, ...] = (GLOBALS,)
+
+    def find(self, edit: Edit, tables: frozenset[str]) -> list[Any]:
+        keys = edit.keys(GLOBALS, _globals(), texts=("label",), documents=("props",))
+        found: list[Any] = []
+        for part in batches(keys):
+            rows = _globals().filter(pk__in=part).order_by("pk")
+            if edit.writes:
+                rows = rows.select_for_update(of=("self",))
+            found += rows.values_list("pk", flat=True)
+        return found
+
+    def change(
+        self, keys: Sequence[Any], edit: Edit, tables: frozenset[str], actor: Actor
+    ) -> list[Place]:
+        places: list[Place] = []
+        for part in batches(keys):
+            changed: list[tuple[ModuleInstance, str, JsonObject]] = []
+            for row in _globals().filter(pk__in=part).order_by("pk"):
+                hand = Hand(edit, GLOBALS, row.pk)
+                try:
+                    label, props = _changed(row, hand)
+                except RuleViolation as error:
+                    edit.refuse(f"{GLOBALS}.{row.pk}", error)
+                    continue
+                if hand.places:
+                    places += hand.places
+                    changed.append((row, label, props))
+            if edit.writes and not edit.problems:
+                _write(changed, edit.reason, actor)
+        return places
+
+
+def _globals() -> QuerySet[ModuleInstance]:
+    return ModuleInstance.objects.filter(scope="global")
+
+
+def _changed(row: ModuleInstance, hand: Hand) -> tuple[str, JsonObject]:
+    """The label and the props as the hand wants them and the rules leave them."""
+    label = clean_line("label", hand.take("label", row.label), _LINE)
+    definition = modules.get(row.type)
+    props = dict(row.props)
+    if definition is not None:
+        wanted = edit_props(definition.Props, row.props, hand, "props")
+        changed = {name: value for name, value in wanted.items() if value != props[name]}
+        cleaned = validation.check_partial(
+            definition.Props, changed, prefix="props", what=f"The module {row.type}"
+        )
+        check_props(PropsChange(definition.Props, row.props, cleaned))
+        props |= cleaned
+        hand.settle({"label": label, **props_of_places(definition.Props, props, "props")})
+    return label, props
+
+
+def _write(
+    changed: Sequence[tuple[ModuleInstance, str, JsonObject]], reason: str, actor: Actor
+) -> None:
+    rows = [row for row, _, _ in changed]
+    known = set(
+        ModuleRevision.objects.filter(
+            instance__in=rows, version=F("instance__version")
+        ).values_list("instance_id", flat=True)
+    )
+    revisions = [_revision(row, "before", None) for row in rows if row.pk not in known]
+    before = [(row, row.props) for row in rows]
+    for row, label, props in changed:
+        row.label, row.props, row.updated_at = label, props, timezone.now()
+        row.version += 1
+        revisions.append(_revision(row, reason, actor))
+    names = ["label", "props", "version", "updated_at"]
+    ModuleInstance.objects.bulk_update(rows, names, batch_size=100)
+    ModuleRevision.objects.bulk_create(revisions, batch_size=500)
+    follow_globals(before)
+    for row in rows:
+        keep_words_of_global(row.pk, actor)
+    payloads: list[tuple[None, JsonObject]] = [
+        (
+            None,
+            {
+                "what": "global-module",
+                "id": str(row.pk),
+                "did": "updated",
+                "slug": row.global_slug,
+            },
+        )
+        for row in rows
+    ]
+    outbox.record_all("content.changed", payloads, actor=actor)
+
+
+def _revision(row: ModuleInstance, reason: str, actor: Actor | None) -> ModuleRevision:
+    return ModuleRevision(
+        instance=row,
+        version=row.version,
+        label=row.label,
+        props=dict(row.props),
+        reason=reason,
+        by_id=actor.user.pk if actor else None,
+        by_name=actor.user.username if actor else "",
+    )
+
+
+def _change_term(term: Term, hand: Hand) -> None:
+    name = hand.take("name", term.name)
+    if hand.places:
+        term.name = clean_line("name", name, _LINE, required=True)
+        hand.settle({"name": term.name})
+
+
+def _change_menu(menu: Menu, hand: Hand) -> None:
+    name = hand.take("name", menu.name)
+    items = _edit_items(menu.items, hand, "items")
+    if not hand.places:
+        return
+    menu.name = clean_line("name", name, _LINE, required=True)
+    menu.items = clean_items(items, frozenset(map(str, menu_post_ids(menu.items))))
+    menu.version += 1
+    hand.settle({"name": menu.name, **dict(_texts_of(menu.items, "items"))})
+
+
+def _edit_items(items: Json, hand: Hand, path: str) -> list[Json]:
+    """Items of a menu: their labels, and the addresses of those that lead to no post."""
+    edited: list[Json] = []
+    for place, item in enumerate(items if isinstance(items, list) else []):
+        if isinstance(item, Mapping):
+            here = f"{path}.{place}"
+            taken = {name: hand.take(f"{here}.{name}", item[name]) for name in _names_of(item)}
+            children = _edit_items(item.get("children"), hand, f"{here}.children")
+            item = {**item, **taken, "children": children}
+        edited.append(item)
+    return edited
+
+
+def _texts_of(items: Json, path: str) -> Iterator[tuple[str, Json]]:
+    """What can be replaced in items, by its path."""
+    for place, item in enumerate(items if isinstance(items, list) else []):
+        if isinstance(item, Mapping):
+            here = f"{path}.{place}"
+            yield from ((f"{here}.{name}", item[name]) for name in _names_of(item))
+            yield from _texts_of(item.get("children"), f"{here}.children")
+
+
+def _names_of(item: Mapping[str, Json]) -> list[str]:
+    names = ("label",) if item.get("type") == "post" else ("label", "url")
+    return [name for name in names if isinstance(item.get(name), str)]
+
+
+TERMS: Final = RowSource(
+    table="taxonomies",
+    what="taxonomy-term",
+    rows=Term.objects.all,
+    change_row=_change_term,
+    texts=("name",),
+)
+MENUS: Final = RowSource(
+    table="menus",
+    what="menu",
+    rows=Menu.objects.all,
+    change_row=_change_menu,
+    texts=("name",),
+    documents=("items",),
+    touched=("version",),
+)

@@ -1,0 +1,1 @@
+"""Global modules, which several posts share."""

@@ -1,0 +1,220 @@
+"""Global modules: shared by every post that places them. Each change is live at once, and keeps a revision."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from content.global_modules.queries import find_global, placements_of
+from content.layers.state import check_version
+from content.media_usage.usage_rows import follow_globals, forget_global
+from content.models import ModuleInstance, ModuleRevision
+from content.rules.references import PropsChange, check_props, props_without_missing
+from content.rules.values import clean_line
+from content.search.updates import keep_words_of_global
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import Conflict, NotFound, invalid
+from proofroom.core.json import Json, JsonObject
+from proofroom.definitions import find_module, validate_props, validation
+
+SLUG_MAX: Final = 100
+LABEL_MAX: Final = 200
+_SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+
+
+@transaction.atomic
+def create_global(
+    *,
+    actor: Actor,
+    slug: str,
+    type: str,
+    label: str = "",
+    props: Mapping[str, Json] | None = None,
+) -> ModuleInstance:
+    """Make a global module. Raises `RuleViolation` by field; a taken slug is one on `globalSlug`."""
+    _allow(actor)
+    definition = find_module(type)
+    if "global" not in definition.allowed_scopes:
+        known = ", ".join(definition.allowed_scopes)
+        raise invalid(
+            "type",
+            _("%(type)s cannot be global; allowed: %(known)s.") % {"type": type, "known": known},
+        )
+    if len(slug) > SLUG_MAX or not _SLUG.fullmatch(slug):
+        message = _(
+            "A globalSlug is made of lower-case letters a-z and digits, in words joined by "
+            "single hyphens, and has at most %(slug_max)s characters."
+        ) % {"slug_max": SLUG_MAX}
+        raise invalid("globalSlug", message)
+    module = ModuleInstance(
+        type=type,
+        scope="global",
+        global_slug=slug,
+        label=clean_line("label", label, LABEL_MAX),
+        props=validate_props(type, props or {}),
+    )
+    check_props(PropsChange(definition.Props, {}, module.props))
+    try:
+        with transaction.atomic():
+            module.save(force_insert=True)
+    except IntegrityError:
+        message = _("Another global module has the slug %(slug)r.") % {"slug": slug}
+        raise invalid("globalSlug", message, code="slug_taken") from None
+    follow_globals([(module, None)])
+    _keep(module, "created", actor)
+    _tell("created", module, actor)
+    return module
+
+
+@transaction.atomic
+def edit_global(
+    *,
+    actor: Actor,
+    slug: str,
+    type: str | None = None,
+    label: str | None = None,
+    props: Mapping[str, Json] | None = None,
+    expected_version: int | None = None,
+) -> ModuleInstance:
+    """Change the label, or merge props. Every post that places the module shows it at once.
+
+    Raises `NotFound`, `Conflict` (`stale_version`), or `RuleViolation` by field: the type stays.
+    """
+    _allow(actor)
+    module = lock_global(slug)
+    check_version(expected_version, module.version, _("This global module"))
+    if type is not None and type != module.type:
+        raise invalid("type", _("The type of a module cannot change."), code="module_type")
+    merged = {**module.props, **_checked(module, props or {})}
+    wanted = module.label if label is None else clean_line("label", label, LABEL_MAX)
+    _write(module, wanted, merged, actor, "edited")
+    return module
+
+
+@transaction.atomic
+def revert_global(
+    *, actor: Actor, slug: str, revision_id: UUID | str, expected_version: int | None = None
+) -> ModuleInstance:
+    """Make the module what one of its revisions holds. Raises `NotFound` for a revision of another module."""
+    _allow(actor)
+    module = lock_global(slug)
+    check_version(expected_version, module.version, _("This global module"))
+    try:
+        revision = module.revisions.filter(pk=UUID(str(revision_id))).first()
+    except ValueError:
+        revision = None
+    if revision is None:
+        raise NotFound(
+            _("This global module has no revision %(revision_id)s.") % {"revision_id": revision_id}
+        )
+    changed = {
+        name: value
+        for name, value in revision.props.items()
+        if name not in module.props or module.props[name] != value
+    }
+    if changed:
+        # A file that was deleted since is left out: nobody could bring the rest back else.
+        definition = find_module(module.type)
+        changed = props_without_missing(PropsChange(definition.Props, module.props, changed))
+    props = {**revision.props, **changed, **_checked(module, changed)}
+    _write(module, revision.label, props, actor, "reverted")
+    return module
+
+
+@transaction.atomic
+def delete_global(*, actor: Actor, slug: str) -> ModuleInstance:
+    """Remove a module that no post places. Raises `Conflict` (`in_use`) with the number of those that do."""
+    _allow(actor)
+    module = lock_global(slug)
+    used = placements_of(module)
+    if used.total:
+        raise Conflict(
+            _("The global module %(slug)s is in use: %(sentence)s. Remove it there first.")
+            % {"slug": slug, "sentence": used.sentence},
+            code="in_use",
+            details={"globalSlug": [used.sentence]},
+        )
+    pk = module.pk
+    module.delete()
+    module.pk = pk
+    forget_global(pk)
+    _tell("deleted", module, actor)
+    return module
+
+
+def keep_global_revision(module: ModuleInstance) -> None:
+    """Make sure that the present version has its revision, so that it can be returned to."""
+    if not module.revisions.filter(version=module.version).exists():
+        _keep(module, "before", None)
+
+
+def lock_global(slug: str) -> ModuleInstance:
+    """The global module of that slug, locked until the transaction ends. Raises `NotFound`."""
+    return find_global(slug, locked=True)
+
+
+def _allow(actor: Actor) -> None:
+    actor.require_person("change global modules")
+    actor.require("globals.edit")
+
+
+def _checked(module: ModuleInstance, props: Mapping[str, Json]) -> JsonObject:
+    """The cleaned values of the given props that differ; the others are left as they are, whatever their age."""
+    changed = {
+        name: value
+        for name, value in props.items()
+        if name not in module.props or module.props[name] != value
+    }
+    if not changed:
+        return {}
+    definition = find_module(module.type)
+    cleaned = validation.check_partial(
+        definition.Props, changed, prefix="props", what=f"The module {module.type}"
+    )
+    check_props(PropsChange(definition.Props, module.props, cleaned))
+    return cleaned
+
+
+def _write(
+    module: ModuleInstance, label: str, props: JsonObject, actor: Actor, reason: str
+) -> None:
+    if (label, props) == (module.label, module.props):
+        return
+    keep_global_revision(module)
+    before = module.props
+    module.label, module.props = label, props
+    module.version += 1
+    module.save(update_fields=["label", "props", "version", "updated_at"])
+    follow_globals([(module, before)])
+    _keep(module, reason, actor)
+    keep_words_of_global(module.pk, actor)
+    _tell("updated", module, actor)
+
+
+def _keep(module: ModuleInstance, reason: str, actor: Actor | None) -> None:
+    ModuleRevision.objects.create(
+        instance=module,
+        version=module.version,
+        label=module.label,
+        props=module.props,
+        reason=reason,
+        by_id=actor.user.pk if actor else None,
+        by_name=actor.user.username if actor else "",
+    )
+
+
+def _tell(did: str, module: ModuleInstance, actor: Actor) -> None:
+    payload: JsonObject = {
+        "what": "global-module",
+        "id": str(module.pk),
+        "did": did,
+        "slug": module.global_slug,
+        "version": module.version,
+    }
+    outbox.record("content.changed", actor=actor, payload=payload)

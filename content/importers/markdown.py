@@ -1,0 +1,224 @@
+"""A folder of Markdown files becomes draft posts, sub-folders their parents. Safe to run again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from django.db import transaction
+
+from content.document import PostDocument
+from content.importers import front_matter
+from content.models import Post
+from content.post_fields import POST_FIELDS
+from content.posts import document_edits
+from content.posts.create import create_post, slug_of
+from proofroom.core.actor import Actor
+from proofroom.core.errors import CmsError
+from proofroom.core.json import Json, JsonObject
+from proofroom.definitions import find_post_type
+from proofroom.definitions.richtext.markdown import from_markdown
+from proofroom.definitions.richtext.nodes import (
+    Node,
+    attributes,
+    children,
+    kind,
+)
+from proofroom.definitions.richtext.text import to_text
+
+LARGEST_FILE: Final = 2 * 1024 * 1024
+_SUFFIXES: Final = frozenset({".md", ".markdown"})
+_FOLDER_PAGES: Final = ("index", "_index", "readme")
+_FIELDS: Final[Mapping[str, str]] = {
+    "description": "metaDescription",
+    **{
+        name: name
+        for name, field in POST_FIELDS.items()
+        if field.is_text and field.translatable and name != "title"
+    },
+}
+"""The field that each name of the front matter fills; other names are left alone."""
+Outcome = Literal["made", "skipped", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What became of one file; `detail` is the path made, or why not."""
+
+    file: str
+    outcome: Outcome
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    title: str
+    slug: str
+    fields: JsonObject
+    body: JsonObject
+
+
+def import_folder(folder: Path, *, type: str, locale: str, actor: Actor) -> Iterator[Imported]:
+    """Import every Markdown file below the folder, one transaction and one answer each.
+
+    In a hierarchical type a sub-folder stands below the page of its name, or of its `index.md`, made empty
+    where there is none. Raises `NotAllowed`, and `RuleViolation` for an unknown type.
+    """
+    actor.require_person("import posts")
+    actor.require("posts.create")
+    importer = _Importer(folder.resolve(), type, locale, actor)
+    yield from importer.folder(importer.root, None)
+
+
+class _Importer:
+    def __init__(self, root: Path, type: str, locale: str, actor: Actor) -> None:
+        self.root, self.type, self.locale, self.actor = root, type, locale, actor
+        self.is_tree = find_post_type(type).hierarchical
+
+    def folder(self, folder: Path, parent: Post | None) -> Iterator[Imported]:
+        names = sorted(folder.iterdir(), key=lambda path: path.name)
+        # A link could lead out of the folder, or in a circle.
+        names = [path for path in names if not path.is_symlink()]
+        files = [path for path in names if path.is_file() and path.suffix.lower() in _SUFFIXES]
+        pages: dict[str, Post] = {}
+        for path in files:
+            is_own = parent is not None and path.stem.lower() in _FOLDER_PAGES
+            if is_own:
+                continue  # it was read as the page of this folder
+            imported, post = self.file(path, parent)
+            if post is not None:
+                pages[path.stem] = post
+            yield imported
+        for path in names:
+            if path.is_dir() and _holds_documents(path):
+                yield from self.sub_folder(path, parent, pages)
+
+    def sub_folder(
+        self, path: Path, parent: Post | None, pages: Mapping[str, Post]
+    ) -> Iterator[Imported]:
+        if not self.is_tree:
+            yield from self.folder(path, None)
+            return
+        page = pages.get(path.name)
+        if page is None:
+            own = [file for file in path.iterdir() if file.stem.lower() in _FOLDER_PAGES]
+            own = [file for file in own if file.suffix.lower() in _SUFFIXES]
+            imported, page = self.file(own[0], parent, path) if own else self.empty(path, parent)
+            yield imported
+        yield from self.folder(path, page)
+
+    def file(
+        self, path: Path, parent: Post | None, folder: Path | None = None
+    ) -> tuple[Imported, Post | None]:
+        """Import a file; `folder` is the one that it is the page of."""
+        try:
+            document = read_document(path, name=(folder or path.with_suffix("")).name)
+        except (ValueError, OSError) as error:
+            return self._said(path, "failed", str(error)), None
+        return self._make(path, document, parent)
+
+    def empty(self, folder: Path, parent: Post | None) -> tuple[Imported, Post | None]:
+        title = folder.name.replace("-", " ").replace("_", " ").strip().capitalize() or "Folder"
+        document = _Document(title, slug_of(folder.name), {}, {})
+        return self._make(folder, document, parent)
+
+    def _make(
+        self, path: Path, document: _Document, parent: Post | None
+    ) -> tuple[Imported, Post | None]:
+        slug, found = self._free_slug(document.slug, parent)
+        if found is not None:
+            return self._said(path, "skipped", f"{found.path} is there already"), found
+        try:
+            post = self._create(document, slug, parent)
+        except CmsError as error:
+            return self._said(path, "failed", error.message), None
+        return self._said(path, "made", post.path), post
+
+    def _free_slug(self, slug: str, parent: Post | None) -> tuple[str, Post | None]:
+        """The slug to take, or the post under the same parent that has it.
+
+        Slugs are unique in a type and language, names of files only in their folder: the second `setup.md`
+        gets the name of its folder in front.
+        """
+        wanted = [slug, *([f"{parent.slug}-{slug}"] if parent else [])]
+        wanted += [f"{wanted[-1]}-{number}" for number in range(2, 100)]
+        rows = Post.objects.alive().filter(type=self.type, locale=self.locale, slug__in=wanted)
+        found = {post.slug: post for post in rows}
+        for candidate in wanted:
+            post = found.get(candidate)
+            if post is None:
+                return candidate, None
+            if post.parent_id == (parent.pk if parent else None):
+                return candidate, post
+        return slug, None
+
+    @transaction.atomic
+    def _create(self, document: _Document, slug: str, parent: Post | None) -> Post:
+        fields: JsonObject = {**document.fields, "title": document.title, "slug": slug}
+        if parent is not None:
+            fields["parentId"] = str(parent.pk)
+
+        def fill(empty: PostDocument) -> PostDocument:
+            if not document.body:
+                return empty
+            return document_edits.add_module(empty, type="prose", props={"content": document.body})[
+                0
+            ]
+
+        return create_post(
+            actor=self.actor, type=self.type, locale=self.locale, fields=fields, edit=fill
+        )
+
+    def _said(self, path: Path, outcome: Outcome, detail: str) -> Imported:
+        return Imported(path.relative_to(self.root).as_posix(), outcome, detail)
+
+
+def _holds_documents(folder: Path) -> bool:
+    return any(path.suffix.lower() in _SUFFIXES for path in folder.rglob("*"))
+
+
+def read_document(path: Path, *, name: str) -> _Document:
+    """A file as title, slug, fields and rich text. Raises `ValueError` with a sentence, or `OSError`.
+
+    The title is that of the front matter, else the first heading, else the name. A heading of level 1 that
+    says the title is taken out of the text: the page shows the title itself.
+    """
+    if path.stat().st_size > LARGEST_FILE:
+        raise ValueError(f"The file is larger than {LARGEST_FILE // 1024 // 1024} MB.")
+    try:
+        head, text = front_matter.split(path.read_text("utf-8"))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"The file is not UTF-8 (byte {error.start}).") from None
+    body = from_markdown(text.replace("\x00", "\ufffd"))
+    blocks = children(body)
+    heading = next((block for block in blocks if kind(block) == "heading"), None)
+    plain = name.replace("-", " ").replace("_", " ").strip().capitalize()
+    title = _line(head.get("title")) or _heading_text(heading) or plain or "Untitled"
+    opens = heading is not None and heading is blocks[0] and attributes(heading).get("level") == 1
+    if opens and _heading_text(heading) == title:
+        body = {**body, "content": blocks[1:]} if len(blocks) > 1 else {}
+    return _Document(title, slug_of(_line(head.get("slug")) or name), _fields(head), body)
+
+
+def _fields(head: Mapping[str, object]) -> JsonObject:
+    fields: dict[str, Json] = {}
+    for name, field in _FIELDS.items():
+        if value := _line(head.get(name)):
+            fields[field] = value
+    order = head.get("order", head.get("orderIndex"))
+    if isinstance(order, int) and not isinstance(order, bool):
+        fields["orderIndex"] = order
+    return fields
+
+
+def _line(value: object) -> str:
+    """A scalar of YAML as one line: a title that looks like a number or a date is still a title."""
+    if value is None or isinstance(value, bool | dict | list):
+        return ""
+    return " ".join(str(value).split())
+
+
+def _heading_text(heading: Node | None) -> str:
+    return " ".join(to_text({"type": "doc", "content": [heading]}).split()) if heading else ""

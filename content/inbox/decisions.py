@@ -1,0 +1,189 @@
+"""Decisions on changes of several posts: each post is its own transaction, and what moved since is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+from uuid import UUID
+
+from django.db import transaction
+from django.utils.translation import gettext
+
+from content.layers import LayerView, digest_of, open_layers
+from content.layers.decide import decide
+from content.layers.decision_notes import checked_note
+from content.layers.digest import fingerprint
+from content.layers.state import lock_post
+from content.models import Layer, Post, QueuedChange
+from proofroom.core.actor import Actor
+from proofroom.core.errors import (
+    CmsError,
+    NotAllowed,
+    NotFound,
+    invalid,
+)
+
+MOST: Final = 40
+Word = Literal["accept", "reject"]
+Grouped = dict[tuple[UUID, str], list[QueuedChange]]
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A decision on a row of the queue; `seen` is the change as the reviewer saw it."""
+
+    id: int
+    seen: str
+    word: Word
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What became of one layer of one post, by path.
+
+    `gone` did not wait any more, `moved` is not what was seen, `held` stays because a person staged something else
+    in Review, and `refused` stays for the reason that `why` says. By the ids of `rejections` what was rejected can
+    be taken back.
+    """
+
+    post: Post
+    layer: Layer
+    taken: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    why: str = ""
+    rejections: tuple[int, ...] = ()
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        return self.moved + self.held + self.refused
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """`gone` is how many of the changes do not wait any more."""
+
+    decisions: tuple[Decision, ...]
+    gone: int
+
+    def count(self, layer: Layer) -> int:
+        """How many changes were taken out of a layer into the one below."""
+        return sum(len(one.taken) for one in self.decisions if one.layer == layer)
+
+    @property
+    def rejected(self) -> int:
+        return sum(len(one.rejected) for one in self.decisions)
+
+    @property
+    def left(self) -> tuple[Decision, ...]:
+        return tuple(one for one in self.decisions if one.left)
+
+
+def decide_queued(*, marks: Sequence[Marked], actor: Actor, note: str = "") -> Decided:
+    """Take what is marked accept into the layer below, which is live for Review, and drop what is marked reject.
+
+    What moved since it was seen stays, and is said. Raises `RuleViolation` on `marks` for none or too many,
+    `NotAllowed` where the actor may not.
+    """
+    actor.require_person("decide on what waits")
+    if not 1 <= len(marks) <= MOST:
+        raise invalid(
+            "marks", gettext("Decide on 1 to %(most)s changes at a time.") % {"most": MOST}
+        )
+    words = checked_note(note)
+    groups = waiting_of(marks)
+    by_id = {mark.id: mark for mark in marks}
+    require_all(actor, groups, by_id)
+    posts = Post.objects.in_bulk([post_id for post_id, _ in groups])
+    decisions = tuple(
+        decide_of_post(
+            post=posts[post_id],
+            layer=Layer(layer),
+            marks={row.path: by_id[row.pk] for row in rows},
+            actor=actor,
+            note=words,
+        )
+        for (post_id, layer), rows in groups.items()
+        if post_id in posts
+    )
+    there = sum(len(one.taken) + len(one.rejected) + len(one.left) for one in decisions)
+    return Decided(decisions, len(by_id) - there)
+
+
+def waiting_of(marks: Iterable[Marked]) -> Grouped:
+    """The rows of these marks that still wait, by post and layer. One query."""
+    rows = QueuedChange.objects.filter(
+        pk__in={mark.id for mark in marks}, post__deleted_at__isnull=True
+    )
+    groups: Grouped = {}
+    for row in rows.order_by("post_id", "layer", "pk"):
+        groups.setdefault((row.post_id, row.layer), []).append(row)
+    return groups
+
+
+def require_all(actor: Actor, groups: Grouped, marks: Mapping[int, Marked]) -> None:
+    """Before the first post is written: who may not decide on all of it decides on none."""
+    for (_, layer), rows in groups.items():
+        for row in rows:
+            is_submit = marks[row.pk].word == "accept" and layer == Layer.AI_REVIEW
+            actor.require("posts.ai-review.approve" if is_submit else "posts.review.approve")
+
+
+@transaction.atomic
+def decide_of_post(
+    *, post: Post, layer: Layer, marks: Mapping[str, Marked], actor: Actor, note: str
+) -> Decision:
+    """Decide on what is marked of one layer, by path, as far as it is what was seen. Raises only `NotAllowed`."""
+    try:
+        # Locked before it is read: of two people who decide at once, the second finds the changes gone.
+        view = open_layers(lock_post(post.pk)).view(layer)
+    except NotFound:
+        return Decision(post, layer, gone=tuple(marks))
+    present = _as_seen(view, marks)
+    gone, moved = _not_as_seen(view, marks, present)
+    if not present:
+        return Decision(post, layer, gone=gone, moved=moved)
+    try:
+        done = decide(
+            post_id=post.pk,
+            layer=layer,
+            actor=actor,
+            digest=digest_of(view.changes.only(present)),
+            accept=_paths(present, marks, "accept"),
+            refuse=_paths(present, marks, "reject"),
+            note=note,
+        )
+    except NotAllowed:
+        raise
+    except CmsError as error:
+        refused = tuple(present)
+        return Decision(post, layer, gone=gone, moved=moved, refused=refused, why=error.message)
+    decided = Decision(post, layer, done.taken, done.rejected, gone, moved, done.conflicts)
+    return replace(decided, rejections=done.rejections)
+
+
+def _as_seen(view: LayerView, marks: Mapping[str, Marked]) -> list[str]:
+    """The paths whose change is still the one that was seen."""
+    return [
+        change.path
+        for change in view.changes
+        if change.path in marks and fingerprint(change) == marks[change.path].seen
+    ]
+
+
+def _not_as_seen(
+    view: LayerView, marks: Mapping[str, Marked], present: Iterable[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The paths that hold no change any more, and those that hold another."""
+    there = set(view.changes.paths)
+    other = there.difference(present)
+    gone = tuple(path for path in marks if path not in there)
+    return gone, tuple(path for path in marks if path in other)
+
+
+def _paths(present: Iterable[str], marks: Mapping[str, Marked], word: Word) -> list[str]:
+    return [path for path in present if marks[path].word == word]

@@ -1,0 +1,21 @@
+"""What the doctor says of the queue of changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.utils.translation import gettext as _
+
+from content.inbox.updates import lacking
+from content.models import QueuedChange
+from proofroom.core.diagnostics.doctor import Finding
+
+
+def queue() -> Iterator[Finding]:
+    """Whether everything that waits stands in the inbox."""
+    if lacking():
+        found = _("some drafts are not listed as they are")
+        yield Finding("warn", "inbox", found, _("run manage.py rebuild_inbox"))
+    else:
+        count = QueuedChange.objects.count()
+        yield Finding("ok", "inbox", f"{count:,} change{'' if count == 1 else 's'} wait")

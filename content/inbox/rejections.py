@@ -1,0 +1,206 @@
+"""Rejections taken back: what was dropped out of a layer is proposed there again, by whoever had proposed it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from content.changes import ABSENT, Change, Changes, apply, value_at
+from content.layers import Layers, LayerView
+from content.layers.digest import fingerprint
+from content.layers.marks import Marks
+from content.layers.rejected import Proposal
+from content.layers.state import lock_post, open_layers, save_draft, settle
+from content.models import Layer, Post, RejectedChange
+from content.models.rejected_change import KEPT
+from content.review.labels import label_of, module_names
+from content.rules import check_changes
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import (
+    CmsError,
+    Conflict,
+    NotFound,
+    RuleViolation,
+    invalid,
+)
+from proofroom.core.json import Json, JsonObject
+
+_AT_ONCE: Final = 500
+_NO_ID: Final = 2**63
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """`paths` wait in the layer again."""
+
+    post: Post
+    layer: Layer
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A rejected change that can be proposed again, with the proposal read."""
+
+    row: RejectedChange
+    proposal: Proposal
+
+    def change(self, view: LayerView) -> Change:
+        """What it would change now."""
+        return self.proposal.change(self.row.path, value_at(view.document, self.row.path))
+
+
+@transaction.atomic
+def take_back_rejections(
+    *,
+    post_id: UUID | str,
+    rejections: Collection[int],
+    actor: Actor,
+    paths: Collection[str] | None = None,
+) -> TakenBack:
+    """Propose again what these rejections of one layer dropped, or these paths of it. The words stay whose they were.
+
+    Raises `NotFound` where none of it is known, `RuleViolation` for what is not kept or not allowed any more, and
+    `Conflict` where it was taken back already or something newer stands there; then nothing changes.
+    """
+    actor.require_person("take a rejection back")
+    actor.require("posts.review.approve")
+    post = lock_post(post_id)
+    rows = _asked(rejected_of(post, rejections), paths)
+    layers = open_layers(post)
+    view = layers.view(Layer(rows[0].layer))
+    kept = [Kept(row, Proposal.from_json(cast(JsonObject, row.proposal))) for row in rows]
+    _require_untouched(layers, view, kept)
+    document = apply(view.document, changes_of(kept, view))
+    document = check_changes(post=post, before=view.document, after=document, actor=actor)
+    save_draft(view, post, document, _marks(view.marks, kept), actor.user.pk)
+    settle(post, layers.live)
+    taken = tuple(row.path for row in rows)
+    now = timezone.now()
+    RejectedChange.objects.filter(pk__in=[row.pk for row in rows]).update(
+        proposal=None, taken_back_at=now, taken_back_by=actor.user.username
+    )
+    _record(post, view.layer, kept, actor)
+    return TakenBack(post, view.layer, taken)
+
+
+def rejected_of(post: Post, rejections: Collection[int]) -> list[RejectedChange]:
+    """What is known of these rejections of a post, the first one first. Raises `NotFound` where nothing is."""
+    known = [id_ for id_ in rejections if 0 < id_ < _NO_ID]
+    found = RejectedChange.objects.filter(post=post, rejection__in=known)
+    rows = list(found.order_by("rejection", "pk"))
+    paths = {row.path for row in rows}
+    # One decision drops a path once: of two proposals for it only one could come back.
+    if not rows or len(paths) < len(rows) or len({row.layer for row in rows}) > 1:
+        raise NotFound(
+            _("This post has no such rejection, or what it dropped is not kept any more.")
+        )
+    return rows
+
+
+def readable(rows: Iterable[RejectedChange]) -> list[Kept]:
+    """Those that are kept still."""
+    return [Kept(row, Proposal.from_json(row.proposal)) for row in rows if row.proposal is not None]
+
+
+def changes_of(kept: Sequence[Kept], view: LayerView) -> Changes:
+    """What they would change now, placing modules as the layer had them when the first was rejected."""
+    order = next((one.proposal.order for one in kept if one.proposal.order), ())
+    return Changes(tuple(one.change(view) for one in kept), order)
+
+
+def _asked(rows: Sequence[RejectedChange], paths: Collection[str] | None) -> list[RejectedChange]:
+    """Those that were asked for and are kept. An order is one thing: its positions come back together."""
+    if paths is not None and not set(paths) <= {row.path for row in rows}:
+        raise invalid("path", _("This rejection dropped nothing of that name."))
+    is_order = paths is None or any(map(_is_position, paths))
+    asked = [
+        row
+        for row in rows
+        if paths is None or row.path in paths or (is_order and _is_position(row.path))
+    ]
+    kept = [row for row in asked if row.is_kept]
+    if kept and (paths is None or len(kept) == len(asked)):
+        return kept
+    raise _gone(asked)
+
+
+def _gone(rows: Sequence[RejectedChange]) -> CmsError:
+    if any(row.taken_back_at is not None for row in rows):
+        return Conflict(_("This was taken back already."), code="already_taken_back")
+    return RuleViolation(_("This was too large to be kept."), code="not_kept")
+
+
+def _require_untouched(layers: Layers, view: LayerView, kept: Sequence[Kept]) -> None:
+    newer = [one.row.path for one in kept if not is_untouched(one, view)]
+    if newer:
+        names = module_names(view.document, layers.review.document, layers.live)
+        labels = ", ".join(label_of(path, view.document, names) for path in newer)
+        text = ngettext(
+            "Something newer stands there by now, or its module is gone: %(labels)s. Nothing was changed.",
+            "Something newer stands there by now, or their modules are gone: %(labels)s. Nothing was changed.",
+            len(newer),
+        )
+        details = {path: [_("changed since it was rejected")] for path in newer}
+        raise Conflict(text % {"labels": labels}, code="moved_on", details=details)
+
+
+def is_untouched(kept: Kept, view: LayerView) -> bool:
+    """Whether the layer still holds just what the proposal was to change."""
+    change = kept.change(view)
+    module_id = change.module_id
+    is_there = module_id is None or view.document.module(module_id) is not None
+    if change.kind == "moved":
+        moved = any(other.kind == "moved" for other in view.changes)
+        return is_there and not moved and _is_same_order(kept.proposal.below, view.below.order)
+    if change.kind == "added":
+        return change.before is ABSENT
+    return is_there and fingerprint(change) == kept.row.seen
+
+
+def _is_same_order(was: Sequence[str], now: Sequence[str]) -> bool:
+    """Whether the modules of both stand in the same order."""
+    return [id_ for id_ in was if id_ in now] == [id_ for id_ in now if id_ in was]
+
+
+def _marks(present: Marks, kept: Sequence[Kept]) -> Marks:
+    marks = dict(present)
+    for one in kept:
+        marks |= one.proposal.marks
+    return marks
+
+
+def _is_position(path: str) -> bool:
+    return path.startswith("modules.") and path.split(".")[2:] == ["position"]
+
+
+def _record(post: Post, layer: Layer, kept: Sequence[Kept], actor: Actor) -> None:
+    """An entry for each rejection, as rejecting left one."""
+    for rejection in dict.fromkeys(one.row.rejection for one in kept):
+        of = [one for one in kept if one.row.rejection == rejection]
+        paths: list[Json] = [one.row.path for one in of]
+        marks = (one.proposal.marks.get(one.row.path) for one in of)
+        runs = sorted({mark.run_id for mark in marks if mark is not None} - {""})
+        outbox.record(
+            f"post.{layer}.reconsider",
+            actor=actor,
+            post_id=post.pk,
+            payload={"paths": paths, "runs": [*runs], "rejection": rejection},
+        )
+
+
+def forget_old_rejections() -> int:
+    """Delete what was rejected long ago, so many at a time. Safe to run twice. Answers how many."""
+    old = RejectedChange.objects.filter(created_at__lt=timezone.now() - KEPT)
+    total = 0
+    while ids := list(old.order_by("created_at").values_list("pk", flat=True)[:_AT_ONCE]):
+        total += RejectedChange.objects.filter(pk__in=ids).delete()[0]
+    return total

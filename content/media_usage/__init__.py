@@ -1,0 +1,1 @@
+"""Which files content uses, and where."""

@@ -1,0 +1,68 @@
+"""The rows of media references made anew from what is stored: for rows that came in past the services."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from content.media_usage.usage_rows import (
+    GLOBAL,
+    POST,
+    global_uses,
+    uses_of,
+)
+from content.models import ModuleInstance, Post
+from media.models import MediaReference
+from media.services.references import Held, drop_references, set_references
+
+_BATCH: Final = 100
+
+
+def rebuild_references() -> int:
+    """Make the rows of every post and global module say what they use. Safe to run twice, and beside writers.
+
+    Answers how many rows there are then.
+    """
+    for kind, holders in ((POST, using_posts()), (GLOBAL, _globals())):
+        ids = list(holders.order_by("pk").values_list("pk", flat=True))
+        for begin in range(0, len(ids), _BATCH):
+            _rebuild(kind, ids[begin : begin + _BATCH])
+        _drop_others(kind, holders)
+    return MediaReference.objects.count()
+
+
+def using_posts() -> QuerySet[Post]:
+    """The posts whose files are in use: those in the trash, and the variations of those, use none."""
+    return Post.objects.filter(
+        Q(variation_of__isnull=True) | Q(variation_of__deleted_at__isnull=True),
+        deleted_at__isnull=True,
+    )
+
+
+def _globals() -> QuerySet[ModuleInstance]:
+    return ModuleInstance.objects.filter(scope="global")
+
+
+@transaction.atomic
+def _rebuild(kind: str, ids: Sequence[UUID]) -> None:
+    held: Iterable[Held]
+    if kind == POST:
+        # Found again, now that they are locked: some may have gone into the trash meanwhile.
+        locked = Post.objects.filter(pk__in=ids).order_by("pk")
+        list(locked.select_for_update(of=("self",), no_key=True).values_list("pk"))
+        held = uses_of(list(using_posts().filter(pk__in=ids)))
+    else:
+        rows = _globals().filter(pk__in=ids).order_by("pk").select_for_update(of=("self",))
+        held = global_uses(list(rows))
+    drop_references(kind, ids)
+    set_references(held)
+
+
+def _drop_others(kind: str, holders: QuerySet[Post] | QuerySet[ModuleInstance]) -> None:
+    """Rows of holders that are no more."""
+    named = MediaReference.objects.filter(holder_kind=kind).values_list("holder_id", flat=True)
+    drop_references(kind, set(named.distinct()) - set(holders.values_list("pk", flat=True)))

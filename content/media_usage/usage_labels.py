@@ -1,0 +1,28 @@
+"""Posts and global modules as lists of places name them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from uuid import UUID
+
+from django.urls import reverse
+
+from content.models import ModuleInstance, Post
+from media.usage_sources import Holder
+
+
+def posts(ids: Collection[UUID]) -> Mapping[UUID, Holder]:
+    """Of posts in the trash nothing is told."""
+    rows = Post.objects.kept().filter(pk__in=ids).values_list("pk", "title", "locale")
+    return {
+        pk: Holder(title, locale=locale, address=reverse("admin:content_post_change", args=[pk]))
+        for pk, title, locale in rows
+    }
+
+
+def global_modules(ids: Collection[UUID]) -> Mapping[UUID, Holder]:
+    rows = ModuleInstance.objects.filter(scope="global", pk__in=ids)
+    return {
+        pk: Holder(label or slug or "", global_slug=slug)
+        for pk, label, slug in rows.values_list("pk", "label", "global_slug")
+    }

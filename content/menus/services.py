@@ -1,0 +1,141 @@
+"""Menus: one per slug and locale, their items a tree of links."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from content.menus.links import menu_post_ids
+from content.models import Menu
+from content.rules.menus import clean_items, slug_taken
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import Conflict, NotFound, invalid
+
+NAME_MAX: Final = 200
+SLUG_MAX: Final = 100
+_SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
+
+
+@transaction.atomic
+def create_menu(*, actor: Actor, name: str, slug: str, locale: str, items: object = None) -> Menu:
+    """Make a menu. Raises `RuleViolation` by field; items are keyed by their place."""
+    _allow(actor)
+    menu = Menu(
+        name=_clean_name(name),
+        slug=_clean_slug(slug),
+        locale=_clean_locale(locale),
+        items=clean_items([] if items is None else items),
+    )
+    return _save(menu, actor, "created")
+
+
+@transaction.atomic
+def change_menu(
+    *,
+    menu_id: UUID | str,
+    actor: Actor,
+    name: str | None = None,
+    slug: str | None = None,
+    locale: str | None = None,
+    items: object = None,
+    expected_version: int | None = None,
+) -> Menu:
+    """Change what is given; None leaves a value. Raises `Conflict` on an old version, else as `create_menu`."""
+    _allow(actor)
+    menu = _locked(menu_id)
+    if expected_version is not None and expected_version != menu.version:
+        raise Conflict(
+            _("This menu changed since you read it. Read it again and repeat your change."),
+            code="stale_version",
+            current=menu.version,
+        )
+    menu.name = menu.name if name is None else _clean_name(name)
+    menu.slug = menu.slug if slug is None else _clean_slug(slug)
+    menu.locale = menu.locale if locale is None else _clean_locale(locale)
+    if items is not None:
+        kept = frozenset(str(id_) for id_ in menu_post_ids(menu.items))
+        menu.items = clean_items(items, kept)
+    menu.version += 1
+    return _save(menu, actor, "changed")
+
+
+@transaction.atomic
+def delete_menu(*, menu_id: UUID | str, actor: Actor) -> UUID:
+    """Delete a menu. Pages in its locale have the default locale's menu of the slug instead. Answers the id."""
+    _allow(actor)
+    menu = _locked(menu_id)
+    id_ = menu.pk
+    menu.delete()
+    _record(menu, id_, actor, "deleted")
+    return id_
+
+
+def _save(menu: Menu, actor: Actor, did: str) -> Menu:
+    try:
+        with transaction.atomic():
+            menu.save()
+    except IntegrityError:
+        raise slug_taken(menu.slug, menu.locale) from None
+    _record(menu, menu.pk, actor, did)
+    return menu
+
+
+def _record(menu: Menu, id_: UUID, actor: Actor, did: str) -> None:
+    outbox.record(
+        "content.changed",
+        actor=actor,
+        payload={"what": "menu", "id": str(id_), "did": did, "slug": menu.slug},
+    )
+
+
+def _locked(menu_id: UUID | str) -> Menu:
+    try:
+        menu = Menu.objects.select_for_update().filter(pk=UUID(str(menu_id))).first()
+    except ValueError:
+        menu = None
+    if menu is None:
+        raise NotFound(_("No menu has the id %(menu_id)s.") % {"menu_id": str(menu_id)[:80]})
+    return menu
+
+
+def _clean_name(value: str) -> str:
+    name = value.strip()
+    if not name or len(name) > NAME_MAX or not name.isprintable():
+        raise invalid(
+            "name", _("name is one line of 1 to %(name_max)s characters.") % {"name_max": NAME_MAX}
+        )
+    return name
+
+
+def _clean_slug(value: str) -> str:
+    if len(value) > SLUG_MAX or not _SLUG.match(value):
+        raise invalid(
+            "slug",
+            _(
+                "A slug is made of at most %(slug_max)s letters a to z and digits, joined by hyphens."
+            )
+            % {"slug_max": SLUG_MAX},
+        )
+    return value
+
+
+def _clean_locale(value: str) -> str:
+    if value not in settings.CMS_ENV.locales:
+        known = ", ".join(settings.CMS_ENV.locales)
+        raise invalid(
+            "locale",
+            _("%(value)r is not a locale of this site; known: %(known)s.")
+            % {"value": value[:20], "known": known},
+        )
+    return value
+
+
+def _allow(actor: Actor) -> None:
+    actor.require_person("change menus")
+    actor.require("menus.edit")

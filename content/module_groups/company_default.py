@@ -1,9 +1,0 @@
-from content.definitions import GroupModule, ModuleGroupDefinition
-
-
-class CompanyDefault(ModuleGroupDefinition):
-    name = "company-default"
-    label = "Company"
-    description = "About an organisation."
-    post_type = "company"
-    modules = (GroupModule("prose"),)

@@ -1,0 +1,1 @@
+"""Module groups, and which modules suit a layout."""

@@ -1,0 +1,210 @@
+"""Module groups that people make: layout templates beside those that are code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from content.layers.state import check_version
+from content.models import ModuleGroup, ModuleInstance
+from content.module_layouts.queries import place_json, read_places
+from content.rules.module_lists import check_places
+from content.rules.references import PropsChange, check_props
+from content.rules.values import clean_line
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound, RuleViolation, invalid
+from proofroom.core.json import Json, JsonObject
+from proofroom.definitions import (
+    GroupModule,
+    find_module,
+    find_post_type,
+    module_groups,
+    why_excluded,
+)
+
+NAME_MAX: Final = 80
+LABEL_MAX: Final = 200
+DESCRIPTION_MAX: Final = 500
+_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+Places = Sequence[Mapping[str, Json]]
+
+
+@transaction.atomic
+def create_group(
+    *,
+    actor: Actor,
+    name: str,
+    label: str,
+    post_type: str,
+    modules: Places,
+    description: str = "",
+) -> ModuleGroup:
+    """Make a group. Raises `RuleViolation` by field; a name that is taken, also by code, is one on `name`."""
+    _allow(actor)
+    if len(name) > NAME_MAX or not _NAME.fullmatch(name):
+        raise invalid(
+            "name",
+            _(
+                "The name is made of lower-case letters a-z and digits, in words joined by single "
+                "hyphens, and has at most %(name_max)s characters."
+            )
+            % {"name_max": NAME_MAX},
+        )
+    if name in module_groups:
+        message = _(
+            "The module group %(name)r is code, and stays as it is. Choose another name."
+        ) % {"name": name}
+        raise invalid("name", message, code="name_taken")
+    _require_post_type(post_type)
+    group = ModuleGroup(
+        name=name,
+        label=clean_line("label", label, LABEL_MAX, required=True),
+        description=clean_line("description", description, DESCRIPTION_MAX),
+        post_type=post_type,
+        modules=_checked(post_type, modules),
+    )
+    try:
+        with transaction.atomic():
+            group.save(force_insert=True)
+    except IntegrityError:
+        message = _("Another module group has the name %(name)r.") % {"name": name}
+        raise invalid("name", message, code="name_taken") from None
+    _tell("created", group, actor)
+    return group
+
+
+@transaction.atomic
+def edit_group(
+    *,
+    actor: Actor,
+    name: str,
+    label: str | None = None,
+    description: str | None = None,
+    modules: Places | None = None,
+    expected_version: int | None = None,
+) -> ModuleGroup:
+    """Change a stored group; posts that were made with it stay as they are.
+
+    Raises `NotFound`, `Conflict` (`stale_version`), or `RuleViolation` by field.
+    """
+    _allow(actor)
+    group = _lock(name)
+    check_version(expected_version, group.version, _("This module group"))
+    if label is not None:
+        group.label = clean_line("label", label, LABEL_MAX, required=True)
+    if description is not None:
+        group.description = clean_line("description", description, DESCRIPTION_MAX)
+    if modules is not None:
+        group.modules = _checked(group.post_type, modules, read_places(group.modules))
+    group.version += 1
+    group.save()
+    _tell("updated", group, actor)
+    return group
+
+
+@transaction.atomic
+def delete_group(*, actor: Actor, name: str) -> ModuleGroup:
+    """Remove a stored group; posts that were made with it stay as they are."""
+    _allow(actor)
+    group = _lock(name)
+    pk = group.pk
+    group.delete()
+    group.pk = pk
+    _tell("deleted", group, actor)
+    return group
+
+
+def _allow(actor: Actor) -> None:
+    actor.require_person("change module groups")
+    actor.require("settings.manage")
+
+
+def _lock(name: str) -> ModuleGroup:
+    if name in module_groups:
+        message = _("The module group %(name)r is code, and can only be changed there.") % {
+            "name": name
+        }
+        raise RuleViolation(message, code="code_defined", details={"name": [message]})
+    rows = ModuleGroup.objects.select_for_update()
+    # PostgreSQL would refuse to look for a text with NUL.
+    found = rows.filter(name=name).first() if "\x00" not in name else None
+    if found is None:
+        raise NotFound(_("There is no module group %(name)r.") % {"name": name[:100]})
+    return found
+
+
+def _require_post_type(name: str) -> None:
+    try:
+        find_post_type(name)
+    except RuleViolation as error:
+        raise invalid("postType", error.message, code=error.code) from None
+
+
+def _checked(
+    post_type: str, entries: Places, before: Sequence[GroupModule] = ()
+) -> list[JsonObject]:
+    places = read_places(check_places(entries))
+    slugs = {place.global_slug for place in places if place.global_slug}
+    rows = ModuleInstance.objects.filter(scope="global", global_slug__in=slugs)
+    shared = {str(slug): str(type_) for slug, type_ in rows.values_list("global_slug", "type")}
+    cleaned: list[GroupModule] = []
+    for number, place in enumerate(places):
+        try:
+            cleaned.append(_clean_place(post_type, place, shared))
+        except RuleViolation as error:
+            details = {f"modules.{number}.{path}": text for path, text in error.details.items()}
+            raise RuleViolation(error.message, code=error.code, details=details) from None
+    old = [place.props for place in before]
+    check_props(
+        *(
+            PropsChange(find_module(place.type).Props, {}, place.props, f"modules.{number}.props")
+            for number, place in enumerate(cleaned)
+            if place.props
+            not in old  # a group whose file was deleted can still be changed elsewhere
+        )
+    )
+    return [place_json(place) for place in cleaned]
+
+
+def _clean_place(post_type: str, place: GroupModule, shared: Mapping[str, str]) -> GroupModule:
+    definition = find_module(place.type)
+    reason = why_excluded(post_type, place.type)
+    if reason is not None:
+        raise invalid("type", reason, code="module_not_allowed")
+    if place.scope not in definition.allowed_scopes:
+        known = ", ".join(definition.allowed_scopes)
+        raise invalid(
+            "scope",
+            _("%(type)s cannot be %(scope)s; allowed: %(known)s.")
+            % {"type": place.type, "scope": place.scope, "known": known},
+        )
+    if (place.scope == "global") != (place.global_slug is not None):
+        raise invalid(
+            "globalSlug", _("A global module, and no other, is placed by its globalSlug.")
+        )
+    if place.global_slug is not None and shared.get(place.global_slug) != place.type:
+        message = _("There is no global module %(global_slug)r of type %(type)s.") % {
+            "global_slug": place.global_slug,
+            "type": place.type,
+        }
+        raise invalid("globalSlug", message, code="unknown_global")
+    try:
+        full = place.full_props()
+    except RuleViolation as error:
+        # A place has props in any case: those of a shared module go on top of what is shared.
+        details = {
+            path.replace("overrides", "props", 1): text for path, text in error.details.items()
+        }
+        raise RuleViolation(error.message, code=error.code, details=details) from None
+    return replace(place, props={name: full[name] for name in place.props})
+
+
+def _tell(what: str, group: ModuleGroup, actor: Actor) -> None:
+    payload: JsonObject = {"id": str(group.pk), "name": group.name}
+    outbox.record(f"module-group.{what}", actor=actor, payload=payload)

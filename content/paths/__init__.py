@@ -1,0 +1,1 @@
+"""URL paths of posts, and the patterns they are made from."""

@@ -1,0 +1,203 @@
+"""What stands below a post that moved follows it: a few posts at once, many in a task, batch by batch.
+
+Until a post has moved it answers at its old address; from then on that one leads to the new.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+
+from content.models import Post, TreeMove
+from content.paths.post_paths import (
+    DEEPEST,
+    Move,
+    check_paths_are_free,
+    holders,
+    path_by,
+    path_for,
+    pattern_of,
+    record_moves,
+    save_paths,
+    set_path,
+    slugs_in,
+)
+from proofroom.accounts.models import User
+from proofroom.accounts.roles import Role
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import RuleViolation
+from proofroom.core.models import Event
+
+logger = logging.getLogger(__name__)
+MOST_AT_ONCE: Final = 200
+"""Posts that follow in the request that moves the one above them, and in each transaction of a worker."""
+MOVED: Final = "post.tree-moved"
+_CHECKED: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """What moved with a post; `is_left` where there is too much of it, and a worker does it."""
+
+    moves: list[Move] = field(default_factory=list)
+    is_left: bool = False
+
+
+def follow_path_change(post: Post, actor: Actor) -> Following:
+    """Set the paths of everything below a post whose path changed, or leave them to a worker."""
+    below = _ids_below(post.pk, MOST_AT_ONCE + 1)
+    if len(below) <= MOST_AT_ONCE:
+        return Following(_follow_now(post))
+    row, is_new = TreeMove.objects.select_for_update().get_or_create(
+        post=post, defaults={"changed_by_id": actor.user.pk}
+    )
+    if not is_new:
+        row.version, row.changed_by_id, row.done = row.version + 1, actor.user.pk, 0
+        row.save()
+    outbox.record(MOVED, actor=actor, payload={"id": str(post.pk), "to": post.path})
+    return Following(is_left=True)
+
+
+def _follow_now(post: Post) -> list[Move]:
+    moves: list[Move] = []
+    pattern = cache(pattern_of)
+    for level in _levels(post, is_locked=True):
+        for child in level:
+            moves += set_path(child, path_for(child, pattern(child.type, child.locale)))
+        save_paths(level)
+    return moves
+
+
+def _levels(post: Post, *, is_locked: bool) -> Iterator[list[Post]]:
+    """The posts below a post, level by level, each with its parent at hand."""
+    level = [post]
+    for _ in range(DEEPEST):
+        parents = {parent.pk: parent for parent in level}
+        children = Post.objects.filter(parent_id__in=parents).order_by("pk")
+        if is_locked:
+            # So that a child which is changing now is read as it will be.
+            children = children.select_for_update(of=("self",), no_key=True)
+        level = list(children)
+        if not level:
+            return
+        for child in level:
+            child.parent = parents[child.parent_id] if child.parent_id else None
+        yield level
+
+
+def check_below(post: Post) -> None:
+    """Raise `RuleViolation` on `slug` where a post below would come to the address of another."""
+    pattern = cache(pattern_of)
+    for level in _levels(post, is_locked=False):
+        for child in level:
+            child.path = path_for(child, pattern(child.type, child.locale))
+        for begin in range(0, len(level), _CHECKED):
+            check_paths_are_free(level[begin : begin + _CHECKED])
+
+
+def follow_tree(event: Event) -> None:
+    """Told of a post that moved with much below it: do what was left for a worker."""
+    follow_pending(UUID(str(event.payload["id"])))
+
+
+def follow_pending(post_id: UUID) -> int:
+    """Move what stands below a post, until nothing is left behind. Answers how many moved. Safe to run twice."""
+    row = TreeMove.objects.filter(pk=post_id).first()
+    actor = _actor_of(row) if row is not None else None
+    if row is None or actor is None:
+        return 0
+    # A move meanwhile has its own event: it is not done by what was read before it.
+    mine = TreeMove.objects.filter(pk=post_id, version=row.version)
+    ids, moved = _ids_below(post_id), 0
+    mine.update(total=len(ids), done=0)
+    for begin in range(0, len(ids), MOST_AT_ONCE):
+        part = ids[begin : begin + MOST_AT_ONCE]
+        moved += _move_batch(part, actor)
+        mine.update(done=F("done") + len(part))
+    mine.delete()
+    return moved
+
+
+@transaction.atomic
+def _move_batch(ids: Sequence[UUID], actor: Actor) -> int:
+    """Give posts the addresses that they have by now, whatever moved them."""
+    rows = Post.objects.select_for_update(of=("self",), no_key=True)
+    posts = list(rows.filter(pk__in=ids, variation_of=None).order_by("pk"))
+    # Read when the posts are locked: a parent that changed again since is the one to follow.
+    wanted = dict(_addresses(posts))
+    taken = {other.path: other.pk for other in holders(wanted.values())}
+    moves: list[Move] = []
+    for post in posts:
+        path = wanted.get(post.pk, post.path)
+        if taken.get(path, post.pk) == post.pk or post.deleted_at is not None:
+            moves += set_path(post, path)
+        else:
+            logger.warning("post %s keeps its address: %s is taken", post.pk, path)
+    save_paths([move.post for move in moves])
+    record_moves(moves, actor)
+    return len(moves)
+
+
+def _addresses(posts: Sequence[Post]) -> Iterator[tuple[UUID, str]]:
+    tree, pattern = _ancestors(posts), cache(pattern_of)
+    for post in posts:
+        try:
+            path = path_by(pattern(post.type, post.locale), post, slugs_in(tree, post))
+        except RuleViolation as error:
+            logger.warning("post %s keeps its address: %s", post.pk, error.message)
+        else:
+            yield post.pk, path
+
+
+def _ancestors(posts: Iterable[Post]) -> dict[UUID, tuple[str, UUID | None]]:
+    """Slug and parent of everything above these posts. A query for each level."""
+    tree: dict[UUID, tuple[str, UUID | None]] = {}
+    wanted = {post.parent_id for post in posts if post.parent_id}
+    for _ in range(DEEPEST):
+        if not wanted:
+            break
+        rows = Post.objects.filter(pk__in=wanted).values_list("pk", "slug", "parent_id")
+        found: dict[UUID, tuple[str, UUID | None]] = {
+            pk: (slug, parent) for pk, slug, parent in rows
+        }
+        tree |= found
+        wanted = {parent for _, parent in found.values() if parent is not None} - set(tree)
+    return tree
+
+
+def _ids_below(post_id: UUID, most: int | None = None) -> list[UUID]:
+    """The ids below a post, parents first; where there are more than `most`, some of them."""
+    ids: list[UUID] = []
+    level = [post_id]
+    for _ in range(DEEPEST):
+        level = list(_children_of(level, most))
+        if not level:
+            break
+        ids += level
+        if most is not None and len(ids) >= most:
+            break
+    return ids
+
+
+def _children_of(parents: Sequence[UUID], most: int | None) -> Iterator[UUID]:
+    for begin in range(0, len(parents), _CHECKED):
+        rows = Post.objects.filter(parent_id__in=parents[begin : begin + _CHECKED]).order_by("pk")
+        yield from rows.values_list("pk", flat=True)[:most]
+
+
+def _actor_of(row: TreeMove) -> Actor | None:
+    """Whoever moved the post; where that account is gone, the first active admin."""
+    admins = User.objects.filter(role=Role.ADMIN, is_active=True).order_by("pk")
+    user = row.changed_by or admins.first()
+    if user is None:
+        logger.warning("what stands below %s stays: there is no active admin", row.post_id)
+        return None
+    return Actor(user=user, via="system")

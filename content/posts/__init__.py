@@ -1,0 +1,1 @@
+"""Posts: create, edit, publish, delete, and the reads of them."""

@@ -1,0 +1,245 @@
+"""Create: a post by a person, live at once; or by an agent, with all its content in AI Review."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from content.changes import diff
+from content.document import PostDocument
+from content.layers.live import add_provenance, add_revision, event_payload
+from content.layers.stage import Staged, stage
+from content.media_usage.usage_rows import follow_live
+from content.models import Layer, ModuleInstance, Post, Status
+from content.module_layouts.queries import Group, find_group
+from content.paths.post_paths import check_paths_are_free, path_for
+from content.posts import post_repository
+from content.posts.document_edits import patch_fields, seed_group
+from content.posts.duplicate import paired
+from content.rules import check_changes
+from content.rules.fields import taken_by_another, translation_taken
+from content.search import posts
+from content.translations.translation_status import remember
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import invalid
+from proofroom.core.json import Json
+from proofroom.definitions import find_post_type
+
+PLACEHOLDER_TITLE = "Proposed by an agent"
+Edit = Callable[[PostDocument], PostDocument]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    post: Post
+    staged: Staged
+
+
+def slug_of(title: str) -> str:
+    """A slug from a title: letters and digits of any script, in words joined by hyphens."""
+    plain = unicodedata.normalize("NFKC", title).lower()
+    words = re.sub(r"[\W_]+", "-", plain).strip("-")
+    return words[:120].strip("-") or "post"
+
+
+def shared_modules() -> dict[str, str]:
+    """The instance id of every global module, by its slug."""
+    rows = ModuleInstance.objects.filter(scope="global").values_list("global_slug", "pk")
+    return {str(slug): str(pk) for slug, pk in rows}
+
+
+@transaction.atomic
+def create_post(
+    *,
+    actor: Actor,
+    type: str,
+    fields: Mapping[str, Json],
+    locale: str | None = None,
+    status: str = Status.DRAFT,
+    edit: Edit | None = None,
+    module_group: str | None = None,
+    translation_of: Post | None = None,
+) -> Post:
+    """Make a live post. Without `edit`, which builds its modules, the default module group is seeded.
+
+    Raises `RuleViolation` keyed by field; a taken slug is one on `slug`.
+    """
+    actor.require_person("create live posts")
+    if not (translation_of is not None and actor.can("posts.translate")):
+        actor.require("posts.create")
+    if status not in (Status.DRAFT, Status.PUBLISHED):
+        raise invalid("status", _("A new post is a draft or published."))
+    if status == Status.PUBLISHED or fields.get("publishAt") is not None:
+        actor.require("posts.publish")
+    post = new_row(actor, type, locale, translation_of)
+    empty = empty_document(post)
+    title = fields.get("title")
+    wanted = {"slug": slug_of(title if isinstance(title, str) else ""), **fields}
+    document = patch_fields(empty, wanted)
+    seeded = None if edit else seed_group(empty, _group(module_group), shared_modules())
+    document = edit(document) if edit else document
+    if seeded is not None:
+        document = replace(document, modules=seeded.modules)
+    document = check_changes(
+        post=post, before=empty, after=document, actor=actor, taken_over=seeded
+    )
+    require_names(document)
+    if status == Status.PUBLISHED and document.fields.get("publishAt") is not None:
+        raise invalid("publishAt", _("Only a draft waits for its publication."), code="not_a_draft")
+    insert(post, document, status)
+    if translation_of is not None:
+        source = post_repository.load(translation_of)
+        remember(post, source, paired(source, document))
+    record_created(post, empty, document, actor, source=translation_of)
+    return post
+
+
+def require_names(document: PostDocument) -> None:
+    """A new post has a title and a slug, which no comparison with an empty one asks for."""
+    for name in ("title", "slug"):
+        if not document.fields.get(name):
+            raise invalid(name, _("%(name)s is required.") % {"name": name})
+
+
+def record_created(
+    post: Post,
+    empty: PostDocument,
+    document: PostDocument,
+    actor: Actor,
+    *,
+    source: Post | None = None,
+) -> None:
+    """The first revision, its provenance, and the events of a new post that is stored."""
+    changes = diff(empty, document)
+    revision = add_revision(post, document, changes, actor, "created")
+    add_provenance(post, revision, changes, actor, {})
+    payload = event_payload(post, changes)
+    outbox.record("post.created", actor=actor, post_id=post.pk, payload=payload)
+    if post.status == Status.PUBLISHED:
+        for name in ("post.published", "post.publish"):
+            outbox.record(name, actor=actor, post_id=post.pk, payload=payload)
+    if source is not None:
+        record_translation(post, source, actor)
+    check_paths_are_free([post])
+
+
+def record_translation(post: Post, source: Post, actor: Actor) -> None:
+    payload = {
+        **event_payload(post),
+        "sourceId": str(source.pk),
+        "sourceLocale": source.locale,
+    }
+    outbox.record("post.create-translation", actor=actor, post_id=post.pk, payload=payload)
+
+
+@transaction.atomic
+def propose_post(
+    *,
+    actor: Actor,
+    type: str,
+    fields: Mapping[str, Json],
+    locale: str | None = None,
+    module_group: str | None = None,
+    edit: Edit | None = None,
+) -> Proposed:
+    """Make a draft post whose content stands in AI Review only; its live title and slug are placeholders."""
+    actor.require("posts.create")
+    actor.require_inside(None)
+    post = new_row(actor, type, locale, None)
+    insert_placeholder(post, actor)
+    seeded = seed_group(empty_document(post), _group(module_group), shared_modules())
+
+    def build(document: PostDocument) -> PostDocument:
+        title = fields.get("title")
+        wanted = {"slug": slug_of(title if isinstance(title, str) else ""), **fields}
+        document = replace(patch_fields(document, wanted), modules=seeded.modules)
+        return edit(document) if edit else document
+
+    staged = stage(
+        post_id=post.pk, layer=Layer.AI_REVIEW, actor=actor, edit=build, taken_over=seeded
+    )
+    return Proposed(post, staged)
+
+
+def insert_placeholder(post: Post, actor: Actor) -> None:
+    """Store a new post whose content will stand in AI Review only."""
+    post.title, post.slug = PLACEHOLDER_TITLE, f"proposed-{uuid4().hex[:12]}"
+    post.is_placeholder = True
+    empty = empty_document(post)
+    post.path = path_for(post)
+    try:
+        with transaction.atomic():
+            post.save(force_insert=True)
+    except IntegrityError:
+        raise taken_by_another(post) from None
+    posts.index(post, empty)
+    add_revision(post, empty, diff(empty, empty), actor, "created")
+    outbox.record("post.created", actor=actor, post_id=post.pk, payload=event_payload(post))
+
+
+def _group(name: str | None) -> Group | None:
+    return find_group(name) if name is not None else None
+
+
+def new_row(actor: Actor, type: str, locale: str | None, translation_of: Post | None) -> Post:
+    """A post with the defaults of its type, unsaved; in the group of the one that it translates."""
+    definition = find_post_type(type)
+    locale = locale or settings.CMS_ENV.default_locale
+    if locale not in settings.CMS_ENV.locales:
+        known = ", ".join(settings.CMS_ENV.locales)
+        raise invalid(
+            "locale",
+            _("%(locale)r is not a locale of this site; known: %(known)s.")
+            % {"locale": locale, "known": known},
+        )
+    post = Post(id=uuid4(), type=type, locale=locale, author_id=actor.user.pk)
+    post.custom_fields = definition.default_custom_fields()
+    post.robots_json = definition.seo()["robotsJson"]
+    post.created_at = timezone.now()
+    if translation_of is not None:
+        _join_translations(post, translation_of)
+    return post
+
+
+def _join_translations(post: Post, source: Post) -> None:
+    group: UUID = source.translation_group
+    taken = Post.objects.alive().filter(translation_group=group, locale=post.locale).first()
+    if taken is not None:
+        raise translation_taken(taken)
+    post.translation_group = group
+    post.translated_from = source
+
+
+def empty_document(post: Post) -> PostDocument:
+    """What a new post is before anything is written in it."""
+    return PostDocument(type=post.type, locale=post.locale, fields=post_repository.fields_of(post))
+
+
+def insert(post: Post, document: PostDocument, status: str = Status.DRAFT) -> None:
+    """Store a new post. Raises `RuleViolation` where another one has its place by now."""
+    changes = diff(empty_document(post), document)
+    for name, column in post_repository.COLUMNS.items():
+        if name in document.fields:
+            setattr(post, column, post_repository.column_value(name, document.fields[name]))
+    post.custom_fields = document.custom_fields
+    post.status = status
+    if status == Status.PUBLISHED:
+        post.published_at = timezone.now()
+    post.path = path_for(post)
+    try:
+        with transaction.atomic():
+            post.save(force_insert=True)
+    except IntegrityError:
+        raise taken_by_another(post) from None
+    post_repository.save(post, document, changes)
+    posts.index(post, document)
+    follow_live([(post, None, document)])

@@ -1,0 +1,67 @@
+"""Copies of a post's content: with ids of their own, and knowing which module came from which."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+from uuid import uuid4
+
+from content.document import PostDocument
+from content.models import Term
+from content.post_fields import POST_FIELDS
+from proofroom.core.json import JsonObject
+from proofroom.definitions import find_post_type, modules, props_of
+
+COPIED_FIELDS: Final = tuple(name for name, field in POST_FIELDS.items() if field.copied)
+"""What a copy takes over, beside custom fields: what a post says, not where it stands or when it appears."""
+
+
+def copied_fields(source: PostDocument) -> JsonObject:
+    """The fields that a copy takes over. Custom fields that are defined no more stay behind."""
+    known = props_of(find_post_type(source.type).CustomFields)
+    fields: JsonObject = {name: source.fields.get(name) for name in COPIED_FIELDS}
+    fields["customFields"] = {
+        name: value for name, value in source.custom_fields.items() if name in known
+    }
+    return fields
+
+
+def copy_modules(source: PostDocument, onto: PostDocument) -> tuple[PostDocument, dict[str, str]]:
+    """`onto` with a copy of each module, shared ones still shared; and the copies' ids by those of the source.
+
+    A module whose type is defined no more stays behind: no post can take it.
+    """
+    ids = {module.id: str(uuid4()) for module in source.modules if module.type in modules}
+    copies = tuple(
+        replace(
+            module,
+            id=ids[module.id],
+            instance_id=module.instance_id if module.scope == "global" else str(uuid4()),
+        )
+        for module in source.modules
+        if module.id in ids
+    )
+    return replace(onto, modules=copies), ids
+
+
+def paired(source: PostDocument, copy: PostDocument) -> dict[str, str]:
+    """The modules of two posts that say the same in two languages: those of a type, in their order."""
+    left = list(copy.modules)
+    pairs: dict[str, str] = {}
+    for module in source.modules:
+        other = next((item for item in left if item.type == module.type), None)
+        if other is not None:
+            left.remove(other)
+            pairs[module.id] = other.id
+    return pairs
+
+
+def terms_in(locale: str, source: PostDocument) -> list[str]:
+    """The terms of the source as another language has them: those of every language, and those of the same slug."""
+    found: list[str] = []
+    rows = list(Term.objects.filter(pk__in=source.taxonomy_term_ids))
+    slugs = {(row.taxonomy, row.slug) for row in rows}
+    there = Term.objects.filter(locale=locale, slug__in={slug for _, slug in slugs})
+    found += [str(row.pk) for row in rows if row.locale in ("", locale)]
+    found += [str(row.pk) for row in there if (row.taxonomy, row.slug) in slugs]
+    return found

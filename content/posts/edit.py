@@ -1,0 +1,62 @@
+"""Edit: a person changes live content directly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from uuid import UUID
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from content.document import PostDocument
+from content.layers.live import write_live
+from content.layers.state import check_version, lock_post, settle
+from content.models import Post, Status
+from content.posts import post_repository
+from content.posts.publish import move_status
+from content.rules import check_changes
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotAllowed, invalid
+
+
+@transaction.atomic
+def edit_post(
+    *,
+    post_id: UUID | str,
+    actor: Actor,
+    edit: Callable[[PostDocument], PostDocument] | None = None,
+    status: str | None = None,
+    expected_version: int | None = None,
+) -> Post:
+    """Change live content, status, or both, in one transaction.
+
+    `edit` gets the live document and returns the one it should be. Raises `Conflict` (`stale_version`),
+    `RuleViolation`, `NotAllowed`, `NotFound`.
+    """
+    actor.require_person("change live content")
+    if not actor.can("posts.edit"):
+        actor.require("posts.translate")
+    post = lock_post(post_id)
+    check_version(expected_version, post.version, _("This post"))
+    if not actor.can("posts.edit") and post.status != Status.DRAFT:
+        raise NotAllowed(_("This post is live; translators stage changes of it in Review."))
+    if status == Status.DRAFT and post.status != Status.DRAFT:
+        # First: what only a draft may hold comes with the same call.
+        move_status(post=post, status=status, actor=actor)
+    before = post_repository.load(post)
+    after = edit(before) if edit else before
+    after = check_changes(post=post, before=before, after=after, actor=actor)
+    if status == Status.PUBLISHED:
+        _check_not_both(before, after)
+    if write_live(post=post, before=before, after=after, actor=actor, reason="edited"):
+        settle(post, after)
+    if status is not None and status != post.status:
+        move_status(post=post, status=status, actor=actor)
+    return post
+
+
+def _check_not_both(before: PostDocument, after: PostDocument) -> None:
+    due = after.fields.get("publishAt")
+    if due is not None and due != before.fields.get("publishAt"):
+        message = _("A post is published now or later, not both.")
+        raise invalid("publishAt", message, code="not_a_draft")

@@ -1,0 +1,73 @@
+"""Import: a new draft from the canonical JSON of a post, of this installation or another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from uuid import uuid4
+
+from django.db import transaction
+
+from content.document import FIELD_NAMES, ModuleDocument, PostDocument
+from content.models import Post
+from content.posts.create import create_post
+from content.posts.queries import shared_module
+from content.rules.modules import by_other_names
+from proofroom.core.actor import Actor
+from proofroom.core.errors import RuleViolation
+from proofroom.core.json import JsonObject
+
+_LEFT_OUT = frozenset({"publishAt"})
+
+
+@transaction.atomic
+def import_post(
+    *, actor: Actor, document: PostDocument, slug: str | None = None, locale: str | None = None
+) -> Post:
+    """Make a draft of the document. It publishes nothing, now or on schedule, and no id in it becomes one here.
+
+    What it refers to must exist: terms, parent, media, global modules. Raises `RuleViolation` keyed by field, and
+    by `modules.<n>`.
+    """
+    actor.require("posts.create")
+    modules = []
+    for number, module in enumerate(document.modules):
+        try:
+            modules.append(_own(module, actor))
+        except RuleViolation as error:
+            details = {f"modules.{number}.{path}": text for path, text in error.details.items()}
+            raise RuleViolation(error.message, code=error.code, details=details) from None
+    fields: JsonObject = {
+        name: document.fields.get(name) for name in FIELD_NAMES if name not in _LEFT_OUT
+    }
+    fields["customFields"] = document.custom_fields
+    fields["taxonomyTermIds"] = list(document.taxonomy_term_ids)
+    if slug is not None:
+        fields["slug"] = slug
+    if fields["slug"] is None:
+        del fields["slug"]  # one is made from the title
+    try:
+        return create_post(
+            actor=actor,
+            type=document.type,
+            locale=locale or document.locale,
+            fields=fields,
+            edit=lambda empty: replace(empty, modules=tuple(modules)),
+        )
+    except RuleViolation as error:
+        names = {module.id: str(number) for number, module in enumerate(modules)}
+        raise by_other_names(error, names) from None
+
+
+def _own(module: ModuleDocument, actor: Actor) -> ModuleDocument:
+    """The module with ids of its own; a global one by its slug, since its instance may be another here."""
+    if module.locked:
+        actor.require("posts.edit")
+    shared = shared_module(module.global_slug, module.scope)
+    return replace(
+        module,
+        id=str(uuid4()),
+        instance_id=shared[1] if shared else str(uuid4()),
+        scope="global" if shared else module.scope,
+        props={} if shared else module.props,
+        overrides={**(module.props if shared else {}), **module.overrides},
+    )

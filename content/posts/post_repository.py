@@ -1,0 +1,219 @@
+"""Live content as rows, read and written as a document. Only `content.layers.live` writes through here."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Final, cast, overload
+from uuid import UUID
+
+from django.utils.dateparse import parse_datetime
+
+from content.changes import Changes
+from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.models import ModuleInstance, Post, PostModule, PostTerm
+from content.post_fields import POST_FIELDS
+from proofroom.core.database.statements import Row, Statement
+from proofroom.core.json import Json, JsonObject
+
+COLUMNS: Final[Mapping[str, str]] = {name: field.column for name, field in POST_FIELDS.items()}
+"""The column of each document field."""
+
+
+_MODULE_COLUMNS: Final = (
+    "id",
+    "instance_id",
+    "locked",
+    "overrides",
+    "instance__type",
+    "instance__scope",
+    "instance__global_slug",
+    "instance__props",
+)
+_MODULES: Final = Statement(
+    lambda post_id: (
+        PostModule.objects.filter(post_id=post_id)
+        .order_by("order_index", "id")
+        .values(*_MODULE_COLUMNS)
+    )
+)
+_TERMS: Final = Statement(
+    lambda post_id: PostTerm.objects.filter(post_id=post_id).values("term_id")
+)
+
+
+@overload
+def iso(moment: datetime) -> str: ...
+@overload
+def iso(moment: datetime | None) -> str | None: ...
+def iso(moment: datetime | None) -> str | None:
+    """ISO 8601 in UTC, ending in Z, to the millisecond."""
+    if moment is None:
+        return None
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def load(post: Post) -> PostDocument:
+    """The live document of a post. Two queries."""
+    modules = tuple(_module_of(row) for row in _MODULES.rows(post.pk))
+    return PostDocument(
+        type=post.type,
+        locale=post.locale,
+        fields=fields_of(post),
+        modules=modules,
+        taxonomy_term_ids=tuple(sorted(str(row["term_id"]) for row in _TERMS.rows(post.pk))),
+    )
+
+
+def load_many(posts: Iterable[Post]) -> list[tuple[Post, PostDocument]]:
+    """The live documents of posts. Two queries beside that of the posts, however many there are."""
+    listed = list(posts)
+    modules: dict[UUID, list[ModuleDocument]] = defaultdict(list)
+    rows = PostModule.objects.filter(post__in=listed).order_by("order_index", "id")
+    for row in rows.values("post_id", *_MODULE_COLUMNS):
+        modules[row["post_id"]].append(_module_of(row))
+    terms: dict[UUID, list[str]] = defaultdict(list)
+    assigned = PostTerm.objects.filter(post__in=listed).values_list("post_id", "term_id")
+    for post_id, term_id in assigned:
+        terms[post_id].append(str(term_id))
+    return [
+        (
+            post,
+            PostDocument(
+                type=post.type,
+                locale=post.locale,
+                fields=fields_of(post),
+                modules=tuple(modules[post.pk]),
+                taxonomy_term_ids=tuple(sorted(terms[post.pk])),
+            ),
+        )
+        for post in listed
+    ]
+
+
+def _module_of(row: Row) -> ModuleDocument:
+    return ModuleDocument(
+        id=str(row["id"]),
+        type=row["instance__type"],
+        instance_id=str(row["instance_id"]),
+        scope=row["instance__scope"],
+        global_slug=row["instance__global_slug"],
+        locked=row["locked"],
+        props=row["instance__props"] if row["instance__scope"] == "local" else {},
+        overrides=row["overrides"] or {},
+    )
+
+
+def fields_of(post: Post) -> JsonObject:
+    """The live fields of a post, as a document holds them."""
+    fields: JsonObject = {}
+    for name, column in COLUMNS.items():
+        value = getattr(post, column)
+        if isinstance(value, UUID):
+            value = str(value)
+        elif isinstance(value, datetime):
+            value = iso(value)
+        fields[name] = value
+    fields |= {CUSTOM_PREFIX + name: value for name, value in post.custom_fields.items()}
+    return fields
+
+
+def save(post: Post, document: PostDocument, changes: Changes) -> None:
+    """Write what `changes` names from `document` to the rows; the post's own columns are left to the caller's `save`.
+
+    At most seven statements, however many modules changed.
+    """
+    set_fields(post, document, changes)
+    if any(change.path == "post.taxonomyTermIds" for change in changes):
+        post.post_terms.exclude(term_id__in=document.taxonomy_term_ids).delete()
+        PostTerm.objects.bulk_create(
+            [PostTerm(post=post, term_id=id_) for id_ in document.taxonomy_term_ids],
+            ignore_conflicts=True,
+        )
+    if any(change.module_id for change in changes):
+        _save_modules(post, document, changes)
+
+
+def set_fields(post: Post, document: PostDocument, changes: Changes) -> set[str]:
+    """Put the changed fields into the columns of the post, which the caller saves. Answers which columns."""
+    columns: set[str] = set()
+    for change in changes:
+        name = change.path.removeprefix("post.")
+        if name.startswith(CUSTOM_PREFIX):
+            post.custom_fields = document.custom_fields
+            columns.add("custom_fields")
+        elif name in COLUMNS:
+            setattr(post, COLUMNS[name], column_value(name, document.fields.get(name)))
+            columns.add(COLUMNS[name])
+    return columns
+
+
+def column_value(name: str, value: Json) -> object:
+    """A document field's value as its column stores it."""
+    field = POST_FIELDS[name]
+    if field.kind == "moment":
+        return parse_datetime(value) if isinstance(value, str) else None
+    if not field.is_nullable and not field.required:
+        return value or (0 if field.kind == "number" else "")
+    return value
+
+
+def _save_modules(post: Post, document: PostDocument, changes: Changes) -> None:
+    removed = {
+        cast(str, change.module_id) for change in changes if change.kind in ("removed", "replaced")
+    }
+    if removed:
+        _remove(post, removed)
+    existing = {str(row.pk): row for row in post.placements.select_related("instance")}
+    touched = {change.module_id for change in changes}
+    new_instances: list[ModuleInstance] = []
+    new_rows: list[PostModule] = []
+    changed_instances: list[ModuleInstance] = []
+    changed_rows: list[PostModule] = []
+    for index, module in enumerate(document.modules):
+        row = existing.get(module.id)
+        if row is None:
+            if module.scope != "global":
+                new_instances.append(
+                    ModuleInstance(
+                        id=module.instance_id,
+                        type=module.type,
+                        scope=module.scope,
+                        props=module.props,
+                    )
+                )
+            new_rows.append(placement(post, module, index))
+            continue
+        if module.id in touched and module.scope == "local":
+            row.instance.props = dict(module.props)
+            changed_instances.append(row.instance)
+        if module.id in touched or row.order_index != index:
+            row.order_index = index
+            row.overrides = dict(module.overrides)
+            changed_rows.append(row)
+    ModuleInstance.objects.bulk_create(new_instances)
+    PostModule.objects.bulk_create(new_rows)
+    ModuleInstance.objects.bulk_update(changed_instances, ["props"])
+    PostModule.objects.bulk_update(changed_rows, ["order_index", "overrides"])
+
+
+def placement(post: Post, module: ModuleDocument, index: int) -> PostModule:
+    """The row of a module's place on a post."""
+    return PostModule(
+        id=module.id,
+        post=post,
+        instance_id=module.instance_id,
+        order_index=index,
+        locked=module.locked,
+        overrides=dict(module.overrides),
+    )
+
+
+def _remove(post: Post, ids: set[str]) -> None:
+    """Remove placements, and the instances of their own that nothing else places."""
+    rows = post.placements.filter(pk__in=ids)
+    instances = list(rows.values_list("instance_id", flat=True))
+    rows.delete()
+    own = ModuleInstance.objects.filter(pk__in=instances, placements__isnull=True)
+    own.exclude(scope="global").delete()

@@ -1,0 +1,62 @@
+"""Who has the form of a post open: said by open pages again and again, forgotten when they stop."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from content.models import EditingMark, Layer, Post
+from content.models.editing_mark import SOURCE
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound, invalid
+
+MOST_PAGES: Final = 20
+"""Of one person at one post; the oldest is forgotten."""
+FORGOTTEN: Final = timedelta(hours=1)
+_KEY: Final = re.compile(r"[0-9a-f-]{36}\Z", re.ASCII)
+
+
+@transaction.atomic
+def mark_editing(*, post_id: UUID, key: str, actor: Actor, layer: str = SOURCE) -> None:
+    """Say that this person has the form of a post open, under a name that the page made up."""
+    _check(actor, key)
+    if layer not in (SOURCE, Layer.REVIEW):
+        raise invalid("layer", _("Source or Review can be edited."))
+    if not Post.objects.alive().filter(pk=post_id).exists():
+        raise NotFound(_("No such post."))
+    now = timezone.now()
+    # Of a page of somebody else by the same name nothing is changed.
+    own = EditingMark.objects.filter(post_id=post_id, user_id=actor.user.pk)
+    if own.filter(key=key).update(seen_at=now, layer=layer):
+        return
+    EditingMark.objects.filter(seen_at__lt=now - FORGOTTEN).delete()
+    EditingMark.objects.bulk_create(
+        [
+            EditingMark(
+                post_id=post_id, user_id=actor.user.pk, key=key, layer=layer, since=now, seen_at=now
+            )
+        ],
+        ignore_conflicts=True,
+    )
+    kept = list(own.order_by("-seen_at").values_list("pk", flat=True)[:MOST_PAGES])
+    own.exclude(pk__in=kept).delete()
+
+
+@transaction.atomic
+def leave_editing(*, post_id: UUID, key: str, actor: Actor) -> None:
+    """The page was closed."""
+    _check(actor, key)
+    EditingMark.objects.filter(post_id=post_id, user_id=actor.user.pk, key=key).delete()
+
+
+def _check(actor: Actor, key: str) -> None:
+    actor.require_person(_("edit a post"))
+    actor.require("posts.view")
+    if not _KEY.match(key):
+        raise invalid("key", _("A page is named by 36 characters of a UUID."))

@@ -1,0 +1,115 @@
+"""Publish: the status of a post, by hand or on schedule."""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from content.layers.live import event_payload
+from content.layers.state import lock_post
+from content.models import Post, Status
+from content.paths.post_paths import check_paths_are_free, path_for, set_path
+from content.variations.traffic import stop, stop_variations
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import CmsError, RuleViolation, invalid
+
+logger = logging.getLogger(__name__)
+_MOVES: Final = frozenset(
+    {
+        (Status.DRAFT, Status.PUBLISHED),
+        (Status.PUBLISHED, Status.DRAFT),
+        (Status.DRAFT, Status.ARCHIVED),
+        (Status.PUBLISHED, Status.ARCHIVED),
+        (Status.ARCHIVED, Status.DRAFT),
+    }
+)
+
+
+@transaction.atomic
+def set_status(*, post_id: UUID | str, status: str, actor: Actor) -> Post:
+    """Move a post to a status. `publishedAt` is the first publication and stays."""
+    post = lock_post(post_id)
+    if status != post.status:
+        move_status(post=post, status=status, actor=actor)
+    return post
+
+
+def move_status(*, post: Post, status: str, actor: Actor) -> None:
+    """The move itself, on a post that is locked in the caller's transaction."""
+    actor.require_person("change the status of a post")
+    _check_move(post, status)
+    actor.require("posts.archive" if status == Status.ARCHIVED else "posts.publish")
+    if status != Status.PUBLISHED:
+        stop(post, actor)
+        stop_variations(post, actor)
+    old_path = post.path
+    post.status = status
+    post.version += 1
+    post.publish_at = None
+    if status == Status.PUBLISHED and post.published_at is None:
+        post.published_at = timezone.now()
+        # With the day in it. Nobody ever saw the address that a draft had, so nothing leads on from there.
+        set_path(post, path_for(post))
+    post.save()
+    payload = event_payload(post)
+    names = ("post.published", "post.publish") if status == Status.PUBLISHED else ("post.updated",)
+    for name in names:
+        outbox.record(name, actor=actor, post_id=post.pk, payload=payload)
+    if post.path != old_path:
+        check_paths_are_free([post])
+
+
+def _check_move(post: Post, status: str) -> None:
+    if status not in Status.values:
+        raise invalid(
+            "status",
+            _("%(status)r is no status; known: %(values)s.")
+            % {"status": status, "values": ", ".join(Status.values)},
+        )
+    if (post.status, status) not in _MOVES:
+        raise invalid(
+            "status",
+            _("A post cannot go from %(status)s to %(status_2)s.")
+            % {"status": post.status, "status_2": status},
+        )
+    if status == Status.PUBLISHED and post.variation_of_id is not None:
+        message = _("A variation is not published; promote it, and its original has its content.")
+        raise RuleViolation(message, code="is_variation", details={"status": [message]})
+    if status == Status.PUBLISHED and post.is_placeholder:
+        message = _(
+            "An agent made this post and nobody approved its content yet; approve it first."
+        )
+        raise RuleViolation(message, code="not_approved", details={"status": [message]})
+
+
+def publish_due_posts(actor: Actor) -> int:
+    """Publish the drafts whose `publishAt` has come. Answers how many. Safe to run twice."""
+    due = Post.objects.filter(
+        publish_at__lte=timezone.now(),
+        status=Status.DRAFT,
+        deleted_at__isnull=True,
+        is_placeholder=False,
+    )
+    count = 0
+    for pk in list(due.order_by("publish_at").values_list("pk", flat=True)):
+        try:
+            count += _publish_if_due(pk, actor)
+        except CmsError as error:
+            # One that cannot be published must not keep the others waiting.
+            logger.warning("post %s is not published on schedule: %s", pk, error.message)
+    return count
+
+
+@transaction.atomic
+def _publish_if_due(pk: UUID, actor: Actor) -> int:
+    post = lock_post(pk)
+    if post.status != Status.DRAFT or post.publish_at is None or post.publish_at > timezone.now():
+        return 0
+    move_status(post=post, status=Status.PUBLISHED, actor=actor)
+    return 1

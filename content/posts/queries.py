@@ -1,0 +1,258 @@
+"""Reads of content that more than one caller needs: plain rows, no model objects on hot paths."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Final
+from uuid import UUID
+
+from django.db.models import Count, Exists, OuterRef, QuerySet, TextField
+from django.db.models.functions import Cast
+from django.utils.translation import gettext
+
+from content.models import (
+    Draft,
+    Layer,
+    Menu,
+    ModuleInstance,
+    Post,
+    PostModule,
+    PostTerm,
+    Term,
+)
+from content.post_fields import LISTED_FIELDS
+from proofroom.accounts.models import User
+from proofroom.core.database.statements import (
+    Row,
+    Statement,
+    columns_of,
+    instance,
+)
+from proofroom.core.errors import invalid
+
+LIST_COLUMNS: Final = (
+    "id",
+    "type",
+    "locale",
+    "slug",
+    "title",
+    *(field.column for field in LISTED_FIELDS),
+    "status",
+    "path",
+    "parent_id",
+    "order_index",
+    "featured_media_id",
+    "version",
+    "created_at",
+    "updated_at",
+    "published_at",
+)
+ORDERINGS: Final[Mapping[str, str]] = {
+    "updatedAt": "updated_at",
+    "createdAt": "created_at",
+    "publishedAt": "published_at",
+    "title": "title",
+    "slug": "slug",
+    "orderIndex": "order_index",
+}
+
+
+def visible_posts() -> QuerySet[Post]:
+    """Posts that are not in the trash. Variations are in no list; see `reachable_posts`."""
+    return Post.objects.alive()
+
+
+def reachable_posts() -> QuerySet[Post]:
+    """Posts that may be asked for by their id: not in the trash, variations among them."""
+    return Post.objects.kept()
+
+
+def deleted_posts() -> QuerySet[Post]:
+    """What is in the trash, the last deleted first."""
+    return Post.objects.filter(deleted_at__isnull=False).order_by("-deleted_at", "id")
+
+
+def published_posts() -> QuerySet[Post]:
+    """Posts that anybody may see."""
+    return visible_posts().filter(status="published", is_placeholder=False)
+
+
+def waiting_in(layer: Layer) -> Exists:
+    """Whether a post has something staged in a layer, as a filter."""
+    return Exists(Draft.objects.filter(post=OuterRef("pk"), layer=layer, is_empty=False))
+
+
+def with_term(posts: QuerySet[Post], term: str) -> QuerySet[Post]:
+    """Posts that carry a term: its slug, or `taxonomySlug:termSlug`."""
+    taxonomy, _, slug = term.rpartition(":")
+    terms = Term.objects.filter(slug=slug, **({"taxonomy": taxonomy} if taxonomy else {}))
+    return posts.filter(Exists(PostTerm.objects.filter(post=OuterRef("pk"), term__in=terms)))
+
+
+def ordered(posts: QuerySet[Post], ordering: str) -> QuerySet[Post]:
+    """Posts by one of `ORDERINGS`, `-` before it for descending; the id settles ties."""
+    name = ordering.lstrip("-")
+    sign = "-" if ordering.startswith("-") else ""
+    return posts.order_by(f"{sign}{ORDERINGS[name]}", "id")
+
+
+_MODULES: Final = Statement(
+    lambda post_ids: (
+        PostModule.objects.filter(post_id__in=post_ids)
+        .order_by("post_id", "order_index", "id")
+        .values(
+            "id",
+            "post_id",
+            "instance_id",
+            "order_index",
+            "locked",
+            "instance__type",
+            "instance__scope",
+            "instance__global_slug",
+            props_text=Cast("instance__props", TextField()),
+            overrides_text=Cast("overrides", TextField()),
+        )
+    )
+)
+_LAYERS: Final = Statement(
+    lambda post_ids: Draft.objects.filter(post_id__in=post_ids, is_empty=False).values(
+        "post_id", "layer", "version", "updated_at", "updated_by_id", "updated_by__username"
+    )
+)
+_TERMS: Final = Statement(
+    lambda post_id: PostTerm.objects.filter(post_id=post_id).order_by("term_id").values("term_id")
+)
+
+
+_POST: Final = Statement(
+    lambda post_id: (
+        reachable_posts().filter(pk=post_id).values(*columns_of(Post), "author__username")
+    )
+)
+
+
+def _count_in(posts: QuerySet[Post]) -> Statement:
+    return Statement(
+        lambda locale: (
+            posts.filter(locale=locale).order_by().values("locale").annotate(total=Count("pk"))
+        )
+    )
+
+
+_COUNT: Final = _count_in(visible_posts())
+_PUBLISHED_COUNT: Final = _count_in(published_posts())
+
+
+@lru_cache(maxsize=256)
+def _page_statement(ordering: str, begin: int, end: int, only_published: bool) -> Statement:
+    posts = published_posts() if only_published else visible_posts()
+    return Statement(
+        lambda locale: ordered(posts.filter(locale=locale), ordering).values(*LIST_COLUMNS)[
+            begin:end
+        ]
+    )
+
+
+def _translations(posts: QuerySet[Post]) -> Statement:
+    return Statement(
+        lambda group, post_id: (
+            posts.filter(translation_group=group)
+            .exclude(pk=post_id)
+            .order_by("locale")
+            .values("id", "locale")
+        )
+    )
+
+
+_TRANSLATIONS: Final = _translations(visible_posts())
+_PUBLISHED_TRANSLATIONS: Final = _translations(published_posts())
+
+
+def count(locale: str, *, only_published: bool) -> int:
+    """How many posts there are in a locale. One query."""
+    rows = (_PUBLISHED_COUNT if only_published else _COUNT).rows(locale)
+    return int(rows[0]["total"]) if rows else 0
+
+
+def page_of(locale: str, ordering: str, part: slice, *, only_published: bool) -> list[Row]:
+    """A part of the posts of a locale, in one of `ORDERINGS`. One query."""
+    return _page_statement(ordering, part.start, part.stop, only_published).rows(locale)
+
+
+def find_post(post_id: UUID) -> Post | None:
+    """A post that is not in the trash, with its author's name. One query."""
+    rows = _POST.rows(post_id)
+    return whole_post(rows[0]) if rows else None
+
+
+def whole_post(row: Row) -> Post:
+    """The post of a row with all its columns and the name of its author."""
+    post = instance(Post, row)
+    if post.author_id is not None:
+        author = {"id": post.author_id, "username": row["author__username"]}
+        post.author = instance(User, author)
+    return post
+
+
+def module_rows(post_ids: Iterable[UUID]) -> dict[UUID, list[Row]]:
+    """The live modules of posts, in order, by post; props and overrides as JSON text. One query."""
+    found: dict[UUID, list[Row]] = defaultdict(list)
+    for row in _MODULES.rows(list(post_ids)):
+        found[row["post_id"]].append(row)
+    return found
+
+
+def layer_rows(post_ids: Iterable[UUID]) -> dict[UUID, dict[str, Row]]:
+    """What is staged, by post and layer: version, when, by whom. One query."""
+    found: dict[UUID, dict[str, Row]] = defaultdict(dict)
+    for row in _LAYERS.rows(list(post_ids)):
+        found[row["post_id"]][row["layer"]] = row
+    return found
+
+
+def layer_row(draft: Draft) -> Row:
+    """A draft that is at hand, as a row of `layer_rows`."""
+    by = draft.updated_by
+    return {
+        "version": draft.version,
+        "updated_at": draft.updated_at,
+        "updated_by_id": draft.updated_by_id,
+        "updated_by__username": by.username if by is not None else None,
+    }
+
+
+def term_ids(post_id: UUID) -> list[UUID]:
+    """The live taxonomy terms of a post. One query."""
+    return [row["term_id"] for row in _TERMS.rows(post_id)]
+
+
+def translations_of(post: Post, *, only_published: bool = False) -> list[Row]:
+    """The other posts of the translation group."""
+    statement = _PUBLISHED_TRANSLATIONS if only_published else _TRANSLATIONS
+    return statement.rows(post.translation_group, post.pk)
+
+
+def menu(slug: str, locale: str, default_locale: str) -> Menu | None:
+    """The menu of that slug in the locale, else in the default locale."""
+    found = {
+        row.locale: row
+        for row in Menu.objects.filter(slug=slug, locale__in=[locale, default_locale])
+    }
+    return found.get(locale) or found.get(default_locale)
+
+
+def shared_module(slug: str | None, scope: str | None) -> tuple[str, str] | None:
+    """The slug and instance id of a global module. Raises `RuleViolation` where there is none."""
+    if slug is None:
+        if scope == "global":
+            raise invalid("globalSlug", gettext("A global module is placed by its globalSlug."))
+        return None
+    row = ModuleInstance.objects.filter(scope="global", global_slug=slug).first()
+    if row is None:
+        sentence = gettext("There is no global module %(slug)r.") % {"slug": slug}
+        raise invalid("globalSlug", sentence, code="unknown_global")
+    if scope not in (None, "global"):
+        raise invalid("scope", gettext("A globalSlug places a global module; leave scope out."))
+    return slug, str(row.pk)

@@ -1,0 +1,61 @@
+"""Reads of revisions: those of a post, and what lies between two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from content.changes import Value, diff
+from content.document import PostDocument
+from content.models import Post, Revision
+from content.review.labels import label_of, module_names
+from proofroom.core.errors import NotFound
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A change between two revisions, with the label that people know."""
+
+    path: str
+    kind: str
+    label: str
+    before: Value
+    after: Value
+
+
+def revisions_of(post: Post) -> QuerySet[Revision]:
+    """The revisions of a post, newest first, without their documents."""
+    return post.revisions.defer("document").order_by("-version")
+
+
+def find_revision(post: Post, revision_id: UUID | str) -> Revision:
+    """A revision of this post; one of another post is not found, whatever its id. Raises `NotFound`."""
+    try:
+        found = post.revisions.filter(pk=UUID(str(revision_id))).first()
+    except ValueError:
+        found = None
+    if found is None:
+        raise NotFound(
+            _("This post has no revision %(revision_id)s.") % {"revision_id": revision_id}
+        )
+    return found
+
+
+def differences(one: Revision, other: Revision) -> list[Difference]:
+    """What leads from one revision to the other."""
+    before = PostDocument.from_json(one.document)
+    after = PostDocument.from_json(other.document)
+    names = module_names(after, before)
+    return [
+        Difference(
+            change.path,
+            change.kind,
+            label_of(change.path, after, names),
+            change.before,
+            change.after,
+        )
+        for change in diff(before, after)
+    ]

@@ -1,0 +1,128 @@
+"""Trash: soft delete, restore, and the end."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from content.layers.live import event_payload
+from content.layers.state import lock_post, locked, open_layers, post_not_found
+from content.layers.take_back import is_of_run
+from content.media_usage.usage_rows import forget_post, return_post
+from content.models import ModuleInstance, Post, PostModule, PostQuerySet
+from content.paths.post_paths import check_paths_are_free, path_for, set_path
+from content.rules.fields import taken_by_another
+from content.variations.traffic import stop, stop_variations
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import RuleViolation
+
+_AT_ONCE: Final = 500
+
+
+@transaction.atomic
+def delete_post(*, post_id: UUID | str, actor: Actor) -> Post:
+    """Put a post into the trash. Its layers, revisions and translations stay as they are; its test ends."""
+    actor.require_person("delete posts")
+    actor.require("posts.delete")
+    post = lock_post(post_id)
+    stop(post, actor)
+    stop_variations(post, actor)
+    post.deleted_at = timezone.now()
+    post.save(update_fields=["deleted_at", "updated_at"])
+    forget_post(post)
+    outbox.record("post.deleted", actor=actor, post_id=post.pk, payload=event_payload(post))
+    return post
+
+
+@transaction.atomic
+def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
+    """Take a post out of the trash, as it was; what was to be published meanwhile waits for a new date.
+
+    Raises `RuleViolation` on `slug` where slug or address are taken by now.
+    """
+    actor.require_person("restore posts")
+    actor.require("posts.restore")
+    post = locked(Post.objects.filter(deleted_at__isnull=False), post_id)
+    if post is None:
+        raise post_not_found(post_id)
+    if post.variation_of is not None and post.variation_of.deleted_at is not None:
+        message = _("The original of this variation is in the trash; restore it first.")
+        raise RuleViolation(message, code="original_deleted")
+    post.deleted_at = None
+    if post.publish_at is not None and post.publish_at <= timezone.now():
+        post.publish_at = None  # bringing something back is no wish to see it published
+    set_path(post, path_for(post))
+    try:
+        with transaction.atomic():
+            post.save(
+                update_fields=["deleted_at", "publish_at", "path", "canonical_url", "updated_at"]
+            )
+    except IntegrityError:
+        raise taken_by_another(post) from None
+    return_post(post)
+    outbox.record("post.restored", actor=actor, post_id=post.pk, payload=event_payload(post))
+    check_paths_are_free([post])
+    return post
+
+
+@transaction.atomic
+def discard_proposed(*, post_id: UUID | str, run_id: str, actor: Actor) -> bool:
+    """Put a post that a run proposed into the trash, unless somebody approved or changed anything of it since.
+
+    Answers whether it did.
+    """
+    post = lock_post(post_id)
+    if not post.is_placeholder:
+        return False
+    layers = open_layers(post)
+    hands = layers.ai_review.marks.values()
+    if layers.review.exists or not all(is_of_run(mark, run_id) for mark in hands):
+        return False
+    post.deleted_at = timezone.now()
+    post.save(update_fields=["deleted_at", "updated_at"])
+    forget_post(post)
+    outbox.record("post.deleted", actor=actor, post_id=post.pk, payload=event_payload(post))
+    return True
+
+
+def purge_trash(*, actor: Actor, days: int) -> int:
+    """Delete for good what was in the trash for so many days, 500 at a time; 0 keeps all. Answers how many.
+
+    A post that others stand below is kept until they are gone or moved: their addresses are made of its own.
+    Safe to run twice, and at the same time.
+    """
+    actor.require("posts.delete")
+    if days < 1:
+        return 0
+    due = _due(days)
+    ids = list(due.values_list("pk", flat=True)[:_AT_ONCE])
+    return sum(_purge(pk, due, actor) for pk in ids)
+
+
+def _due(days: int) -> PostQuerySet:
+    below = Post.objects.filter(parent=OuterRef("pk"))
+    old = Post.objects.filter(deleted_at__lt=timezone.now() - timedelta(days=days))
+    return old.filter(~Exists(below)).order_by("deleted_at", "pk")
+
+
+@transaction.atomic
+def _purge(pk: UUID, due: PostQuerySet, actor: Actor) -> int:
+    post = locked(due, pk)
+    if post is None:
+        return 0
+    payload = event_payload(post)
+    own = PostModule.objects.filter(Q(post=post) | Q(post__variation_of=post))
+    own = own.exclude(instance__scope="global")
+    instances = list(own.values_list("instance_id", flat=True))
+    post.delete()
+    unused = ModuleInstance.objects.filter(pk__in=instances, placements__isnull=True)
+    unused.delete()
+    outbox.record("post.purged", actor=actor, post_id=pk, payload=payload)
+    return 1

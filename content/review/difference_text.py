@@ -1,0 +1,307 @@
+"""Differences in words: what a reader of the page, of the inbox and of the API is told. Pure: no queries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Annotated, Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
+from django.utils.translation import gettext as _
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from content.review.characters import address_notes, visible
+from content.review.differences import KINDS, Difference, DifferenceKind, Reference, Side
+from content.review.references import References
+from proofroom.core.api.answer import one_of
+from proofroom.core.i18n import in_words
+from proofroom.definitions.props_schema import option_label
+
+_ADDRESSES: Final = frozenset({"link", "embed", "seo"})
+Triple = tuple[Promise, Promise, Promise]
+_WORDS: Final[Mapping[DifferenceKind, Triple]] = {
+    "text": (
+        gettext_lazy("Text changed: %(old)s → %(new)s"),
+        gettext_lazy("Text removed: %(what)s"),
+        gettext_lazy("Text added: %(what)s"),
+    ),
+    "date": (
+        gettext_lazy("Date changed: %(old)s → %(new)s"),
+        gettext_lazy("Date removed: %(what)s"),
+        gettext_lazy("Date added: %(what)s"),
+    ),
+    "price": (
+        gettext_lazy("Price changed: %(old)s → %(new)s"),
+        gettext_lazy("Price removed: %(what)s"),
+        gettext_lazy("Price added: %(what)s"),
+    ),
+    "number": (
+        gettext_lazy("Number changed: %(old)s → %(new)s"),
+        gettext_lazy("Number removed: %(what)s"),
+        gettext_lazy("Number added: %(what)s"),
+    ),
+    "negation": (
+        gettext_lazy("Denial changed: “%(old)s” → “%(new)s”"),
+        gettext_lazy("Denial removed: “%(what)s”"),
+        gettext_lazy("Denial added: “%(what)s”"),
+    ),
+    "name": (
+        gettext_lazy("Name changed: %(old)s → %(new)s"),
+        gettext_lazy("Name removed: %(what)s"),
+        gettext_lazy("Name added: %(what)s"),
+    ),
+    "link": (
+        gettext_lazy("Link changed: %(old)s → %(new)s"),
+        gettext_lazy("Link removed: %(what)s"),
+        gettext_lazy("Link added: %(what)s"),
+    ),
+    "image": (
+        gettext_lazy("Image changed: %(old)s → %(new)s"),
+        gettext_lazy("Image removed: %(what)s"),
+        gettext_lazy("Image added: %(what)s"),
+    ),
+    "embed": (
+        gettext_lazy("Embedded page changed: %(old)s → %(new)s"),
+        gettext_lazy("Embedded page removed: %(what)s"),
+        gettext_lazy("Embedded page added: %(what)s"),
+    ),
+    "reference": (
+        gettext_lazy("Reference changed: %(old)s → %(new)s"),
+        gettext_lazy("Reference removed: %(what)s"),
+        gettext_lazy("Reference added: %(what)s"),
+    ),
+    "mark": (
+        gettext_lazy("Formatting changed: %(old)s → %(new)s"),
+        gettext_lazy("Formatting removed: %(what)s"),
+        gettext_lazy("Formatting added: %(what)s"),
+    ),
+    "structure": (
+        gettext_lazy("Structure changed: %(old)s → %(new)s"),
+        gettext_lazy("Structure removed: %(what)s"),
+        gettext_lazy("Structure added: %(what)s"),
+    ),
+    "code": (
+        gettext_lazy("Code changed: %(old)s → %(new)s"),
+        gettext_lazy("Code removed: %(what)s"),
+        gettext_lazy("Code added: %(what)s"),
+    ),
+    "space": (
+        gettext_lazy("Spacing changed: %(old)s → %(new)s"),
+        gettext_lazy("Spacing removed: %(what)s"),
+        gettext_lazy("Spacing added: %(what)s"),
+    ),
+    "choice": (
+        gettext_lazy("Option changed: %(old)s → %(new)s"),
+        gettext_lazy("Option removed: %(what)s"),
+        gettext_lazy("Option added: %(what)s"),
+    ),
+    "boolean": (
+        gettext_lazy("Setting changed: %(old)s → %(new)s"),
+        gettext_lazy("Setting removed: %(what)s"),
+        gettext_lazy("Setting added: %(what)s"),
+    ),
+    "characters": (
+        gettext_lazy("Hidden or look-alike characters changed: %(old)s → %(new)s"),
+        gettext_lazy("Hidden or look-alike characters removed: %(what)s"),
+        gettext_lazy("Hidden or look-alike characters: %(what)s"),
+    ),
+    "slug": (
+        gettext_lazy("Address changed: %(old)s → %(new)s"),
+        gettext_lazy("Address removed: %(what)s"),
+        gettext_lazy("Address added: %(what)s"),
+    ),
+    "seo": (
+        gettext_lazy("Search engine setting changed: %(old)s → %(new)s"),
+        gettext_lazy("Search engine setting removed: %(what)s"),
+        gettext_lazy("Search engine setting added: %(what)s"),
+    ),
+    "structured-data": (
+        gettext_lazy("Structured data changed: %(old)s → %(new)s"),
+        gettext_lazy("Structured data removed: %(what)s"),
+        gettext_lazy("Structured data added: %(what)s"),
+    ),
+    "module": (
+        gettext_lazy("Module changed: %(old)s → %(new)s"),
+        gettext_lazy("Module removed: %(what)s"),
+        gettext_lazy("Module added: %(what)s"),
+    ),
+    "position": (
+        gettext_lazy("Position changed: %(old)s → %(new)s"),
+        gettext_lazy("Position removed: %(what)s"),
+        gettext_lazy("Position added: %(what)s"),
+    ),
+}
+_NUMBER: Final = re.compile(r"\d+")
+_AMONG: Final = re.compile(r"(\d+ / \d+)(?: \((.*)\))?", re.DOTALL)
+_MODULE: Final = re.compile(r"(.*?)( \d+)?", re.DOTALL)
+_PLACES: Final = frozenset(
+    {
+        gettext_noop("Item %(number)s"),
+        gettext_noop("Item %(number)s."),
+        gettext_noop("List item %(number)s"),
+        gettext_noop("Row %(number)s"),
+        gettext_noop("header cell %(number)s"),
+        gettext_noop("cell %(number)s"),
+        gettext_noop("paragraph %(number)s"),
+        gettext_noop("Heading %(number)s"),
+        gettext_noop("starts at %(number)s"),
+        gettext_noop("%(number)s columns wide"),
+        gettext_noop("%(number)s rows high"),
+    }
+)
+_KINDS_OF_BLOCKS: Final = (
+    gettext_noop("Paragraph"),
+    gettext_noop("Code"),
+    gettext_noop("Bulleted list"),
+    gettext_noop("Numbered list"),
+    gettext_noop("Quote"),
+    gettext_noop("Table"),
+    gettext_noop("Header cell"),
+    gettext_noop("Table cell"),
+    gettext_noop("Horizontal line"),
+)
+"""What `content.review.richtext_comparison` calls them; named here so that the catalogue has them."""
+_MARKS: Final[Mapping[str, Promise]] = {
+    "bold": gettext_lazy("bold"),
+    "italic": gettext_lazy("italic"),
+    "strike": gettext_lazy("strikethrough"),
+    "code": gettext_lazy("code"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A difference as a line beside the text: a whole sentence, and where it is."""
+
+    kind: DifferenceKind
+    action: str
+    text: str
+    about: str
+    place: str
+
+    @property
+    def is_loud(self) -> bool:
+        return self.kind not in ("text", "space", "position", "module")
+
+
+def note_of(difference: Difference, references: References, *, here: tuple[str, ...] = ()) -> Note:
+    """A difference in words. `here` is the place that stands above it already."""
+    changed, removed, added = _WORDS[difference.kind]
+    before, after = (
+        side_text(difference, side, references) for side in (difference.before, difference.after)
+    )
+    if difference.action == "changed":
+        text = str(changed) % {"old": before, "new": after}
+    else:
+        text = str(added if difference.before is None else removed) % {"what": after or before}
+    place = "" if difference.place == here else place_text(difference)
+    about = difference.about
+    words = visible(about) if about.strip() else spelled_space(about)
+    return Note(difference.kind, difference.action, text, words, place)
+
+
+def place_text(difference: Difference) -> str:
+    return role_text(" › ".join(difference.place))
+
+
+def role_text(role: str) -> str:
+    """The words of a place or a role in the language of the reader."""
+    parts = (" · ".join(map(_local, part.split(" · "))) for part in role.split(" › ") if part)
+    return visible(" › ".join(parts))
+
+
+def _local(text: str) -> str:
+    """A label of a definition, or one of `_PLACES`; what is neither stays as it is."""
+    number = _NUMBER.search(text)
+    if number is not None:
+        key = f"{text[: number.start()]}%(number)s{text[number.end() :]}"
+        if key in _PLACES:
+            return gettext(key) % {"number": number[0]}
+    return in_words(text) if text.strip() else text
+
+
+def side_text(difference: Difference, side: Side | None, references: References) -> str | None:
+    """What stands on one side, with everything in it that nobody would see; None for nothing."""
+    if side is None:
+        return None
+    if isinstance(side, Reference):
+        return visible(references.title(side))
+    kind = difference.kind
+    if kind == "mark" and side in _MARKS:
+        return str(_MARKS[side])
+    if kind == "boolean":
+        return {"true": _("Yes"), "false": _("No")}.get(side) or visible(side)
+    if not side.strip():
+        return spelled_space(side)
+    if kind == "position":
+        return _position(side)
+    if kind in ("structure", "module"):
+        return role_text(side)
+    if kind == "choice":
+        return in_words(option_label(visible(side)))
+    if kind == "space":
+        return spelled_space(side)
+    text = visible(side)
+    if kind in _ADDRESSES and (notes := address_notes(side)) and not side.endswith(notes[-1]):
+        return f"{text} ({', '.join(notes)})" if " · " not in side else text
+    return text
+
+
+def _position(side: str) -> str:
+    """A place among the modules: "3 / 5", "after Callout 2", "3 / 5 (after Callout 2)"."""
+    among = _AMONG.fullmatch(side)
+    number, place = among.groups() if among is not None else ("", side)
+    if not place:
+        return number
+    if place == "first":
+        words = _("first")
+    else:
+        name, count = _MODULE.fullmatch(place.removeprefix("after ")).groups()  # type: ignore[union-attr]  # it fits all
+        words = _("after %(module)s") % {"module": visible(in_words(name)) + (count or "")}
+    return f"{number} ({words})" if number else words
+
+
+def spelled_space(space: str) -> str:
+    """White space by name and number: "2 spaces", "line break"."""
+    parts = []
+    for char, run in groupby(space):
+        count = len(list(run))
+        name = {" ": _("space"), "\n": _("line break")}.get(char) or visible(char)
+        parts.append(f"{count} × {name}" if count > 1 else name)
+    return ", ".join(parts)
+
+
+class PieceAnswer(TypedDict):
+    """One thing that differs. What nobody sees in a text is written by name, in brackets of the kind ⟦U+200B …⟧."""
+
+    kind: Annotated[str, one_of(KINDS)]
+    place: Annotated[str, Field(description="Where it is in the value, in words.")]
+    before: str | None
+    after: str | None
+    about: Annotated[
+        str | None,
+        Field(description="The words that carry it: the text of a link, what is bold."),
+    ]
+    passage: Annotated[
+        str | None,
+        Field(
+            description="Names the passage in `paths` of approve, submit and reject: `<path>#<passage>`. "
+            "Null where the change is one decision."
+        ),
+    ]
+
+
+def piece_of(difference: Difference, references: References, passage: str) -> PieceAnswer:
+    """A difference as the API answers it."""
+    return {
+        "kind": difference.kind,
+        "place": place_text(difference),
+        "before": side_text(difference, difference.before, references),
+        "after": side_text(difference, difference.after, references),
+        "about": visible(difference.about) or None,
+        "passage": passage or None,
+    }

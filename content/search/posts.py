@@ -1,0 +1,96 @@
+"""Search over posts: their live words are kept whenever live content is written, and only those."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+from uuid import UUID
+
+import orjson
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+
+from content.document import PostDocument
+from content.models import ModuleInstance, Post, SearchEntry
+from content.post_fields import POST_FIELDS, SearchWeight
+from content.posts import queries
+from proofroom.core import search
+from proofroom.core.json import JsonObject
+from proofroom.definitions import custom_text_of, text_of
+
+TABLE: Final = search.SearchTable("content_searchentry", "post_id")
+WEIGHTS: Final[tuple[SearchWeight, ...]] = ("A", "B", "C", "D")
+_BATCH: Final = 100
+
+
+def matching(posts: QuerySet[Post], words: str, locale: str | None = None) -> QuerySet[Post]:
+    """Posts whose live words hold every word; `locale` where all of them have the same."""
+    locales = [locale] if locale else list(settings.CMS_ENV.locales)
+    return search.matching(posts, TABLE, words, locales=locales)
+
+
+def by_rank(posts: QuerySet[Post]) -> QuerySet[Post]:
+    """What `matching` found, the best first; of equals the newest change."""
+    return posts.order_by(f"-{search.RANK}", "-updated_at", "id")
+
+
+def index(post: Post, document: PostDocument) -> None:
+    """Keep the words of a post whose live content was written just now. One query more where a module is shared."""
+    shared_ids = [module.instance_id for module in document.modules if module.scope != "local"]
+    shared: dict[str, JsonObject] = {}
+    if shared_ids:
+        rows = ModuleInstance.objects.filter(pk__in=shared_ids).values_list("pk", "props")
+        shared = {str(pk): props for pk, props in rows}
+    texts = [
+        text_of(
+            module.type, {**shared.get(module.instance_id, {}), **module.props, **module.overrides}
+        )
+        for module in document.modules
+    ]
+    search.put(TABLE, [_entry(post, document.custom_fields, texts)])
+
+
+def reindex(post_ids: Iterable[UUID]) -> int:
+    """Keep the words of posts anew, from their live rows: of a shared module's posts, or of all. How many there were.
+
+    In batches of a hundred, each with three queries and a transaction of its own where there is none around.
+    """
+    ids = list(post_ids)
+    return sum(_reindex(ids[begin : begin + _BATCH]) for begin in range(0, len(ids), _BATCH))
+
+
+@transaction.atomic
+def _reindex(post_ids: Sequence[UUID]) -> int:
+    kept = SearchEntry.objects.filter(post_id__in=post_ids).order_by("id")
+    # A live write holds its entry until it commits: what is read from here on is what it wrote.
+    list(kept.select_for_update().values_list("id"))
+    modules = queries.module_rows(post_ids)
+    entries = [
+        _entry(post, post.custom_fields, [_text_of_row(row) for row in modules.get(post.pk, [])])
+        for post in Post.objects.filter(pk__in=post_ids)
+    ]
+    search.put(TABLE, entries)
+    return len(entries)
+
+
+def _text_of_row(row: Mapping[str, str]) -> str:
+    props, overrides = orjson.loads(row["props_text"]), orjson.loads(row["overrides_text"])
+    return text_of(row["instance__type"], {**props, **overrides})
+
+
+def _entry(post: Post, custom_fields: JsonObject, module_texts: Sequence[str]) -> search.Entry:
+    """The words of a post by their weight, the most first; those of modules and custom fields have the third."""
+    texts = {weight: texts_of(post, weight) for weight in WEIGHTS}
+    texts["C"] += [custom_text_of(post.type, custom_fields), *module_texts]
+    first, second, third, fourth = ("\n".join(texts[weight]) for weight in WEIGHTS)
+    return search.Entry(post.pk, post.locale, (first, second, third, fourth))
+
+
+def texts_of(post: Post, *weights: SearchWeight) -> list[str]:
+    """What stands in the declared fields of a post that count that much in search."""
+    return [
+        str(getattr(post, field.column) or "")
+        for field in POST_FIELDS.values()
+        if field.search_weight in weights
+    ]

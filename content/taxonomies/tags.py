@@ -1,8 +1,0 @@
-from content.definitions import Taxonomy
-
-
-class Tags(Taxonomy):
-    name = "tags"
-    label = "Tags"
-    description = "Free words that connect posts across topics."
-    free_tagging = True

@@ -1,8 +1,0 @@
-from content.definitions import Taxonomy
-
-
-class Topics(Taxonomy):
-    name = "topics"
-    label = "Topics"
-    description = "What a post is about, from the general to the particular."
-    hierarchical = True

@@ -1,0 +1,1 @@
+"""Terms of taxonomies, and where they are used."""

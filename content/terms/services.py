@@ -1,0 +1,226 @@
+"""Taxonomy terms: a tree where the taxonomy is hierarchical. The taxonomies themselves are code."""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from content.models import Term
+from content.posts.create import slug_of
+from content.rules.taxonomy import TOP, clean_name, clean_order, clean_slug, parent_of
+from content.terms.usage import (
+    drop_from_drafts,
+    drop_from_posts,
+    posts_with,
+    waiting_with,
+)
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import (
+    Conflict,
+    NotFound,
+    RuleViolation,
+    invalid,
+)
+from proofroom.definitions import find_taxonomy
+
+MOST_AT_ONCE: Final = 200
+"""Live posts that one deletion changes, each with a revision of its own."""
+
+
+@transaction.atomic
+def create_term(
+    *,
+    actor: Actor,
+    taxonomy: str,
+    name: str,
+    slug: str | None = None,
+    locale: str | None = None,
+    parent_id: UUID | str | None = None,
+    order_index: int = 0,
+) -> Term:
+    """Make a term; the slug comes from the name where none is given. Raises `RuleViolation` by field, `NotFound`."""
+    _allow(actor)
+    require_taxonomy(taxonomy)
+    name = clean_name(name)
+    term = Term(
+        taxonomy=taxonomy,
+        name=name,
+        slug=clean_slug(slug_of(name)[:100].strip("-") if slug is None else slug),
+        locale=_clean_locale(locale),
+        order_index=clean_order(order_index),
+    )
+    _record(term, actor, "created")
+    term.parent = parent_of(term, parent_id)
+    _save(term)
+    return term
+
+
+@transaction.atomic
+def change_term(
+    *,
+    term_id: UUID | str,
+    actor: Actor,
+    name: str | None = None,
+    slug: str | None = None,
+    parent_id: object = TOP,
+    order_index: int | None = None,
+) -> Term:
+    """Change what is given. `parent_id` None makes it a root; `TOP` leaves it where it is."""
+    _allow(actor)
+    term = _locked(term_id)
+    # First, because it locks the content version: two moves at once cannot close a circle.
+    _record(term, actor, "changed")
+    term.name = term.name if name is None else clean_name(name)
+    term.slug = term.slug if slug is None else clean_slug(slug)
+    term.order_index = term.order_index if order_index is None else clean_order(order_index)
+    if parent_id is not TOP:
+        term.parent = parent_of(term, parent_id)
+    _save(term)
+    return term
+
+
+@transaction.atomic
+def place_term(
+    *,
+    term_id: UUID | str,
+    actor: Actor,
+    parent_id: UUID | str | None,
+    before_id: UUID | str | None = None,
+) -> Term:
+    """Put a term below another, at the top for None, right before a term there; at the end without one.
+
+    Those around it are numbered anew. `Conflict` (`moved`) where `before_id` stands somewhere else by now.
+    """
+    _allow(actor)
+    term = _locked(term_id)
+    # First, as above: whoever moves another one waits until this one stands.
+    _record(term, actor, "changed")
+    term.parent = parent_of(term, parent_id)
+    rows = list(
+        Term.objects.filter(taxonomy=term.taxonomy, locale=term.locale, parent=term.parent).exclude(
+            pk=term.pk
+        )
+    )
+    places = {str(row.pk): place for place, row in enumerate(rows)}
+    place = len(rows) if before_id is None else places.get(str(before_id))
+    if place is None:
+        raise Conflict(
+            _("The terms around this one changed since you read them. Read them again."),
+            code="moved",
+        )
+    rows.insert(place, term)
+    for number, row in enumerate(rows):
+        row.order_index = number
+    Term.objects.bulk_update(rows, ["order_index", "parent"])
+    return term
+
+
+@transaction.atomic
+def delete_term(*, term_id: UUID | str, actor: Actor, force: bool = False) -> UUID:
+    """Delete a term; those below it move up to its parent. Answers the id that is gone.
+
+    Where posts carry it, or drafts propose it, that needs `force`, else it is `Conflict` (`in_use`): it is taken
+    off them then, live ones with a revision. Posts in the trash lose it without one.
+    """
+    _allow(actor)
+    term = _locked(term_id)
+    id_ = term.pk
+    posts, waiting = posts_with(id_), waiting_with(id_)
+    number = len(set(posts) | {draft.post_id for draft in waiting})
+    if number and not force:
+        raise _in_use(term, number, _("Take it off them first, or delete it with force=true."))
+    if len(posts) > MOST_AT_ONCE:
+        raise _in_use(
+            term,
+            number,
+            _("More than %(most_at_once)s are too many to change at once.")
+            % {"most_at_once": MOST_AT_ONCE},
+        )
+    drop_from_drafts(id_, posts)
+    drop_from_posts(id_, posts, actor)
+    _record(term, actor, "deleted")
+    # Live writes wait from here on: what one of them gave the term to meanwhile is seen now.
+    if late := posts_with(id_):
+        raise _in_use(term, len(late), _("One got it just now; try again."))
+    Term.objects.filter(parent=term).update(parent=term.parent_id)
+    term.delete()
+    return id_
+
+
+def require_taxonomy(slug: str) -> None:
+    """Raise `NotFound` unless there is a taxonomy of that slug."""
+    try:
+        find_taxonomy(slug)
+    except RuleViolation as error:
+        raise NotFound(error.message, code=error.code) from None
+
+
+def _save(term: Term) -> None:
+    try:
+        with transaction.atomic():
+            term.save()
+    except IntegrityError:
+        raise invalid(
+            "slug",
+            _("Another term of %(taxonomy)s has the slug %(slug)r in this language.")
+            % {"taxonomy": term.taxonomy, "slug": term.slug},
+            code="slug_taken",
+        ) from None
+
+
+def _clean_locale(value: str | None) -> str:
+    """A locale of the site; empty for a term of every language."""
+    locale: str = settings.CMS_ENV.default_locale if value is None else value
+    if locale and locale not in settings.CMS_ENV.locales:
+        known = ", ".join(settings.CMS_ENV.locales)
+        raise invalid(
+            "locale",
+            _("%(locale)r is not a locale of this site; known: %(known)s.")
+            % {"locale": locale[:20], "known": known},
+        )
+    return locale
+
+
+def _locked(term_id: UUID | str) -> Term:
+    try:
+        rows = Term.objects.select_for_update(of=("self",), no_key=True)
+        term = rows.filter(pk=UUID(str(term_id))).first()
+    except ValueError:
+        term = None
+    if term is None:
+        raise NotFound(
+            _("No taxonomy term has the id %(term_id)s.") % {"term_id": str(term_id)[:80]}
+        )
+    return term
+
+
+def _in_use(term: Term, number: int, what_to_do: str) -> Conflict:
+    sentence = ngettext(
+        "%(n)s post carries or proposes the term %(name)r. %(what_to_do)s",
+        "%(n)s posts carry or propose the term %(name)r. %(what_to_do)s",
+        number,
+    )
+    return Conflict(
+        sentence % {"n": number, "name": term.name, "what_to_do": what_to_do},
+        code="in_use",
+        details={"posts": [str(number)]},
+    )
+
+
+def _record(term: Term, actor: Actor, did: str) -> None:
+    outbox.record(
+        "content.changed",
+        actor=actor,
+        payload={"what": "term", "id": str(term.pk), "did": did, "taxonomy": term.taxonomy},
+    )
+
+
+def _allow(actor: Actor) -> None:
+    actor.require_person("change taxonomies")
+    actor.require("taxonomies.edit")

@@ -1,0 +1,197 @@
+"""Proposing a post that does not exist yet."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from pydantic import Field, ValidationError
+
+from content.document import ModuleDocument, PostDocument
+from content.models import Post
+from content.module_layouts.queries import find_group
+from content.post_fields import EXCERPT_MAX, SLUG_MAX, TITLE_MAX
+from content.posts import document_edits
+from content.posts.create import propose_post
+from content.rules import check_changes
+from content.rules.modules import of_one_module
+from content.tools.arguments import Ids, Markdown, Props
+from content.tools.authorship import author
+from content.tools.name_suggestions import hint
+from content.tools.references import with_finder
+from content.tools.results import CreatedPost
+from content.tools.rich_text import stored_props
+from content.tools.stage_changes import staged_answer
+from proofroom.core.actor import Actor
+from proofroom.core.errors import CmsError, RuleViolation
+from proofroom.core.json import JsonObject
+from proofroom.core.tools import Arguments, tool
+from proofroom.core.validation.errors import error_path
+
+NO_PROSE = (
+    "contentMarkdown was not used: the template has no prose module. "
+    "Add one with add_module_to_post_ai_review."
+)
+
+
+class ModuleEdit(Arguments):
+    """A change of a seeded module, found by its id or by type and orderIndex."""
+
+    post_module_id: UUID | None = None
+    type: str | None = Field(None, max_length=80)
+    order_index: int | None = Field(None, ge=0, strict=True)
+    props: Props | None = None
+    content_markdown: Markdown | None = None
+
+
+class CreatePost(Arguments):
+    type: str = Field(max_length=60)
+    title: str = Field(max_length=TITLE_MAX)
+    slug: str | None = Field(None, max_length=SLUG_MAX)
+    locale: str | None = Field(None, max_length=12)
+    excerpt: str | None = Field(None, max_length=EXCERPT_MAX)
+    content_markdown: Markdown | None = None
+    module_group_name: str | None = Field(None, max_length=80)
+    module_group_id: UUID | None = None
+    module_edits: list[dict[str, Any]] = Field(
+        [],
+        max_length=100,
+        description="{postModuleId or type, orderIndex; props, contentMarkdown}",
+    )
+    taxonomy_term_ids: Ids | None = None
+    agent_id: str | None = Field(None, max_length=80)
+
+
+@tool(
+    title="Propose a post",
+    kind="stage",
+    permission="posts.create",
+    arguments=CreatePost,
+    group="posts",
+    result=CreatedPost,
+)
+def create_post_ai_review(actor: Actor, arguments: CreatePost) -> JsonObject:
+    """Propose a new draft post in AI Review. contentMarkdown fills its first prose module; failed moduleEdits are
+    reported."""
+    writer = author(actor, arguments.agent_id)
+    results: list[JsonObject] = []
+    probe = Post(type=arguments.type, locale=arguments.locale or "")
+
+    def edit(document: PostDocument) -> PostDocument:
+        prose = _first_prose(document)
+        markdown = arguments.content_markdown
+        if markdown is not None and prose is None:
+            results.append({"ok": False, "error": NO_PROSE})
+        elif markdown is not None and prose:
+            # First, so that an edit of the same prose wins where it succeeds, and nothing is lost where it fails.
+            document = document_edits.update_module(document, prose.id, content_markdown=markdown)
+        for item in arguments.module_edits:
+            document, result = _apply(probe, document, item, writer)
+            results.append(result)
+        return document
+
+    proposed = propose_post(
+        actor=writer,
+        type=arguments.type,
+        fields=_fields(arguments),
+        locale=arguments.locale,
+        module_group=_group(arguments),
+        edit=edit,
+    )
+    document = proposed.staged.document
+    return {
+        **staged_answer(proposed.staged, writer, arguments.agent_id),
+        "locale": document.locale,
+        "slug": document.fields["slug"],
+        "seededModules": [
+            {
+                "postModuleId": module.id,
+                "type": module.type,
+                "orderIndex": index,
+                "locked": module.locked,
+            }
+            for index, module in enumerate(document.modules)
+        ],
+        "appliedModuleEdits": results,
+    }
+
+
+def _fields(arguments: CreatePost) -> JsonObject:
+    fields: JsonObject = {"title": arguments.title}
+    for name, value in (
+        ("slug", arguments.slug),
+        ("excerpt", arguments.excerpt),
+        ("taxonomyTermIds", arguments.taxonomy_term_ids),
+    ):
+        if value is not None:
+            fields[name] = value
+    return fields
+
+
+def _group(arguments: CreatePost) -> str | None:
+    if arguments.module_group_name is not None:
+        return arguments.module_group_name
+    if arguments.module_group_id is not None:
+        return find_group(arguments.module_group_id).name
+    return None
+
+
+def _first_prose(document: PostDocument) -> ModuleDocument | None:
+    return next((module for module in document.modules if module.type == "prose"), None)
+
+
+def _target(document: PostDocument, item: dict[str, Any]) -> str | None:
+    """The id of the module that an edit means: by its id, else by type and orderIndex, else the first of its type."""
+    wanted = item.get("postModuleId")
+    if wanted is not None:
+        return str(wanted).lower() if document.module(str(wanted).lower()) else None
+    index = item.get("orderIndex")
+    for position, module in enumerate(document.modules):
+        if module.type == item.get("type") and index in (None, position):
+            return module.id
+    return None
+
+
+def _apply(
+    probe: Post, document: PostDocument, item: dict[str, Any], actor: Actor
+) -> tuple[PostDocument, JsonObject]:
+    """The document with one edit, or without it and with its reason."""
+    id_ = _target(document, item)
+    try:
+        entry = _read(item)
+        if id_ is None:
+            known = ", ".join(f"{m.type} at {i}" for i, m in enumerate(document.modules))
+            raise RuleViolation(f"No seeded module matches; there are: {known or 'none'}.")
+        type_ = document_edits.require_module(document, id_).type
+        after = document_edits.update_module(
+            document,
+            id_,
+            props=stored_props(type_, entry.props),
+            content_markdown=entry.content_markdown,
+        )
+        return check_changes(post=probe, before=document, after=after, actor=actor), {
+            "ok": True,
+            "postModuleId": id_,
+        }
+    except CmsError as error:
+        if isinstance(error, RuleViolation) and id_ is not None:
+            error = with_finder(of_one_module(id_, error))
+        result: JsonObject = {"ok": False, "error": error.message}
+        if id_ is not None:
+            result["postModuleId"] = id_
+        return document, result
+
+
+def _read(item: dict[str, Any]) -> ModuleEdit:
+    try:
+        return ModuleEdit.model_validate(item)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        path = error_path(first["loc"], root="")
+        if first["type"] == "extra_forbidden":
+            known = [str(field.alias) for field in ModuleEdit.model_fields.values()]
+            message = (
+                f"A moduleEdit has no key {path!r}.{hint(path, known)} Known: {', '.join(known)}."
+            )
+            raise RuleViolation(message) from None
+        raise RuleViolation(f"{path}: {first['msg']}.") from None

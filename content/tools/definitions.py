@@ -1,0 +1,231 @@
+"""What a post may be made of: post types and modules."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import cast
+
+from pydantic import Field
+
+from content.module_layouts.queries import Group, all_groups
+from content.paths.post_paths import patterns_of
+from content.posts.module_queries import posts_with_module
+from content.tools.definition_results import (
+    AllowedModules,
+    InspectedModule,
+    ModulePage,
+    ModuleSchema,
+    TypeConfig,
+    TypePage,
+)
+from content.tools.name_suggestions import require_module_type
+from content.tools.rich_text import readable, written_schema
+from proofroom.core.actor import Actor
+from proofroom.core.json import Json, JsonObject
+from proofroom.core.tools import Arguments, tool
+from proofroom.core.tools.pagination import Paged, page
+from proofroom.definitions import (
+    Module,
+    PostType,
+    allowed_modules,
+    find_module,
+    find_post_type,
+    modules,
+    post_types,
+    props_of,
+    why_excluded,
+)
+
+
+class OfPostType(Arguments):
+    post_type: str = Field(max_length=80)
+
+
+class MaybeOfPostType(Paged):
+    post_type: str | None = Field(None, max_length=80)
+
+
+class ModulesOfPostType(Paged):
+    post_type: str = Field(max_length=80)
+
+
+class OfType(Arguments):
+    type: str = Field(max_length=80)
+
+
+class OfModule(Arguments):
+    module_slug: str = Field(max_length=80)
+
+
+@tool(
+    title="Post types",
+    kind="read",
+    permission="posts.view",
+    arguments=Paged,
+    group="context",
+    result=TypePage,
+)
+def list_post_types(actor: Actor, arguments: Paged) -> JsonObject:
+    """The post types of this site, each with the names of its module groups."""
+    present = partial(_post_type, groups=all_groups(), full=arguments.is_full)
+    return page(arguments, "list_post_types", list(post_types), present)
+
+
+def _post_type(row: type[PostType], groups: list[Group], full: bool = False) -> JsonObject:
+    wire: JsonObject = {
+        "slug": row.name,
+        "name": row.label,
+        "hierarchical": row.hierarchical,
+        "localized": row.localized,
+        "moduleGroups": [group.name for group in groups if group.post_type == row.name],
+    }
+    if full:
+        wire |= {"description": row.description, "urlPattern": row.url_pattern}
+        wire |= _default_group(row)
+    return wire
+
+
+def _default_group(row: type[PostType]) -> JsonObject:
+    name = row.default_module_group
+    return {} if name is None else {"defaultModuleGroup": name}
+
+
+@tool(
+    title="Post type",
+    kind="read",
+    permission="posts.view",
+    arguments=OfPostType,
+    group="context",
+    result=TypeConfig,
+)
+def get_post_type_config(actor: Actor, arguments: OfPostType) -> JsonObject:
+    """Fields, taxonomies with maxSelections, SEO defaults, allowed modules and module groups of a post type."""
+    found = find_post_type(arguments.post_type)
+    groups = all_groups(found.name)
+    return {
+        **_post_type(found, groups),
+        "customFields": found.custom_fields_schema(),
+        "taxonomies": [_use(use.slug, use.max_selections) for use in found.taxonomies],
+        "seoDefaults": _seo(found),
+        "urlPatterns": [*patterns_of(found.name)],
+        "allowedModules": [module.name for module in allowed_modules(found.name)],
+        "moduleGroups": [
+            {"id": str(group.id), "name": group.name, "description": group.description}
+            for group in groups
+        ],
+        **_default_group(found),
+    }
+
+
+def _seo(row: type[PostType]) -> JsonObject:
+    defaults = cast("JsonObject", row.seo())
+    return {name: value for name, value in defaults.items() if value is not None}
+
+
+def _use(slug: str, most: int | None) -> JsonObject:
+    return {"slug": slug} if most is None else {"slug": slug, "maxSelections": most}
+
+
+@tool(
+    title="Modules",
+    kind="read",
+    permission="posts.view",
+    arguments=MaybeOfPostType,
+    group="context",
+    result=ModulePage,
+)
+def list_modules(actor: Actor, arguments: MaybeOfPostType) -> JsonObject:
+    """Module types that posts are made of, with when to use each; with postType those it allows."""
+    rows = allowed_modules(arguments.post_type) if arguments.post_type else list(modules)
+    return page(arguments, "list_modules", rows, partial(_module, full=arguments.is_full))
+
+
+def _module(row: type[Module], full: bool = False) -> JsonObject:
+    wire: JsonObject = {
+        "type": row.name,
+        "name": row.label,
+        "description": row.description,
+        "allowedScopes": list(row.allowed_scopes),
+        "aiGuidance": _guidance(row, full),
+    }
+    if full:
+        wire |= {"icon": row.icon, "allowedPostTypes": list(row.allowed_post_types)}
+    return wire
+
+
+def _guidance(row: type[Module], full: bool) -> JsonObject:
+    """How to choose; how to fill it as well, which get_module_schema says again, in full."""
+    guidance = row.ai.as_json()
+    if not full:
+        del guidance["compositionNotes"]
+    return guidance
+
+
+@tool(
+    title="Allowed modules",
+    kind="read",
+    permission="posts.view",
+    arguments=ModulesOfPostType,
+    group="context",
+    result=AllowedModules,
+)
+def get_allowed_modules_for_post_type(actor: Actor, arguments: ModulesOfPostType) -> JsonObject:
+    """The modules a post type allows, as list_modules has them, and why each other one is excluded."""
+    find_post_type(arguments.post_type)
+    excluded = {row.name: why_excluded(arguments.post_type, row.name) for row in modules}
+    rows = [row for row in modules if excluded[row.name] is None]
+    listed = page(
+        arguments,
+        "get_allowed_modules_for_post_type",
+        rows,
+        partial(_module, full=arguments.is_full),
+    )
+    why: list[Json] = [{"type": name, "why": why} for name, why in excluded.items() if why]
+    return {**listed, "excluded": why}
+
+
+@tool(
+    title="Module schema",
+    kind="read",
+    permission="posts.view",
+    arguments=OfType,
+    group="context",
+    result=ModuleSchema,
+)
+def get_module_schema(actor: Actor, arguments: OfType) -> JsonObject:
+    """The props of a module type as JSON Schema, with defaults and guidance."""
+    require_module_type(arguments.type, "type")
+    return _schema(find_module(arguments.type))
+
+
+def _schema(found: type[Module]) -> JsonObject:
+    return {
+        "type": found.name,
+        "propsSchema": written_schema(found.props_schema()),
+        "defaultProps": readable(found.default_props(), full=False),
+        "aiGuidance": found.ai.as_json(),
+        "allowedScopes": list(found.allowed_scopes),
+        "allowedPostTypes": list(found.allowed_post_types),
+    }
+
+
+@tool(
+    title="Module definition",
+    kind="read",
+    permission="posts.view",
+    arguments=OfModule,
+    group="context",
+    result=InspectedModule,
+)
+def inspect_module_definition(actor: Actor, arguments: OfModule) -> JsonObject:
+    """All about a module type: as get_module_schema, with field types, template, where it is defined, and in how
+    many posts it stands."""
+    require_module_type(arguments.module_slug, "moduleSlug")
+    found = find_module(arguments.module_slug)
+    return {
+        **_schema(found),
+        "fieldTypes": {name: prop.kind for name, prop in props_of(found.Props).items()},
+        "template": found.template(),
+        "definedIn": found.__module__,
+        "usageCount": posts_with_module(found.name),
+    }

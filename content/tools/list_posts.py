@@ -1,0 +1,132 @@
+"""Finding posts."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+from django.conf import settings
+from django.db.models import QuerySet
+from pydantic import Field
+
+from content import presenters
+from content.models import Layer, Post
+from content.post_fields import LISTED_FIELDS
+from content.posts import queries
+from content.posts.post_repository import iso
+from content.posts.titles import proposed_titles
+from content.search import posts as search
+from content.tools.name_suggestions import hint
+from content.tools.results import PostPage
+from proofroom.core.actor import Actor
+from proofroom.core.errors import invalid
+from proofroom.core.json import JsonObject
+from proofroom.core.tools import tool
+from proofroom.core.tools.pagination import Paged, page_after, page_of_ranked
+from proofroom.definitions import post_types
+
+Row = dict[str, Any]
+
+
+class ListPosts(Paged):
+    q: str | None = Field(None, max_length=200)
+    type: str | None = Field(None, max_length=80)
+    locale: str | None = Field(None, max_length=12)
+    status: Literal["draft", "published", "archived"] | None = None
+    taxonomy_term: str | None = Field(None, max_length=200)
+    has_review: bool | None = None
+    has_ai_review: bool | None = None
+
+
+@tool(
+    title="List posts",
+    kind="read",
+    permission="posts.view",
+    arguments=ListPosts,
+    group="posts",
+    result=PostPage,
+)
+def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
+    """Find posts, also by what waits in a layer; the newest change first, with q the best match."""
+    posts = _wanted(arguments)
+
+    def listed(rows: list[Row]) -> list[JsonObject]:
+        layers = queries.layer_rows([row["id"] for row in rows])
+        proposed = proposed_titles([row["id"] for row in rows if row["is_placeholder"]])
+        return [
+            _listed(row, layers.get(row["id"], {}), proposed.get(row["id"]), arguments.is_full)
+            for row in rows
+        ]
+
+    rows = posts.values(*queries.LIST_COLUMNS, "is_placeholder")
+    if arguments.q:
+        return page_of_ranked(arguments, "list_posts", search.by_rank(rows), listed)
+    return page_after(arguments, "list_posts", rows, ("-updated_at", "id"), listed)
+
+
+def _wanted(arguments: ListPosts) -> QuerySet[Post]:
+    posts = queries.visible_posts()
+    for name in ("type", "locale", "status"):
+        value = getattr(arguments, name)
+        if value is not None:
+            posts = posts.filter(**{name: value})
+            if name != "status":
+                _require_known(name, value, posts)
+    if arguments.q:
+        posts = search.matching(posts, arguments.q, arguments.locale)
+    if arguments.taxonomy_term:
+        posts = queries.with_term(posts, arguments.taxonomy_term)
+    for layer, wanted in (
+        (Layer.REVIEW, arguments.has_review),
+        (Layer.AI_REVIEW, arguments.has_ai_review),
+    ):
+        if wanted is not None:
+            waiting = queries.waiting_in(layer)
+            posts = posts.filter(waiting) if wanted else posts.exclude(waiting)
+    return posts
+
+
+def _require_known(name: str, value: str, posts: QuerySet[Post]) -> None:
+    """An empty list for a name that never existed would read as "there are none"."""
+    known = list(settings.CMS_ENV.locales) if name == "locale" else post_types.names()
+    if value not in known and not posts.exists():
+        what = "locale" if name == "locale" else "post type"
+        raise invalid(
+            name, f"There is no {what} {value!r}.{hint(value, known)} Known: {', '.join(known)}."
+        )
+
+
+def _listed(row: Row, layers: dict[str, Row], proposed: str | None, full: bool) -> JsonObject:
+    wire = presenters.listed_post(row, None, None)
+    names = ("type", "locale", "slug", "title", "status", "url")
+    changed = str(iso(row["updated_at"]))
+    answer: JsonObject = {
+        "id": str(row["id"]),
+        **{name: wire[name] for name in names},
+        # Fractions of a second tell a model nothing.
+        "updatedAt": changed if full else f"{changed[:19]}Z",
+        "layers": sorted(layers),
+    }
+    if proposed is not None:
+        answer["proposedTitle"] = proposed
+    return answer | _rest(wire, layers) if full else answer
+
+
+_MORE: Final = (*(field.name for field in LISTED_FIELDS), "version", "orderIndex")
+_MAYBE: Final = ("parentId", "featuredMediaId")
+_MOMENTS: Final = ("createdAt", "publishedAt")
+
+
+def _rest(wire: presenters.Wire, layers: dict[str, Row]) -> JsonObject:
+    """What else a list shows over REST."""
+    rest: JsonObject = {name: wire[name] for name in _MORE}
+    rest |= {name: str(wire[name]) for name in _MAYBE if wire[name] is not None}
+    rest |= {name: iso(wire[name]) for name in _MOMENTS if wire[name] is not None}
+    if layers:
+        rest["staged"] = {layer: _state(layers[layer]) for layer in sorted(layers)}
+    return rest
+
+
+def _state(row: Row) -> JsonObject:
+    state: JsonObject = {"version": row["version"], "updatedAt": iso(row["updated_at"])}
+    by = row["updated_by__username"]
+    return state if by is None else {**state, "by": by}

@@ -1,0 +1,204 @@
+"""Reading one post, in every layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, cast
+from uuid import UUID
+
+from content import presenters
+from content.document import ModuleDocument, PostDocument
+from content.layers import Layers, LayerView, open_layers
+from content.layers.earlier_rejections import (
+    EarlierRejection,
+    EarlierRejections,
+    earlier_rejections,
+)
+from content.layers.marks import mark_of
+from content.layers.state import post_not_found
+from content.models import Layer, ModuleInstance, Post
+from content.posts import queries
+from content.posts.export import export_post
+from content.posts.post_repository import iso
+from content.tools.arguments import Format, OnPost
+from content.tools.reading_results import CanonicalPost, Manifest, PostContextResult
+from content.tools.rich_text import readable
+from proofroom.core.actor import Actor
+from proofroom.core.json import JsonObject
+from proofroom.core.tools import tool
+from proofroom.definitions import allowed_modules, post_types
+
+
+class PostContext(OnPost):
+    format: Format = "concise"
+
+
+class PostManifest(OnPost):
+    layer: Literal["source", "review", "ai-review"] = "ai-review"
+
+
+def require_post(post_id: UUID | str) -> Post:
+    post = queries.find_post(UUID(str(post_id)))
+    if post is None:
+        not_found = post_not_found(post_id)
+        not_found.message += " Call list_posts to find the id."
+        raise not_found
+    return post
+
+
+@tool(
+    title="Post with its layers",
+    kind="read",
+    permission="posts.view",
+    arguments=PostContext,
+    group="posts",
+    result=PostContextResult,
+)
+def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
+    """A post to work on: fields, modules of all layers, what is staged, by whom. Rich text is {markdown}, in full
+    editor JSON; both may be written back."""
+    post = require_post(arguments.post_id)
+    layers = open_layers(post)
+    full = arguments.format == "full"
+    staged = {*layers.review.changes.paths, *layers.ai_review.changes.paths}
+    earlier = earlier_rejections([post.pk], staged)
+    return {
+        "post": _post(post, layers.live),
+        "modules": _modules(layers, full),
+        "taxonomyTermIds": list(layers.live.taxonomy_term_ids),
+        "translations": [
+            {"id": str(row["id"]), "locale": row["locale"]} for row in queries.translations_of(post)
+        ],
+        "allowedModules": [row.name for row in allowed_modules(post.type)]
+        if post.type in post_types
+        else [],
+        "review": _staged(post, layers.review, earlier, full),
+        "aiReview": _staged(post, layers.ai_review, earlier, full),
+    }
+
+
+def _post(post: Post, live: PostDocument) -> JsonObject:
+    wire: JsonObject = {
+        "id": str(post.pk),
+        "type": post.type,
+        "locale": post.locale,
+        "status": post.status,
+        "url": post.path,
+        "version": post.version,
+    }
+    wire |= {name: value for name, value in live.fields.items() if value not in (None, "", {})}
+    return wire
+
+
+def _modules(layers: Layers, full: bool) -> list[JsonObject]:
+    """Every module of any layer, in the order of AI Review; those that are gone from it follow."""
+    documents = (layers.ai_review.document, layers.review.document, layers.live)
+    found = {module.id: module for document in documents for module in reversed(document.modules)}
+    order = list(dict.fromkeys(id_ for document in documents for id_ in document.order))
+    shared = _shared(found.values())
+    return [_module(found[id_], index, layers, shared, full) for index, id_ in enumerate(order)]
+
+
+def _shared(modules: Iterable[ModuleDocument]) -> dict[str, JsonObject]:
+    ids = {module.instance_id for module in modules if module.scope == "global"}
+    if not ids:
+        return {}
+    rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
+    return {str(pk): props for pk, props in rows}
+
+
+def _module(
+    module: ModuleDocument,
+    index: int,
+    layers: Layers,
+    shared: Mapping[str, JsonObject],
+    full: bool,
+) -> JsonObject:
+    """A module with its live props, null where it is not live; staged ones beside them where they differ.
+
+    In concise only a module that is not live brings its staged props: what else is staged stands in `changes`.
+    """
+    live = layers.live.module(module.id)
+    wire: JsonObject = {"postModuleId": module.id, "type": module.type}
+    if layers.ai_review.document.module(module.id):
+        wire["orderIndex"] = index
+    else:
+        wire["removed"] = True
+    if module.locked:
+        wire["locked"] = True
+    if module.scope != "local":
+        wire |= {"scope": module.scope, "globalSlug": module.global_slug}
+    wire["props"] = _props(live, shared, full)
+    if live is not None and live.overrides:
+        wire["overrides"] = readable(live.overrides, full)
+    for name, view in (("reviewProps", layers.review), ("aiReviewProps", layers.ai_review)):
+        below, here = view.below.module(module.id), view.document.module(module.id)
+        if here is not None and (below is None or (full and here.props != below.props)):
+            wire[name] = _props(here, shared, full)
+    return wire
+
+
+def _props(
+    module: ModuleDocument | None, shared: Mapping[str, JsonObject], full: bool
+) -> JsonObject | None:
+    if module is None:
+        return None
+    props = module.props if module.scope == "local" else shared.get(module.instance_id, {})
+    return cast("JsonObject", readable(dict(props), full))
+
+
+def _staged(post: Post, view: LayerView, earlier: EarlierRejections, full: bool) -> JsonObject:
+    items: list[JsonObject] = []
+    for change in view.changes:
+        mark = mark_of(view.marks, change.path)
+        item: JsonObject = {"path": change.path, "kind": change.kind}
+        if not isinstance(change.after, ModuleDocument):  # a whole module stands among the modules
+            item["after"] = readable(presenters.plain(change.after), full)
+        if mark is not None:
+            item["by"] = mark.agent_id or mark.user
+        if change.path in view.drifted or (mark is not None and mark.conflict):
+            item["conflict"] = True
+        rejected = [_rejection(one) for one in earlier.of(post.pk, change)]
+        if rejected:
+            item["rejectedBefore"] = rejected
+        items.append(item)
+    return {"version": view.version, "changes": items}
+
+
+def _rejection(one: EarlierRejection) -> JsonObject:
+    """What a person rejected on the path before, and why."""
+    wire: JsonObject = {"at": iso(one.at), "by": one.by, "note": one.note}
+    return {**wire, "same": True} if one.is_same else wire
+
+
+@tool(
+    title="Post document",
+    kind="read",
+    permission="posts.view",
+    arguments=PostManifest,
+    group="posts",
+    result=Manifest,
+)
+def get_post_manifest(actor: Actor, arguments: PostManifest) -> JsonObject:
+    """The whole post document as one layer sees it, with rich text as editor JSON."""
+    post = require_post(arguments.post_id)
+    layer = None if arguments.layer == "source" else Layer(arguments.layer)
+    return {
+        "postId": str(post.pk),
+        "layer": arguments.layer,
+        **open_layers(post).document(layer).to_json(),
+    }
+
+
+@tool(
+    title="Canonical JSON",
+    kind="read",
+    permission="posts.view",
+    arguments=OnPost,
+    group="posts",
+    result=CanonicalPost,
+)
+def export_post_canonical_json(actor: Actor, arguments: OnPost) -> JsonObject:
+    """The live post as canonical JSON with its translations, without anything staged."""
+    post = require_post(arguments.post_id)
+    return export_post(post=post, actor=actor)

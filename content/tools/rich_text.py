@@ -1,0 +1,70 @@
+"""Rich text as tools speak it: Markdown, in both directions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from proofroom.core.json import Json, JsonObject
+from proofroom.definitions import ModuleProps, modules, props_of
+from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
+from proofroom.definitions.richtext.schema import is_document
+
+_RICH_TEXT: Final = "Markdown, or the editor's JSON {type: doc, content: [...]}."
+
+
+def readable(value: Json, full: bool) -> Json:
+    """A value for a model to read: rich text as `{"markdown": …}` unless the full form is asked for."""
+    if full:
+        return value
+    if is_document(value):
+        return {"markdown": to_markdown(value)}
+    if isinstance(value, dict):
+        return {
+            name: readable(item, full) for name, item in value.items() if item not in (None, "")
+        }
+    if isinstance(value, list | tuple):
+        return [readable(item, full) for item in value]
+    return value
+
+
+def written_schema(schema: Json) -> Json:
+    """A schema of props as tools take them: rich text as Markdown too, which is the shorter way to write it."""
+    if isinstance(schema, list):
+        return [written_schema(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if schema.get("field") == "richtext":
+        return {**schema, "description": _RICH_TEXT}
+    return {name: written_schema(item) for name, item in schema.items()}
+
+
+def stored_props(type_name: str, values: Mapping[str, Json] | None) -> JsonObject | None:
+    """Props as a model wrote them, with the Markdown of rich-text props (a string, or what `readable` gave) opened.
+
+    What is not understood stays as it is, for the rules to refuse with its path.
+    """
+    definition = modules.get(type_name)
+    if values is None or definition is None:
+        return None if values is None else dict(values)
+    return _opened(definition.Props, values)
+
+
+def _opened(props: type[ModuleProps], values: Mapping[str, Json]) -> JsonObject:
+    known = props_of(props)
+    return {
+        name: _value(known[name].kind, known[name].nested, value) if name in known else value
+        for name, value in values.items()
+    }
+
+
+def _value(kind: str, nested: type[ModuleProps] | None, value: Json) -> Json:
+    if kind == "richtext":
+        if isinstance(value, dict) and set(value) == {"markdown"}:
+            value = value["markdown"]
+        return from_markdown(value) if isinstance(value, str) else value
+    if nested is None:
+        return value
+    if isinstance(value, list | tuple):
+        return [_value(kind, nested, item) for item in value]
+    return _opened(nested, value) if isinstance(value, dict) else value

@@ -1,0 +1,230 @@
+"""Translations: what there is of a post in other languages, and proposing more."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from content.document import PostDocument
+from content.layers import open_layers
+from content.models import Layer, Post
+from content.posts import queries
+from content.tools.arguments import PostId, Props, Staging
+from content.tools.authorship import author, author_told
+from content.tools.name_suggestions import require_stageable
+from content.tools.read_post import require_post
+from content.tools.references import with_finder
+from content.tools.rich_text import stored_props
+from content.tools.stage_changes import staged_answer
+from content.tools.translation_results import (
+    CreatedTranslation,
+    ProposedTranslations,
+    TranslationPage,
+)
+from content.translations.translate import ProposedTranslation, propose_translation
+from content.translations.translate_many import Outcome, propose_translations
+from content.translations.translation_status import TranslationState, states_of
+from proofroom.core.actor import Actor
+from proofroom.core.errors import RuleViolation
+from proofroom.core.json import JsonObject
+from proofroom.core.tools import Arguments, tool
+from proofroom.core.tools.pagination import Paged, page_after
+
+Locale = Annotated[str, Field(max_length=12)]
+
+
+class Translations(Paged):
+    post_id: PostId
+
+
+class OfSource(Staging):
+    source_layer: Literal["source", "review"] = "source"
+
+
+class TranslatedModule(Arguments):
+    source_post_module_id: UUID
+    props: Props
+
+
+class CreateTranslation(OfSource):
+    locale: Locale
+    slug: str | None = Field(None, max_length=200)
+    fields: Props = {}
+    modules: list[TranslatedModule] = Field([], max_length=300)
+
+
+class CreateTranslations(OfSource):
+    locales: list[Locale] = Field(min_length=1, max_length=50)
+
+
+@tool(
+    title="Translations",
+    kind="read",
+    permission="posts.view",
+    arguments=Translations,
+    group="translations",
+    result=TranslationPage,
+)
+def list_post_translations(actor: Actor, arguments: Translations) -> JsonObject:
+    """A post in its other languages. stalePaths are values whose source changed since they were translated."""
+    post = require_post(arguments.post_id)
+    others = queries.visible_posts().filter(translation_group=post.translation_group)
+    rows = others.exclude(pk=post.pk)
+
+    def listed(part: list[Post]) -> list[JsonObject]:
+        states, layers = states_of(part), queries.layer_rows([row.pk for row in part])
+        return [
+            _listed(row, states.get(row.pk, _PLAIN), sorted(layers.get(row.pk, ())), arguments)
+            for row in part
+        ]
+
+    return page_after(arguments, "list_post_translations", rows, ("locale", "id"), listed)
+
+
+_PLAIN = TranslationState()
+
+
+def _listed(
+    row: Post, state: TranslationState, layers: list[str], arguments: Translations
+) -> JsonObject:
+    answer: JsonObject = {
+        "id": str(row.pk),
+        "locale": row.locale,
+        "slug": row.slug,
+        "title": row.title,
+        "status": row.status,
+        "stalePaths": [*state.stale_paths],
+    }
+    if arguments.is_full:
+        answer["url"] = row.path
+        answer["newModules"] = [
+            {"sourcePostModuleId": module.id, "type": module.type} for module in state.new_modules
+        ]
+        answer["removedModules"] = [
+            {"postModuleId": own, "sourcePostModuleId": source}
+            for own, source in state.removed_modules
+        ]
+    if layers:
+        answer["layers"] = [*layers]
+    if arguments.is_full and row.translated_from_id is not None:
+        answer["translatedFrom"] = str(row.translated_from_id)
+    return answer
+
+
+@tool(
+    title="Propose a translation",
+    kind="stage",
+    permission="posts.create",
+    arguments=CreateTranslation,
+    group="translations",
+    result=CreatedTranslation,
+)
+def create_translation_ai_review(actor: Actor, arguments: CreateTranslation) -> JsonObject:
+    """Propose a translation as a new draft post in AI Review; what fields and modules leave out stays
+    untranslated."""
+    writer = author(actor, arguments.agent_id)
+    source = require_post(arguments.post_id)
+    layer = _layer(arguments)
+    fields = dict(arguments.fields)
+    require_stageable(fields)
+    if arguments.slug is not None:
+        fields["slug"] = arguments.slug
+    try:
+        made = propose_translation(
+            post_id=source.pk,
+            locale=arguments.locale,
+            actor=writer,
+            source_layer=layer,
+            fields=fields,
+            modules=_modules(open_layers(source).document(layer), arguments.modules),
+        )
+    except RuleViolation as error:
+        raise with_finder(_taught(error)) from None
+    return {**staged_answer(made.staged, writer, arguments.agent_id), **_made(made)}
+
+
+def _layer(arguments: OfSource) -> Layer | None:
+    return None if arguments.source_layer == "source" else Layer.REVIEW
+
+
+def _modules(source: PostDocument, given: list[TranslatedModule]) -> dict[str, JsonObject]:
+    found: dict[str, JsonObject] = {}
+    for item in given:
+        id_ = str(item.source_post_module_id)
+        module = source.module(id_)
+        props = dict(item.props) if module is None else stored_props(module.type, item.props)
+        found[id_] = {**found.get(id_, {}), **(props or {})}
+    return found
+
+
+def _made(made: ProposedTranslation) -> JsonObject:
+    document = made.staged.document
+    return {
+        "translationId": str(made.post.pk),
+        "locale": document.locale,
+        "slug": document.fields["slug"],
+        "modules": [
+            {
+                "sourcePostModuleId": of,
+                "postModuleId": copy,
+                "translatable": list(made.translatable[copy]),
+            }
+            for of, copy in made.modules.items()
+        ],
+    }
+
+
+def _taught(error: RuleViolation) -> RuleViolation:
+    if error.code == "translation_exists":
+        error.message += (
+            " Change that post instead: get_post_context, then save_post_ai_review "
+            "and update_post_module_ai_review."
+        )
+    elif error.code == "not_approved":
+        error.message += " Once it is submitted, sourceLayer review translates what is proposed."
+    elif "slug" in error.details:
+        error.message += " Send a slug of its own."
+    return error
+
+
+@tool(
+    title="Propose translations",
+    kind="stage",
+    permission="posts.create",
+    arguments=CreateTranslations,
+    group="translations",
+    idempotent=True,
+    result=ProposedTranslations,
+    waits=True,
+)
+def create_translations_ai_review_bulk(actor: Actor, arguments: CreateTranslations) -> JsonObject:
+    """Propose a translation into each locale, untranslated, in AI Review. Call it again where it broke off."""
+    writer = author(actor, arguments.agent_id)
+    source = require_post(arguments.post_id)
+    try:
+        outcomes = propose_translations(
+            post_id=source.pk,
+            locales=arguments.locales,
+            actor=writer,
+            source_layer=_layer(arguments),
+        )
+    except RuleViolation as error:
+        raise _taught(error) from None
+    return {
+        "items": [_outcome(outcome) for outcome in outcomes],
+        "total": len(outcomes),
+        **author_told(writer, arguments.agent_id),
+    }
+
+
+def _outcome(outcome: Outcome) -> JsonObject:
+    wire: JsonObject = {"locale": outcome.locale, "ok": not outcome.error}
+    if outcome.post_id is not None:
+        wire["translationId"] = str(outcome.post_id)
+    if outcome.existed:
+        wire["existed"] = True
+    if outcome.error:
+        wire["error"] = outcome.error
+    return wire

@@ -1,0 +1,225 @@
+"""Translate: a translation of a post, made by copying it; and which of its values are up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from content.document import PostDocument
+from content.layers.stage import Staged, stage
+from content.layers.state import lock_post, open_layers
+from content.models import CopyOrigin, Layer, Post
+from content.posts import document_edits, post_repository
+from content.posts.create import (
+    empty_document,
+    insert,
+    insert_placeholder,
+    new_row,
+    record_created,
+    record_translation,
+    require_names,
+)
+from content.posts.duplicate import copied_fields, copy_modules, terms_in
+from content.rules.check import check_changes, clean_changes
+from content.rules.modules import by_other_names
+from content.rules.translations import translated_modules
+from content.translations.translation_status import (
+    TranslationState,
+    remember,
+    source_hashes,
+    states_of,
+)
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound, RuleViolation, invalid
+from proofroom.core.json import Json, JsonObject
+from proofroom.definitions import find_module, find_post_type, translatable_paths
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedTranslation:
+    """`modules` has the module of the translation for each of the source."""
+
+    staged: Staged
+    modules: Mapping[str, str]
+    translatable: Mapping[str, tuple[str, ...]]
+    """The paths to translate in each module of the translation."""
+
+    @property
+    def post(self) -> Post:
+        return self.staged.post
+
+
+@transaction.atomic
+def create_translation(
+    *,
+    post_id: UUID | str,
+    locale: str,
+    actor: Actor,
+    slug: str | None = None,
+    title: str | None = None,
+) -> Post:
+    """A draft in another language that says what the post says, to be translated.
+
+    Raises `RuleViolation` on `locale` where there is one (`translation_exists`), on `slug` where the slug, which
+    is the source's unless another is given, is taken.
+    """
+    actor.require_person("create translations of live content")
+    actor.require("posts.translate")
+    source = lock_post(post_id)
+    require_translatable(source)
+    document = post_repository.load(source)
+    post = _row(actor, source, locale)
+    empty = empty_document(post)
+    copy, ids = _copied(document, empty, locale)
+    try:
+        # Judged as content: whoever may translate a post may have it copied, locked modules and all.
+        copy = clean_changes(post, empty, copy, document)
+    except RuleViolation as error:
+        # The modules of the copy are not there yet: those of the source are.
+        names = {copied: of for of, copied in ids.items()}
+        raise by_other_names(error, names) from None
+    own: JsonObject = {"title": title} if title is not None else {}
+    own["slug"] = slug if slug is not None else str(document.fields["slug"])
+    copy = check_changes(
+        post=post, before=copy, after=document_edits.patch_fields(copy, own), actor=actor
+    )
+    require_names(copy)
+    insert(post, copy)
+    remember(post, document, ids)
+    record_created(post, empty, copy, actor, source=source)
+    return post
+
+
+@transaction.atomic
+def propose_translation(
+    *,
+    post_id: UUID | str,
+    locale: str,
+    actor: Actor,
+    source_layer: Layer | None = None,
+    fields: Mapping[str, Json] | None = None,
+    modules: Mapping[str, Mapping[str, Json]] | None = None,
+) -> ProposedTranslation:
+    """A draft in another language whose content, a copy of the source with `fields` and the translatable props in
+    `modules` (by the id of the source's module) on top, stands in AI Review only."""
+    actor.require("posts.create")
+    source = lock_post(post_id)
+    require_translatable(source, source_layer)
+    actor.require_inside(source.translation_group)
+    document = open_layers(source).document(source_layer)
+    post = _row(actor, source, locale)
+    insert_placeholder(post, actor)
+    made: dict[str, str] = {}
+
+    def build(empty: PostDocument) -> PostDocument:
+        copy, ids = _copied(document, empty, locale)
+        made.update(ids)
+        copy = document_edits.patch_fields(
+            copy, {"slug": document.fields.get("slug"), **(fields or {})}
+        )
+        for of, props in translated_modules(document, modules or {}).items():
+            copy = document_edits.update_module(copy, ids[of], props=props)
+        return copy
+
+    try:
+        staged = stage(
+            post_id=post.pk, layer=Layer.AI_REVIEW, actor=actor, edit=build, taken_over=document
+        )
+    except RuleViolation as error:
+        raise by_other_names(error, {copied: of for of, copied in made.items()}) from None
+    remember(post, document, made)
+    record_translation(post, source, actor)
+    return ProposedTranslation(staged, made, _translatable(staged.document))
+
+
+def require_translatable(source: Post, layer: Layer | None = None) -> None:
+    """Raise `RuleViolation` where a post, as a layer has it (None is live), cannot be translated."""
+    if source.variation_of_id is not None:
+        message = _("A variation has no translations; translate its original.")
+        raise RuleViolation(message, code="is_variation")
+    if not find_post_type(source.type).localized:
+        message = _("Posts of type %(type)s are not translated.") % {"type": source.type}
+        raise RuleViolation(message, code="not_localized")
+    if not source.is_placeholder:
+        return
+    if layer is None or not open_layers(source).view(layer).exists:
+        message = _(
+            "An agent made this post and nobody approved its content yet; approve it first."
+        )
+        raise RuleViolation(message, code="not_approved")
+
+
+def _row(actor: Actor, source: Post, locale: str) -> Post:
+    """The translation, unsaved, where the source stands: below the translation of its parent."""
+    if not locale:
+        raise invalid("locale", _("locale must be a language of this site."))
+    if locale == source.locale:
+        message = _("%(locale)s is the language of the post itself (%(pk)s); name another one.") % {
+            "locale": locale,
+            "pk": source.pk,
+        }
+        raise invalid("locale", message, code="translation_exists")
+    post = new_row(actor, source.type, locale, source)
+    post.order_index = source.order_index
+    if source.parent is not None:
+        parents = Post.objects.alive().filter(locale=post.locale)
+        post.parent = parents.filter(translation_group=source.parent.translation_group).first()
+    return post
+
+
+def _copied(
+    source: PostDocument, empty: PostDocument, locale: str
+) -> tuple[PostDocument, dict[str, str]]:
+    document = empty.with_fields(copied_fields(source)).with_terms(terms_in(locale, source))
+    return copy_modules(source, document)
+
+
+def _translatable(document: PostDocument) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for module in document.modules:
+        part = "props" if module.scope == "local" else "overrides"
+        names = translatable_paths(find_module(module.type).name)
+        found[module.id] = tuple(f"modules.{module.id}.{part}.{name}" for name in sorted(names))
+    return found
+
+
+@transaction.atomic
+def mark_up_to_date(
+    *, post_id: UUID | str, actor: Actor, paths: Collection[str]
+) -> TranslationState:
+    """Say that a translation is right at these paths although its source changed: stale paths, and
+    `modules.<id>` of a new module of the source that it does without or of an own one that it keeps."""
+    actor.require_person("say that a translation is up to date")
+    actor.require("posts.translate")
+    post = lock_post(post_id)
+    origin = CopyOrigin.objects.filter(post=post).first()
+    if post.translated_from is None or origin is None:
+        raise NotFound(_("This post is no translation whose source is known."))
+    source = post_repository.load(post.translated_from)
+    now = source_hashes(source, origin.modules)
+    state = states_of([post]).get(post.pk, TranslationState())
+    new = {f"modules.{module.id}": module.id for module in state.new_modules}
+    removed = {f"modules.{own}": of for own, of in state.removed_modules}
+    unknown = [path for path in paths if path not in now and path not in new | removed]
+    if unknown:
+        message = _("Nothing of this translation is compared with its source at %(unknown)r.") % {
+            "unknown": unknown[0][:300]
+        }
+        raise invalid("paths", message, code="unknown_path")
+    origin.hashes |= {path: now[path] for path in paths if path in now}
+    origin.modules |= {new[path]: None for path in paths if path in new}
+    for path in paths:
+        origin.modules.pop(removed.get(path, ""), None)
+    origin.save(update_fields=["hashes", "modules", "updated_at"])
+    outbox.record(
+        "post.translation-checked",
+        actor=actor,
+        post_id=post.pk,
+        payload={"id": str(post.pk), "paths": sorted(set(paths))},
+    )
+    return states_of([post])[post.pk]

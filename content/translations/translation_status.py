@@ -1,0 +1,123 @@
+"""How a translation stands to what it was made from: which of its values are older than the source's."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from content.changes import TERMS_PATH, Changes
+from content.changes.values import part_of
+from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.models import CopyOrigin, Post, PostModule
+from content.posts import post_repository
+from content.posts.duplicate import COPIED_FIELDS
+from proofroom.core.json import Json
+from proofroom.definitions import modules as module_types
+
+
+@dataclass(frozen=True, slots=True)
+class TranslationState:
+    """`stale_paths` are values of the translation whose source changed since they were written.
+
+    `new_modules` are modules of the source that it has none for, `removed_modules` its own whose source is gone,
+    each with the id of the source's module.
+    """
+
+    stale_paths: tuple[str, ...] = ()
+    new_modules: tuple[ModuleDocument, ...] = ()
+    removed_modules: tuple[tuple[str, str], ...] = ()
+
+
+def remember(post: Post, source: PostDocument, modules: Mapping[str, str]) -> None:
+    """Keep what a new copy was made from."""
+    hashes = source_hashes(source, modules) if post.translated_from_id else {}
+    CopyOrigin.objects.create(post=post, modules=dict(modules), hashes=hashes)
+
+
+def source_hashes(source: PostDocument, modules: Mapping[str, str | None]) -> dict[str, str]:
+    """A hash of each value of the source, by the path that its translation has for it."""
+    found = {f"post.{name}": _hash(source.fields.get(name)) for name in COPIED_FIELDS}
+    for name, value in source.fields.items():
+        if name.startswith(CUSTOM_PREFIX):
+            found[f"post.{name}"] = _hash(value)
+    found[TERMS_PATH] = _hash(list(source.taxonomy_term_ids))
+    for module in source.modules:
+        copy = modules.get(module.id)
+        for part in ("props", "overrides") if copy else ():
+            for name, value in part_of(module, part).items():
+                found[f"modules.{copy}.{part}.{name}"] = _hash(value)
+    return found
+
+
+def _hash(value: Json) -> str:
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def follow_writing(post: Post, changes: Changes) -> None:
+    """What was written of a translation counts as made from the source as it is now.
+
+    Not asked where a proposed translation comes live for the first time: it was made from an earlier source.
+    """
+    if post.translated_from is None:
+        return
+    written = {change.path for change in changes if change.kind == "changed"}
+    origin = CopyOrigin.objects.filter(post=post).first()
+    if origin is None or not written:
+        return
+    now = source_hashes(post_repository.load(post.translated_from), origin.modules)
+    origin.hashes |= {path: now[path] for path in written if path in now}
+    origin.save(update_fields=["hashes", "updated_at"])
+
+
+def states_of(translations: Sequence[Post]) -> dict[UUID, TranslationState]:
+    """The state of each of these posts that is a translation. Five queries, however many there are."""
+    ids = [post.pk for post in translations]
+    origins = {origin.post_id: origin for origin in CopyOrigin.objects.filter(post_id__in=ids)}
+    wanted = {
+        post.translated_from_id
+        for post in translations
+        if post.pk in origins and post.translated_from_id is not None
+    }
+    sources = {
+        source.pk: document
+        for source, document in post_repository.load_many(Post.objects.filter(pk__in=wanted))
+    }
+    placed: dict[UUID, set[str]] = defaultdict(set)
+    rows = PostModule.objects.filter(post_id__in=list(origins)).values_list("post_id", "pk")
+    for post_id, module_id in rows:
+        placed[post_id].add(str(module_id))
+    return {
+        post.pk: _state(post, origins[post.pk], sources[post.translated_from_id], placed[post.pk])
+        for post in translations
+        if post.pk in origins and post.translated_from_id in sources
+    }
+
+
+def _state(
+    post: Post, origin: CopyOrigin, source: PostDocument, placed: set[str]
+) -> TranslationState:
+    now = source_hashes(source, origin.modules)
+    stale = (
+        path
+        for path, value in now.items()
+        if origin.hashes.get(path) != value and (post.is_placeholder or _is_here(path, placed))
+    )
+    new = (
+        module
+        for module in source.modules
+        if module.id not in origin.modules and module.type in module_types
+    )
+    removed = (
+        (own, of) for of, own in origin.modules.items() if own in placed and of not in source.order
+    )
+    return TranslationState(tuple(stale), tuple(new), tuple(removed))
+
+
+def _is_here(path: str, placed: set[str]) -> bool:
+    """Whether the translation still has what the path leads to."""
+    return not path.startswith("modules.") or path.split(".")[1] in placed

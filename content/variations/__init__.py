@@ -1,0 +1,1 @@
+"""Variations of posts, and tests that show them to visitors."""

@@ -1,0 +1,71 @@
+"""Reads of variations that run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import copy
+from typing import Final
+from uuid import UUID
+
+from django.db.models import JSONField, OuterRef, Subquery, Sum
+
+from content.models import Post
+from content.posts.queries import published_posts, whole_post
+from content.variations.assignment import Arm
+from proofroom.core.database.json_list import JSONList
+from proofroom.core.database.statements import Statement, columns_of
+
+
+def running_arms() -> Subquery:
+    """The running variations of each post as a list in JSON: what would else be a query of its own."""
+    arms = Post.objects.kept().filter(variation_of=OuterRef("pk"), variation_running=True)
+    listed = arms.order_by().values(all=JSONList("id", "variation", "variation_weight"))
+    return Subquery(listed, output_field=JSONField())
+
+
+def arms_in(rows: Iterable[tuple[str, str, int]] | None) -> list[Arm]:
+    """What `running_arms` found, by name."""
+    arms = [Arm(UUID(id_), name, weight) for id_, name, weight in rows or ()]
+    return sorted(arms, key=lambda arm: arm.name)
+
+
+def weight_left(original: UUID) -> int:
+    """Percent of the visitors that the running variations leave to their original. One query."""
+    running = Post.objects.kept().filter(variation_of=original, variation_running=True)
+    return 100 - (running.aggregate(total=Sum("variation_weight"))["total"] or 0)
+
+
+_PUBLISHED_POST: Final = Statement(
+    lambda post_id: (
+        published_posts()
+        .filter(pk=post_id)
+        .annotate(arms=running_arms())
+        .values(*columns_of(Post), "author__username", "arms")
+    )
+)
+
+
+def find_published(post_id: UUID) -> tuple[Post, list[Arm]] | None:
+    """A post that anybody may see, with its running variations. One query."""
+    rows = _PUBLISHED_POST.rows(post_id)
+    return (whole_post(rows[0]), arms_in(rows[0]["arms"])) if rows else None
+
+
+_OF_THE_PLACE: Final = (
+    "status",
+    "path",
+    "translation_group",
+    "published_at",
+    "parent_id",
+    "order_index",
+    "canonical_url",
+    "robots_json",
+)
+
+
+def in_place_of(variation: Post, original: Post) -> Post:
+    """The variation where its original stands: what it says is its own, where and whether it is found is not."""
+    shown = copy(variation)
+    for name in _OF_THE_PLACE:
+        setattr(shown, name, getattr(original, name))
+    return shown

@@ -1,0 +1,176 @@
+"""Variations: another version of a post's content beside it, and the one that wins put in its place."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+from uuid import UUID, uuid4
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.layers.live import write_live
+from content.layers.state import check_version, lock_post, settle
+from content.models import CopyOrigin, Post
+from content.models.post import VARIATION_MAX, VARIATION_PATTERN
+from content.posts import post_repository
+from content.posts.create import (
+    empty_document,
+    insert,
+    new_row,
+    record_created,
+)
+from content.posts.duplicate import COPIED_FIELDS, copied_fields, copy_modules
+from content.rules import check_changes
+from content.rules.modules import by_other_names
+from content.translations.translation_status import remember
+from content.variations.assignment import ORIGINAL
+from content.variations.traffic import check_weight, lock_variation, stop_variations
+from proofroom.core.actor import Actor
+from proofroom.core.errors import Conflict, RuleViolation, invalid
+
+USUAL_WEIGHT: Final = 50
+MOST_VARIATIONS: Final = 20
+_NAME: Final = re.compile(VARIATION_PATTERN, re.ASCII)
+_KEEPS: Final = frozenset({"robotsJson"})
+"""What the original keeps of what its variations copy: whether it is found is no matter of the test."""
+
+
+@transaction.atomic
+def create_variation(
+    *, post_id: UUID | str, variation: str, actor: Actor, weight: int = USUAL_WEIGHT
+) -> Post:
+    """A draft with a copy of the live content. Raises `RuleViolation` on `variation` where the name is taken."""
+    actor.require_person("create variations of live content")
+    actor.require("posts.create")
+    original = lock_post(post_id)
+    _check(original, variation, weight)
+    document = post_repository.load(original)
+    post = new_row(actor, original.type, original.locale, None)
+    post.slug = original.slug
+    post.variation_of, post.variation, post.variation_weight = original, variation, weight
+    empty = empty_document(post)
+    copy = empty.with_fields(copied_fields(document)).with_terms(document.taxonomy_term_ids)
+    copy, ids = copy_modules(document, copy)
+    try:
+        copy = check_changes(post=post, before=empty, after=copy, actor=actor, taken_over=document)
+    except RuleViolation as error:
+        # The modules of the copy are not there yet: those of the source are.
+        names = {copied: of for of, copied in ids.items()}
+        raise by_other_names(error, names) from None
+    insert(post, copy)
+    remember(post, document, ids)
+    record_created(post, empty, copy, actor)
+    return post
+
+
+def _check(original: Post, variation: str, weight: int) -> None:
+    if original.variation_of_id is not None:
+        message = _("A variation has no variations of its own; make another one of its original.")
+        raise RuleViolation(message, code="is_variation")
+    if original.is_placeholder:
+        message = _(
+            "An agent made this post and nobody approved its content yet; approve it first."
+        )
+        raise RuleViolation(message, code="not_approved")
+    if not _NAME.fullmatch(variation):
+        message = _(
+            "A variation is named by up to %(variation_max)s letters, digits, - and _, like B."
+        ) % {"variation_max": VARIATION_MAX}
+        raise invalid("variation", message)
+    if variation == ORIGINAL:
+        message = _("%(original)s is the original itself; name the variation B, or like it.") % {
+            "original": ORIGINAL
+        }
+        raise invalid("variation", message, code="variation_exists")
+    check_weight(weight)
+    names = list(
+        Post.objects.kept().filter(variation_of=original).values_list("variation", flat=True)
+    )
+    if variation in names:
+        message = _("The post already has a variation %(variation)s.") % {"variation": variation}
+        raise invalid("variation", message, code="variation_exists")
+    if len(names) >= MOST_VARIATIONS:
+        raise invalid(
+            "variation",
+            _("A post has at most %(most_variations)s variations.")
+            % {"most_variations": MOST_VARIATIONS},
+        )
+
+
+@transaction.atomic
+def promote_variation(
+    *,
+    post_id: UUID | str,
+    variation_id: UUID | str,
+    actor: Actor,
+    expected_version: int | None = None,
+    expected_variation_version: int | None = None,
+) -> Post:
+    """Make the content of a variation that of its original, which keeps its place, its status and what is staged.
+
+    The test ends: no variation of the post runs any more. Else the variation, its siblings and the translations
+    stay as they are. A revision is kept. Raises `Conflict` (`stale_version`) where either is not as it was seen.
+    """
+    actor.require_person("promote variations")
+    actor.require("posts.edit")
+    original = lock_post(post_id)
+    winner = _variation_of(original, variation_id)
+    check_version(expected_version, original.version, _("This post"))
+    _check_seen(expected_variation_version, winner)
+    before = post_repository.load(original)
+    after = won_by(winner, before)
+    after = check_changes(post=original, before=before, after=after, actor=actor, taken_over=after)
+    note = f"variation {winner.variation}"
+    if write_live(
+        post=original, before=before, after=after, actor=actor, reason="promoted", note=note
+    ):
+        settle(original, after)
+    stop_variations(original, actor)
+    return original
+
+
+def _check_seen(expected: int | None, winner: Post) -> None:
+    """As of the post, by a name of its own: `version` is that of the post."""
+    try:
+        check_version(expected, winner.version, _("The variation"))
+    except Conflict as error:
+        details = {"variationVersion": [error.message]}
+        raise Conflict(error.message, code=error.code, details=details) from None
+
+
+def _variation_of(original: Post, variation_id: UUID | str) -> Post:
+    winner = lock_variation(original, variation_id)
+    if winner is None:
+        message = _("This post has no variation with the id %(variation_id)s.") % {
+            "variation_id": str(variation_id)[:80]
+        }
+        raise invalid("variationId", message, code="unknown_variation")
+    return winner
+
+
+def won_by(winner: Post, before: PostDocument) -> PostDocument:
+    """The original as the winner has it. A module that was copied from one of the original is that one again."""
+    won = post_repository.load(winner)
+    fields = {
+        name: value
+        for name, value in won.fields.items()
+        if name.startswith(CUSTOM_PREFIX) or (name in COPIED_FIELDS and name not in _KEEPS)
+    }
+    origin = CopyOrigin.objects.filter(post=winner).first()
+    sources = {copy: source for source, copy in (origin.modules if origin else {}).items()}
+    modules = tuple(_own(module, sources.get(module.id), before) for module in won.modules)
+    document = before.with_fields(fields).with_terms(won.taxonomy_term_ids)
+    return replace(document, modules=modules)
+
+
+def _own(module: ModuleDocument, source_id: str | None, before: PostDocument) -> ModuleDocument:
+    source = before.module(source_id) if source_id else None
+    if source is not None:
+        return replace(module, id=source.id, instance_id=source.instance_id)
+    id_ = source_id or str(uuid4())
+    if module.scope == "global":
+        return replace(module, id=id_)
+    return replace(module, id=id_, instance_id=str(uuid4()))

@@ -1,0 +1,132 @@
+"""Variations that run: which of them visitors are shown in the place of their original, and how many visitors each.
+
+A test ends with its original's publication: whoever publishes it again starts what is to run by hand.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Sum
+from django.utils.translation import gettext as _
+
+from content.layers.live import event_payload
+from content.layers.state import lock_post, locked
+from content.models import Post, Status
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound, RuleViolation, invalid
+
+WEIGHTS: Final = range(1, 101)
+_ALL: Final = 100
+
+
+@transaction.atomic
+def change_variation(
+    *,
+    post_id: UUID | str,
+    variation_id: UUID | str,
+    actor: Actor,
+    weight: int | None = None,
+    running: bool | None = None,
+) -> Post:
+    """Give a variation another share of the visitors, start or stop it; what is None stays.
+
+    Raises `RuleViolation` on `weight` where those that run would have more than all visitors, on `running` where
+    there is nothing to show.
+    """
+    actor.require_person("run variations")
+    if weight is not None or running is None:
+        actor.require("posts.edit")
+    if running is not None:
+        actor.require("posts.publish")
+    original = lock_post(post_id)
+    variation = lock_variation(original, variation_id)
+    if variation is None:
+        raise NotFound(
+            _("This post has no variation with the id %(variation_id)s.")
+            % {"variation_id": str(variation_id)[:80]}
+        )
+    weight_before, was_running = variation.variation_weight, variation.variation_running
+    variation.variation_weight = weight_before if weight is None else check_weight(weight)
+    variation.variation_running = was_running if running is None else running
+    _check(original, variation, starts=variation.variation_running and not was_running)
+    variation.save(update_fields=["variation_weight", "variation_running"])
+    if variation.variation_weight != weight_before:
+        _record("changed", variation, actor, weight_before=weight_before)
+    if variation.variation_running != was_running:
+        _record("started" if variation.variation_running else "stopped", variation, actor)
+    return variation
+
+
+def stop_variations(original: Post, actor: Actor) -> None:
+    """Stop what runs of a post that is locked in the caller's transaction."""
+    rows = original.variations.select_for_update(of=("self",), no_key=True)
+    for row in rows.filter(variation_running=True).order_by("pk"):
+        stop(row, actor)
+
+
+def stop(variation: Post, actor: Actor) -> None:
+    """Stop a variation that is locked in the caller's transaction, if it runs."""
+    if not variation.variation_running:
+        return
+    variation.variation_running = False
+    variation.save(update_fields=["variation_running"])
+    _record("stopped", variation, actor)
+
+
+def lock_variation(original: Post, variation_id: UUID | str) -> Post | None:
+    """That variation of a locked post, locked too."""
+    kept = Post.objects.kept().filter(variation_of=original, locale=original.locale)
+    return locked(kept, variation_id)
+
+
+def check_weight(weight: int) -> int:
+    if isinstance(weight, bool) or weight not in WEIGHTS:
+        raise invalid("weight", _("weight must be a whole number from 1 to 100."))
+    return weight
+
+
+def _check(original: Post, variation: Post, *, starts: bool) -> None:
+    if starts:
+        _check_can_start(original, variation)
+    if not variation.variation_running:
+        return
+    others = original.variations.filter(variation_running=True).exclude(pk=variation.pk)
+    taken = others.aggregate(total=Sum("variation_weight"))["total"] or 0
+    if taken + (variation.variation_weight or 0) > _ALL:
+        message = _(
+            "The other running variations have %(taken)s of 100 percent of the visitors; "
+            "%(variation)s can have at most %(all)s."
+        ) % {"taken": taken, "variation": variation.variation, "all": _ALL - taken}
+        raise invalid("weight", message, code="too_many_visitors")
+
+
+def _check_can_start(original: Post, variation: Post) -> None:
+    message = code = ""
+    if original.status != Status.PUBLISHED:
+        message = _("Publish the original first: variations are shown in its place.")
+        code = "original_not_published"
+    elif variation.status == Status.ARCHIVED:
+        message = _("This variation is archived; make it a draft again first.")
+        code = "archived"
+    elif variation.is_placeholder or original.is_placeholder:
+        message = _(
+            "An agent made this post and nobody approved its content yet; approve it first."
+        )
+        code = "not_approved"
+    if message:
+        raise RuleViolation(message, code=code, details={"running": [message]})
+
+
+def _record(what: str, variation: Post, actor: Actor, *, weight_before: int | None = None) -> None:
+    payload = {
+        **event_payload(variation),
+        "variation": variation.variation,
+        "weight": variation.variation_weight,
+    }
+    if weight_before is not None:
+        payload["before"] = weight_before
+    outbox.record(f"post.variation.{what}", actor=actor, post_id=variation.pk, payload=payload)

@@ -1,5 +1,0 @@
-"""The admin of the core: the activity log, and what every admin class shares."""
-
-from core.admin import events
-
-__all__ = ["events"]

@@ -1,1 +1,0 @@
-"""Django's backend for PostgreSQL with a pool that outlives restarts of the server (`ENGINE = "core.postgresql"`)."""

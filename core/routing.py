@@ -1,7 +1,0 @@
-"""Websockets of the system."""
-
-from django.urls import path
-
-from core.live.consumer import EventsConsumer
-
-websocket_urlpatterns = [path("ws/events/", EventsConsumer.as_asgi(), name="ws-events")]

@@ -1,0 +1,147 @@
+"""A form's definition as its writers send it: checked as a whole, with refusals by path."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Final
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import Field as Bounds
+from pydantic.alias_generators import to_camel
+from pydantic_core import ErrorDetails
+
+from forms.fields import MOST_FIELDS, Field, Label, faults_of
+from proofroom.core.errors import NotFound, invalid
+from proofroom.core.json import Json
+from proofroom.core.validation.errors import (
+    describe_translated,
+    details_of,
+    reason_of,
+    refuse,
+    shorten_key,
+)
+from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.definitions.richtext.links import is_external, safe_href
+
+_SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
+_SENTENCES: Final = {
+    "string_type": gettext_noop("This should be text."),
+    "list_type": gettext_noop("This should be a list."),
+    "bool_type": gettext_noop("This should be true or false."),
+    "int_type": gettext_noop("This should be a whole number."),
+    "model_type": gettext_noop("This should be an object."),
+    "model_attributes_type": gettext_noop("This should be an object."),
+    "missing": gettext_noop("This is required."),
+    "string_pattern_mismatch": gettext_noop(
+        "Letters, digits and underscores, beginning with a letter."
+    ),
+}
+"""In place of pydantic's, which speak of Python."""
+
+
+def _whole_lines(text: str) -> str:
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if any(ord(char) < 32 and char not in "\n\t" for char in text):
+        raise ValueError("must not hold control characters")
+    return text
+
+
+def _safe_target(address: str) -> str:
+    if not address:
+        return ""
+    safe = safe_href(address)
+    if safe is None or not (safe.startswith("/") or _names_a_host(safe)):
+        raise ValueError("must be a path of this site that begins with /, or http(s)://…")
+    return safe
+
+
+def _names_a_host(address: str) -> bool:
+    try:
+        return is_external(address) and bool(urlsplit(address).hostname)
+    except ValueError:
+        return False
+
+
+def _lines(most: int, least: int = 0) -> StringConstraints:
+    return StringConstraints(strip_whitespace=True, min_length=least, max_length=most)
+
+
+class Definition(BaseModel):
+    """All of a form but its slug and locale, which it is known by."""
+
+    model_config = ConfigDict(
+        extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True
+    )
+
+    title: Label
+    description: Annotated[str, _lines(2000), AfterValidator(_whole_lines)] = ""
+    fields: Annotated[list[Field], Bounds(min_length=1, max_length=MOST_FIELDS)]
+    submit_label: Annotated[Label, Bounds(max_length=100)] = "Send"
+    success_message: Annotated[str, _lines(1000, 1), AfterValidator(_whole_lines)] = "Thank you."
+    redirect_url: Annotated[str, _lines(2000), AfterValidator(_safe_target)] = ""
+
+
+def read_definition(values: Mapping[str, Json]) -> Definition:
+    """The definition that `values` make, by the names of the wire. Raises `RuleViolation` by path."""
+    refuse_unstorable(values)
+    given = dict(values)
+    if given.get("redirectUrl", "") is None:
+        given["redirectUrl"] = ""
+    try:
+        definition = Definition.model_validate(given)
+    except ValidationError as error:
+        raise refuse(details_of(error, _sentence)) from None
+    details: dict[str, list[str]] = {}
+    for path, sentence in faults_of(definition.fields):
+        details.setdefault(f"fields.{path}", []).append(sentence)
+    if details:
+        raise refuse(details)
+    return definition
+
+
+def checked_slug(slug: object) -> str:
+    if not isinstance(slug, str) or len(slug) > 100 or not _SLUG.match(slug):
+        raise invalid(
+            "slug",
+            _(
+                "A slug is made of the letters a to z and digits, in words joined by single hyphens."
+            ),
+        )
+    return slug
+
+
+def checked_locale(locale: object) -> str:
+    """The locale, the default one for None. 422 on one that the site does not have."""
+    if locale is None:
+        return str(settings.CMS_ENV.default_locale)
+    if not isinstance(locale, str) or locale not in settings.CMS_ENV.locales:
+        raise invalid(
+            "locale",
+            _("locale must be one of: %(locales)s.")
+            % {"locales": ", ".join(settings.CMS_ENV.locales)},
+        )
+    return locale
+
+
+def is_slug(text: str) -> bool:
+    return len(text) <= 100 and _SLUG.match(text) is not None
+
+
+def form_not_found(slug: str) -> NotFound:
+    return NotFound(_("There is no form %(slug)r.") % {"slug": slug[:100]})
+
+
+def _sentence(item: ErrorDetails) -> str:
+    if item["type"] == "extra_forbidden":
+        return _("There is no key %(rpartition)r here.") % {
+            "rpartition": shorten_key(item["loc"][-1])
+        }
+    said = reason_of(item)
+    if item["type"] in _SENTENCES or said.startswith(("String", "List", "Input")):
+        return describe_translated(item, _SENTENCES)
+    return _("This %(said)s.") % {"said": said.rstrip(".")}

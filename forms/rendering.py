@@ -1,0 +1,141 @@
+"""Forms as the pages of the site show them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlencode
+
+from django.conf import settings
+
+from forms.fields import HONEYPOT, LONGEST, Field, FieldType
+from forms.form_input import is_slug
+from forms.models import FormDefinition
+from proofroom.core.database.statements import Row, Statement
+
+_AUTOCOMPLETE: Final[Mapping[str, str]] = {
+    "name": "name",
+    "fullname": "name",
+    "firstname": "given-name",
+    "givenname": "given-name",
+    "lastname": "family-name",
+    "surname": "family-name",
+    "familyname": "family-name",
+    "company": "organization",
+    "organisation": "organization",
+    "organization": "organization",
+    "street": "address-line1",
+    "address": "street-address",
+    "city": "address-level2",
+    "town": "address-level2",
+    "postcode": "postal-code",
+    "zip": "postal-code",
+    "country": "country-name",
+    "birthday": "bday",
+}
+"""What browsers may fill in, by names of fields."""
+_BY_TYPE: Final[Mapping[FieldType, str]] = {"email": "email", "tel": "tel", "url": "url"}
+_ALL: Final = Statement(
+    lambda slugs, locale, default: FormDefinition.objects.filter(
+        slug__in=slugs, locale__in=[locale, default]
+    ).values(
+        "slug",
+        "locale",
+        "title",
+        "description",
+        "fields",
+        "submit_label",
+        "success_message",
+        "redirect_url",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteField:
+    """A field of a form."""
+
+    name: str
+    label: str
+    type: FieldType
+    required: bool
+    options: tuple[str, ...]
+    min_length: int | None
+    max_length: int | None
+    pattern: str
+    placeholder: str
+    help: str
+    autocomplete: str
+
+
+@dataclass(frozen=True, slots=True)
+class SiteForm:
+    """A form in the locale of a page, or in the default one. `action` is the address that takes it."""
+
+    slug: str
+    title: str
+    description: str
+    submit_label: str
+    success_message: str
+    redirect_url: str
+    action: str
+    honeypot: str
+    fields: tuple[SiteField, ...]
+
+
+def load_forms(slugs: Collection[str], locale: str) -> dict[str, SiteForm]:
+    """The forms of these slugs that there are, by slug. One query."""
+    default: str = settings.CMS_ENV.default_locale
+    known = [slug for slug in slugs if is_slug(slug)]
+    rows = _ALL.rows(known, locale, default)
+    # The page's own language last, so that it stays.
+    ordered = sorted(rows, key=lambda row: bool(row["locale"] == locale))
+    return {row["slug"]: _shown(row, locale) for row in ordered}
+
+
+def form_address(slug: str, locale: str) -> str:
+    """Where a form is sent to, and stands by itself."""
+    query = "" if locale == settings.CMS_ENV.default_locale else f"?{urlencode({'locale': locale})}"
+    return f"/forms/{slug}{query}"
+
+
+def goal_of(slug: str) -> str:
+    """What a visitor reached who sent a form. No goal that a page names holds a colon."""
+    return f"form:{slug}"
+
+
+def _shown(row: Row, locale: str) -> SiteForm:
+    return SiteForm(
+        slug=row["slug"],
+        title=row["title"],
+        description=row["description"],
+        submit_label=row["submit_label"],
+        success_message=row["success_message"],
+        redirect_url=row["redirect_url"],
+        action=form_address(row["slug"], locale),
+        honeypot=HONEYPOT,
+        fields=tuple(_field(Field.model_validate(field)) for field in row["fields"]),
+    )
+
+
+def _field(field: Field) -> SiteField:
+    return SiteField(
+        name=field.name,
+        label=field.label,
+        type=field.type,
+        required=field.required,
+        options=tuple(field.options or ()),
+        min_length=field.min_length,
+        max_length=field.longest if field.type in LONGEST else None,
+        pattern=field.pattern or "",
+        placeholder=field.placeholder or "",
+        help=field.help or "",
+        autocomplete=_BY_TYPE.get(field.type) or _filled_by_browsers(field),
+    )
+
+
+def _filled_by_browsers(field: Field) -> str:
+    if field.type not in ("text", "textarea", "date"):
+        return ""
+    return _AUTOCOMPLETE.get(field.name.replace("_", "").lower(), "")

@@ -1,0 +1,178 @@
+"""`/forms/:slug`: where the forms of the site are sent to, without scripts. By itself, it shows the form.
+
+A form that was taken leads back to its page (303); one that was not shows the page again, with what is wrong.
+
+There is no CSRF token, on purpose: no session and no cookie is looked at here, as at the API's submit, so that a
+forged request could do nothing that its sender could not do themselves; and a token in the page would make it
+another one for every visitor, which no cache could keep. What holds is the honeypot and the limit by address.
+"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.template.loader import render_to_string
+from django.utils.encoding import iri_to_uri
+from django.utils.http import urlencode
+from django.utils.translation import gettext, ngettext
+from django.views.decorators.http import require_http_methods
+
+from content.menus.links import Place
+from forms.form_post import ALONE, Sent, read_sent
+from forms.rendering import form_address, goal_of, load_forms
+from forms.services.submissions import Submitted, submit_form
+from proofroom.core.actor import Actor, Visitor
+from proofroom.core.api.throttles import Count, client_address, is_allowed_freely
+from proofroom.core.errors import NotFound, RuleViolation
+from proofroom.definitions.richtext.links import safe_href
+from proofroom.website import goals
+from proofroom.website.form_submission import Submission
+from proofroom.website.page_frame import context_of, surroundings_of
+from proofroom.website.pages import missing_page, post_page
+from proofroom.website.template_language import in_words_of
+
+
+class TooMany(Exception):
+    """More were accepted from the address than the limit has. `wait` is in seconds."""
+
+    def __init__(self, wait: int) -> None:
+        super().__init__(wait)
+        self.wait = wait
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def form_page(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The form by itself, or the answer to one that was sent."""
+    locale = _locale(request)
+    if request.method != "POST":
+        taken = Submission(ALONE) if request.GET.get("sent") == ALONE else None
+        return _alone(slug, locale, taken)
+    address = client_address(request)
+    count = None if is_allowed_freely(address) else Count("public", address)
+    if count is not None and count.is_over:
+        response = HttpResponse("Too many requests; wait a little.", status=429)
+        response["Retry-After"] = str(count.wait)
+        return _unkept(response)
+    sent = read_sent(request, slug, locale)
+    if isinstance(sent, HttpResponse):
+        return _unkept(sent)
+    with in_words_of(sent.locale):
+        return _unkept(_answer(request, slug, sent))
+
+
+def _answer(request: HttpRequest, slug: str, sent: Sent) -> HttpResponse:
+    try:
+        told = submit_form(
+            slug=slug,
+            locale=sent.locale,
+            values=sent.values,
+            actor=Actor(user=Visitor(), via="site"),
+            admit=lambda: _admit(request),
+        )
+    except NotFound:
+        return HttpResponse(missing_page(sent.locale), status=404)
+    except RuleViolation as refusal:
+        return _again(slug, sent, refusal.details, 422)
+    except TooMany as refusal:
+        response = _again(slug, sent, {}, 429, notice=_wait(refusal.wait))
+        response["Retry-After"] = str(refusal.wait)
+        return response
+    if told.is_kept and sent.is_counted:
+        shown = sent.found.post.pk if sent.found is not None else None
+        goals.reached(request, post_id=shown, goal=goal_of(slug))
+    return _taken(slug, sent, told)
+
+
+def _taken(slug: str, sent: Sent, told: Submitted) -> HttpResponse:
+    """On to where the form leads: its own address, else back to the page, which thanks in its place."""
+    if _is_of_site(told.redirect_url):
+        return _see_other(told.redirect_url)
+    if sent.found is None or told.redirect_url:
+        # Browsers hold the policy `form-action 'self'` also against where a form leads on to. So an address of
+        # another site is not redirected to: the page that says thanks goes on there.
+        address = form_address(slug, sent.locale)
+        query = urlencode({"sent": ALONE})
+        return _see_other(f"{address}{'&' if '?' in address else '?'}{query}#form-{ALONE}")
+    return _see_other(f"{sent.found.post.path}?{urlencode({'sent': sent.at})}#form-{sent.at}")
+
+
+def _again(
+    slug: str, sent: Sent, errors: dict[str, list[str]], status: int, notice: str = ""
+) -> HttpResponse:
+    form = load_forms([slug], sent.locale).get(slug)
+    names = {field.name for field in form.fields} if form else set()
+    if errors and not notice and not names >= errors.keys():
+        # Not of the visitor's making: the form was edited after the page was loaded.
+        notice = gettext(
+            "The form has changed meanwhile. Please look through it and send it again."
+        )
+    submission = Submission(at=sent.at, values=sent.shown, errors=errors, notice=notice)
+    if sent.found is None:
+        response = _alone(slug, sent.locale, submission)
+        response.status_code = status
+        return response
+    page = post_page(sent.found, submission, is_counted=not sent.is_for_looking)
+    return HttpResponse(page, status=status)
+
+
+def _alone(slug: str, locale: str, submission: Submission | None) -> HttpResponse:
+    """The form on a page of its own. Three queries."""
+    form = load_forms([slug], locale).get(slug)
+    if form is None:
+        return HttpResponse(missing_page(locale), status=404)
+    is_taken = submission is not None and submission.is_taken
+    onward = form.redirect_url if is_taken and not _is_of_site(form.redirect_url) else ""
+    with in_words_of(locale):
+        context = context_of(surroundings_of(Place(f"/forms/{slug}", locale)), []) | {
+            "form": form,
+            "page_title": form.title,
+            "submission": submission,
+            "onward": onward,
+            "stylesheets": ["cms/modules/form.css"],
+        }
+        response = HttpResponse(render_to_string("site/form_page.html", context))
+    if onward and (target := safe_href(onward)):
+        response["Refresh"] = f"0; url={iri_to_uri(target)}"
+    return _unkept(response)
+
+
+def _admit(request: HttpRequest) -> None:
+    """Count a submission that fits, unless its address is free of limits."""
+    address = client_address(request)
+    if is_allowed_freely(address):
+        return
+    count = Count("forms", address)
+    if count.is_over:
+        raise TooMany(count.wait)
+
+
+def _wait(seconds: int) -> str:
+    minutes = -(-seconds // 60)
+    return ngettext(
+        "Too many messages came from your connection. Please send it again in %(number)d minute.",
+        "Too many messages came from your connection. Please send it again in %(number)d minutes.",
+        minutes,
+    ) % {"number": minutes}
+
+
+def _locale(request: HttpRequest) -> str:
+    given = request.GET.get("locale", "")
+    default: str = settings.CMS_ENV.default_locale
+    return given if given in settings.CMS_ENV.locales else default
+
+
+def _is_of_site(address: str) -> bool:
+    return address.startswith("/") and safe_href(address) == address
+
+
+def _see_other(address: str) -> HttpResponse:
+    response = HttpResponse(status=303)
+    response["Location"] = iri_to_uri(address)
+    return response
+
+
+def _unkept(response: HttpResponse) -> HttpResponse:
+    """In no cache: it is the answer to one visitor."""
+    response["Cache-Control"] = "no-store"
+    return response

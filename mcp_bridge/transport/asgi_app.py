@@ -1,0 +1,189 @@
+"""The HTTP face: one application with both HTTP transports and the health check.
+
+`GET /mcp` is SSE (2024-11-05) with `POST /messages?sessionId=`; `POST /mcp` is Streamable HTTP in
+every revision that the SDK knows. Sessions live in the process: run one process, or route a session
+always to the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+from urllib.parse import parse_qs
+
+import anyio
+from django.conf import settings
+from mcp.server.lowlevel import Server
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mcp_bridge.access.authentication import Authenticator
+from mcp_bridge.protocol.server import build_server
+from mcp_bridge.protocol.worker_threads import Workers
+from mcp_bridge.transport.connections import Connections, current_holder
+from mcp_bridge.transport.error_responses import refusal
+from mcp_bridge.transport.request_checks import LOOPBACK_NAMES, Gate, security_settings
+from mcp_bridge.transport.server_address import is_loopback
+from mcp_bridge.transport.sessions import SessionCounter, StreamableSessions
+from mcp_bridge.transport.sse import SESSION_PARAMETER, SessionIdSseTransport
+from proofroom.core.diagnostics.availability import RETRY_AFTER_SECONDS, readiness
+
+MESSAGES_PATH = "/messages"
+
+
+def build_app(host: str = "127.0.0.1") -> Starlette:
+    """The application, for a server that binds `host`. Its lifespan must run."""
+    allowed = settings.CMS_ENV.mcp_allowed_hosts
+    hosts = {*LOOPBACK_NAMES, host, *allowed}
+    security = security_settings(hosts)
+    server, workers, counter = build_server(), Workers(), SessionCounter()
+    sse = SessionIdSseTransport(MESSAGES_PATH, security_settings=security)
+    manager = StreamableSessions(counter, app=server, security_settings=security)
+    connections = Connections(workers, manager)
+    authenticator = Authenticator(workers, serves_local=all(map(is_loopback, (host, *allowed))))
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with manager.run(), anyio.create_task_group() as tasks:
+            tasks.start_soon(connections.watch)
+            yield
+            tasks.cancel_scope.cancel()
+
+    def gated(endpoint: ASGIApp) -> Gate:
+        return Gate(endpoint, hosts, authenticator.admit, connections)
+
+    async def health(request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def not_found(request: Request, error: Exception) -> Response:
+        return refusal(404, "Nothing is here. The MCP endpoint is /mcp.", "not_found")
+
+    app = Starlette(
+        routes=[
+            Route("/mcp", gated(McpEndpoint(server, sse, manager, counter))),
+            Route(MESSAGES_PATH, gated(MessagesEndpoint(sse))),
+            Route("/health", health),
+            Route("/health/live", health),
+            Route("/health/ready", ReadinessEndpoint(workers)),
+        ],
+        lifespan=lifespan,
+        exception_handlers={404: not_found},
+    )
+    app.state.counter, app.state.connections = counter, connections
+    return app
+
+
+class ReadinessEndpoint:
+    """`/health/ready`: whether what the server stands on can be reached, and what cannot."""
+
+    def __init__(self, workers: Workers) -> None:
+        self.workers = workers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        status, body = await self.workers.run_apart(readiness)
+        headers = {"Cache-Control": "no-store"}
+        if status == 503:
+            headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+        await JSONResponse(body, status, headers)(scope, receive, send)
+
+
+class McpEndpoint:
+    """`/mcp`: a bare GET opens an SSE session; everything else is Streamable HTTP.
+
+    A class instance, so that the router hands over the raw connection with any method.
+    """
+
+    def __init__(
+        self,
+        server: Server[Any],
+        sse: SessionIdSseTransport,
+        manager: StreamableSessions,
+        counter: SessionCounter,
+    ) -> None:
+        self.server, self.sse, self.manager, self.counter = server, sse, manager, counter
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        names = {name for name, _ in scope["headers"]}
+        in_session = b"mcp-session-id" in names
+        if scope["method"] != "GET" or in_session:
+            await self.serve_streamable(scope, receive, send)
+        elif b"mcp-protocol-version" in names:
+            # A Streamable HTTP client of a revision without the standalone stream.
+            answer = refusal(405, "Use POST.", "method_not_allowed", {"Allow": "POST"})
+            await answer(scope, receive, send)
+        else:
+            await self.serve_sse(scope, receive, send)
+
+    async def serve_streamable(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refused: JSONResponse | None = None
+
+        async def translated(message: Message) -> None:
+            nonlocal refused
+            if message["type"] == "http.response.start" and message["status"] == 503:
+                refused = self.counter.refuse_if_full(current_holder.get())
+                if refused is not None:
+                    await refused(scope, receive, send)
+            if refused is None:
+                await send(message)
+
+        await self.manager.handle_request(scope, receive, translated)
+
+    async def serve_sse(self, scope: Scope, receive: Receive, send: Send) -> None:
+        holder = current_holder.get()
+        refused = self.counter.refuse_if_full(holder)
+        if refused is not None:
+            await refused(scope, receive, send)
+            return
+        # When the SDK's own check refuses, it has answered already and raises ValueError.
+        with self.counter.count_session(holder), suppress(ValueError):
+            async with self.sse.connect_sse(scope, receive, send) as (incoming, outgoing):
+                options = self.server.create_initialization_options()
+                await self.server.run(incoming, outgoing, options)
+
+
+class MessagesEndpoint:
+    """`POST /messages?sessionId=`: what an SSE client sends."""
+
+    def __init__(self, sse: SessionIdSseTransport) -> None:
+        self.sse = sse
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
+        if scope["method"] != "POST":
+            answer = refusal(405, "Use POST.", "method_not_allowed", {"Allow": "POST"})
+            await answer(scope, receive, send)
+        elif len(query.get(SESSION_PARAMETER, [])) != 1:
+            answer = refusal(
+                400,
+                f"{SESSION_PARAMETER} is required: connect to GET /mcp first.",
+                "session_required",
+            )
+            await answer(scope, receive, send)
+        elif self.sse.is_full(scope, query[SESSION_PARAMETER][0]):
+            answer = refusal(
+                429,
+                "Answers of this session wait to be read: read the stream, then go on.",
+                "unread_answers",
+                {"Retry-After": "1"},
+            )
+            await answer(scope, receive, send)
+        else:
+            status = 0
+
+            async def translated(message: Message) -> None:
+                """Send the SDK's plain-text errors with our error body."""
+                nonlocal status
+                if message["type"] == "http.response.start" and message["status"] >= 400:
+                    status = message["status"]
+                elif status and message["type"] == "http.response.body":
+                    text = message.get("body", b"").decode("utf-8", "replace")
+                    code = "not_found" if status == 404 else "bad_message"
+                    await refusal(status, f"{text}.", code)(scope, receive, send)
+                else:
+                    await send(message)
+
+            await self.sse.handle_post_message(scope, receive, translated)

@@ -1,0 +1,127 @@
+"""The gate before both MCP endpoints: Host and Origin, credentials, and the size and pace of the body."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from urllib.parse import urlsplit
+
+import anyio
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mcp_bridge.access.principals import SCOPE_KEY
+from mcp_bridge.access.tokens import Holder
+from mcp_bridge.transport.connections import Connections
+from mcp_bridge.transport.error_responses import refusal
+
+MAX_BODY_BYTES = 4 * 1024 * 1024
+BODY_SECONDS = 20.0
+LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
+
+Admit = Callable[[Scope], Awaitable[Holder | JSONResponse]]
+
+
+def security_settings(hosts: Iterable[str]) -> TransportSecuritySettings:
+    """The SDK's own check over the same names, as a second fence."""
+    names = [f"[{host}]" if ":" in host else host for host in hosts]
+    patterns = [pattern for name in names for pattern in (name, f"{name}:*")]
+    origins = [f"{scheme}://{pattern}" for scheme in ("http", "https") for pattern in patterns]
+    return TransportSecuritySettings(allowed_hosts=patterns, allowed_origins=origins)
+
+
+class Gate:
+    """An ASGI application around an endpoint. Lets nothing through unchecked, whatever the method.
+
+    `hosts` are the names (without ports) that `Host` and `Origin` may carry; a page of another name
+    that was rebound to this address is refused, with or without credentials. What is let in ends
+    with its credential.
+    """
+
+    def __init__(
+        self, inner: ASGIApp, hosts: Iterable[str], admit: Admit, connections: Connections
+    ) -> None:
+        self.inner = inner
+        self.hosts = {host.lower() for host in hosts}
+        self.admit = admit
+        self.connections = connections
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # One HTTP parser leaves blanks at the end of values, which the protocol's headers must not
+        # have.
+        headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
+        scope = {**scope, "headers": headers}
+        holder = self.refuse_wrong_name(headers) or await self.admit(scope)
+        if isinstance(holder, JSONResponse):
+            await holder(scope, receive, send)
+        elif scope["method"] == "POST":
+            body = await read_body(headers, receive)
+            if isinstance(body, JSONResponse):
+                await body(scope, receive, send)
+            elif body is not None:  # else nobody is there to be answered
+                first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+                async def replay() -> Message:
+                    return first.pop() if first else await receive()
+
+                await self.serve(holder, scope, replay, send)
+        else:
+            await self.serve(holder, scope, receive, send)
+
+    async def serve(self, holder: Holder, scope: Scope, receive: Receive, send: Send) -> None:
+        # The SDK binds a session to the user of the request that opened it and answers 404 to any
+        # other.
+        identity = {"token": "", "client_id": holder.principal.id, "scopes": []}
+        user = AuthenticatedUser(AccessToken.model_validate(identity))
+        scope = {**scope, SCOPE_KEY: holder.principal, "user": user}
+        await self.connections.serve(self.inner, holder, scope, receive, send)
+
+    def refuse_wrong_name(self, headers: list[tuple[bytes, bytes]]) -> JSONResponse | None:
+        hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
+        if len(hosts) != 1 or _hostname("//" + hosts[0]) not in self.hosts:
+            shown = ", ".join(hosts)[:100]
+            return refusal(
+                421, f"Host {shown!r} is not allowed; add it to MCP_ALLOWED_HOSTS.", "wrong_host"
+            )
+        origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
+        if any(_hostname(origin) not in self.hosts for origin in origins):
+            shown = ", ".join(origins)[:100]
+            return refusal(
+                403,
+                f"Origin {shown!r} is not allowed; add it to MCP_ALLOWED_HOSTS.",
+                "wrong_origin",
+            )
+        return None
+
+
+def _hostname(address: str) -> str | None:
+    try:
+        return urlsplit(address).hostname
+    except ValueError:
+        return None
+
+
+async def read_body(
+    headers: list[tuple[bytes, bytes]], receive: Receive
+) -> bytes | JSONResponse | None:
+    """The body, None when the client went away, or the refusal of one too large or too slow."""
+    too_large = refusal(
+        413, f"The request body may have at most {MAX_BODY_BYTES:,} bytes.", "too_large"
+    )
+    declared = next((value for name, value in headers if name == b"content-length"), b"0")
+    if declared.isdigit() and int(declared) > MAX_BODY_BYTES:
+        return too_large
+    body = bytearray()
+    with anyio.move_on_after(BODY_SECONDS):
+        while True:
+            message = await receive()
+            if message["type"] != "http.request":
+                return None
+            body += message.get("body", b"")
+            if len(body) > MAX_BODY_BYTES:
+                return too_large
+            if not message.get("more_body", False):
+                return bytes(body)
+    return refusal(408, f"The request body did not arrive in {BODY_SECONDS:g} seconds.", "too_slow")

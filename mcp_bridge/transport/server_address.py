@@ -1,0 +1,75 @@
+"""The address at which clients reach the MCP server, and a check that it answers there."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Final, Literal
+
+from django.conf import settings
+
+from proofroom.core.http_client import Refused, Unreachable, fetch
+from proofroom.core.http_client.local_process import own_status
+
+State = Literal["answers", "silent", "wrong_host", "elsewhere", "not_asked"]
+_TIMEOUT_SECONDS: Final = 2.0
+_PATH: Final = "/mcp"
+# With it a GET opens no stream: it is answered at once, whether a credential is wanted or not.
+_HEADERS: Final = {"MCP-Protocol-Version": "2025-11-25"}
+
+
+def server_url(host: str = "127.0.0.1", port: int | None = None) -> str:
+    """The address of the endpoint: MCP_URL, or the local one where a host or port is named."""
+    environment = settings.CMS_ENV
+    if environment.mcp_url and host == "127.0.0.1" and port is None:
+        return str(environment.mcp_url)
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{port or environment.mcp_port}{_PATH}"
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether the name or address is this machine's own."""
+    host = host.strip("[]").lower()
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def manage_command(*arguments: str) -> tuple[str, ...]:
+    """The words that run a command of this installation, from any folder."""
+    return (sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStatus:
+    """The result of the check. `note` gives the reason where there is one."""
+
+    state: State
+    url: str
+    note: str = ""
+
+
+def check_server() -> ServerStatus:
+    """Ask the server at its address for a sign of life, without a credential. Takes two seconds at most."""
+    url = server_url()
+    if not settings.CMS_ENV.mcp_url:
+        return ServerStatus(
+            _state(own_status(settings.CMS_ENV.mcp_port, _PATH, headers=_HEADERS)), url
+        )
+    try:
+        answer = fetch("GET", url, headers=_HEADERS, seconds=_TIMEOUT_SECONDS)
+    except Refused as error:
+        return ServerStatus("not_asked", url, str(error))
+    except Unreachable as error:
+        return ServerStatus("silent", url, str(error))
+    return ServerStatus(_state(answer.status), url)
+
+
+def _state(status: int | None) -> State:
+    if status is None:
+        return "silent"
+    if status == 421:
+        return "wrong_host"
+    return "answers" if status in (200, 401, 405) else "elsewhere"

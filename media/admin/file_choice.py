@@ -1,0 +1,86 @@
+"""A file as pickers and lists of uploads know it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import orjson
+from django.urls import reverse
+
+from media.metadata import alt_of
+from media.models import Asset, AssetStatus
+from media.presenters import url_of
+from proofroom.core.json import JsonObject
+
+IMAGE: Final = "image"
+DOCUMENT: Final = "document"
+TYPES: Final = {IMAGE: "image", DOCUMENT: "application"}
+"""The kinds that can be asked for, and what their types begin with."""
+
+
+@dataclass(frozen=True, slots=True)
+class MediaChoice:
+    """A file with what its tile shows. `thumbnail` is empty for what is no image."""
+
+    asset: Asset
+    alt: str
+    thumbnail: str
+    address: str
+
+    @property
+    def kind(self) -> str:
+        return IMAGE if self.asset.mime.startswith("image/") else DOCUMENT
+
+    @property
+    def lacks_alt(self) -> bool:
+        return self.kind == IMAGE and not self.alt and not self.asset.is_decorative
+
+    @property
+    def kilobytes(self) -> int:
+        return max(1, round(self.asset.size / 1000))
+
+    @property
+    def type(self) -> str:
+        """`PNG`, `PDF`: what people call the type."""
+        return self.asset.mime.rpartition("/")[2].upper()
+
+    @property
+    def extent(self) -> str:
+        if not (self.asset.width and self.asset.height):
+            return ""
+        return f"{self.asset.width}\u00a0×\u00a0{self.asset.height}"
+
+    def as_json(self) -> JsonObject:
+        """By the names that scripts know it by."""
+        return {
+            "id": str(self.asset.pk),
+            "title": self.asset.filename,
+            "alt": self.alt,
+            "thumbnail": self.thumbnail or None,
+            "width": self.asset.width,
+            "height": self.asset.height,
+            "kind": self.kind,
+            "address": self.address,
+            "url": url_of(self.asset.file.name),
+            "status": self.asset.status,
+            "isDecorative": self.asset.is_decorative,
+            "facts": " · ".join(filter(None, (self.type, self.extent))),
+        }
+
+    @property
+    def json(self) -> str:
+        return orjson.dumps(self.as_json()).decode()
+
+
+def choice_of(asset: Asset, language: str = "") -> MediaChoice:
+    address = reverse("admin:media_asset_change", args=[asset.pk])
+    return MediaChoice(asset, alt_of(asset, language), thumbnail_of(asset), address)
+
+
+def thumbnail_of(asset: Asset) -> str:
+    """The smallest picture that is there; empty for what is no image."""
+    if not asset.mime.startswith("image/"):
+        return ""
+    name = asset.variants.get("small") if asset.status == AssetStatus.READY else None
+    return url_of(name or asset.file.name)

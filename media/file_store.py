@@ -1,0 +1,171 @@
+"""Files and their rows: the row stands before the file, so whatever a killed process leaves is known.
+
+A row with `due_at` is of a file that nothing uses: one that is just being written, or one that was replaced or
+deleted. When the time has come a sweep deletes the file.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import PurePosixPath
+from typing import Final
+from uuid import uuid4
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from media.images import VARIANTS
+from media.models import Asset, StoredFile, Theme
+from proofroom.core.errors import CmsError
+from proofroom.core.task_queue.wake_up import after_commit
+
+logger = logging.getLogger(__name__)
+UNUSED: Final = timedelta(hours=1)
+"""How long a file may be written before it counts as left behind."""
+_BATCH: Final = 20
+"""Files deleted in one transaction, which holds their rows."""
+
+
+class StorageFailed(CmsError):
+    """The storage did not take the file."""
+
+    status = 503
+    code = "storage_failed"
+
+
+def new_name(suffix: str) -> str:
+    """A name that nobody can guess, and that says nothing of the name a file came with."""
+    stem = uuid4().hex
+    return f"{stem[:2]}/{stem}{suffix}"
+
+
+def planned(name: str, theme: str = Theme.LIGHT) -> dict[str, str]:
+    """The names of the variants of the file of that name."""
+    path = PurePosixPath(name)
+    stem = path.stem if theme == Theme.LIGHT else f"{path.stem}-dark"
+    return {size: str(path.with_name(f"{stem}-{size}.webp")) for size in VARIANTS}
+
+
+def reserve(names: Iterable[str], time: timedelta = UNUSED) -> None:
+    """Note that files of these names are about to be written. Names in use stay in use."""
+    wanted, due = list(names), timezone.now() + time
+    rows = [StoredFile(name=name, due_at=due) for name in wanted]
+    StoredFile.objects.bulk_create(rows, ignore_conflicts=True)
+    unused = StoredFile.objects.filter(name__in=wanted).filter(
+        Q(due_at__isnull=False) | Q(is_deleted=True)
+    )
+    unused.update(due_at=due, is_deleted=False)
+
+
+def put(name: str, content: bytes) -> None:
+    """Write a file whose name is reserved, over one that is there."""
+    try:
+        written = default_storage.save(name, ContentFile(content))
+    except Exception as error:  # each storage has errors of its own
+        logger.exception("the storage did not take %s", name)
+        raise StorageFailed(
+            _("The storage does not take files at the moment; try again later.")
+        ) from error
+    if written != name:
+        default_storage.delete(written)
+        raise StorageFailed(_("The storage wants to give the file another name."))
+
+
+@contextmanager
+def new_file(suffix: str, content: bytes) -> Iterator[str]:
+    """Write a file for what the block commits; where the block raises, file and row are gone."""
+    name = new_name(suffix)
+    with transaction.atomic(durable=True):  # a row that is rolled back later would know nothing
+        reserve([name])
+    try:
+        put(name, content)
+        yield name
+    except BaseException:
+        _forget(name)
+        raise
+
+
+def _forget(name: str) -> None:
+    try:
+        default_storage.delete(name)
+        StoredFile.objects.filter(name=name).delete()
+    except Exception:  # the sweep deletes it: its row says that nothing uses it
+        logger.warning("could not delete %s at once; the sweep will", name, exc_info=True)
+
+
+def take(names: Iterable[str], asset: Asset) -> None:
+    """From now on the asset uses these files. In the caller's transaction."""
+    wanted = list(names)
+    rows = StoredFile.objects.filter(name__in=wanted)
+    if rows.update(asset=asset, due_at=None, is_deleted=False) != len(wanted):
+        raise StorageFailed(_("The file was deleted before it was in use; try again."))
+
+
+def let_go(names: Iterable[str], when: datetime) -> None:
+    """Nothing uses these files any more; they are deleted then. In the caller's transaction."""
+    wanted = list(names)
+    StoredFile.objects.bulk_create(
+        [StoredFile(name=name, due_at=when) for name in wanted], ignore_conflicts=True
+    )
+    StoredFile.objects.filter(name__in=wanted, is_deleted=False).update(due_at=when)
+    if when <= timezone.now():
+        after_commit(_wake, "files to delete", once=True)
+
+
+def let_go_unknown(names: Collection[str]) -> None:
+    """Have files without a row deleted now; one that is in use by now stays. In the caller's transaction."""
+    now = timezone.now()
+    StoredFile.objects.filter(name__in=names, is_deleted=True).update(is_deleted=False, due_at=now)
+    rows = [StoredFile(name=name, due_at=now) for name in names]
+    StoredFile.objects.bulk_create(rows, ignore_conflicts=True)
+    after_commit(_wake, "files to delete", once=True)
+
+
+def _wake() -> None:
+    from media.tasks import delete_files
+
+    delete_files.delay()
+
+
+def delete_due() -> int:
+    """Delete the files whose time has come. Answers how many. Safe to run twice, and beside another."""
+    total = 0
+    while True:
+        done, is_more = _delete_batch()
+        total += done
+        if not is_more:
+            return total
+
+
+@transaction.atomic
+def _delete_batch() -> tuple[int, bool]:
+    """How many were deleted, and whether there may be more. Who writes one of them meanwhile waits for its row."""
+    now = timezone.now()
+    due = StoredFile.objects.select_for_update(skip_locked=True).filter(
+        due_at__lte=now, is_deleted=False
+    )
+    rows = list(due.order_by("due_at", "pk")[:_BATCH])
+    ids = [row.pk for row in rows if _is_deleted(row.name)]
+    StoredFile.objects.filter(pk__in={row.pk for row in rows} - set(ids)).update(
+        due_at=now + UNUSED
+    )
+    # The old name of an asset goes on leading to it; one of nobody is not needed any more.
+    StoredFile.objects.filter(pk__in=ids, asset=None).delete()
+    StoredFile.objects.filter(pk__in=ids).update(is_deleted=True, due_at=None)
+    return len(ids), len(rows) == _BATCH
+
+
+def _is_deleted(name: str) -> bool:
+    try:
+        default_storage.delete(name)
+    except Exception:  # each storage has errors of its own; the next sweep tries again
+        logger.warning("could not delete %s; the next sweep tries again", name, exc_info=True)
+        return False
+    return True

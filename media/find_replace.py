@@ -1,0 +1,32 @@
+"""Find and replace in media: descriptions and categories. Names and addresses of files stay."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from media import search
+from media.metadata import clean_alt_text, clean_categories
+from media.models import Asset
+from proofroom.core.find_replace.row_source import RowSource
+from proofroom.core.find_replace.sources import Hand
+
+
+def _change(asset: Asset, hand: Hand) -> None:
+    text = hand.take("alt_text", asset.alt_text)
+    words = [hand.take(f"categories.{place}", word) for place, word in enumerate(asset.categories)]
+    if hand.places:
+        asset.alt_text = clean_alt_text(str(text))
+        asset.categories = clean_categories([str(word) for word in words])
+        stored = {f"categories.{place}": word for place, word in enumerate(asset.categories)}
+        hand.settle({"alt_text": asset.alt_text, **stored})
+
+
+MEDIA: Final = RowSource(
+    table="media",
+    what="media",
+    rows=Asset.objects.all,
+    change_row=_change,
+    texts=("alt_text",),
+    documents=("categories",),
+    follow=search.index,
+)

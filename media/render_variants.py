@@ -1,0 +1,130 @@
+"""Making variants: what a worker does. Safe to run twice, beside another worker, and to be killed at any point."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from media import file_store
+from media.image_sizes import variants_of
+from media.models import Asset, AssetStatus, Theme, VariantWork
+from proofroom.core import outbox
+from proofroom.core.actor import Actor, Visitor
+
+logger = logging.getLogger(__name__)
+TRIES: Final = 3
+_LEASE: Final = timedelta(minutes=10)
+"""How long a worker that is not heard of keeps others away."""
+_WAIT: Final = timedelta(seconds=30)
+_KILLED: Final = "No worker came to its end with it."
+_SYSTEM: Final = Actor(user=Visitor(username="system"), via="system")
+
+
+def make_variants(asset_id: UUID | str, theme: str) -> bool:
+    """Make the variants that somebody asked for. Answers whether they were made by this call."""
+    work = _claim(asset_id, theme)
+    if work is None:
+        return False
+    asset = work.asset
+    try:
+        names = _write(asset, theme)
+    except (
+        Exception
+    ) as error:  # a file can be gone, broken or too large in any way, and a storage away
+        logger.exception("%s variants of %s were not made", theme, asset.pk)
+        _failed(work, asset, _reason(error))
+        return False
+    return _made(work, asset, names)
+
+
+def due() -> Iterable[tuple[str, str]]:
+    """What lost messages, failures and workers that ended left to be made."""
+    waiting = VariantWork.objects.filter(is_given_up=False, due_at__lte=timezone.now())
+    rows = waiting.order_by("due_at").values_list("asset_id", "theme")[:100]
+    return [(str(asset_id), theme) for asset_id, theme in rows]
+
+
+def _claim(asset_id: UUID | str, theme: str) -> VariantWork | None:
+    """The work, kept from others for a while; None where there is none to do."""
+    now = timezone.now()
+    wanted = VariantWork.objects.filter(asset_id=asset_id, theme=theme, is_given_up=False)
+    claimed = wanted.filter(due_at__lte=now).update(due_at=now + _LEASE, attempts=F("attempts") + 1)
+    if not claimed:
+        return None
+    work = wanted.select_related("asset").first()
+    if work is not None and work.attempts > TRIES:
+        _failed(work, work.asset, _KILLED)
+        return None
+    return work
+
+
+def _write(asset: Asset, theme: str) -> dict[str, str]:
+    with default_storage.open(str(asset.file.name)) as file:
+        content = file.read()
+    names = file_store.planned(str(asset.file.name), theme)
+    file_store.reserve(names.values(), 2 * _LEASE)
+    for size, made in variants_of(content, theme):
+        file_store.put(names[size], made)
+    return names
+
+
+@transaction.atomic
+def _made(work: VariantWork, was: Asset, names: dict[str, str]) -> bool:
+    asset = _still(was)
+    if asset is None:  # replaced or deleted meanwhile: nobody wants these files
+        file_store.let_go(names.values(), timezone.now())
+        return False
+    if not VariantWork.objects.filter(pk=work.pk).delete()[0]:
+        return False  # another worker was as far
+    file_store.take(names.values(), asset)
+    if work.theme == Theme.DARK:
+        asset.dark_variants = names
+    else:
+        asset.variants, asset.status = names, AssetStatus.READY
+    asset.save(update_fields=["variants", "dark_variants", "status", "updated_at"])
+    _record(asset, work.theme, "made")
+    return True
+
+
+@transaction.atomic
+def _failed(work: VariantWork, was: Asset, reason: str) -> None:
+    asset = _still(was)
+    if asset is None:
+        return
+    is_last = work.attempts >= TRIES
+    due_at = timezone.now() + _WAIT * work.attempts
+    mine = VariantWork.objects.filter(pk=work.pk, attempts=work.attempts)
+    if not mine.update(due_at=due_at, reason=reason, is_given_up=is_last) or not is_last:
+        return
+    logger.error("%s variants of %s are given up: %s", work.theme, asset.pk, reason)
+    if work.theme == Theme.LIGHT:
+        asset.status = AssetStatus.FAILED
+        asset.save(update_fields=["status", "updated_at"])
+    _record(asset, work.theme, "failed")
+
+
+def _still(was: Asset) -> Asset | None:
+    """The asset, held, where it still has the file that the worker read."""
+    found = Asset.objects.select_for_update().filter(pk=was.pk).first()
+    return found if found is not None and found.file.name == was.file.name else None
+
+
+def _reason(error: Exception) -> str:
+    """For people who may see no path of the machine."""
+    if isinstance(error, FileNotFoundError):
+        return "The file is not in the storage."
+    said = error.strerror if isinstance(error, OSError) else str(error)
+    return f"{type(error).__name__}: {said or 'no more is known'}"[:300]
+
+
+def _record(asset: Asset, theme: str, did: str) -> None:
+    payload = {"id": str(asset.pk), "filename": asset.filename, "theme": theme, "did": did}
+    outbox.record("media.variants", actor=_SYSTEM, payload={**payload})

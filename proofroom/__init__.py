@@ -1,0 +1,1 @@
+"""What Proofroom is made of beside the apps at the top."""

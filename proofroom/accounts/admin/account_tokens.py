@@ -1,0 +1,126 @@
+"""The pages that every kind of token has: a list, one form, and a page that shows the secret once."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time
+from typing import Any, ClassVar, TypeVar
+from uuid import UUID
+
+from django import forms
+from django.contrib import admin, messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from proofroom.accounts.models import AccountToken
+from proofroom.core.actor import Actor
+from proofroom.core.admin.form_pages import FormAdmin, form_page
+from proofroom.core.admin.permissions import actor_of, refusals_as_messages, require
+
+T = TypeVar("T", bound=AccountToken)
+_STATES = {
+    "active": gettext_lazy("active"),
+    "expired": gettext_lazy("expired"),
+    "revoked": gettext_lazy("revoked"),
+}
+_LOOKS = {"active": "succeeded", "expired": "archived", "revoked": "failed"}
+
+
+class LastDayField(forms.DateField):
+    """The day on which a token ends, as the last moment of it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            label=gettext_lazy("Last day"),
+            required=False,
+            widget=forms.DateInput(attrs={"type": "date"}),
+            help_text=gettext_lazy("Without one it works until it is revoked."),
+        )
+
+    def clean(self, value: Any) -> datetime | None:
+        day: date | None = super().clean(value)
+        return datetime.combine(day, time.max, UTC) if day else None
+
+
+class AccountTokenAdmin(FormAdmin[T]):
+    """`make` calls the service that makes a token, `revoke` the one that ends it."""
+
+    view_permission = add_permission = "tokens.manage"
+    page_template: ClassVar[str]
+    add_button = gettext_lazy("Make the token")
+    list_display = ("name", "user", "ends_in", "state", "used", "ends")
+    list_select_related = ("user",)
+    search_fields = ("name", "user__username")
+
+    def make(self, typed: dict[str, Any], actor: Actor) -> tuple[T, str]:
+        """The token that the form describes, and its secret."""
+        raise NotImplementedError
+
+    def revoke(self, token_id: UUID, actor: Actor) -> None:
+        """End the token."""
+        raise NotImplementedError
+
+    def more(self, request: HttpRequest, token: T, secret: str) -> dict[str, Any]:
+        """What else the page of the token shows; `secret` is empty but for the first time."""
+        return {}
+
+    @admin.display(description=gettext_lazy("Ends in"))
+    def ends_in(self, token: T) -> str:
+        return f"…{token.hint}"
+
+    @admin.display(description=gettext_lazy("State"))
+    def state(self, token: T) -> SafeString:
+        look = _LOOKS[token.state]
+        return format_html(
+            '<span class="badge badge-{}">{}</span>', look, str(_STATES[token.state])
+        )
+
+    @admin.display(description=gettext_lazy("Last used"), ordering="last_used_at")
+    def used(self, token: T) -> datetime | str:
+        return token.last_used_at or _("never")
+
+    @admin.display(description=gettext_lazy("Works until"), ordering="expires_at")
+    def ends(self, token: T) -> datetime | str:
+        return token.expires_at or _("it is revoked")
+
+    def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
+        token, secret = self.make(form.cleaned_data, actor_of(request))
+        # No redirect: the secret stands in this answer and nowhere else, not even in a session.
+        return self._page(request, token, secret)
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        require(request, "tokens.manage")
+        token = self._find(object_id)
+        if request.method == "POST":
+            with refusals_as_messages(request):
+                self.revoke(token.pk, actor_of(request))
+                messages.success(
+                    request, _("The token %(token)s opens nothing any more.") % {"token": token}
+                )
+            return HttpResponseRedirect(request.path)
+        return self._page(request, token)
+
+    def _page(self, request: HttpRequest, token: T, secret: str = "") -> HttpResponse:
+        context = {"token": token, "secret": secret, **self.more(request, token, secret)}
+        page = form_page(request, self.page_template, self.model, context, title=token.name)
+        if secret:
+            page["Cache-Control"] = "no-store"
+        return page
+
+    def _find(self, text: str) -> T:
+        try:
+            rows = self.model._default_manager.select_related("user", "made_by")
+            found: T | None = rows.filter(pk=UUID(text)).first()
+        except ValueError:
+            found = None
+        if found is None:
+            raise Http404(_("No such token."))
+        return found

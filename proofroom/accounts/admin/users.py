@@ -1,0 +1,175 @@
+"""Accounts: people are added and changed, agents' accounts switched off and on."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.auth import update_session_auth_hash
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from proofroom.accounts.models import User
+from proofroom.accounts.roles import GRANTS, Role
+from proofroom.accounts.services import change_user, create_user, set_password
+from proofroom.core.admin.form_pages import FormAdmin, form_page, saved
+from proofroom.core.admin.permissions import actor_of, may, require
+from proofroom.core.i18n import in_words
+
+_ROLES = [
+    (role.value, capfirst(gettext_lazy(role.value))) for role in GRANTS if role != Role.AI_AGENT
+]
+_ACTIVE_HELP = gettext_lazy("An account that is off can do nothing, and is logged out everywhere.")
+
+
+class SwitchForm(forms.Form):
+    is_active = forms.BooleanField(
+        label=gettext_lazy("Active"), required=False, help_text=_ACTIVE_HELP
+    )
+
+
+class UserForm(forms.Form):
+    username = forms.CharField(label=gettext_lazy("Name"), max_length=150)
+    email = forms.EmailField(label=gettext_lazy("Email"), max_length=254)
+    role = forms.ChoiceField(
+        label=gettext_lazy("Role"),
+        choices=_ROLES,
+        help_text=gettext_lazy("Another role logs the account out everywhere."),
+    )
+    is_active = forms.BooleanField(
+        label=gettext_lazy("Active"), required=False, help_text=_ACTIVE_HELP
+    )
+
+
+class PasswordForm(forms.Form):
+    password = forms.CharField(
+        label=gettext_lazy("Password"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text=gettext_lazy(
+            "At least 8 characters, not a common one. It logs the account out everywhere."
+        ),
+    )
+
+
+class NewUserForm(forms.Form):
+    username = forms.CharField(label=gettext_lazy("Name"), max_length=150)
+    email = forms.EmailField(label=gettext_lazy("Email"), max_length=254)
+    role = forms.ChoiceField(label=gettext_lazy("Role"), choices=_ROLES, initial=Role.EDITOR.value)
+    password = forms.CharField(
+        label=gettext_lazy("Password"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text=gettext_lazy("At least 8 characters, not a common one."),
+    )
+
+
+class RoleFilter(admin.SimpleListFilter):
+    title = gettext_lazy("role")
+    parameter_name = "role"
+
+    def lookups(
+        self, request: HttpRequest, model_admin: admin.ModelAdmin[User]
+    ) -> list[tuple[str, str]]:
+        return [*((value, str(label)) for value, label in _ROLES), (Role.AI_AGENT, _("AI agent"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> QuerySet[User]:
+        return queryset.filter(role=self.value()) if self.value() else queryset
+
+
+@admin.register(User)
+class UserAdmin(FormAdmin[User]):
+    view_permission = add_permission = "users.manage"
+    list_title = gettext_lazy("Accounts")
+    add_title = gettext_lazy("New account")
+    add_button = gettext_lazy("Add the account")
+    add_form = NewUserForm
+    list_display = ("username", "email", "kind", "state", "seen")
+    list_filter = (RoleFilter, "is_active")
+    search_fields = ("username", "email")
+    # People have no agent: they come first.
+    ordering = ("agent_id", "username")
+
+    @admin.display(description=gettext_lazy("Role"), ordering="role")
+    def kind(self, user: User) -> str:
+        """In words. Which agent an account writes for, its page says: the list has no room for it."""
+        return _("AI agent") if user.role == Role.AI_AGENT else capfirst(in_words(user.role))
+
+    @admin.display(description=gettext_lazy("State"), ordering="is_active")
+    def state(self, user: User) -> SafeString:
+        look, text = ("succeeded", _("On")) if user.is_active else ("archived", _("Off"))
+        return format_html('<span class="badge badge-{}">{}</span>', look, text)
+
+    @admin.display(description=gettext_lazy("Last login"), ordering="last_login")
+    def seen(self, user: User) -> datetime | str:
+        return "—" if user.role == Role.AI_AGENT else user.last_login or _("never")
+
+    def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
+        create_user(**form.cleaned_data, actor=actor_of(request))
+        messages.success(
+            request, _("%(username)s can log in now.") % {"username": form.cleaned_data["username"]}
+        )
+        return HttpResponseRedirect(reverse("admin:accounts_user_changelist"))
+
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return may(request, "users.manage")
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        require(request, "users.manage")
+        user = User.objects.filter(pk=object_id).first() if object_id.isdecimal() else None
+        if user is None:
+            raise Http404(_("No such account."))
+        do = request.POST.get("do") if request.method == "POST" else ""
+        form = _form(user, request.POST if do == "change" else None)
+        password_form = PasswordForm(request.POST if do == "password" else None)
+        if do == "change" and _change(request, user, form):
+            messages.success(request, _("%(user)s is saved.") % {"user": user})
+            return HttpResponseRedirect(request.path)
+        if do == "password" and _set_password(request, user, password_form):
+            messages.success(request, _("%(user)s has another password.") % {"user": user})
+            return HttpResponseRedirect(request.path)
+        context = {
+            "account": user,
+            "password_form": None if user.role == Role.AI_AGENT else password_form,
+        }
+        page = form_page(
+            request, "admin/accounts/user.html", User, context, title=str(user), form=form
+        )
+        if password_form.errors:
+            page.status_code = 422
+        return page
+
+
+def _form(user: User, data: Any) -> forms.Form:
+    kind = SwitchForm if user.role == Role.AI_AGENT else UserForm
+    names = ("username", "email", "role", "is_active")
+    return kind(data, initial={name: getattr(user, name) for name in names})
+
+
+def _change(request: HttpRequest, user: User, form: forms.Form) -> bool:
+    actor = actor_of(request)
+    return saved(form, lambda: change_user(user_id=user.pk, actor=actor, **form.cleaned_data))
+
+
+def _set_password(request: HttpRequest, user: User, form: forms.Form) -> bool:
+    def save() -> None:
+        changed = set_password(user_id=user.pk, actor=actor_of(request), **form.cleaned_data)
+        if changed.pk == request.user.pk:
+            # Whoever changes their own stays where they are; their other sessions end.
+            update_session_auth_hash(request, changed)
+
+    return saved(form, save)

@@ -1,0 +1,110 @@
+"""`/api/auth/…`: log in, log out, and the account that is logged in."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from django.contrib import auth
+from django.middleware.csrf import get_token
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from pydantic import Field
+from rest_framework.exceptions import Throttled
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
+
+from proofroom.accounts.login_limits import LoginThrottle, count_for_account
+from proofroom.accounts.models import User
+from proofroom.accounts.roles import RoleName
+from proofroom.accounts.services.sessions import record_login, record_logout
+from proofroom.core.actor import Actor
+from proofroom.core.api.answer import Answer
+from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.permissions import PUBLIC, SIGNED_IN, Declared
+from proofroom.core.api.views import ApiViewSet
+from proofroom.core.errors import NotAuthenticated
+
+CREDENTIALS: Final = OpenApiExample(
+    "An editor",
+    {"email": "editor@example.com", "password": "your password"},
+    request_only=True,
+)
+
+
+class MeAnswer(Answer):
+    """The account that is logged in, and what it may do."""
+
+    id: int = Field(ge=1)
+    email: str = Field(json_schema_extra={"format": "email"})
+    username: str
+    role: RoleName
+    permissions: list[str]
+
+
+class LoggedOutAnswer(Answer):
+    """What logging out answers."""
+
+    ok: bool
+
+
+class Credentials(Body):
+    email: Words
+    password: Words
+
+
+class SessionViewSet(ApiViewSet):
+    """The session of a person. Agents have none."""
+
+    permissions: ClassVar[dict[str, Declared]] = {
+        "login": PUBLIC,
+        "logout": PUBLIC,
+        "me": SIGNED_IN,
+    }
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        return [LoginThrottle()] if self.action == "login" else super().get_throttles()
+
+    @extend_schema(request=Credentials, responses={200: MeAnswer}, examples=[CREDENTIALS])
+    def login(self, request: Request) -> Response:
+        """Log in with email and password. Unknown, wrong, disabled and agents' accounts get the same answer."""
+        body = read_body(request, Credentials)
+        tries = count_for_account(body.email)
+        if tries.is_over:
+            request._request.rate_limit_headers = tries.headers  # type: ignore[attr-defined]
+            raise Throttled(wait=tries.wait)
+        user = auth.authenticate(request._request, email=body.email, password=body.password)
+        if not isinstance(user, User):
+            raise NotAuthenticated("Email or password is wrong.", code="wrong_credentials")
+        auth.login(request._request, user)
+        get_token(request._request)
+        record_login(actor=Actor(user=user, via="api"))
+        return Response(answer_me(user))
+
+    @extend_schema(request=None, responses={200: LoggedOutAnswer})
+    def logout(self, request: Request) -> Response:
+        """End the session."""
+        if request.auth is None and isinstance(request.user, User):
+            record_logout(actor=self.actor)
+        auth.logout(request._request)
+        return Response({"ok": True})
+
+    @extend_schema(responses=MeAnswer)
+    def me(self, request: Request) -> Response:
+        """Whose session or token it is, and what it may do."""
+        if request.auth is None:  # a token needs no CSRF cookie
+            get_token(request._request)
+        return Response(answer_me(request.user, self.actor.permissions))  # type: ignore[arg-type]  # SIGNED_IN made sure
+
+
+def answer_me(user: User, narrowed: frozenset[str] | None = None) -> MeAnswer:
+    """Answer an account with its permissions, or those of them that its token has."""
+    permissions = user.permissions if narrowed is None else user.permissions & narrowed
+    return MeAnswer.model_validate(
+        {
+            "id": user.pk,
+            "email": user.email,
+            "username": user.username,
+            "role": user.role,
+            "permissions": sorted(permissions),
+        }
+    )

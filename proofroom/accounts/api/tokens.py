@@ -1,0 +1,162 @@
+"""`/api/tokens`: tokens that programs call the API with, and what every kind of token answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Final
+from uuid import UUID
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.utils import extend_schema
+from pydantic import AliasPath, Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from proofroom.accounts import queries
+from proofroom.accounts.models import ApiToken
+from proofroom.accounts.roles import PERMISSIONS
+from proofroom.accounts.services.tokens import create_token, revoke_token
+from proofroom.core.api.answer import Answer, list_of, one_of
+from proofroom.core.api.body import (
+    Body,
+    Moment,
+    Words,
+    read_body,
+)
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.query import (
+    WholeNumber,
+    YesOrNo,
+    is_yes,
+    read_query,
+)
+from proofroom.core.api.schema import PAGES, choice, query
+from proofroom.core.api.views import ApiViewSet
+from proofroom.core.errors import RuleViolation
+
+WIRE_NAMES: Final = {"expires_at": "expiresAt", "user_id": "userId"}
+TOKEN_PARAMETERS: Final = [
+    query("userId", "Tokens of this account.", {"type": "integer", "minimum": 0, "maximum": 2**53}),
+    query("active", "Tokens that open something, or no longer do.", choice("true", "false")),
+    *PAGES,
+]
+
+TOKEN_STATES: Final = ["active", "expired", "revoked"]
+
+
+class TokenMakerAnswer(Answer):
+    """Who made a token."""
+
+    id: int = Field(ge=1)
+    username: str
+
+
+class AccountTokenAnswer(Answer):
+    """What every kind of token answers, by the last four characters of its secret."""
+
+    id: UUID
+    name: str = Field(max_length=100)
+    hint: str = Field(json_schema_extra={"minLength": 4, "maxLength": 4})
+    state: Annotated[str, one_of(TOKEN_STATES)]
+    user_id: int = Field(ge=1)
+    username: str = Field(validation_alias=AliasPath("user", "username"))
+    created_at: datetime
+    created_by: TokenMakerAnswer | None = Field(validation_alias="made_by")
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+
+
+class TokenAnswer(AccountTokenAnswer):
+    """A token, by the last four characters of its secret."""
+
+    permissions: list[str] = Field(json_schema_extra={"minItems": 1, "maxItems": len(PERMISSIONS)})
+
+
+class MadeTokenAnswer(TokenAnswer):
+    """A token with its secret, which is answered this once."""
+
+    token: str
+
+
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself
+    """How `TokenAuthentication` reads in the document."""
+
+    target_class = "proofroom.accounts.tokens.TokenAuthentication"
+    name = "token"
+
+    def get_security_definition(self, auto_schema: object) -> dict[str, Any]:
+        return {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "An API token. It needs no CSRF token, and may do no more than its permissions say.",
+        }
+
+
+@contextmanager
+def named_on_the_wire() -> Iterator[None]:
+    """Name a refusal's details as the body does."""
+    try:
+        yield
+    except RuleViolation as error:
+        details = {WIRE_NAMES.get(name, name): texts for name, texts in error.details.items()}
+        raise RuleViolation(error.message, code=error.code, details=details) from None
+
+
+class NewToken(Body):
+    name: Annotated[Words, Field(min_length=1, max_length=100)]
+    permissions: Annotated[
+        list[Annotated[Words, Field(max_length=100)]], Field(min_length=1, max_length=100)
+    ]
+    expires_at: Moment | None = None
+    user_id: Annotated[int | None, Field(ge=1, le=2**53)] = None
+
+
+class TokenQuery(Body):
+    user_id: WholeNumber | None = None
+    active: YesOrNo | None = None
+
+
+class TokenViewSet(ApiViewSet):
+    """API tokens."""
+
+    permissions: ClassVar[dict[str, Declared]] = {
+        "list": "tokens.manage",
+        "create": "tokens.manage",
+        "destroy": "tokens.manage",
+    }
+
+    @extend_schema(
+        parameters=TOKEN_PARAMETERS, responses=list_of(TokenAnswer, "Tokens, newest first.")
+    )
+    def list(self, request: Request) -> Response:
+        """Tokens with when they were last used, newest first. Their secrets cannot be read."""
+        page, asked = page_of(request), read_query(request, TokenQuery)
+        user_id = int(asked.user_id) if asked.user_id is not None else None
+        found = queries.tokens(ApiToken, user_id=user_id, is_active=is_yes(asked.active))
+        rows = [TokenAnswer.model_validate(token) for token in found[page.slice]]
+        return Response(page.envelope(rows, found.count()))
+
+    @extend_schema(request=NewToken, responses={201: MadeTokenAnswer})
+    def create(self, request: Request) -> Response:
+        """Make a token of one's own, or of another person's account. Needs a session.
+
+        `permissions` can only narrow what the account may do; without `expiresAt` it works until it is revoked.
+        The secret is in `token`, this once.
+        """
+        body = read_body(request, NewToken)
+        with named_on_the_wire():
+            token, secret = create_token(**body.model_dump(), actor=self.actor)
+        return Response(
+            MadeTokenAnswer(**TokenAnswer.model_validate(token).model_dump(), token=secret),
+            status=201,
+        )
+
+    @extend_schema(responses=TokenAnswer)
+    def destroy(self, request: Request, token_id: str) -> Response:
+        """Revoke a token; it opens nothing from now on. Needs a session."""
+        token = revoke_token(token_id=queries.token_id(token_id), actor=self.actor)
+        return Response(TokenAnswer.model_validate(token))

@@ -1,0 +1,23 @@
+"""Addresses of accounts under `/api/`."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from proofroom.accounts.api.session import SessionViewSet
+from proofroom.accounts.api.tokens import TokenViewSet
+from proofroom.accounts.api.users import UserViewSet
+
+urlpatterns = [
+    path("auth/login", SessionViewSet.as_view({"post": "login"})),
+    path("auth/logout", SessionViewSet.as_view({"post": "logout"})),
+    path("auth/me", SessionViewSet.as_view({"get": "me"})),
+    path("users", UserViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "users/<str:user_id>",
+        UserViewSet.as_view({"get": "retrieve", "patch": "update", "delete": "destroy"}),
+    ),
+    path("roles", UserViewSet.as_view({"get": "roles"})),
+    path("tokens", TokenViewSet.as_view({"get": "list", "post": "create"})),
+    path("tokens/<str:token_id>", TokenViewSet.as_view({"delete": "destroy"})),
+]

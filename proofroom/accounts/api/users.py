@@ -1,0 +1,183 @@
+"""`/api/users`, `/api/roles`: accounts, and what roles may do."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, ClassVar, Final, Literal
+
+from django.contrib.auth import update_session_auth_hash
+from drf_spectacular.utils import extend_schema
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from proofroom.accounts import queries
+from proofroom.accounts.models import User
+from proofroom.accounts.roles import Role, RoleName, permissions_of
+from proofroom.accounts.services import change_user, create_user
+from proofroom.accounts.services.users import LONGEST_PASSWORD
+from proofroom.core.api.answer import (
+    Answer,
+    MetaAnswer,
+    TextOrNull,
+    list_of,
+)
+from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.query import YesOrNo, is_yes, read_query
+from proofroom.core.api.schema import PAGES, choice, query
+from proofroom.core.api.views import ApiViewSet
+from proofroom.core.errors import RuleViolation
+
+Email = Annotated[Words, Field(max_length=254)]
+Username = Annotated[Words, Field(min_length=1, max_length=150)]
+Password = Annotated[Words, Field(max_length=LONGEST_PASSWORD)]
+USER_ID: Final = {"user_id": {"type": "integer", "minimum": 1}}
+USER_PARAMETERS: Final = [
+    query("role", "Accounts with this role.", choice(*Role)),
+    query("active", "Accounts that are on, or off.", choice("true", "false")),
+    query("search", "A part of name or email.", {"type": "string", "maxLength": 200}),
+    *PAGES,
+]
+
+
+class AccountAnswer(Answer):
+    """An account."""
+
+    id: int = Field(ge=1)
+    email: str = Field(max_length=254, json_schema_extra={"format": "email"})
+    username: str = Field(max_length=150)
+    role: RoleName
+    active: bool = Field(validation_alias="is_active")
+    agent_id: TextOrNull
+    created_at: datetime
+    last_login_at: datetime | None = Field(validation_alias="last_login")
+
+
+class GrantsAnswer(Answer):
+    """A role with what it may do."""
+
+    role: RoleName
+    permissions: list[str]
+    can_log_in: bool
+
+
+class RoleListAnswer(Answer):
+    """Roles."""
+
+    data: list[GrantsAnswer]
+    meta: MetaAnswer
+
+
+class NewUser(Body):
+    email: Email
+    username: Username
+    role: Literal["admin", "editor", "translator"]
+    password: Password
+
+
+class UserChange(Body, answered_by=AccountAnswer):
+    email: Email | None = None
+    username: Username | None = None
+    role: RoleName | None = None
+    active: bool | None = None
+    password: Password | None = None
+
+
+class UserQuery(Body):
+    role: RoleName | None = None
+    active: YesOrNo | None = None
+    search: Annotated[Words, Field(max_length=200)] = ""
+
+
+class UserViewSet(ApiViewSet):
+    """Accounts."""
+
+    path_schemas = USER_ID
+    permissions: ClassVar[dict[str, Declared]] = {
+        "list": "users.manage",
+        "create": "users.manage",
+        "retrieve": "users.manage",
+        "update": "users.manage",
+        "destroy": "users.manage",
+        "roles": ("users.manage", "tokens.manage"),
+    }
+
+    @extend_schema(
+        parameters=USER_PARAMETERS, responses=list_of(AccountAnswer, "Accounts by name.")
+    )
+    def list(self, request: Request) -> Response:
+        """Accounts of people and of agents, by name."""
+        page, asked = page_of(request), read_query(request, UserQuery)
+        found = queries.users(role=asked.role, is_active=is_yes(asked.active), search=asked.search)
+        rows = [AccountAnswer.model_validate(user) for user in found[page.slice]]
+        return Response(page.envelope(rows, found.count()))
+
+    @extend_schema(request=NewUser, responses={201: AccountAnswer})
+    def create(self, request: Request) -> Response:
+        """Add the account of a person. Needs a session."""
+        body = read_body(request, NewUser)
+        user = create_user(**body.model_dump(), actor=self.actor)
+        return Response(
+            AccountAnswer.model_validate(user),
+            status=201,
+            headers={"Location": f"/api/users/{user.pk}"},
+        )
+
+    @extend_schema(responses=AccountAnswer)
+    def retrieve(self, request: Request, user_id: str) -> Response:
+        """One account."""
+        return Response(AccountAnswer.model_validate(queries.find_user(user_id)))
+
+    @extend_schema(request=UserChange, responses=AccountAnswer)
+    def update(self, request: Request, user_id: str) -> Response:
+        """Change an account; what is absent or null stays. Needs a session.
+
+        Another role, or switching it off, ends its sessions and revokes its tokens; another password ends its
+        sessions, the caller's own excepted.
+        """
+        body = read_body(request, UserChange)
+        values = body.model_dump(exclude={"active"})
+        user = self.change(user_id, is_active=body.active, **values)
+        if user == request.user and body.password is not None:
+            # Whoever changes their own stays where they are; their other sessions end.
+            update_session_auth_hash(request._request, user)
+        return Response(AccountAnswer.model_validate(user))
+
+    @extend_schema(responses=AccountAnswer)
+    def destroy(self, request: Request, user_id: str) -> Response:
+        """Switch the account off. What it wrote stays, and it can be switched on again. Needs a session."""
+        return Response(AccountAnswer.model_validate(self.change(user_id, is_active=False)))
+
+    @extend_schema(parameters=PAGES, responses=RoleListAnswer)
+    def roles(self, request: Request) -> Response:
+        """Roles with their permissions."""
+        page = page_of(request)
+        rows = [
+            GrantsAnswer.model_validate(
+                {
+                    "role": role.value,
+                    "permissions": sorted(permissions_of(role)),
+                    "can_log_in": role != Role.AI_AGENT,
+                }
+            )
+            for role in Role
+        ]
+        return Response(page.envelope(rows[page.slice], len(rows)))
+
+    def change(self, user_id: str, *, is_active: bool | None, **values: str | None) -> User:
+        """Change the account; what is refused is named as on the wire."""
+        try:
+            return change_user(
+                user_id=queries.find_user(user_id).pk,
+                actor=self.actor,
+                is_active=is_active,
+                **values,
+            )
+        except RuleViolation as error:
+            details = {
+                "active" if name == "is_active" else name: texts
+                for name, texts in error.details.items()
+            }
+            raise RuleViolation(error.message, code=error.code, details=details) from None

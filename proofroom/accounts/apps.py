@@ -1,0 +1,17 @@
+"""Registers the app with Django."""
+
+from django.apps import AppConfig
+
+
+class AccountsConfig(AppConfig):
+    name = "proofroom.accounts"
+    label = "accounts"
+    verbose_name = "People"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from proofroom.accounts import tools  # noqa: F401  # registers itself
+        from proofroom.accounts.queries import token_names
+        from proofroom.core.activity.names import name_lookups
+
+        name_lookups.register(token_names, name="token")

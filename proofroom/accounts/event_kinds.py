@@ -1,0 +1,14 @@
+"""What is recorded of accounts and tokens."""
+
+from __future__ import annotations
+
+from proofroom.core.outbox.event_kinds import EventKind
+
+KINDS = (
+    EventKind("user.created", "Account made", "users.manage"),
+    EventKind("user.changed", "Account changed", "users.manage"),
+    EventKind("user.logged-in", "Logged in", "users.manage"),
+    EventKind("user.logged-out", "Logged out", "users.manage"),
+    EventKind("token.created", "API token made", "tokens.manage"),
+    EventKind("token.revoked", "API token revoked", "tokens.manage"),
+)

@@ -1,0 +1,45 @@
+"""Ten tries to log in a minute, per address and per account, through whichever door."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from django.http import HttpRequest
+from rest_framework.request import Request
+
+from proofroom.core.api.throttles import (
+    Count,
+    WindowThrottle,
+    client_address,
+    counted_as,
+    is_allowed_freely,
+)
+
+
+def count_login_try(request: HttpRequest, email: str) -> Count | None:
+    """Count a try. The count that is over, where one is: the eleventh is refused even if right."""
+    address = client_address(request)
+    counts = [count_for_account(email)]
+    if not is_allowed_freely(address):
+        counts.append(count_from_address(address))
+    return next((count for count in counts if count.is_over), None)
+
+
+def count_for_account(email: str) -> Count:
+    """Count a try for an account, whether there is one or not."""
+    account = hashlib.sha256(email.strip().lower().encode("utf-8", "replace")).hexdigest()[:32]
+    return Count("login", f"account:{account}")
+
+
+def count_from_address(address: str) -> Count:
+    """Count a try that comes from an address."""
+    return Count("login", f"address:{counted_as(address)}")
+
+
+class LoginThrottle(WindowThrottle):
+    """Counts calls of the login, those that cannot be read too, by a limit of their own: whoever used up what an
+    anonymous caller has can still log in."""
+
+    def count_of(self, request: Request, view: Any, address: str) -> Count:
+        return count_from_address(address)

@@ -1,0 +1,180 @@
+"""People and agents. The role decides what an account may do (`proofroom.accounts.roles`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+from uuid import uuid4
+
+from django.contrib.auth import get_backends
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Lower
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from proofroom.accounts.roles import GRANTS, Role, permissions_of
+
+
+class UserManager(BaseUserManager["User"]):
+    """Makes accounts; the email is stored in lower case."""
+
+    def create_user(
+        self,
+        email: str,
+        password: str | None = None,
+        *,
+        username: str = "",
+        role: str = Role.EDITOR,
+        **extra: object,
+    ) -> User:
+        email = email.strip().lower()
+        user = self.model(email=email, username=username or email.split("@")[0], role=role, **extra)
+        user.set_password(password)
+        user.full_clean(exclude=["password"])
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, password: str | None = None, **extra: object) -> User:
+        """What `manage.py createsuperuser` calls: an account with the role admin."""
+        return self.create_user(
+            email, password, username=str(extra.get("username", "")), role=Role.ADMIN
+        )
+
+    def get_by_natural_key(self, username: str | None) -> User:
+        return self.get(email=(username or "").strip().lower())
+
+
+class User(AbstractBaseUser):
+    """An account. `ai_agent` accounts author what agents write and can never log in."""
+
+    email = models.EmailField(unique=True)
+    username = models.CharField(
+        max_length=150, unique=True, validators=[UnicodeUsernameValidator()]
+    )
+    role = models.CharField(
+        max_length=20, choices=[(role.value, role.value) for role in GRANTS], default=Role.EDITOR
+    )
+    agent_id = models.SlugField(
+        max_length=80, blank=True, help_text="The agent that this account writes for, if any."
+    )
+    is_active = models.BooleanField(default=True)
+    session_epoch = models.PositiveIntegerField(
+        default=0, editable=False, help_text="Grows with what ends every session of the account."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects: ClassVar[UserManager] = UserManager()
+
+    USERNAME_FIELD = "email"
+    EMAIL_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = ["username"]
+
+    class Meta:
+        verbose_name = "account"
+        ordering: ClassVar[list[str]] = ["email"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(Lower("email"), name="user_email_any_case"),
+            models.UniqueConstraint(
+                fields=["agent_id"], condition=~Q(agent_id=""), name="user_one_per_agent"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.username
+
+    @property
+    def can_log_in(self) -> bool:
+        return self.is_active and self.role != Role.AI_AGENT
+
+    @property
+    def is_staff(self) -> bool:
+        """Whether the admin lets the account in: every person, no agent."""
+        return self.can_log_in
+
+    @property
+    def permissions(self) -> frozenset[str]:
+        return permissions_of(self.role) if self.is_active else frozenset()
+
+    def has_perm(self, perm: str, obj: models.Model | None = None) -> bool:
+        return self.is_active and any(
+            backend.has_perm(self, perm, obj)
+            for backend in get_backends()
+            if hasattr(backend, "has_perm")
+        )
+
+    def has_perms(self, perm_list: list[str], obj: models.Model | None = None) -> bool:
+        return all(self.has_perm(perm, obj) for perm in perm_list)
+
+    def has_module_perms(self, app_label: str) -> bool:
+        """Asked by the admin's index; each admin class decides for itself through `has_perm`."""
+        return self.can_log_in
+
+    def get_session_auth_hash(self) -> str:
+        """What a session is bound to: with the password also the role and the epoch, so that another one of
+        either ends every session at once, and an account that comes back brings none."""
+        return self._bound(super().get_session_auth_hash())
+
+    def get_session_auth_fallback_hash(self) -> Iterator[str]:
+        for older in super().get_session_auth_fallback_hash():
+            yield self._bound(older)
+
+    def _bound(self, value: str) -> str:
+        return salted_hmac(f"accounts.session.{self.role}.{self.session_epoch}", value).hexdigest()
+
+    def get_full_name(self) -> str:
+        return self.username
+
+    def get_short_name(self) -> str:
+        return self.username
+
+
+class AccountToken(models.Model):
+    """What a program comes in with, bound to an account. The secret itself is never stored.
+
+    `role` is what the account had when the token was made: with another role the token is dead.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    name = models.CharField(max_length=100)
+    hash = models.CharField(max_length=64, unique=True, editable=False)
+    hint = models.CharField(max_length=4, editable=False)
+    role = models.CharField(max_length=20, editable=False)
+    made_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    expires_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    user: models.ForeignKey[User, User]
+    user_id: int
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def state(self) -> str:
+        """`revoked`, `expired` or `active`, whatever became of the account since."""
+        if self.revoked_at is not None:
+            return "revoked"
+        is_over = self.expires_at is not None and self.expires_at <= timezone.now()
+        return "expired" if is_over else "active"
+
+
+class ApiToken(AccountToken):
+    """What a program calls the API with in a person's name."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
+    permissions = models.JSONField(default=list)
+
+    class Meta:
+        verbose_name = "API token"
+        ordering: ClassVar[list[str]] = ["-created_at", "-id"]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["-created_at", "-id"], name="api_token_newest")
+        ]

@@ -1,0 +1,80 @@
+"""Reads accounts and tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TypeVar
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from proofroom.accounts.models import AccountToken, ApiToken, User
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound
+
+T = TypeVar("T", bound=AccountToken)
+_LONGEST_ID = 18
+"""Digits of the longest number that every database takes as an id."""
+
+
+def find_user(user_id: str) -> User:
+    """The account with that id. Raises `NotFound`, also for what is no id."""
+    found = User.objects.filter(pk=whole_id(user_id)).first()
+    if found is None:
+        raise NotFound(
+            _("No account has the id %(user_id)s.") % {"user_id": user_id}, code="unknown_user"
+        )
+    return found
+
+
+def whole_id(text: str) -> int:
+    """An account's id as a number; -1, which no account has, for what is none."""
+    is_id = text.isascii() and text.isdigit() and len(text) <= _LONGEST_ID
+    return int(text) if is_id else -1
+
+
+def token_id(text: str) -> UUID:
+    """A token's id. Raises `NotFound` for what is none."""
+    try:
+        return UUID(text)
+    except ValueError:
+        raise NotFound(
+            _("No token has the id %(text)s.") % {"text": text}, code="unknown_token"
+        ) from None
+
+
+def users(
+    *, role: str | None = None, is_active: bool | None = None, search: str = ""
+) -> QuerySet[User]:
+    """Accounts by name."""
+    found = User.objects.order_by("username", "pk")
+    if role is not None:
+        found = found.filter(role=role)
+    if is_active is not None:
+        found = found.filter(is_active=is_active)
+    if search:
+        found = found.filter(Q(username__icontains=search) | Q(email__icontains=search))
+    return found
+
+
+def tokens(
+    kind: type[T], *, user_id: int | None = None, is_active: bool | None = None
+) -> QuerySet[T]:
+    """Tokens of a kind with their accounts, newest first. Active is what is neither revoked nor expired."""
+    found = kind._default_manager.select_related("user", "made_by")
+    if user_id is not None:
+        found = found.filter(user_id=user_id)
+    if is_active is not None:
+        is_open = Q(revoked_at=None) & (Q(expires_at=None) | Q(expires_at__gt=timezone.now()))
+        found = found.filter(is_open) if is_active else found.exclude(is_open)
+    return found
+
+
+def token_names(ids: Collection[str], actor: Actor) -> dict[str, str]:
+    """Names of API tokens by id, for who manages them. One query."""
+    if not actor.can("tokens.manage"):
+        return {}
+    rows = ApiToken.objects.filter(pk__in=ids).values_list("pk", "name")
+    return {str(pk): name for pk, name in rows}

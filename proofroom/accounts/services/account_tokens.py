@@ -1,0 +1,128 @@
+"""What every kind of token has in common: made with a secret that nobody reads again, used, revoked, ended."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import datetime, timedelta
+from typing import Any, Final, TypeVar
+from uuid import UUID
+
+from django.db import OperationalError, transaction
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from proofroom.accounts.models import AccountToken, User
+from proofroom.accounts.roles import Role
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound, invalid
+from proofroom.core.validation.input_validation import refuse_unstorable
+
+_LAST_USE_EVERY: Final = timedelta(minutes=1)
+_LONGEST_NAME: Final = 100
+
+T = TypeVar("T", bound=AccountToken)
+
+
+def hash_of(secret: str) -> str:
+    """What is stored of a token. It holds 256 random bits, so a fast hash tells nothing."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def allow(actor: Actor) -> None:
+    """Raise `NotAllowed` for who may not manage tokens: a program may not, whatever its token may do."""
+    actor.require_person("manage tokens")
+    actor.require("tokens.manage")
+    actor.require_session("manage tokens")
+
+
+def locked_owner(user_id: int, *, may_be_agent: bool = False) -> User:
+    """The account, locked, so that it cannot lose its role while it gets a token."""
+    owner = User.objects.select_for_update().filter(pk=user_id).first()
+    is_wrong_kind = owner is not None and owner.role == Role.AI_AGENT and not may_be_agent
+    if owner is None or is_wrong_kind or not owner.is_active:
+        whose = "" if may_be_agent else " of a person"
+        raise invalid(
+            "user_id",
+            _("No active account%(whose)s has the id %(user_id)s.")
+            % {"whose": whose, "user_id": user_id},
+        )
+    return owner
+
+
+def check_token(name: str, expires_at: datetime | None) -> str:
+    """The name as it is kept. Raises `RuleViolation` by field."""
+    refuse_unstorable(name, "name")
+    name = name.strip()
+    if not name or len(name) > _LONGEST_NAME:
+        raise invalid(
+            "name",
+            _("A token needs a name of at most %(longest_name)s characters.")
+            % {"longest_name": _LONGEST_NAME},
+        )
+    if expires_at is not None and expires_at <= timezone.now():
+        raise invalid("expires_at", _("The end of a token must be in the future."))
+    return name
+
+
+def make(
+    kind: type[T],
+    prefix: str,
+    *,
+    name: str,
+    owner: User,
+    expires_at: datetime | None,
+    actor: Actor,
+    **rest: Any,
+) -> tuple[T, str]:
+    """A token of that kind, and its secret."""
+    secret = prefix + secrets.token_urlsafe(32)
+    token = kind(
+        name=name,
+        hash=hash_of(secret),
+        hint=secret[-4:],
+        user=owner,
+        role=owner.role,
+        made_by_id=actor.user.pk,
+        expires_at=expires_at,
+        **rest,
+    )
+    token.save(force_insert=True)
+    return token, secret
+
+
+def revoke(kind: type[T], token_id: UUID) -> tuple[T, bool]:
+    """The token, which opens nothing from now on, and whether it did. Raises `NotFound`."""
+    found = kind._default_manager.select_for_update(of=("self",)).select_related("user")
+    token = found.filter(pk=token_id).first()
+    if token is None:
+        raise NotFound(
+            _("No token has the id %(token_id)s.") % {"token_id": token_id}, code="unknown_token"
+        )
+    if token.revoked_at is not None:
+        return token, False
+    token.revoked_at = timezone.now()
+    token.save(update_fields=["revoked_at"])
+    return token, True
+
+
+def note_use(kind: type[AccountToken], token_id: UUID, last_used_at: datetime | None) -> None:
+    """Write down that the token is used, at most once a minute, and rather not than failing the call."""
+    now = timezone.now()
+    if last_used_at is not None and now - last_used_at < _LAST_USE_EVERY:
+        return
+    is_due = Q(last_used_at=None) | Q(last_used_at__lt=now - _LAST_USE_EVERY)
+    try:
+        with transaction.atomic():
+            kind._default_manager.filter(is_due, pk=token_id).update(last_used_at=now)
+    except OperationalError:  # the database is busy writing; the next call notes it
+        return
+
+
+def end_all_of(user: User) -> None:
+    """Revoke every token of the account, of every kind: one that comes back brings none with it."""
+    now = timezone.now()
+    for kind in AccountToken.__subclasses__():
+        rows = kind._default_manager.filter(revoked_at=None, **{"user": user})
+        rows.update(revoked_at=now)

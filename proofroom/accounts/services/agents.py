@@ -1,0 +1,130 @@
+"""The accounts that agents write under."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Final
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from proofroom.accounts.cached_queries import find_user
+from proofroom.accounts.models import User
+from proofroom.accounts.roles import Role
+from proofroom.core import outbox
+from proofroom.core.actor import Actor, Visitor
+from proofroom.core.database.statements import Statement, columns_of, only
+from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.hooks import Hook
+from proofroom.core.json import JsonObject
+
+
+@transaction.atomic
+def ensure_agent_user(*, agent_id: str, email: str = "", username: str = "") -> User:
+    """The account that an agent writes under, made when it is missing. Safe to call again.
+
+    It has the role `ai_agent`, a random password that nobody knows, and cannot log in. Raises `RuleViolation` on
+    `userAccount.email` or `userAccount.username` where another account has it.
+    """
+    user = User.objects.filter(agent_id=agent_id).first()
+    if user is not None:
+        return user
+    user = User(
+        agent_id=agent_id,
+        email=(email or f"agent.{agent_id}@agents.invalid").lower(),
+        username=username or f"agent:{agent_id}",
+        role=Role.AI_AGENT,
+    )
+    user.set_password(secrets.token_urlsafe(48))
+    try:
+        with transaction.atomic():
+            user.save(force_insert=True)
+    except IntegrityError:
+        # Another worker made it in between, or the names are somebody else's.
+        made = User.objects.filter(agent_id=agent_id).first()
+        if made is None:
+            raise _taken_from_agent(user) from None
+        return made
+    return user
+
+
+@transaction.atomic
+def rename_agent_user(*, agent_id: str, email: str = "", username: str = "") -> None:
+    """Give an agent's account the names that its file has now; "" keeps the present one.
+
+    What was written under the old name keeps it. Raises `RuleViolation` where another account has a name.
+    """
+    user = User.objects.select_for_update().filter(agent_id=agent_id, role=Role.AI_AGENT).first()
+    if user is None:
+        return
+    wanted = {"email": email.lower() or user.email, "username": username or user.username}
+    changed = [name for name, value in wanted.items() if getattr(user, name) != value]
+    if not changed:
+        return
+    for name in changed:
+        setattr(user, name, wanted[name])
+    try:
+        with transaction.atomic():
+            user.save(update_fields=changed)
+    except IntegrityError:
+        raise _taken_from_agent(user) from None
+    payload: JsonObject = {
+        "id": user.pk,
+        "changed": [*changed],
+        "role": user.role,
+        "active": user.is_active,
+    }
+    system = Actor(user=Visitor(username="system", role="system"), via="system")
+    outbox.record("user.changed", actor=system, payload=payload)
+
+
+def _taken_from_agent(user: User) -> RuleViolation:
+    others = User.objects.exclude(pk=user.pk)
+    field = "email" if others.filter(email__iexact=user.email).exists() else "username"
+    return invalid(
+        f"userAccount.{field}",
+        _(
+            "The agent %(agent_id)s cannot have the %(field)s %(value)r: another account has it. "
+            "Give the agent another userAccount.%(field)s."
+        )
+        % {"agent_id": user.agent_id, "field": field, "value": getattr(user, field)},
+        code=f"{field}_taken",
+    )
+
+
+_AGENT: Final = Statement(
+    lambda role, agent_id: User.objects.filter(role=role, agent_id=agent_id).values(
+        *columns_of(User)
+    )
+)
+
+
+def agent_user(agent_id: str) -> User | None:
+    """The active account of an agent."""
+    return User.objects.filter(agent_id=agent_id, is_active=True, role=Role.AI_AGENT).first()
+
+
+def system_agent_user(user_id: int | None = None) -> User | None:
+    """The author of what AI clients make: the user with that id, else the seeded agent user, else the first agent's.
+
+    None where that account is disabled: switching it off must stop AI clients, not pass them to another account.
+    """
+    if user_id is not None:
+        user = find_user(user_id)
+    else:
+        # Asked at every call of an AI client.
+        user = only(User, _AGENT.rows(Role.AI_AGENT.value, "general-assistant"))
+        user = user or User.objects.filter(role=Role.AI_AGENT).order_by("pk").first()
+    return user if user is not None and user.is_active else None
+
+
+agent_switches: Hook[[str], bool] = Hook()
+"""Asked too whether an agent is off: the apps that define agents know more of them than their accounts."""
+
+
+def is_switched_off(agent_id: str) -> bool:
+    """Whether an agent is off, or has an account that may not act: disabled, or no agent's any more."""
+    user = User.objects.filter(agent_id=agent_id).first()
+    if user is not None and not (user.is_active and user.role == Role.AI_AGENT):
+        return True
+    return any(is_off(agent_id) for is_off in agent_switches)

@@ -1,0 +1,81 @@
+"""Writes API tokens: made and revoked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from proofroom.accounts.models import ApiToken, User
+from proofroom.accounts.roles import permissions_of
+from proofroom.accounts.services import account_tokens
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import invalid
+from proofroom.core.json import JsonObject
+
+PREFIX: Final = "cms_"
+
+
+@transaction.atomic
+def create_token(
+    *,
+    name: str,
+    permissions: Collection[str],
+    actor: Actor,
+    expires_at: datetime | None = None,
+    user_id: int | None = None,
+) -> tuple[ApiToken, str]:
+    """A token of the actor, or of the person with that id, and its secret, which nobody can read again.
+
+    Raises `NotAllowed`, or `RuleViolation` by field: a token has no right that its account does not have.
+    """
+    account_tokens.allow(actor)
+    name = account_tokens.check_token(name, expires_at)
+    owner = account_tokens.locked_owner(actor.user.pk if user_id is None else user_id)
+    token, secret = account_tokens.make(
+        ApiToken,
+        PREFIX,
+        name=name,
+        owner=owner,
+        expires_at=expires_at,
+        actor=actor,
+        permissions=_narrowed(permissions, owner),
+    )
+    payload: JsonObject = {
+        "id": str(token.pk),
+        "userId": owner.pk,
+        "permissions": [*token.permissions],
+    }
+    outbox.record("token.created", actor=actor, payload=payload)
+    return token, secret
+
+
+@transaction.atomic
+def revoke_token(*, token_id: UUID, actor: Actor) -> ApiToken:
+    """End a token at once. Safe to call again. Raises `NotAllowed` or `NotFound`."""
+    account_tokens.allow(actor)
+    token, is_new = account_tokens.revoke(ApiToken, token_id)
+    if is_new:
+        payload: JsonObject = {"id": str(token.pk), "userId": token.user_id}
+        outbox.record("token.revoked", actor=actor, payload=payload)
+    return token
+
+
+def _narrowed(permissions: Collection[str], owner: User) -> list[str]:
+    if not permissions:
+        raise invalid("permissions", _("A token needs at least one permission."))
+    own = permissions_of(owner.role)
+    wider = sorted(set(permissions) - own)
+    if wider:
+        named = ", ".join(repr(name[:80]) for name in wider[:5])
+        raise invalid(
+            "permissions",
+            _("%(username)s does not have %(named)s; known: %(own)s.")
+            % {"username": owner.username, "named": named, "own": ", ".join(sorted(own))},
+        )
+    return sorted(set(permissions))

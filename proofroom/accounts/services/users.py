@@ -1,0 +1,208 @@
+"""Writes the accounts of people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from proofroom.accounts.models import User
+from proofroom.accounts.roles import GRANTS, Role
+from proofroom.accounts.services import account_tokens
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound, RuleViolation, invalid
+from proofroom.core.json import JsonObject
+
+LONGEST_PASSWORD: Final = 1000
+_Change = str | bool
+
+
+@transaction.atomic
+def create_user(*, email: str, username: str, role: str, password: str, actor: Actor) -> User:
+    """An account of a person. Raises `NotAllowed`, or `RuleViolation` by field."""
+    _allow(actor)
+    user = User(email=email.strip().lower(), username=username.strip(), role=_persons_role(role))
+    _check(user)
+    _use_password(user, password)
+    _save(user)
+    outbox.record("user.created", actor=actor, payload={"id": user.pk, "role": user.role})
+    return user
+
+
+@transaction.atomic
+def change_user(
+    *,
+    user_id: int,
+    actor: Actor,
+    role: str | None = None,
+    is_active: bool | None = None,
+    username: str | None = None,
+    email: str | None = None,
+    password: str | None = None,
+) -> User:
+    """Change what is given; None leaves a value. An agent's account can only be switched off and on.
+
+    A changed role, and an account switched off, loses its sessions and tokens at once and for ever; another
+    password ends its sessions. Raises `NotAllowed`, `NotFound`, or `RuleViolation` by field, also where the site
+    would lose its last admin.
+    """
+    _allow(actor)
+    user, admins = _locked(user_id)
+    wanted = {
+        "role": role,
+        "is_active": is_active,
+        "username": username.strip() if username is not None else None,
+        "email": email.strip().lower() if email is not None else None,
+    }
+    changes = _changes(user, wanted)
+    _keep_agents(user, changes, password)
+    _keep_an_admin(user, changes, admins, actor)
+    for name, value in changes.items():
+        setattr(user, name, value)
+    changed = [*changes]
+    if changes:
+        _check(user)
+    if password is not None:
+        _use_password(user, password)
+        changed.append("password")
+    if changed:
+        _end_what_stood_on(user, changes)
+        _save(user, [*changed, "session_epoch"])
+        _record(user, changed, actor)
+    return user
+
+
+def set_password(*, user_id: int, password: str, actor: Actor) -> User:
+    """Give a person another password, which ends every session of the account. Raises as `change_user` does."""
+    return change_user(user_id=user_id, password=password, actor=actor)
+
+
+def _allow(actor: Actor) -> None:
+    actor.require_person("manage accounts")
+    actor.require("users.manage")
+    actor.require_session("manage accounts")
+
+
+def _locked(user_id: int) -> tuple[User, set[int]]:
+    """The account, and the ids of the active admins.
+
+    All admins are locked, so that two of them taking each other's role at once cannot leave none.
+    """
+    admins = User.objects.select_for_update().filter(role=Role.ADMIN, is_active=True)
+    ids = {admin.pk for admin in admins.order_by("pk")}
+    user = User.objects.select_for_update().filter(pk=user_id).first()
+    if user is None:
+        raise NotFound(
+            _("No account has the id %(user_id)r.") % {"user_id": user_id}, code="unknown_user"
+        )
+    return user, ids
+
+
+def _changes(user: User, wanted: Mapping[str, _Change | None]) -> dict[str, _Change]:
+    return {
+        name: value
+        for name, value in wanted.items()
+        if value is not None and value != getattr(user, name)
+    }
+
+
+def _persons_role(role: str) -> str:
+    known = [known.value for known in GRANTS if known != Role.AI_AGENT]
+    if role not in known:
+        raise invalid(
+            "role",
+            _("%(role)r is no role of a person; known: %(known)s.")
+            % {"role": role, "known": ", ".join(known)},
+        )
+    return role
+
+
+def _keep_agents(user: User, changes: Mapping[str, _Change], password: str | None) -> None:
+    if user.role != Role.AI_AGENT:
+        if "role" in changes:
+            _persons_role(str(changes["role"]))
+        return
+    if password is not None:
+        raise invalid("password", _("An agent's account has no password: it can never log in."))
+    for name in changes:
+        if name != "is_active":
+            raise invalid(
+                name, _("An agent's account can be switched off and on, and nothing else.")
+            )
+
+
+def _keep_an_admin(
+    user: User, changes: Mapping[str, _Change], admins: set[int], actor: Actor
+) -> None:
+    if changes.get("is_active") is False and user.pk == actor.user.pk:
+        raise invalid(
+            "is_active", _("Nobody can switch off their own account."), code="own_account"
+        )
+    for name in ("role", "is_active"):
+        if name in changes and admins == {user.pk}:
+            raise invalid(
+                name, _("This is the last active admin: make another one first."), code="last_admin"
+            )
+
+
+def _end_what_stood_on(user: User, changes: Mapping[str, _Change]) -> None:
+    """A role or an account that comes back later brings no old session and no old token with it."""
+    if "role" in changes or "is_active" in changes:
+        user.session_epoch += 1
+        account_tokens.end_all_of(user)
+
+
+def _record(user: User, changed: list[str], actor: Actor) -> None:
+    payload: JsonObject = {
+        "id": user.pk,
+        "changed": [*sorted(changed)],
+        "role": user.role,
+        "active": user.is_active,
+    }
+    outbox.record("user.changed", actor=actor, payload=payload)
+
+
+def _check(user: User) -> None:
+    # The names of agents come from their files, and may hold a colon, which those of people may not.
+    theirs = ["username", "email"] if user.agent_id else []
+    try:
+        user.full_clean(exclude=["password", *theirs])
+    except ValidationError as error:
+        raise _refusal(error.message_dict) from None
+
+
+def _save(user: User, names: list[str] | None = None) -> None:
+    """Save; a name or an address that somebody else took since the check is refused as the check would."""
+    try:
+        with transaction.atomic():
+            user.save(force_insert=names is None, update_fields=names)
+    except IntegrityError:
+        others = User.objects.exclude(pk=user.pk)
+        field = "email" if others.filter(email__iexact=user.email).exists() else "username"
+        raise invalid(
+            field,
+            _("Another account has this %(field)s already.") % {"field": field},
+            code=f"{field}_taken",
+        ) from None
+
+
+def _use_password(user: User, password: str) -> None:
+    try:
+        if len(password) > LONGEST_PASSWORD:
+            most = f"{LONGEST_PASSWORD:,}"
+            raise ValidationError(_("A password has at most %(most)s characters.") % {"most": most})
+        validate_password(password, user)
+    except ValidationError as error:
+        raise _refusal({"password": error.messages}) from None
+    user.set_password(password)
+
+
+def _refusal(details: dict[str, list[str]]) -> RuleViolation:
+    return RuleViolation(
+        " ".join(text for texts in details.values() for text in texts), details=details
+    )

@@ -1,0 +1,78 @@
+"""The log as a file, entry by entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final, Literal, cast
+
+from django.db.models import QuerySet
+
+from proofroom.core import outbox
+from proofroom.core.activity.presenters import EntryAnswer, present
+from proofroom.core.activity.queries import Chosen, entries
+from proofroom.core.actor import Actor
+from proofroom.core.api.renderers import dumps
+from proofroom.core.csv_export import first_line, line
+from proofroom.core.json import Json, JsonObject
+from proofroom.core.models import Event
+
+Format = Literal["csv", "jsonl"]
+_CHUNK: Final = 500
+_COLUMNS: Final = (
+    ("ID", "id"),
+    ("At", "createdAt"),
+    ("Entry", "sentence"),
+    ("Event", "event"),
+    ("Who", "who"),
+    ("Who (ID)", "whoId"),
+    ("Door", "door"),
+    ("Agent", "agentId"),
+    ("Run", "runId"),
+    ("Post", "postId"),
+    ("Caused by", "causeId"),
+    ("Details", "details"),
+    ("Link", "link"),
+    ("Hash", "hash"),
+)
+
+
+def export(*, chosen: Chosen, format: Format, actor: Actor) -> Iterator[str]:
+    """The chosen entries, newest first, as lines. That it was taken along is an entry itself."""
+    actor.require("settings.manage")
+    actor.require_person("export the activity log")
+    payload: JsonObject = {"format": format, "chosen": chosen.told()}
+    told = outbox.record("activity.exported", actor=actor, payload=payload)
+    rows = entries(chosen).filter(pk__lte=told.pk)
+    return _csv(rows, actor) if format == "csv" else _json_lines(rows, actor)
+
+
+def _csv(rows: QuerySet[Event], actor: Actor) -> Iterator[str]:
+    yield first_line(title for title, _ in _COLUMNS)
+    for entry in _presented(rows, actor):
+        flat = _flat(entry)
+        yield line(flat[name] for _, name in _COLUMNS)
+
+
+def _json_lines(rows: QuerySet[Event], actor: Actor) -> Iterator[str]:
+    for entry in _presented(rows, actor):
+        yield dumps(entry).decode() + "\n"
+
+
+def _presented(rows: QuerySet[Event], actor: Actor) -> Iterator[EntryAnswer]:
+    found = rows.iterator(chunk_size=_CHUNK)
+    while chunk := list(islice(found, _CHUNK)):
+        yield from present(chunk, actor)
+
+
+def _flat(entry: EntryAnswer) -> dict[str, Json]:
+    who, seal = entry["actor"], entry["seal"]
+    return {
+        **cast("JsonObject", entry),
+        "createdAt": dumps(entry["createdAt"]).decode().strip('"'),
+        "who": who["username"],
+        "whoId": who["id"],
+        "details": dumps(entry["payload"]).decode(),
+        "link": seal["seq"] if seal is not None else None,
+        "hash": seal["hash"] if seal is not None else None,
+    }

@@ -1,0 +1,138 @@
+"""Finding entries of the log, newest first."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
+
+from proofroom.core.errors import NotFound
+from proofroom.core.json import JsonObject
+from proofroom.core.models import Event
+from proofroom.core.outbox.event_kinds import all_kinds
+
+SEARCHED: Final = 20_000
+"""Of the newest entries, how many are looked through for what has no index."""
+DEEPEST: Final = 5
+WIDEST: Final = 50
+_NUMBER: Final = re.compile(r"[0-9]{1,15}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What is asked for; None asks for all. `event` may be the first part of names, like `post`.
+
+    `before` is an entry's id: only older ones.
+    """
+
+    event: str | None = None
+    actor: int | None = None
+    via: str | None = None
+    agent_id: str | None = None
+    post_id: UUID | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    before: int | None = None
+
+    def told(self) -> JsonObject:
+        """What was asked for, for the log."""
+        return {
+            name: value if isinstance(value, str | int) else str(value)
+            for name, value in asdict(self).items()
+            if value is not None
+        }
+
+
+def entries(chosen: Chosen | None = None) -> QuerySet[Event]:
+    """What somebody did, newest first: what only hands work on is left out."""
+    given = chosen or Chosen()
+    wanted = {
+        "name__in": None if given.event is None else names_of(given.event),
+        "actor_id": given.actor,
+        "via": given.via,
+        "agent_id": given.agent_id,
+        "post_id": given.post_id,
+        "created_at__gte": given.since,
+        "created_at__lt": given.until,
+        "pk__lt": given.before,
+    }
+    internal = [kind.name for kind in all_kinds() if kind.is_internal]
+    rows = Event.objects.exclude(name__in=internal)
+    rows = rows.filter(Q(**{name: value for name, value in wanted.items() if value is not None}))
+    return rows.select_related("actor", "seal").order_by("-id")
+
+
+def about(rows: QuerySet[Event], entity_id: str) -> QuerySet[Event]:
+    """Entries of one thing: of a post by its index; of anything else, by the id that entries say, the newest."""
+    post_id = _uuid(entity_id)
+    if post_id is not None and Event.objects.filter(post_id=post_id).exists():
+        return rows.filter(post_id=post_id)
+    newest = Event.objects.order_by("-id").values_list("id", flat=True).first() or 0
+    names = Q(run_id=entity_id) | Q(agent_id=entity_id)
+    names |= Q(payload__agentId=entity_id) | Q(payload__formSlug=entity_id)
+    names |= Q(payload__id=entity_id if post_id is None else str(post_id))
+    if _NUMBER.fullmatch(entity_id):
+        names |= Q(payload__id=int(entity_id))
+    return rows.filter(names, pk__gt=newest - SEARCHED)
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def names_of(chosen: str) -> list[str]:
+    """The events of that name, or of that first part of names; none where there is neither."""
+    names = [kind.name for kind in all_kinds()]
+    return [name for name in names if chosen in (name, name.partition(".")[0])]
+
+
+def find_entry(entry_id: int) -> Event:
+    """Raises `NotFound`."""
+    found = entries().filter(pk=entry_id).first()
+    if found is None:
+        raise NotFound(_("The activity log has no entry %(entry_id)s.") % {"entry_id": entry_id})
+    return found
+
+
+def causes_of(event: Event) -> list[Event]:
+    """What caused the entry, the first cause first."""
+    found: list[Event] = []
+    above = event.cause_id
+    while above is not None and len(found) < DEEPEST:
+        cause = Event.objects.select_related("actor", "seal").filter(pk=above).first()
+        if cause is None:
+            break
+        found.insert(0, cause)
+        above = cause.cause_id
+    return found
+
+
+def effects_of(event: Event) -> list[tuple[int, Event]]:
+    """What the entry caused, with how far below it stands. A query for each level."""
+    level, found = [event.pk], list[tuple[int, Event]]()
+    for depth in range(1, DEEPEST + 1):
+        rows = list(entries().filter(cause_id__in=level).order_by("id")[:WIDEST])
+        if not rows:
+            break
+        found += [(depth, row) for row in rows]
+        level = [row.pk for row in rows]
+    return _as_tree(event.pk, found)
+
+
+def _as_tree(top: int, found: list[tuple[int, Event]]) -> list[tuple[int, Event]]:
+    """Each right behind what caused it."""
+    ordered: list[tuple[int, Event]] = []
+    waiting = [item for item in found if item[1].cause_id == top][::-1]
+    while waiting:
+        depth, event = waiting.pop()
+        ordered.append((depth, event))
+        waiting += [item for item in found if item[1].cause_id == event.pk][::-1]
+    return ordered

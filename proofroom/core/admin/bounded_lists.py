@@ -1,0 +1,33 @@
+"""What the pages of lists that grow for ever share: a bounded count, and filters that ask no row for its values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.functional import cached_property
+
+from proofroom.core.database.bounded_count import count
+
+
+class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # takes no type argument when it runs
+    """Counts to a bound: counting a long log would cost more than reading the page."""
+
+    @cached_property
+    def count(self) -> int:
+        rows: QuerySet[Any] = self.object_list  # type: ignore[assignment]
+        return count(rows)
+
+
+class ValueFilter(admin.SimpleListFilter):
+    """Narrows by one value; what is no value of it narrows to nothing."""
+
+    def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        raise NotImplementedError
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        value = self.value()
+        return self.narrowed(queryset, value) if value else queryset

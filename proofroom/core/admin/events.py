@@ -1,0 +1,212 @@
+"""The activity log: what happened in sentences, a page for each entry with what caused it and what it caused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib import admin, messages
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_lazy
+from django.views.decorators.http import require_POST
+
+from proofroom.core import outbox
+from proofroom.core.activity import queries
+from proofroom.core.activity.presenters import EntryAnswer, present
+from proofroom.core.admin.bounded_lists import BoundedPaginator
+from proofroom.core.admin.event_filters import (
+    ActorFilter,
+    AgentFilter,
+    DoorFilter,
+    GroupFilter,
+    PostFilter,
+    StateFilter,
+)
+from proofroom.core.admin.form_pages import form_page
+from proofroom.core.admin.permissions import (
+    PermittedAdmin,
+    actor_of,
+    answers_refusals,
+    refusals_as_messages,
+    require,
+)
+from proofroom.core.i18n import in_words
+from proofroom.core.json import JsonObject
+from proofroom.core.models import Event
+
+_LOOKS = {"review": "review", "ai-review": "ai-review", "agent": "ai-review", "mcp": "ai-review"}
+_GONE = ("deleted", "purged", "revoked", "reject", "pruned", "disabled")
+
+_EXPORTED = {
+    "kind": "event",
+    "via": "via",
+    "actor": "actor",
+    "agent": "agentId",
+    "post": "postId",
+    "created_at__gte": "from",
+    "created_at__lt": "to",
+}
+"""Filters of the list, as the export calls them."""
+
+
+class _Entries(ChangeList):
+    """Rows with their sentences, made for the whole page at once."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        rows = list(self.result_list)
+        for row, entry in zip(rows, present(rows, actor_of(request)), strict=True):
+            row.entry = entry
+        self.result_list = rows
+
+
+@admin.register(Event)
+class EventAdmin(PermittedAdmin[Event]):
+    view_permission = "settings.manage"
+    list_display = ("what", "sentence", "door", "created_at")
+    list_display_links = ("sentence",)
+    list_filter = (
+        GroupFilter,
+        DoorFilter,
+        StateFilter,
+        "created_at",
+        ActorFilter,
+        AgentFilter,
+        PostFilter,
+    )
+    search_fields = ("id",)
+    search_help_text = gettext_lazy(
+        "The number of an entry, or the id of a post, an event or a run"
+    )
+    ordering = ("-id",)
+    sortable_by = ()
+    list_per_page = 50
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    paginator = BoundedPaginator
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Event]:
+        return queries.entries()
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return _Entries
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Event], search_term: str
+    ) -> tuple[QuerySet[Event], bool]:
+        text = search_term.strip()
+        return (queryset.filter(_named(text)) if text else queryset), False
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        asked = {new: request.GET[old] for old, new in _EXPORTED.items() if request.GET.get(old)}
+        exports = {
+            f"{format_}_url": f"/api/activity/export?{urlencode({'format': format_, **asked})}"
+            for format_ in ("csv", "jsonl")
+        }
+        own = {"title": gettext("Activity log"), **exports}
+        return super().changelist_view(request, {**own, **(extra_context or {})})
+
+    @admin.display(description=gettext_lazy("Kind"))
+    def what(self, event: Event) -> SafeString:
+        return badge_of(event)
+
+    @admin.display(description=gettext_lazy("What happened"))
+    def sentence(self, event: Event) -> str:
+        return str(_entry(event)["sentence"])
+
+    @admin.display(description=gettext_lazy("Door"))
+    def door(self, event: Event) -> str:
+        return str(_entry(event)["door"])
+
+    def get_urls(self) -> list[URLPattern]:
+        def wrap(view: Any) -> Any:
+            return self.admin_site.admin_view(view)
+
+        own = [
+            path("<int:event_id>/change/", wrap(show), name="core_event_change"),
+            path("<int:event_id>/tell-again/", wrap(tell_again), name="core_event_tell_again"),
+        ]
+        listed = [url for url in super().get_urls() if url.name == "core_event_changelist"]
+        return own + listed
+
+
+def badge_of(event: Event) -> SafeString:
+    """The kind, in words and colour."""
+    kind = outbox.find_kind(event.name)
+    looks = [look for part, look in _LOOKS.items() if part in event.name.split(".")]
+    look = "failed" if event.name.endswith(_GONE) else (looks or ["new"])[0]
+    label = in_words(kind.label) if kind else event.name
+    return format_html('<span class="badge badge-{}">{}</span>', look, label)
+
+
+@answers_refusals
+def show(request: HttpRequest, event_id: int) -> TemplateResponse:
+    """One entry: its facts, what it says, what caused it and what it caused, and its link in the chain."""
+    require(request, "settings.manage")
+    event = queries.find_entry(min(event_id, 2**63 - 1))
+    causes, effects = queries.causes_of(event), queries.effects_of(event)
+    shown = [*causes, event, *(row for _, row in effects)]
+    presented = dict(zip([row.pk for row in shown], present(shown, actor_of(request)), strict=True))
+    entry = presented[event.pk]
+    tree = [(place, presented[row.pk], row) for place, row in enumerate(causes)]
+    tree.append((len(causes), entry, event))
+    tree += [(len(causes) + depth, presented[row.pk], row) for depth, row in effects]
+    context = {
+        "event": event,
+        "entry": entry,
+        "badge": badge_of(event),
+        "payload": json.dumps(entry["payload"], indent=2, ensure_ascii=False),
+        "tree": [_branch(place, one, row, event) for place, one, row in tree] if tree[1:] else [],
+        "is_given_up": event.dispatched_at is None and event.attempts >= outbox.MAX_ATTEMPTS,
+    }
+    title = gettext("Entry %(pk)s") % {"pk": event.pk}
+    return form_page(request, "admin/core/event/entry.html", Event, context, title=title)
+
+
+@require_POST
+@answers_refusals
+def tell_again(request: HttpRequest, event_id: int) -> HttpResponse:
+    """Have an event that was given up told again."""
+    require(request, "settings.manage")
+    with refusals_as_messages(request):
+        if outbox.tell_again(event_ids=[min(event_id, 2**63 - 1)], actor=actor_of(request)):
+            messages.success(request, gettext("It is told again."))
+        else:
+            messages.warning(request, gettext("It is not given up, so nothing was done."))
+    return HttpResponseRedirect(reverse("admin:core_event_changelist"))
+
+
+def _entry(event: Event) -> JsonObject:
+    found: JsonObject = event.entry  # type: ignore[attr-defined]  # the list sets it
+    return found
+
+
+def _branch(place: int, entry: EntryAnswer, row: Event, here: Event) -> dict[str, object]:
+    return {
+        "indent": "↳ " if place else "",
+        "level": "\u2003" * max(0, place - 1),
+        "entry": entry,
+        "at": row.created_at,
+        "is_here": row.pk == here.pk,
+    }
+
+
+def _named(text: str) -> Q:
+    """What is found by a number or an id. The parts of a name find nothing: that would read the whole log."""
+    if text.isascii() and text.isdigit():
+        return Q(pk=min(int(text[:19]), 2**63 - 1))
+    try:
+        id_ = UUID(text)
+    except ValueError:
+        return Q(name=text)
+    return Q(uid=id_) | Q(post_id=id_) | Q(run_id=str(id_))

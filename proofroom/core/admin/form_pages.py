@@ -1,0 +1,122 @@
+"""Pages with a form whose answer a service gives: its refusals stand at the fields that they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model
+from django.forms import Form
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+
+from proofroom.core.admin.permissions import PermittedAdmin, may, require
+from proofroom.core.errors import CmsError, NotAllowed, NotFound
+from proofroom.core.i18n.form_errors import with_label
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
+
+    Words = str | _StrPromise
+
+M = TypeVar("M", bound=Model)
+
+
+@contextmanager
+def refusals_at_fields(form: Form) -> Iterator[None]:
+    """Put what a service refuses into the form; `NotAllowed` and `NotFound` become the pages for 403 and 404."""
+    try:
+        yield
+    except NotAllowed as error:
+        raise PermissionDenied(error.message) from None
+    except NotFound as error:
+        raise Http404(error.message) from None
+    except CmsError as error:
+        known = {name: texts for name, texts in error.details.items() if name in form.fields}
+        for name, texts in known.items():
+            form.add_error(name, with_label(form[name].label, name, texts))
+        if not known:
+            form.add_error(None, error.message)
+
+
+def saved(form: Form, save: Callable[[], object]) -> bool:
+    """Check the form and call the service. Answers whether all went well; if not, the form says what did not."""
+    if not form.is_valid():
+        return False
+    with refusals_at_fields(form):
+        save()
+    return not form.errors
+
+
+def answered(form: Form, answer: Callable[[], HttpResponse]) -> HttpResponse | None:
+    """Check the form, call the service and answer. None where something did not go well, which the form says."""
+    if not form.is_valid():
+        return None
+    with refusals_at_fields(form):
+        return answer()
+    return None
+
+
+def form_page(
+    request: HttpRequest,
+    template: str,
+    model: type[Model],
+    context: dict[str, Any],
+    *,
+    title: Words,
+    form: Form | None = None,
+) -> TemplateResponse:
+    """A page in the frame of the admin; 422 where the form was refused."""
+    frame = {
+        **admin.site.each_context(request),
+        "title": title,
+        "opts": model._meta,
+        "form": form,
+        **context,
+    }
+    status = 422 if form is not None and form.is_bound and form.errors else 200
+    return TemplateResponse(request, template, frame, status=status)
+
+
+class FormAdmin(PermittedAdmin[M]):
+    """A list with a page where a thing is added by one form, through a service.
+
+    Only whoever has `add_permission` adds; `add` calls the service and says where to go.
+    """
+
+    list_title: ClassVar[Words]
+    add_permission: ClassVar[str]
+    add_title: ClassVar[Words]
+    add_button: ClassVar[Words]
+    add_form: ClassVar[type[Form]]
+
+    def add(self, request: HttpRequest, form: Form) -> HttpResponse:
+        """Make what the form describes."""
+        raise NotImplementedError
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return may(request, self.add_permission)
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return super().changelist_view(request, {"title": self.list_title, **(extra_context or {})})
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        require(request, self.add_permission)
+        if request.method == "POST":
+            form = self.add_form(request.POST, request.FILES)
+        else:
+            form = self.add_form(initial=request.GET.dict())
+        done = answered(form, lambda: self.add(request, form)) if form.is_bound else None
+        if done is not None:
+            return done
+        context = {"button": self.add_button}
+        return form_page(
+            request, "admin/forms/one.html", self.model, context, title=self.add_title, form=form
+        )

@@ -1,0 +1,56 @@
+"""Columns and filters of lists that say what is stored as a code in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from django.contrib import admin
+from django.contrib.admin.filters import AllValuesFieldListFilter
+from django.contrib.admin.views.main import ChangeList
+from django.utils.translation import gettext_lazy
+
+from proofroom.core.i18n import in_words
+from proofroom.core.i18n.languages import language_name
+from proofroom.core.outbox import find_kind
+
+
+class InALanguage(Protocol):
+    """A row that says which language it is in."""
+
+    locale: str
+
+
+@admin.display(description=gettext_lazy("Language"), ordering="locale")
+def language(row: InALanguage) -> str:
+    """The column for the language of a row."""
+    return language_name(row.locale)
+
+
+def kind_label(name: str) -> str:
+    """What a kind of event is called; its name where there is none of that name any more."""
+    kind = find_kind(name)
+    return in_words(kind.label) if kind else name
+
+
+class LabelFilter(AllValuesFieldListFilter):
+    """The values that rows have, said by `label`."""
+
+    def label(self, value: str) -> str:
+        raise NotImplementedError
+
+    def choices(self, changelist: ChangeList) -> Iterator[Any]:
+        for number, choice in enumerate(super().choices(changelist)):
+            # The first is the one for all of them, in words already.
+            words = choice["display"]
+            if number:
+                value, opens, count = str(words or ""), "", ""
+                if changelist.add_facets:
+                    value, opens, count = value.rpartition(" (")
+                words = f"{self.label(value)}{opens}{count}"
+            yield {**choice, "display": words}
+
+
+class LanguageFilter(LabelFilter):
+    def label(self, value: str) -> str:
+        return language_name(value)

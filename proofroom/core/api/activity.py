@@ -1,0 +1,171 @@
+"""`/api/activity`: who did what, when and through which door."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import ClassVar, Final, Literal
+from uuid import UUID
+
+from django.http import StreamingHttpResponse
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from proofroom.core.activity import queries
+from proofroom.core.activity.export import Format, export
+from proofroom.core.activity.presenters import EntryAnswer, present
+from proofroom.core.activity.queries import Chosen, names_of
+from proofroom.core.activity.sentences import DOORS
+from proofroom.core.api.answer import Answer, MetaAnswer, described
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.schema import (
+    PAGES,
+    UUID_TEXT,
+    choice,
+    query,
+    whole,
+)
+from proofroom.core.api.views import ApiViewSet
+from proofroom.core.database import bounded_count
+from proofroom.core.errors import invalid
+
+_BIGGEST: Final = 2**63 - 1
+_TYPES: Final = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
+
+
+_ID: Final = whole(0, 2**63 - 1)
+PATH_PARAMETERS: Final = {"entry_id": _ID}
+_FILTERS: Final = [
+    query(
+        "event", "The name of an event, like post.published, or the first part of names, like post."
+    ),
+    query("actor", "The id of an account.", _ID),
+    query("via", "The door.", choice(*DOORS)),
+    query("agentId", "The id of an agent.", {"type": "string", "maxLength": 80}),
+    query("postId", "What happened to this post.", UUID_TEXT),
+    query("from", "Date or time (ISO 8601) of the oldest."),
+    query("to", "Date or time (ISO 8601) of the newest; a date is its end."),
+    query("before", "The id of an entry: only older ones.", _ID),
+]
+LIST_PARAMETERS: Final = [*_FILTERS, *PAGES]
+EXPORT_PARAMETERS: Final = [*_FILTERS, query("format", "The kind of file.", choice("csv", "jsonl"))]
+FILE_RESPONSES: Final = {
+    (200, "text/csv"): {"type": "string", "description": "A header, then a line for each entry."},
+    (200, "application/jsonl"): {"type": "string", "description": "An entry in each line."},
+}
+
+
+class ActivityListAnswer(Answer):
+    """Entries, newest first."""
+
+    data: list[EntryAnswer]
+    meta: MetaAnswer
+
+
+class ActivityViewSet(ApiViewSet):
+    """The activity log: list, read one entry, export."""
+
+    permissions: ClassVar[dict[str, Declared]] = {
+        "list": "settings.manage",
+        "retrieve": "settings.manage",
+        "export": "settings.manage",
+    }
+    path_schemas = PATH_PARAMETERS
+    files = frozenset({"export"})
+
+    @extend_schema(parameters=LIST_PARAMETERS, responses=ActivityListAnswer)
+    def list(self, request: Request) -> Response:
+        """Entries, newest first. `total` counts to 10,000; `before` keeps pages still while more happens."""
+        page = page_of(request)
+        rows = queries.entries(_chosen(request))
+        found = present(list(rows[page.slice]), self.actor)
+        return Response(page.envelope(found, bounded_count.count(rows)))
+
+    @extend_schema(responses=described(EntryAnswer))
+    def retrieve(self, request: Request, entry_id: str) -> Response:
+        """One entry."""
+        entry = queries.find_entry(_whole(entry_id) or 0)
+        return Response(present([entry], self.actor)[0])
+
+    @extend_schema(parameters=EXPORT_PARAMETERS, responses=FILE_RESPONSES)
+    def export(self, request: Request) -> StreamingHttpResponse:
+        """The chosen entries as a file, newest first. Taking it is an entry itself."""
+        format_ = _format(request)
+        lines = export(chosen=_chosen(request), format=format_, actor=self.actor)
+        name = f"activity-{timezone.now():%Y-%m-%d}.{format_}"
+        return StreamingHttpResponse(
+            lines,
+            content_type=_TYPES[format_],
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )
+
+
+def _format(request: Request) -> Format:
+    given = request.query_params.get("format", "csv")
+    if given not in ("csv", "jsonl"):
+        raise invalid("format", "format must be csv or jsonl.")
+    known: dict[str, Literal["csv", "jsonl"]] = {"csv": "csv", "jsonl": "jsonl"}
+    return known[given]
+
+
+def _chosen(request: Request) -> Chosen:
+    given = request.query_params
+    event, via = given.get("event"), given.get("via")
+    if event is not None and not names_of(event):
+        raise invalid("event", f"There is no event {event[:80]!r}.")
+    if via is not None and via not in DOORS:
+        raise invalid("via", f"via must be one of: {', '.join(DOORS)}.")
+    agent_id = given.get("agentId")
+    if agent_id is not None and ("\x00" in agent_id or len(agent_id) > 80):
+        raise invalid("agentId", "agentId must be the id of an agent.")
+    return Chosen(
+        event=event,
+        actor=_number(request, "actor"),
+        via=via,
+        agent_id=agent_id,
+        post_id=_uuid(request, "postId"),
+        since=_moment(request, "from"),
+        until=_moment(request, "to", is_end=True),
+        before=_number(request, "before"),
+    )
+
+
+def _whole(text: str) -> int | None:
+    is_one = text.isascii() and text.isdigit() and len(text) <= 19 and int(text) <= _BIGGEST
+    return int(text) if is_one else None
+
+
+def _number(request: Request, name: str) -> int | None:
+    text = request.query_params.get(name)
+    found = None if text is None else _whole(text)
+    if text is not None and found is None:
+        raise invalid(name, f"{name} must be a whole number.")
+    return found
+
+
+def _uuid(request: Request, name: str) -> UUID | None:
+    text = request.query_params.get(name)
+    try:
+        return None if text is None else UUID(text)
+    except ValueError:
+        raise invalid(name, f"{name} must be a UUID.") from None
+
+
+def _moment(request: Request, name: str, *, is_end: bool = False) -> datetime | None:
+    """The time that the query names, in UTC unless it says otherwise. A date is its first moment, or its end."""
+    text = request.query_params.get(name)
+    if text is None:
+        return None
+    try:
+        if len(text) <= 10:
+            day = datetime.combine(date.fromisoformat(text), time(), UTC)
+            return day + timedelta(days=1) if is_end else day
+        moment = parse_datetime(text) if len(text) <= 40 else None
+        if moment is not None:
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise invalid(name, f"{name} must be a date or a time, such as 2026-01-31.")

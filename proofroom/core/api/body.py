@@ -1,0 +1,120 @@
+"""Typed request bodies and query parameters. What does not fit is 422 with details by path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from datetime import UTC, datetime
+from typing import Annotated, Any, ClassVar, Optional, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+from rest_framework.request import Request
+
+from proofroom.core.api.answer import wire_names
+from proofroom.core.errors import invalid
+from proofroom.core.validation.errors import violation_of
+
+
+class Body(BaseModel):
+    """Base of request bodies: camelCase on the wire, strict types, unknown keys refused.
+
+    A body that is `answered_by` an answer may be that answer sent back: keys that only the answer has are ignored.
+    In a `partial` one every key of the body that it inherits from may be absent or null.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True
+    )
+    ignored_keys: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls, answered_by: type[Any] | None = None, partial: bool = False) -> None:
+        """Take what `__pydantic_init_subclass__` reads, which Python hands to both."""
+        super().__init_subclass__()
+
+    @classmethod
+    def __pydantic_init_subclass__(
+        cls, answered_by: type[Any] | None = None, partial: bool = False, **kwargs: Any
+    ) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        if partial:
+            base = next(parent for parent in cls.__bases__ if issubclass(parent, Body))
+            for name in base.model_fields:
+                field = cls.model_fields[name] = copy(cls.model_fields[name])
+                of: Any = field.annotation
+                # Null is not asked for what the annotation asks of values.
+                given = Annotated[(of, *field.metadata)] if field.metadata else of
+                nullable: Any = Optional[given]  # noqa: UP045  # of a type made at run time
+                field.annotation, field.metadata = nullable, []
+                field.default, field.default_factory = None, None
+            cls.model_rebuild(force=True)
+        if answered_by is not None:
+            own = {field.alias or name for name, field in cls.model_fields.items()}
+            cls.ignored_keys = frozenset(wire_names(answered_by) - own)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _ignore_answered_keys(cls, values: object) -> object:
+        if not cls.ignored_keys or not isinstance(values, dict):
+            return values
+        return {name: value for name, value in values.items() if name not in cls.ignored_keys}
+
+
+def _without_nul(value: str) -> str:
+    if "\x00" in value:
+        raise ValueError("must not hold the character NUL")
+    return value
+
+
+def _moment(value: object) -> datetime | None:
+    """Only texts: a number would be taken for seconds since 1970."""
+    try:
+        found = datetime.fromisoformat(value) if isinstance(value, str) else None
+        found = found.astimezone(UTC) if found is not None and found.tzinfo else None
+    except (ValueError, OverflowError):
+        found = None
+    if found is None and value is not None:
+        raise ValueError("must be a time with a zone, like 2030-01-31T12:00:00Z")
+    return found
+
+
+Words = Annotated[str, AfterValidator(_without_nul)]
+Moment = Annotated[datetime, BeforeValidator(_moment)]
+"""A time with its zone, in UTC."""
+Whole = Annotated[int, Field(ge=0, le=2**53)]
+"""A whole number from 0."""
+
+B = TypeVar("B", bound=BaseModel)
+
+
+def body_length(request: Request) -> int:
+    """The bytes that the caller announces, before anything is read; 0 for what is no number."""
+    text = str(request.META.get("CONTENT_LENGTH") or "")
+    return int(text[:30]) if text.isascii() and text.isdecimal() else 0
+
+
+def body_object(request: Request) -> dict[str, Any]:
+    """The body, which must be a JSON object."""
+    if not isinstance(request.data, dict):
+        raise invalid("body", "The body must be a JSON object.")
+    return dict(request.data)
+
+
+def read_body(request: Request, shape: type[B]) -> B:
+    """The body as `shape`. Raises `RuleViolation` keyed by path."""
+    return check(body_object(request), shape)
+
+
+def check(values: Mapping[str, Any], shape: type[B]) -> B:
+    try:
+        return shape.model_validate(dict(values))
+    except ValidationError as error:
+        raise violation_of(error, shape) from None

@@ -1,0 +1,115 @@
+"""Every error of every endpoint in the one shape: `{error, code, details}`."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.db import IntegrityError, OperationalError
+from django.http import Http404
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+from proofroom.core.diagnostics.availability import (
+    MESSAGE,
+    RETRY_AFTER_SECONDS,
+    UNAVAILABLE,
+    is_database_away,
+    log_database_away,
+)
+from proofroom.core.errors import CmsError, Conflict
+
+logger = logging.getLogger(__name__)
+
+_CODES = {
+    400: "bad_request",
+    401: "not_authenticated",
+    403: "not_allowed",
+    404: "not_found",
+    405: "method_not_allowed",
+    406: "not_acceptable",
+    413: "too_large",
+    415: "unsupported_media_type",
+    429: "too_many_requests",
+}
+
+
+class CsrfFailed(exceptions.PermissionDenied):
+    """A session call without its CSRF token."""
+
+    default_code = "csrf_failed"
+    default_detail = (
+        "The CSRF check failed: send the value of the cookie csrftoken in the header X-CSRFToken."
+    )
+
+
+class InvalidToken(exceptions.AuthenticationFailed):
+    """One answer for every token that opens nothing: unknown, expired, revoked, of an account that is off."""
+
+    default_code = "invalid_token"
+    default_detail = "The token is not valid: it is unknown, expired or revoked."
+
+
+def handle(error: Exception, context: dict[str, Any]) -> Response:
+    """DRF's exception handler. What is nobody's fault but ours is logged and answered with a bare 500."""
+    if isinstance(error, CmsError):
+        return _of_cms_error(error)
+    if isinstance(error, Http404):
+        return body(404, "not_found", "There is nothing here.")
+    if isinstance(error, PermissionDenied):
+        return body(403, "not_allowed", "You may not do this.")
+    if isinstance(error, RequestDataTooBig):
+        return body(413, "too_large", "The body is too large.")
+    if isinstance(error, SuspiciousOperation):
+        return body(400, "bad_request", "The request cannot be read.")
+    if isinstance(error, exceptions.APIException):
+        return _of_framework(error)
+    if is_database_away(error):
+        log_database_away(error, type(context.get("view")).__name__)
+        away = body(503, UNAVAILABLE, MESSAGE)
+        away["Retry-After"] = str(RETRY_AFTER_SECONDS)
+        return away
+    if isinstance(error, IntegrityError | OperationalError) and _is_conflict(error):
+        logger.warning("two changes met in %s", context.get("view"), exc_info=error)
+        return body(409, "conflict", "Something else changed this at the same time; try again.")
+    logger.exception("unexpected error in %s", context.get("view"), exc_info=error)
+    return body(500, "server_error", "Something went wrong here; it was logged.")
+
+
+def _is_conflict(error: Exception) -> bool:
+    """Whether the database undid the change because of another: a constraint, a deadlock, a lock."""
+    text = str(error).lower()
+    return isinstance(error, IntegrityError) or "deadlock" in text or "locked" in text
+
+
+def body(
+    status: int, code: str, message: str, details: dict[str, list[str]] | None = None
+) -> Response:
+    return Response({"error": message, "code": code, "details": details or {}}, status=status)
+
+
+def _of_cms_error(error: CmsError) -> Response:
+    response = body(error.status, error.code, error.message, error.details)
+    if isinstance(error, Conflict) and error.current is not None:
+        response.data["version"] = error.current
+        response.data["details"].setdefault("version", []).append(
+            f"The version is {error.current}."
+        )
+    if error.status == 401:
+        response["WWW-Authenticate"] = "Bearer"
+    return response
+
+
+def _of_framework(error: exceptions.APIException) -> Response:
+    status = error.status_code
+    is_own = isinstance(error, CsrfFailed | InvalidToken)
+    code = error.default_code if is_own else _CODES.get(status, "error")
+    detail = error.detail if isinstance(error.detail, str) else "The request is not valid."
+    response = body(status, code, str(detail))
+    if status == 401:
+        response["WWW-Authenticate"] = "Bearer"
+    wait: float | None = getattr(error, "wait", None)
+    if wait is not None:
+        response["Retry-After"] = str(max(1, int(wait)))
+    return response

@@ -1,0 +1,55 @@
+"""The envelope of every list: `{data, meta}`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rest_framework.request import Request
+
+from proofroom.core.errors import invalid
+from proofroom.core.json import JsonObject
+
+PER_PAGE = 20
+MOST_PER_PAGE = 100
+LAST_PAGE = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What part of a list is asked for; both 1-based."""
+
+    number: int
+    size: int
+
+    @property
+    def slice(self) -> slice:
+        return slice((self.number - 1) * self.size, self.number * self.size)
+
+    def envelope(self, rows: Sequence[object], total: int) -> JsonObject:
+        return {
+            "data": list(rows),  # type: ignore[arg-type]  # presenters made them
+            "meta": {
+                "total": total,
+                "per_page": self.size,
+                "current_page": self.number,
+                "last_page": max(1, -(-total // self.size)),
+            },
+        }
+
+
+def page_of(request: Request) -> Page:
+    """The page that the query asks for; 422 beyond the bounds."""
+    return Page(
+        _number(request, "page", 1, LAST_PAGE),
+        _number(request, "per_page", PER_PAGE, MOST_PER_PAGE),
+    )
+
+
+def _number(request: Request, name: str, default: int, most: int) -> int:
+    text = request.query_params.get(name)
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdigit() and len(text) <= 9 and 1 <= int(text) <= most):
+        raise invalid(name, f"{name} must be a whole number from 1 to {most:,}.")
+    return int(text)

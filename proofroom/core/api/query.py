@@ -1,0 +1,109 @@
+"""Query parameters as typed values: what does not fit is 422. Lists of the management API refuse names that they do
+not declare, everything else ignores them.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from functools import cache
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+from drf_spectacular.utils import OpenApiParameter
+from pydantic import AfterValidator
+from rest_framework.request import Request
+
+from proofroom.core.api.answer import Answer, DescribedType
+from proofroom.core.api.body import Body, check
+from proofroom.core.api.permissions import PUBLIC, SECRET, declared
+from proofroom.core.errors import RuleViolation
+
+Q = TypeVar("Q", bound=Body)
+_NAME_SHOWN: Final = 80
+_MOST_TOLD: Final = 20
+
+
+def _whole(text: str) -> str:
+    if not (text.isascii() and text.isdigit() and len(text) <= 15):
+        raise ValueError("must be a whole number")
+    return text
+
+
+WholeNumber = Annotated[str, AfterValidator(_whole)]
+"""A whole number as it stands in an address."""
+YesOrNo = Literal["true", "false"]
+
+
+def read_query(request: Request, shape: type[Q]) -> Q:
+    """The parameters that `shape` names, by their names on the wire."""
+    names = {field.alias or name for name, field in shape.model_fields.items()}
+    given = {name: text for name, text in request.query_params.items() if name in names}
+    return check(given, shape)
+
+
+_OF_PAGES: Final = ("page", "per_page")
+"""A list that comes whole takes them too: whoever reads all lists in one way need not know which those are."""
+
+
+def is_yes(text: YesOrNo | None) -> bool | None:
+    """`true` and `false` as what they mean; None where it was not asked."""
+    return None if text is None else text == "true"
+
+
+def refuse_unknown_parameters(request: Request, view: Any) -> None:
+    """Raise `RuleViolation` where a list of the management API is asked by a parameter that it does not declare.
+
+    A filter that is written wrong would else list everything. What is public ignores them: its addresses are linked
+    to, and links carry parameters of others.
+    """
+    if request.method not in ("GET", "HEAD") or view.action is None:  # no method of the address
+        return
+    if declared(view, view.action) in (PUBLIC, SECRET):
+        return
+    known = _parameters_of_list(type(view), view.action)  # type: ignore[arg-type]  # a class can be hashed
+    if known is None:
+        return
+    unknown = [name for name in request.query_params if name not in (*known, *_OF_PAGES)]
+    if not unknown:
+        return
+    details = {
+        name[:_NAME_SHOWN]: [_sentence(name[:_NAME_SHOWN], known)] for name in unknown[:_MOST_TOLD]
+    }
+    raise RuleViolation(next(iter(details.values()))[0], details=details)
+
+
+def answers_list(schema: Any) -> bool:
+    """Whether a description is that of a collection."""
+    answer = schema.get_response_serializers()
+    if isinstance(answer, type) and issubclass(answer, Answer):
+        return "data" in answer.model_fields
+    if isinstance(answer, type) and issubclass(answer, DescribedType):
+        return "data" in getattr(answer.adapter._type, "__annotations__", ())
+    return "data" in getattr(answer, "_declared_fields", ())
+
+
+@cache
+def _parameters_of_list(view: type[Any], action: str) -> tuple[str, ...] | None:
+    """The query parameters that the description of a list names. None for what answers no `data`."""
+    described = getattr(getattr(view, action), "kwargs", {}).get("schema")
+    if described is None:
+        return None
+    schema = described()
+    schema.view = view()
+    # The description may depend on the version of the API, of which there is one.
+    schema.view.request, schema.view.kwargs, schema.method = None, {}, "GET"
+    if not answers_list(schema):
+        return None
+    return tuple(
+        parameter.name
+        for parameter in schema.get_override_parameters()
+        if isinstance(parameter, OpenApiParameter) and parameter.location == OpenApiParameter.QUERY
+    )
+
+
+def _sentence(name: str, known: tuple[str, ...]) -> str:
+    if not known:
+        return f"There is no parameter {name!r} here; this list takes none."
+    names = {one.lower(): one for one in known}
+    near = get_close_matches(name.lower(), names, n=1, cutoff=0.6)
+    guess = f" Did you mean {names[near[0]]!r}?" if near else ""
+    return f"There is no parameter {name!r} here; known: {', '.join(known)}.{guess}"

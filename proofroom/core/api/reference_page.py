@@ -1,0 +1,198 @@
+"""The reference as a page: the OpenAPI document laid out for reading, made once per process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from django.utils.translation import override
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.renderers import OpenApiYamlRenderer
+
+from proofroom.core.api.schema import JSON_TYPE, operations
+
+Shape = Mapping[str, Any]
+
+
+@cache
+def document() -> dict[str, Any]:
+    """The OpenAPI document: the same for every caller, so it is made once."""
+    with override("en"):
+        made: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]  # the package has no types here
+    return made
+
+
+@cache
+def document_text() -> bytes:
+    """The same as YAML."""
+    return bytes(OpenApiYamlRenderer().render(document(), renderer_context={}))  # type: ignore[no-untyped-call]  # nor here
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The type of a value in words, with the name of the schema that it points to, if any."""
+
+    text: str
+    schema: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A parameter, a property or an answer."""
+
+    name: str
+    kinds: tuple[Kind, ...]
+    description: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    id: str
+    method: str
+    path: str
+    summary: str
+    description: str
+    access: str
+    parameters: tuple[Entry, ...]
+    body: tuple[Kind, ...]
+    example: str
+    answers: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A tag with its operations."""
+
+    name: str
+    description: str
+    operations: tuple[Operation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A schema by name."""
+
+    name: str
+    description: str
+    kinds: tuple[Kind, ...]
+    properties: tuple[Entry, ...]
+
+
+@cache
+def page() -> dict[str, Any]:
+    """What the template shows."""
+    found = document()
+    by_tag: dict[str, list[Operation]] = {tag["name"]: [] for tag in found["tags"]}
+    for path, method, operation in operations(found):
+        by_tag[operation["tags"][0]].append(_operation(found, path, method, operation))
+    return {
+        "title": found["info"]["title"],
+        "introduction": found["info"]["description"].strip().split("\n\n"),
+        "sections": [
+            Section(tag["name"], tag["description"], tuple(by_tag[tag["name"]]))
+            for tag in found["tags"]
+        ],
+        "types": [_type(name, shape) for name, shape in found["components"]["schemas"].items()],
+    }
+
+
+def kinds_of(shape: Shape) -> tuple[Kind, ...]:
+    """The type in words: several where a value may be one of several."""
+    if "$ref" in shape:
+        name = str(shape["$ref"]).rpartition("/")[2]
+        return (Kind(name, name),)
+    several = shape.get("oneOf") or shape.get("anyOf") or shape.get("allOf")
+    if several:
+        return tuple(kind for choice in several for kind in kinds_of(choice))
+    if "enum" in shape:
+        return tuple(Kind(repr(value).replace("'", '"')) for value in shape["enum"])
+    names = shape.get("type", "any value")
+    found: list[Kind] = []
+    for name in names if isinstance(names, list) else [names]:
+        if name == "array":
+            found += [
+                Kind(f"list of {kind.text}", kind.schema) for kind in kinds_of(shape["items"])
+            ]
+        else:
+            found.append(Kind(f"{name} ({shape['format']})" if "format" in shape else name))
+    return tuple(found)
+
+
+def _operation(whole: Shape, path: str, method: str, given: Shape) -> Operation:
+    schemes = [name for choice in given.get("security", []) for name in choice]
+    content = given.get("requestBody", {}).get("content", {})
+    return Operation(
+        id=given["operationId"],
+        method=method.upper(),
+        path=path,
+        summary=given["summary"],
+        description=given["description"],
+        access=" or ".join(schemes) or "anybody",
+        parameters=tuple(_parameter(item) for item in given.get("parameters", [])),
+        body=tuple(kind for item in content.values() for kind in kinds_of(item["schema"])),
+        example=_example(content),
+        answers=tuple(
+            _answer(status, _resolved(whole, item)) for status, item in given["responses"].items()
+        ),
+    )
+
+
+def _example(content: Shape) -> str:
+    """The first example of a JSON body, if one is given."""
+    examples = content.get(JSON_TYPE, {}).get("examples", {})
+    value = next((item["value"] for item in examples.values()), None)
+    return "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def _parameter(given: Shape) -> Entry:
+    note = ", ".join([given["in"], *(["required"] if given.get("required") else [])])
+    return Entry(
+        given["name"],
+        kinds_of(given["schema"]),
+        given.get("description", ""),
+        ", ".join([note, *_bounds(given["schema"])]),
+    )
+
+
+def _bounds(shape: Shape) -> list[str]:
+    names = {
+        "minimum": "from {}",
+        "maximum": "to {}",
+        "minLength": "at least {} characters",
+        "maxLength": "at most {} characters",
+        "default": "default {}",
+    }
+    return [text.format(shape[name]) for name, text in names.items() if name in shape]
+
+
+def _answer(status: str, given: Shape) -> Entry:
+    shape = given.get("content", {}).get(JSON_TYPE, {}).get("schema")
+    return Entry(status, kinds_of(shape) if shape else (), given["description"])
+
+
+def _type(name: str, shape: Shape) -> Type:
+    required = shape.get("required", [])
+    properties = tuple(
+        Entry(
+            key,
+            kinds_of(item),
+            item.get("description", ""),
+            ", ".join([*(["required"] if key in required else []), *_bounds(item)]),
+        )
+        for key, item in shape.get("properties", {}).items()
+    )
+    kinds = () if properties else kinds_of(shape)
+    return Type(name, shape.get("description", ""), kinds, properties)
+
+
+def _resolved(whole: Shape, part: Shape) -> Shape:
+    if "$ref" not in part:
+        return part
+    found: Any = whole
+    for name in str(part["$ref"]).removeprefix("#/").split("/"):
+        found = found[name]
+    return dict(found)

@@ -1,0 +1,145 @@
+"""Rate limits that hold under concurrency, keyed on server facts only."""
+
+from __future__ import annotations
+
+import time
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Network, ip_address, ip_network
+from typing import Any, Final
+
+from django.conf import settings
+from django.http import HttpRequest
+from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
+
+from proofroom.core.caching.redis_cache import count_hit
+from proofroom.core.diagnostics.local_route import is_trial
+
+OFF: Final = "off"
+_SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
+
+
+def client_address(request: HttpRequest | Request) -> str:
+    """The caller's address: the peer's, or what the trusted proxies in front say it is."""
+    forwarded = str(request.META.get("HTTP_X_FORWARDED_FOR", ""))
+    return caller_address(str(request.META.get("REMOTE_ADDR", "")), forwarded)
+
+
+def caller_address(peer: str, forwarded: str) -> str:
+    """The address behind `peer`, of what `X-Forwarded-For` says.
+
+    It is read from the right: further left stands what the caller made up. What is no address there counts as the
+    peer's.
+    """
+    depth: int = settings.CMS_ENV.trusted_proxies
+    if depth == 0:
+        return peer
+    hops = forwarded.split(",")
+    return (_address(hops[-depth]) if len(hops) >= depth else None) or peer
+
+
+def _address(text: str) -> str | None:
+    """An address as proxies write it, with or without a port."""
+    text = text.strip()
+    if text.count(":") == 1 or text.startswith("["):
+        text = text.rpartition(":")[0] if not text.endswith("]") else text
+    try:
+        return str(ip_address(text.strip("[]")))
+    except ValueError:
+        return None
+
+
+def counted_as(address: str) -> str:
+    """What limits are counted by: the address, or the /64 of IPv6 that one household has whole."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, IPv4Address):
+        return address
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(IPv6Network((found.packed, 64), strict=False))
+
+
+def is_allowed_freely(address: str) -> bool:
+    """Whether the address is on the allow-list (`THROTTLE_ALLOW_IPS`)."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return False
+    found = getattr(found, "ipv4_mapped", None) or found
+    return any(found in network for network in _networks(settings.CMS_ENV.throttle_allow_ips))
+
+
+@lru_cache(maxsize=8)
+def _networks(values: tuple[str, ...]) -> tuple[Any, ...]:
+    return tuple(ip_network(value, strict=False) for value in values)
+
+
+@lru_cache(maxsize=64)
+def parse_rate(rate: str) -> tuple[int, int]:
+    """`100/hour` as (100, 3600); `off` as (0, 0)."""
+    if rate == OFF:
+        return 0, 0
+    count, period = rate.split("/")
+    return int(count), _SECONDS[period]
+
+
+class Count:
+    """Hits counted in their window: how many the limit leaves, and when the window ends.
+
+    A rate that is `off` counts nothing and is never over.
+    """
+
+    def __init__(self, scope: str, ident: str, hits: int = 1) -> None:
+        self.limit, period = parse_rate(settings.THROTTLE_RATES[scope])
+        self.hits = self.reset = 0
+        self.wait = 1
+        if not self.limit:
+            return
+        now = time.time()
+        window = int(now // period)
+        self.reset = int((window + 1) * period)
+        self.wait = max(1, self.reset - int(now))
+        self.hits = count_hit(f"throttle:{scope}:{counted_as(ident)}:{window}", period + 5, hits)
+
+    @property
+    def is_over(self) -> bool:
+        return self.hits > self.limit
+
+    @property
+    def headers(self) -> dict[str, str]:
+        if not self.limit:
+            return {}
+        return {
+            "X-RateLimit-Limit": str(self.limit),
+            "X-RateLimit-Remaining": str(max(0, self.limit - self.hits)),
+            "X-RateLimit-Reset": str(self.reset),
+        }
+
+
+class WindowThrottle(BaseThrottle):
+    """Counts against the view's `throttle_scope`, else against `user` or `anon`."""
+
+    def __init__(self) -> None:
+        self.count: Count | None = None
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        address = client_address(request)
+        if is_allowed_freely(address) or is_trial(request._request):
+            return True
+        self.count = self.count_of(request, view, address)
+        request._request.rate_limit_headers = self.count.headers  # type: ignore[attr-defined]
+        return not self.count.is_over
+
+    def count_of(self, request: Request, view: Any, address: str) -> Count:
+        """The call, counted."""
+        scope = getattr(view, "throttle_scope", None)
+        user = request.user
+        if scope is None and user.is_authenticated:
+            scope, address = "user", f"u{user.pk}"
+        return Count(scope or "anon", address)
+
+    def wait(self) -> float | None:
+        return self.count.wait if self.count else None

@@ -1,0 +1,23 @@
+"""Registers the app with Django."""
+
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate, pre_migrate
+
+
+class CoreConfig(AppConfig):
+    name = "proofroom.core"
+    label = "core"
+    verbose_name = "System"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        import proofroom.core.api.schema  # noqa: F401  # describes the sessions in the OpenAPI document
+        from proofroom.core import outbox
+        from proofroom.core.activity.seal import drop_salts
+        from proofroom.core.database import schema_changes
+        from proofroom.core.i18n.model_names import speak_the_readers_language
+
+        speak_the_readers_language()
+        outbox.events_forgotten.register(drop_salts)
+        pre_migrate.connect(schema_changes.begin, sender=self)
+        post_migrate.connect(schema_changes.end, sender=self)

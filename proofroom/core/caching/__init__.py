@@ -1,0 +1,1 @@
+"""The cache of whole answers, and Redis as Django's cache."""

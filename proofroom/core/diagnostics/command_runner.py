@@ -1,0 +1,140 @@
+"""A management command in a process of its own: no shell, an end to its time and its output, no secret it can do
+without."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+from django.conf import settings
+
+from proofroom.core.actor import Actor
+from proofroom.core.diagnostics.commands import Command, checked_arguments, find_command
+from proofroom.core.errors import Conflict
+from proofroom.core.redaction import Redactor
+from proofroom.core.tools.progress import check_cancelled
+
+SECONDS: Final = 60.0
+_LOOK_EVERY: Final = 0.2
+_BLOCK: Final = 64 * 1024
+_PASSED: Final = (
+    *("PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH"),
+    *("DJANGO_SETTINGS_MODULE", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR"),
+)
+_WITH_SECRET: Final = {"MCP_AUTH_HEADER_NAME": "MCP_AUTH_HEADER_VALUE"}
+"""What may only be set where a secret is set too."""
+_running: Final = Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """`exit_code` is None for a command that was stopped because its time was over."""
+
+    command: str
+    arguments: Sequence[str]
+    exit_code: int | None
+    output: str
+    left_out: int
+
+
+def run_command(*, name: str, arguments: Sequence[str], actor: Actor) -> Ran:
+    """Run one of the commands of `MCP_COMMANDS`; one at a time, so that nobody keeps the machine busy with them.
+
+    Raises `RuleViolation` on `command` or `args`, or `Conflict` while another one runs.
+    """
+    actor.require_diagnosis("settings.manage")
+    command = find_command(name, settings.CMS_ENV.mcp_commands)
+    checked = checked_arguments(command, arguments)
+    if not _running.acquire(blocking=False):
+        raise Conflict("Another command runs. Call again when it has ended.", code="busy")
+    try:
+        with _started(command, checked) as process:
+            kept, size = _output_of(process, command.most * 4)
+            exit_code = process.poll()
+    finally:
+        _running.release()
+    redactor, text = Redactor(), kept.decode("utf-8", "replace")
+    text = redactor.known(text) if command.is_of_code else redactor.text(text)
+    shown = text[: command.most]
+    left_out = len(text) - len(shown) + size - len(kept)
+    return Ran(name, [*arguments], exit_code, shown, left_out)
+
+
+def program() -> tuple[str, ...]:
+    """What runs the commands of this site: this very interpreter."""
+    return sys.executable, str(Path(settings.BASE_DIR) / "manage.py")
+
+
+@contextmanager
+def _started(command: Command, arguments: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """However the block ends, so does the process, and whatever it started."""
+    process = subprocess.Popen(  # noqa: S603  # our own program, a listed command, checked arguments
+        [*program(), command.name, *arguments],
+        cwd=settings.BASE_DIR,
+        env=environment_for(command, os.environ),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError):  # it and all that it started have ended
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+def _output_of(process: subprocess.Popen[bytes], most: int) -> tuple[bytes, int]:
+    """The beginning of what it says until it ends or its time is over, and how much it said in all."""
+    ends, kept, size = time.monotonic() + SECONDS, bytearray(), 0
+    assert process.stdout is not None  # noqa: S101  # a pipe was asked for
+    pipe = process.stdout.fileno()
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        while time.monotonic() < ends:
+            check_cancelled()
+            if not selector.select(_LOOK_EVERY):
+                continue
+            block = os.read(pipe, _BLOCK)
+            if not block:
+                _wait(process, ends)
+                break
+            size += len(block)
+            kept += block[: most - len(kept)]
+    return bytes(kept), size
+
+
+def _wait(process: subprocess.Popen[bytes], ends: float) -> None:
+    """It closed its output; it ends a moment later, or is ended."""
+    try:
+        process.wait(max(0.0, ends - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        return
+
+
+def environment_for(command: Command, environ: Mapping[str, str]) -> dict[str, str]:
+    """What of the variables the command gets. What stands in the file .env it reads itself, as every process does."""
+    fields = type(settings.CMS_ENV).model_fields
+    secrets = {name.upper() for name, field in fields.items() if field.json_schema_extra}
+    plain = {name.upper() for name in fields} - secrets
+    needed = secrets if command.secrets is None else command.secrets
+    names = {*_PASSED, *plain, *needed, *(f"{name}_FILE" for name in needed)}
+    names -= {name for name, secret in _WITH_SECRET.items() if secret not in needed}
+    return {name: environ[name] for name in names if name in environ}

@@ -1,0 +1,293 @@
+"""Looks at everything the project stands on, and says what to do about what is missing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from filecmp import cmp
+from pathlib import Path
+from typing import Literal
+from uuid import uuid4
+
+from celery import current_app
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.contrib.staticfiles.finders import get_finders
+from django.core.cache import cache
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from proofroom.core.activity import seal
+from proofroom.core.activity.verify import UNSEALED_AT_MOST
+from proofroom.core.hooks import ExtensionPoint
+from proofroom.core.http_client.local_process import own_status
+from proofroom.core.models import Seal
+from proofroom.core.task_queue.failures import advice_for_imports, known_failures, missing_import
+
+Level = Literal["ok", "warn", "fail"]
+DEMO_PASSWORD = "demo-password"  # noqa: S105  # what the demo gives to its accounts
+WORKERS_ANSWER_WITHIN = (1.0, 1.0, 2.0)  # seconds, once for each time that they are asked
+PROVIDERS: tuple[Literal["openai", "anthropic", "google"], ...] = ("openai", "anthropic", "google")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was looked at, what was found, and what to do where it is not well. Never holds a secret."""
+
+    level: Level
+    subject: str
+    found: str
+    advice: str = ""
+
+
+def database() -> Iterator[Finding]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    yield Finding("ok", "database", f"{connection.display_name} answers")
+
+
+def migrations() -> Iterator[Finding]:
+    executor = MigrationExecutor(connection)
+    waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if waiting:
+        yield Finding("fail", "migrations", f"{len(waiting)} not applied", "./run migrate")
+    else:
+        yield Finding("ok", "migrations", "all applied")
+
+
+def broker() -> Iterator[Finding]:
+    with current_app.connection_for_write() as broker_connection:
+        broker_connection.ensure_connection(max_retries=1, interval_start=0, timeout=3)
+        kind = broker_connection.transport_cls
+    yield Finding("ok", "queue", f"{kind} answers")
+    if not settings.CMS_ENV.redis_url and settings.CMS_ENV.database_url:
+        yield Finding("warn", "queue", "in files of this machine", "set REDIS_URL in production")
+
+
+def messages() -> Iterator[Finding]:
+    """Whether what changed could be put into the queue, by any process."""
+    known = list(known_failures())
+    for failure in known:
+        level: Level = "fail" if failure.is_acute else "warn"
+        yield Finding(level, "messages to workers", failure.found, failure.advice)
+    if not known:
+        yield Finding("ok", "messages to workers", "none is known to have failed")
+
+
+def workers() -> Iterator[Finding]:
+    """Whether every queue has a worker that takes from it. Asked over Redis only: files carry no answers."""
+    if not settings.CMS_ENV.redis_url:
+        return
+    names = [queue.name for queue in settings.CELERY_TASK_QUEUES]
+    taken: set[str] = set()
+    # A busy worker answers late: only one that does not answer three times is missing.
+    for seconds in WORKERS_ANSWER_WITHIN:
+        heard = current_app.control.inspect(timeout=seconds).active_queues() or {}
+        taken |= {queue["name"] for queues in heard.values() for queue in queues}
+        if taken.issuperset(names):
+            break
+    left = [name for name in names if name not in taken]
+    if not left:
+        yield Finding("ok", "workers", "take from every queue")
+    for name in left:
+        advice = f"start a worker with --queues {name}"
+        yield Finding("warn", "workers", f"none takes from the queue {name}", advice)
+
+
+def shared_cache() -> Iterator[Finding]:
+    key = f"doctor-{uuid4()}"
+    cache.set(key, "1", 10)
+    if cache.get(key) != "1":
+        yield Finding("fail", "cache", "does not keep values", "check REDIS_URL")
+    elif settings.CMS_ENV.redis_url:
+        yield Finding("ok", "cache", "Redis keeps values")
+    else:
+        yield Finding("ok", "cache", "in the memory of each process; several need REDIS_URL")
+
+
+def folders() -> Iterator[Finding]:
+    for name, folder in (("data", settings.DATA_DIR), ("media", settings.MEDIA_ROOT)):
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK | os.X_OK):
+            yield Finding("ok", f"{name} folder", f"{folder} is writable")
+        else:
+            yield Finding(
+                "fail",
+                f"{name} folder",
+                _("%(folder)s is not writable") % {"folder": folder},
+                _("give it to the user that runs the project, or set CMS_DATA_DIR"),
+            )
+
+
+def static_files() -> Iterator[Finding]:
+    """Whether what `collectstatic` made is there, and is made of the files as they are now."""
+    folder = Path(settings.STATIC_ROOT)
+    advice = "run manage.py collectstatic --noinput, then start the web processes again"
+    if not (folder / "staticfiles.json").exists():
+        if settings.CMS_ENV.database_url:
+            found = "not collected: sent without compression, and asked for again and again"
+            yield Finding("warn", "static files", found, advice)
+        else:
+            yield Finding("ok", "static files", "served from where they lie")
+        return
+    other = [
+        path
+        for finder in get_finders()
+        for path, storage in finder.list([])
+        if not (folder / path).exists() or not cmp(storage.path(path), folder / path, False)
+    ]
+    if other:
+        found = f"{len(other)} changed since they were collected, such as {min(other)}"
+        yield Finding("warn", "static files", found, advice)
+    else:
+        yield Finding("ok", "static files", "collected, with hashed names")
+
+
+def providers() -> Iterator[Finding]:
+    env = settings.CMS_ENV
+    ready: list[str] = [name for name in PROVIDERS if env.api_key(name)]
+    ready += ["ollama"] if env.base_url("ollama") else []
+    if ready:
+        yield Finding("ok", "AI providers", f"configured: {', '.join(ready)}")
+    else:
+        yield Finding(
+            "warn",
+            "AI providers",
+            _("none; the built-in demo provider serves, which is no AI"),
+            _("set AI_PROVIDER_OPENAI_API_KEY, or another provider's"),
+        )
+
+
+def mcp() -> Iterator[Finding]:
+    env = settings.CMS_ENV
+    if env.mcp_auth_token or env.mcp_auth_header_value:
+        yield Finding("ok", "MCP", "credentials are configured")
+    else:
+        yield Finding(
+            "warn",
+            "MCP",
+            "no credential in the environment: programs of this machine need none, others a token",
+            "make a token for each client in the admin, or set MCP_AUTH_TOKEN",
+        )
+        if env.mcp_diagnostics:
+            found = (
+                "MCP_DIAGNOSTICS=1: every program of this machine may run commands and read the log"
+            )
+            advice = "set MCP_AUTH_TOKEN, or unset it and grant diagnostics to single tokens"
+            yield Finding("warn", "MCP", found, advice)
+    if env.mcp_system_user_id is not None:
+        yield from _system_user(env.mcp_system_user_id)
+
+
+def mcp_server() -> Iterator[Finding]:
+    """Whether the server answers on this machine. Where MCP_URL says that it is elsewhere, the admin looks."""
+    env = settings.CMS_ENV
+    if env.mcp_url:
+        return
+    if own_status(env.mcp_port, "/health") == 200:
+        yield Finding("ok", "MCP server", f"answers on port {env.mcp_port}")
+    else:
+        found = f"nothing answers on port {env.mcp_port}"
+        yield Finding("warn", "MCP server", found, "start ./run run_mcp, or set MCP_URL")
+
+
+def _system_user(user_id: int) -> Iterator[Finding]:
+    """The account that AI clients write as, which must be there and active for any of their calls."""
+    user = get_user_model()._default_manager.filter(pk=user_id).first()
+    if user is None or not user.is_active:
+        state = "has no account" if user is None else "is a disabled account"
+        advice = "set it to the id of an active account, best of the role ai_agent, or unset it"
+        yield Finding("fail", "MCP", f"MCP_SYSTEM_USER_ID={user_id} {state}", advice)
+
+
+def activity_log() -> Iterator[Finding]:
+    waits_since = seal.waits_since()
+    if waits_since is not None and timezone.now() - waits_since > UNSEALED_AT_MOST:
+        minutes = (timezone.now() - waits_since) // timedelta(minutes=1)
+        found = ngettext(
+            "an entry waits to be sealed for %(n)s minute",
+            "an entry waits to be sealed for %(n)s minutes",
+            minutes,
+        ) % {"n": minutes}
+        yield Finding("warn", "activity log", found, _("start the worker and the scheduler"))
+        return
+    last = Seal.objects.order_by("-seq").first()
+    if last is None:
+        yield Finding("ok", "activity log", "nothing is sealed yet")
+        return
+    seconds = max(0, (timezone.now() - last.made_at) // timedelta(seconds=1))
+    yield Finding("ok", "activity log", f"sealed up to {last.seq}, {seconds} seconds ago")
+
+
+def default_secrets() -> Iterator[Finding]:
+    env = settings.CMS_ENV
+    users = get_user_model()._default_manager
+    addresses = [f"{role}@example.com" for role in ("admin", "editor", "translator")]
+    if any(user.check_password(DEMO_PASSWORD) for user in users.filter(email__in=addresses)):
+        level: Level = "fail" if env.site_url else "warn"
+        advice = "disable them or change their passwords before others can reach the site"
+        yield Finding(level, "accounts", "demo accounts with the known password", advice)
+    if env.site_url and settings.DEBUG:
+        yield Finding("fail", "DEBUG", "on, for a public site", "unset DEBUG")
+    if not env.agent_secret:
+        advice = "set AGENT_SECRET, so that receivers can check the signature"
+        yield Finding("warn", "webhooks", "no common signing secret", advice)
+    if not (env.agent_trigger_secret or env.mcp_auth_token):
+        advice = "set AGENT_TRIGGER_SECRET to let other programs start agents"
+        yield Finding("ok", "agent trigger", f"closed; {advice}")
+
+
+def outgoing() -> Iterator[Finding]:
+    allowed = settings.CMS_ENV.outgoing_allowed_hosts
+    if allowed:
+        advice = "leave in OUTGOING_ALLOWED_HOSTS only what webhooks are meant to reach"
+        yield Finding("ok", "outgoing calls", f"may also reach {', '.join(allowed)}; {advice}")
+    else:
+        yield Finding("ok", "outgoing calls", "reach public addresses only")
+
+
+Check = tuple[str, Callable[[], Iterator[Finding]], str]
+"""What is looked at, the look, and what to do where the look itself breaks."""
+CHECKS: tuple[Check, ...] = (
+    ("database", database, "check DATABASE_URL and that the server runs"),
+    ("migrations", migrations, "check the database first"),
+    ("queue", broker, "check REDIS_URL and that the server runs"),
+    ("messages to workers", messages, "run ./run migrate first"),
+    ("workers", workers, "check REDIS_URL and that the server runs"),
+    ("cache", shared_cache, "check REDIS_URL and that the server runs"),
+    ("folders", folders, "check CMS_DATA_DIR"),
+    ("static files", static_files, "check CMS_DATA_DIR"),
+    ("AI providers", providers, ""),
+    ("MCP", mcp, ""),
+    ("MCP server", mcp_server, ""),
+    ("outgoing calls", outgoing, "check OUTGOING_ALLOWED_HOSTS"),
+    ("activity log", activity_log, "run ./run migrate first"),
+    ("secrets", default_secrets, "run ./run migrate first"),
+)
+
+
+app_checks: ExtensionPoint[Check] = ExtensionPoint()
+"""Checks of what apps above stand on."""
+
+
+def examine() -> Iterator[Finding]:
+    """Every finding. A check that breaks is a finding too."""
+    for subject, check, advice in (*CHECKS, *app_checks):
+        try:
+            yield from check()
+        except Exception as error:
+            yield _broken(subject, error, advice)
+
+
+def _broken(subject: str, error: Exception, advice: str) -> Finding:
+    missing = missing_import(error)
+    if missing is not None:
+        return Finding("fail", subject, f"does not work: {missing}", advice_for_imports())
+    # The text of an error may hold an address with a password in it; its kind does not.
+    return Finding("fail", subject, f"does not work ({type(error).__name__})", advice)

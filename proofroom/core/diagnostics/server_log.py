@@ -1,0 +1,108 @@
+"""The end of the application's own log file, without secrets and without visitors' addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from django.conf import settings
+
+from proofroom.core.actor import Actor
+from proofroom.core.diagnostics.log_format import BEGINNING
+from proofroom.core.redaction import Redactor
+
+LogLevel = Literal["debug", "info", "warning", "error", "critical"]
+LEVELS: Final[tuple[LogLevel, ...]] = ("debug", "info", "warning", "error", "critical")
+MOST_LINES: Final = 500
+READ_BYTES: Final = 4 * 1024 * 1024
+"""Of the file, at most: its end."""
+_MOST_CHARACTERS: Final = 60_000
+"""Of an answer: about what the longest context of a client takes of one tool."""
+_HEAD: Final = 2_000
+_TAIL: Final = 6_000
+
+
+@dataclass(frozen=True, slots=True)
+class LogRecord:
+    """What was logged at once: a line, or a line with its traceback."""
+
+    at: str
+    level: str
+    logger: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LogEnd:
+    """The newest records first. `total` counts those of the level in the part that was read.
+
+    `note` says why there are none.
+    """
+
+    records: Sequence[LogRecord]
+    total: int
+    note: str = ""
+
+
+_NO_FILE: Final = (
+    "The server writes no log file: its log goes to the standard output of its processes, and is kept by what runs "
+    "them. CMS_LOG_FILE names a file."
+)
+
+
+def read_log(*, actor: Actor, lines: int = 100, level: LogLevel = "debug") -> LogEnd:
+    """The newest records of at least that level, until they have that many lines; a traceback stays whole."""
+    actor.require_diagnosis("settings.manage")
+    file = log_file()
+    if file is None:
+        return LogEnd((), 0, _NO_FILE)
+    wanted = {name.upper() for name in LEVELS[LEVELS.index(level) :]}
+    found = [record for record in _records(_end_of(file)) if record.level in wanted]
+    redactor, chosen = Redactor(), list[LogRecord]()
+    room, characters = min(lines, MOST_LINES), _MOST_CHARACTERS
+    for record in reversed(found):
+        if room <= 0:
+            break
+        text = _shortened(redactor.text(record.text))
+        room, characters = room - text.count("\n") - 1, characters - len(text)
+        if characters < 0:
+            break
+        chosen.append(LogRecord(record.at, record.level.lower(), record.logger, text))
+    return LogEnd(chosen, len(found))
+
+
+def log_file() -> Path | None:
+    """The file that every process of the site writes its log to; None where the log goes elsewhere."""
+    handler = settings.LOGGING["handlers"].get("file")
+    return Path(handler["filename"]) if handler is not None else None
+
+
+def _end_of(path: Path) -> str:
+    """From the first whole record on: what was cut is left out, for nobody knows a part of a secret for one."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(max(0, size - READ_BYTES))
+            text = file.read(READ_BYTES).decode("utf-8", "replace")
+    except FileNotFoundError:  # nothing was logged yet
+        return ""
+    beginning = BEGINNING.search(text)
+    return text[beginning.start() :] if beginning else ""
+
+
+def _records(text: str) -> Iterator[LogRecord]:
+    found = list(BEGINNING.finditer(text))
+    ends = [following.start() for following in found[1:]] + [len(text)]
+    for beginning, end in zip(found, ends, strict=False):
+        at, level, logger = beginning.groups()
+        yield LogRecord(at, level, logger, text[beginning.end() : end].rstrip())
+
+
+def _shortened(text: str) -> str:
+    """Of a very long one the beginning and the end, where a traceback says what was wrong."""
+    if len(text) <= _HEAD + _TAIL:
+        return text
+    left_out = len(text) - _HEAD - _TAIL
+    return f"{text[:_HEAD]}\n… {left_out:,} characters …\n{text[-_TAIL:]}"

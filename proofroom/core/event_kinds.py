@@ -1,0 +1,11 @@
+"""What is recorded of the log itself."""
+
+from __future__ import annotations
+
+from proofroom.core.outbox.event_kinds import EventKind
+
+KINDS = (
+    EventKind("events.told-again", "Events that were given up told again", "settings.manage"),
+    EventKind("activity.exported", "Activity log exported", "settings.manage"),
+    EventKind("activity.pruned", "Oldest entries of the activity log deleted", "settings.manage"),
+)

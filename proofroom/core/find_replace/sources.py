@@ -1,0 +1,123 @@
+"""Find and replace over the texts of every app: each registers what it has, and changes its rows by its own rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Protocol, TypeVar
+
+from django.db.models import QuerySet
+
+from proofroom.core.actor import Actor
+from proofroom.core.errors import RuleViolation
+from proofroom.core.hooks import ExtensionPoint
+from proofroom.core.json import Json
+
+MOST_PROBLEMS: Final = 20
+BATCH: Final = 500
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A value that changes: a text, or a whole rich-text document where a node of it goes."""
+
+    table: str
+    row: str
+    field: str
+    before: Json
+    after: Json
+
+
+@dataclass(slots=True)
+class Edit:
+    """What is to become of texts. With `writes` False everything is judged and nothing is written."""
+
+    reason: str
+    writes: bool = True
+    problems: dict[str, list[str]] = field(default_factory=dict)
+
+    def value(self, table: str, row: str, path: str, value: Json) -> Json:
+        """What is to stand there; the value itself, unchanged, where nothing is to change."""
+        raise NotImplementedError
+
+    def keys(
+        self,
+        table: str,
+        rows: QuerySet[Any],
+        *,
+        texts: Sequence[str] = (),
+        documents: Sequence[str] = (),
+        key: str = "pk",
+    ) -> list[Any]:
+        """The keys of the rows that may hold a place, by their columns of text and of JSON."""
+        raise NotImplementedError
+
+    def refuse(self, prefix: str, error: RuleViolation) -> None:
+        """A row cannot be what it would become."""
+        for path, sentences in (error.details or {"": [error.message]}).items():
+            if len(self.problems) < MOST_PROBLEMS:
+                self.problems[".".join(part for part in (prefix, path) if part)] = sentences
+
+
+class Hand:
+    """An edit at work on one row; it remembers what it changed."""
+
+    def __init__(self, edit: Edit, table: str, row: object) -> None:
+        self.edit = edit
+        self.table = table
+        self.row = str(row)
+        self.places: list[Place] = []
+
+    def take(self, path: str, value: Json) -> Json:
+        """The value that is to stand at the path."""
+        after = self.edit.value(self.table, self.row, path, value)
+        if after != value:
+            self.places.append(Place(self.table, self.row, path, value, after))
+        return after
+
+    def fold(self, since: int, path: str, before: Json, after: Json) -> None:
+        """Remember what was changed since then as one change of the value that holds it all."""
+        del self.places[since:]
+        self.places.append(Place(self.table, self.row, path, before, after))
+
+    def settle(self, stored: Mapping[str, Json]) -> None:
+        """Take over what the rules made of the values: by path, as they are stored."""
+        now = [replace(place, after=stored.get(place.field, place.after)) for place in self.places]
+        self.places = [place for place in now if place.after != place.before]
+
+
+class Source(Protocol):
+    """Tables of an app whose texts can be replaced."""
+
+    @property
+    def tables(self) -> tuple[str, ...]: ...
+
+    def find(self, edit: Edit, tables: frozenset[str]) -> list[Any]:
+        """The keys of the rows that may change, which are locked where the edit writes."""
+
+    def change(
+        self, keys: Sequence[Any], edit: Edit, tables: frozenset[str], actor: Actor
+    ) -> list[Place]:
+        """Change the rows by the rules of their app; the places that changed."""
+
+
+text_sources: ExtensionPoint[Source] = ExtensionPoint()
+"""The tables that find and replace reaches."""
+
+
+def sources(tables: Iterable[str]) -> list[Source]:
+    """Those that hold one of the tables."""
+    wanted = set(tables)
+    return [source for source in text_sources if wanted & set(source.tables)]
+
+
+def known_tables() -> list[str]:
+    """Every table that can be named."""
+    return [table for source in text_sources for table in source.tables]
+
+
+def batches(rows: Sequence[T], size: int = BATCH) -> Iterator[Sequence[T]]:
+    """The rows in parts that a statement can name."""
+    for begin in range(0, len(rows), size):
+        yield rows[begin : begin + size]

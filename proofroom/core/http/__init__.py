@@ -1,0 +1,1 @@
+"""Middleware, headers and cookies of HTTP."""

@@ -1,0 +1,13 @@
+"""The only way out: every call to an address that people or content name goes through here.
+
+Such an address is resolved once, each address behind its name is judged, and the connection goes to one that was
+judged. There are no proxies, no redirects, no cookies and no waiting without an end.
+"""
+
+from __future__ import annotations
+
+from proofroom.core.http_client.client import Client, fetch
+from proofroom.core.http_client.results import Answer, Refused, Unreachable
+from proofroom.core.http_client.targets import check_url
+
+__all__ = ["Answer", "Client", "Refused", "Unreachable", "check_url", "fetch"]

@@ -1,0 +1,73 @@
+"""Names of models, of their fields and of their choices, said in the reader's language.
+
+Set when the apps are ready instead of written at every field: migrations see what the classes say, and a name
+that nobody wrote (made of the field's) is translated like every other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from django.apps import AppConfig, apps
+from django.conf import settings
+from django.contrib import admin
+from django.db import models
+from django.utils.translation import gettext_lazy
+
+
+def speak_the_readers_language() -> None:
+    """To be called once, when all apps are ready."""
+    for app in own_apps():
+        app.verbose_name = gettext_lazy(str(app.verbose_name))
+        for model in app.get_models():
+            options = model._meta
+            options.verbose_name = gettext_lazy(str(options.verbose_name))
+            options.verbose_name_plural = gettext_lazy(str(options.verbose_name_plural))
+            for field in _fields(model):
+                _translate(field)
+
+
+def words_of_models() -> Iterator[str]:
+    """What of that the admin shows, in English. To be called in English."""
+    yield from (str(app.verbose_name) for app in own_apps() if [*app.get_models()])
+    for model, shown in admin.site._registry.items():
+        yield from (str(model._meta.verbose_name), str(model._meta.verbose_name_plural))
+        names = _names_on_pages(shown)
+        for field in _fields(model):
+            texts = [*_labels(field.choices or ())]
+            if field.name in names:
+                texts += [str(field.verbose_name), str(field.help_text)]
+            yield from texts
+
+
+def _names_on_pages(shown: admin.ModelAdmin[Any]) -> set[str]:
+    sheets = [sheet for _, sheet in shown.fieldsets or ()]
+    named = [*shown.list_display, *shown.list_filter, *shown.readonly_fields, *(shown.fields or ())]
+    return {str(name) for name in [*named, *(name for sheet in sheets for name in sheet["fields"])]}
+
+
+def own_apps() -> list[AppConfig]:
+    """Those of this project, and not Django's."""
+    home = Path(settings.BASE_DIR)
+    return [
+        app for app in apps.get_app_configs() if Path(app.path).parents[app.name.count(".")] == home
+    ]
+
+
+def _fields(model: type[models.Model]) -> Iterable[models.Field[Any, Any]]:
+    return chain(model._meta.local_fields, model._meta.local_many_to_many)
+
+
+def _translate(field: models.Field[Any, Any]) -> None:
+    field.verbose_name = gettext_lazy(str(field.verbose_name))
+    if field.help_text:
+        field.help_text = gettext_lazy(str(field.help_text))
+    if field.choices:
+        field.choices = [(value, gettext_lazy(str(label))) for value, label in field.choices]
+
+
+def _labels(choices: Iterable[Any]) -> Iterator[str]:
+    yield from (str(label) for _, label in choices)

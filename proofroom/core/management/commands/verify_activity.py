@@ -1,0 +1,64 @@
+"""Walks the chain of the activity log and says whether anything in it was changed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError, CommandParser
+
+from proofroom.core.activity.seal import seal_events
+from proofroom.core.activity.verify import (
+    Finding,
+    Verification,
+    read_head,
+    verify,
+)
+
+
+class Command(BaseCommand):
+    help = (
+        "Seal what waits, then check every link of the activity log. Prints the head: write it down elsewhere, "
+        "and give it with --head the next time, so that a cut-off end is seen too. Exit code 1 if anything is wrong."
+    )
+
+    requires_system_checks = ()
+    """What is broken elsewhere, such as a file of a workflow, must not look like a changed log."""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--head", metavar="SEQ:HASH", help="A head that was printed before.")
+        parser.add_argument("--json", action="store_true", help="Print JSON.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            head = read_head(options["head"]) if options["head"] else None
+        except ValueError as error:
+            raise CommandError(str(error)) from None
+        seal_events()
+        found = verify(head)
+        if options["json"]:
+            self.stdout.write(json.dumps({**asdict(found), "isWhole": found.is_whole}, indent=2))
+        else:
+            self._tell(found)
+        if not found.is_whole:
+            sys.exit(1)
+
+    def _tell(self, found: Verification) -> None:
+        span = f", {found.begin} to {found.head.partition(':')[0]}" if found.links else ""
+        self.stdout.write(f"links:     {found.links}{span}")
+        self.stdout.write(f"forgotten: {found.forgotten}")
+        self.stdout.write(f"head:      {found.head or 'none yet'}")
+        for finding in found.findings:
+            self.stdout.write(self.style.ERROR(_line(finding)))
+        if found.left_out:
+            self.stdout.write(f"and {found.left_out} more")
+        if found.is_whole:
+            self.stdout.write(self.style.SUCCESS("Nothing was changed."))
+
+
+def _line(finding: Finding) -> str:
+    where = [f"link {finding.seq}"] if finding.seq is not None else []
+    where += [f"event {finding.event_id}"] if finding.event_id is not None else []
+    return f"{finding.code} ({', '.join(where)}): {finding.sentence}"

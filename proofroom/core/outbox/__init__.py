@@ -1,0 +1,68 @@
+"""Events: recorded in the transaction of their cause, dispatched after commit, swept when a message got lost.
+
+The row is the truth; the message to the worker is only a wake-up. Which events there are stands in each app's
+`event_kinds.py`.
+"""
+
+from __future__ import annotations
+
+from proofroom.core.outbox.content_version import (
+    LiveState,
+    bump_content_version,
+    content_version,
+    live_state,
+    lock_content_version,
+    version_last,
+)
+from proofroom.core.outbox.event_kinds import (
+    EventKind,
+    all_kinds,
+    find_kind,
+    kind_of,
+)
+from proofroom.core.outbox.post_order import (
+    dispatch,
+    dispatch_all,
+    given_up,
+    sweep,
+    waiting,
+)
+from proofroom.core.outbox.record import (
+    events_forgotten,
+    forget,
+    record,
+    record_all,
+    subscribe_inside,
+)
+from proofroom.core.outbox.redelivery import tell_again
+from proofroom.core.outbox.retry_schedule import MAX_ATTEMPTS
+from proofroom.core.outbox.subscriber_calls import require_own_round
+from proofroom.core.outbox.subscribers import Subscriber, subscribe
+
+__all__ = [
+    "MAX_ATTEMPTS",
+    "EventKind",
+    "LiveState",
+    "Subscriber",
+    "all_kinds",
+    "bump_content_version",
+    "content_version",
+    "dispatch",
+    "dispatch_all",
+    "events_forgotten",
+    "find_kind",
+    "forget",
+    "given_up",
+    "kind_of",
+    "live_state",
+    "lock_content_version",
+    "record",
+    "record_all",
+    "require_own_round",
+    "subscribe",
+    "subscribe_inside",
+    "sweep",
+    "tell_again",
+    "version_last",
+    "waiting",
+]

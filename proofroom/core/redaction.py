@@ -1,0 +1,145 @@
+"""Texts without secrets, and without what tells who somebody is: for logs, and for what looks into the site."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from ipaddress import ip_address
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+from django.conf import settings
+
+from proofroom.core.hooks import Hook
+
+HIDDEN: Final = "[hidden]"
+SOMEBODY: Final = "[address]"
+# A shorter one would blank out ordinary words.
+_SHORTEST: Final = 6
+_SHORTEST_PASSWORD: Final = 8
+# A long text must not take long: each alternative takes all that it can, and what it took is not looked at again.
+_NAMED: Final = re.compile(
+    r"""(?ix)
+    ( (?: (?P<header>authorization|cookie)
+        | x-agent-key | x-csrftoken | pass(?:word|wd|phrase) | \bpwd | session_?-?id | token
+        | secret(?:_?-?key)? | (?:api|access|private|signing)_?-?key )
+      (?: \\*["']? \s* (?:=>|[:=]) | ["'] \s* , ) \s* (?:b(?=["']))? )
+    (?: (?P<escaped>\\+["']) (?:(?!(?P=escaped))[^\r\n])*
+      | (?P<quote>["']) (?:\\.|(?!(?P=quote))[^\\\r\n])*
+      | \[ [^\]\r\n]* \]?
+      | (?(header) (?:[^\r\n"']|(?<==)["'][^\r\n"']*["'])+ | (?:[^\s"'&,;]|,(?=\S))+ ) )
+    """
+)
+_SCHEME: Final = re.compile(
+    r"""(?ix)
+    \b (bearer \s+) [^\s"'&,;]+ | \b (basic \s+) (?=[a-z+/]*[\d=]) [a-z0-9+/]{8,}={0,2}
+    | ([?&](?:key|sig|signature|auth)=) [^\s"'&,;]+ | (hooks\.slack\.com/services/) [\w/]+
+    """
+)
+_PRIVATE_KEY: Final = re.compile(
+    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}KEY-----|\Z)", re.DOTALL
+)
+# Each begins where a word does and has an end: a long text without any must not take long.
+_URL_PASSWORD: Final = re.compile(r"(\b\w{1,30}://[^\s:/@]{0,200}:)[^\s@/]{1,500}@")
+_SHAPED: Final = re.compile(
+    r"""(?x)
+      \b cms(?:mcp)?_[A-Za-z0-9_-]{43,}                 # tokens of this site
+    | \b (?:sk|pk|rk)-[\w-]{8,} | \b AIza[\w-]{20,}     # keys of providers
+    | \b gh[pousr]_\w{16,} | \b github_pat_\w{20,} | \b glpat-[\w-]{16,} | \b (?:npm|hf)_[A-Za-z0-9]{20,}
+    | \b SG\.[\w-]{16,}\.[\w-]{16,} | \b xox[abeoprs]-[\w-]{8,} | \b AKIA[A-Z0-9]{12,}
+    | \b eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*                # signed tokens
+    """
+)
+_SESSION: Final = re.compile(
+    r"""(?x)
+      (?:(?<=/preview/) | (?<=%2Fpreview%2F)) [\w-]{43}  # links that open a draft
+    | (?<![A-Za-z0-9]) (?=[a-z]*[0-9]) [a-z0-9]{32} (?![A-Za-z0-9])   # sessions, of people and of AI clients
+    | \b (?:pbkdf2_\w{1,20}|argon2\w{0,3}|bcrypt\w{0,10}|scrypt|md5)\$[^\s"']{8,}   # hashes of passwords
+    """
+)
+_EMAIL: Final = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+")
+_IPV4: Final = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]?\d)")
+_IPV6: Final = re.compile(r"(?i)(?<![\w:.])(?=[0-9a-f]{0,4}:)[0-9a-f:.]{3,45}(?![\w:])")
+
+secret_sources: Hook[[], Iterable[str]] = Hook()
+"""Asked for the secrets that an app keeps beside the environment."""
+
+
+def without_credentials(text: str) -> str:
+    """Without whatever follows the name of a credential, or looks like one."""
+    text = _PRIVATE_KEY.sub(HIDDEN, _URL_PASSWORD.sub(rf"\1{HIDDEN}@", text))
+    text = _SCHEME.sub(_after_name, _NAMED.sub(_after_name, text))
+    return _SHAPED.sub(HIDDEN, text)
+
+
+def _after_name(found: re.Match[str]) -> str:
+    """The name of a credential with what it opened, such as a quotation mark, which stays closed."""
+    name = next(group for group in found.groups() if group is not None)
+    named = found.groupdict()
+    return f"{name}{named.get('escaped') or named.get('quote') or ''}{HIDDEN}"
+
+
+def without_people(text: str) -> str:
+    """Without ids of sessions, addresses of e-mail and addresses of machines other than this one."""
+    text = _EMAIL.sub(SOMEBODY, _SESSION.sub(HIDDEN, text))
+    return _IPV4.sub(_machine, _IPV6.sub(_machine, text))
+
+
+def secrets_of_service() -> list[str]:
+    """Every secret value of the environment that is set."""
+    env = settings.CMS_ENV
+    found: list[object] = [settings.SECRET_KEY]
+    for name, field in type(env).model_fields.items():
+        if field.json_schema_extra:
+            value = getattr(env, name)
+            found += value.values() if isinstance(value, dict) else [value]
+    return [value for value in found if isinstance(value, str) and len(value) >= _SHORTEST]
+
+
+class Redactor:
+    """Knows every secret of this service as it is now, those in the database included: made once for each answer."""
+
+    def __init__(self) -> None:
+        words = [*secrets_of_service(), *_passwords()]
+        words += [word for found in secret_sources() for word in found if len(word) >= _SHORTEST]
+        spelled = {spelling for word in words for spelling in _spellings(word)}
+        either = "|".join(map(re.escape, sorted(spelled, key=len, reverse=True)))
+        self._known = re.compile(either, re.IGNORECASE) if either else None
+
+    def known(self, text: str) -> str:
+        """Without the secrets themselves: for what is meant for everybody."""
+        return self._known.sub(HIDDEN, text) if self._known else text
+
+    def text(self, text: str) -> str:
+        """Without anything that is a secret, looks like one or tells who somebody is."""
+        return without_people(without_credentials(self.known(text)))
+
+
+def _passwords() -> Iterable[str]:
+    """In addresses: libraries name them alone too."""
+    for url in (settings.CMS_ENV.database_url, settings.CMS_ENV.redis_url):
+        password = urlsplit(url).password if url else None
+        if password and len(password) >= _SHORTEST_PASSWORD:
+            yield password
+
+
+@lru_cache(maxsize=1000)
+def _spellings(word: str) -> tuple[str, ...]:
+    in_json = json.dumps(word)[1:-1]
+    return (word, in_json, repr(word)[1:-1], html.escape(word), quote(word), quote(word, safe=""))
+
+
+def _machine(found: re.Match[str]) -> str:
+    text = found.group()
+    word = text.rstrip(".")
+    try:
+        address = ip_address(word)
+    except ValueError:
+        return text
+    is_own = address.is_loopback or address.is_unspecified
+    # What begins with :: is nobody's, and part of a program rather.
+    is_code = address.version == 6 and address.is_reserved and address.ipv4_mapped is None
+    return text if is_own or is_code else SOMEBODY + text[len(word) :]

@@ -1,0 +1,7 @@
+"""Websockets of the system."""
+
+from django.urls import path
+
+from proofroom.core.realtime.consumer import EventsConsumer
+
+websocket_urlpatterns = [path("ws/events/", EventsConsumer.as_asgi(), name="ws-events")]

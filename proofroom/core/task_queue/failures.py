@@ -1,0 +1,153 @@
+"""Messages to workers that could not be queued: logged once, and kept where the admin and the doctor look."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from threading import Lock
+from typing import Final
+
+from django.db import DatabaseError, InterfaceError, transaction
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
+from proofroom.core.models import QueueFailure
+from proofroom.core.redaction import Redactor, without_credentials
+
+logger = logging.getLogger(__name__)
+WRITE_INTERVAL: Final = 60.0
+"""Seconds between two writes of the same failure by one process."""
+ACUTE: Final = timedelta(minutes=10)
+KEPT: Final = timedelta(days=1)
+_LONGEST: Final = 500
+
+
+def advice_for_imports() -> str:
+    return _("install requirements.lock where the project runs, and start it again")
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What kept a message from the queue, without secrets."""
+
+    error: str
+    text: str
+
+    @property
+    def advice(self) -> str:
+        if self.error in ("ImportError", "ModuleNotFoundError"):
+            return advice_for_imports()
+        return _("check REDIS_URL and that the server runs")
+
+
+def missing_import(error: BaseException) -> ImportError | None:
+    """What could not be imported, where that is the reason of an error."""
+    link: BaseException | None = error
+    while link is not None and not isinstance(link, ImportError):
+        link = link.__cause__ or link.__context__
+    return link
+
+
+def cause_of(error: Exception) -> Cause:
+    found = missing_import(error) or error
+    name = type(found).__name__
+    try:
+        text = Redactor().known(without_credentials(str(found)))
+    except (DatabaseError, InterfaceError):  # it knows secrets that are in the database
+        text = ""
+    return Cause(name, text[:_LONGEST] or name)
+
+
+@dataclass(slots=True)
+class QueueWatch:
+    """What this process knows of the queue since its last message."""
+
+    started_at: datetime = field(default_factory=timezone.now)
+    is_known: bool = False
+    logged: set[str] = field(default_factory=set)
+    written: dict[str, float] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+    def failed(self, what: str, error: Exception) -> None:
+        """Log a failure the first time, and keep it. Never raises: the write that it follows stands."""
+        cause = cause_of(error)
+        with self.lock:
+            is_new = cause.error not in self.logged
+            self.logged.add(cause.error)
+            is_due = time.monotonic() >= self.written.get(cause.error, 0.0)
+            if is_due:
+                self.written[cause.error] = time.monotonic() + WRITE_INTERVAL
+        if is_new:
+            logger.error(
+                "could not queue %s (%s). The sweep will; said once, until a message is queued again",
+                what,
+                cause.text.rstrip("."),
+                exc_info=error,
+            )
+        if is_due:
+            self._write(cause)
+
+    def worked(self) -> None:
+        """A message is queued: what this process, or one that ended before it, said of the queue is over."""
+        if self.is_known and not self.logged:
+            return
+        with self.lock:
+            is_back, errors = bool(self.logged), list(self.logged)
+            self.logged.clear()
+            self.written.clear()
+            is_first, self.is_known = not self.is_known, True
+        if is_back:
+            logger.info("messages to the workers are queued again")
+        rows = QueueFailure.objects.all()
+        try:
+            with transaction.atomic():
+                if is_back:
+                    rows.filter(error__in=errors).delete()
+                if is_first:
+                    rows.filter(failed_at__lt=self.started_at).delete()
+        except (DatabaseError, InterfaceError):
+            logger.warning("could not forget a failure of the queue", exc_info=True)
+
+    def _write(self, cause: Cause) -> None:
+        now = timezone.now()
+        try:
+            with transaction.atomic():
+                QueueFailure.objects.filter(failed_at__lt=now - KEPT).delete()
+                QueueFailure.objects.update_or_create(
+                    error=cause.error,
+                    defaults={"text": cause.text, "failed_at": now},
+                    create_defaults={"text": cause.text, "failed_at": now, "since": now},
+                )
+        except (DatabaseError, InterfaceError):
+            logger.warning("could not keep a failure of the queue", exc_info=True)
+
+
+queue_watch: Final = QueueWatch()
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFailure:
+    """A failure that no later message has ended."""
+
+    is_acute: bool
+    found: str
+    advice: str
+
+
+def known_failures() -> Iterator[KnownFailure]:
+    now = timezone.now()
+    for row in QueueFailure.objects.filter(failed_at__gt=now - KEPT).order_by("-failed_at"):
+        begin, end = (
+            date_format(timezone.localtime(moment), "SHORT_DATETIME_FORMAT")
+            for moment in (row.since, row.failed_at)
+        )
+        found = _("could not be queued since %(begin)s, last at %(end)s: %(cause)s")
+        yield KnownFailure(
+            is_acute=now - row.failed_at < ACUTE,
+            found=found % {"begin": begin, "end": end, "cause": row.text},
+            advice=Cause(row.error, row.text).advice,
+        )

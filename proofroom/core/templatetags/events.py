@@ -1,0 +1,10 @@
+"""Kinds of events in words."""
+
+from __future__ import annotations
+
+from django import template
+
+from proofroom.core.admin.labels import kind_label
+
+register = template.Library()
+register.filter("kind_label", kind_label)

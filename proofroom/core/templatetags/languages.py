@@ -1,0 +1,10 @@
+"""Languages of content in words."""
+
+from __future__ import annotations
+
+from django import template
+
+from proofroom.core.i18n.languages import language_name
+
+register = template.Library()
+register.filter("language_name", language_name)

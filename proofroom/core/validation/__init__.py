@@ -1,0 +1,1 @@
+"""Checks of values from outside, and the errors that they raise."""

@@ -1,0 +1,126 @@
+"""Conditions that files state about what happened: a field, an operator, a value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
+
+from pydantic import Field, JsonValue, model_validator
+
+from proofroom.core.definition_files import DefinitionPart
+from proofroom.core.validation import patterns
+
+Operator = Literal[
+    "equals",
+    "not_equals",
+    "contains",
+    "greater_than",
+    "less_than",
+    "matches",
+    "in",
+    "exists",
+]
+_LONGEST_TEXT: Final = 10_000
+"""Characters of a value that a pattern is held against."""
+_MISSING: Final = object()
+
+
+class Condition(DefinitionPart):
+    """Whether the value at a dotted path is as it should be."""
+
+    field: str = Field(min_length=1, max_length=300)
+    operator: Operator
+    value: JsonValue = None
+
+    @model_validator(mode="after")
+    def _value_fits_the_operator(self) -> Condition:
+        if self.operator == "in" and not isinstance(self.value, list):
+            raise ValueError("the operator in takes a list as its value")
+        if self.operator == "exists" and self.value not in (None, True, False):
+            raise ValueError("the operator exists takes true or false as its value, or none")
+        if self.operator in ("greater_than", "less_than") and _order(self.value) is None:
+            raise ValueError(f"the operator {self.operator} takes a number or a text as its value")
+        if self.operator == "matches":
+            self._require_pattern()
+        return self
+
+    def _require_pattern(self) -> None:
+        if not isinstance(self.value, str):
+            raise ValueError("the operator matches takes a pattern as its value")
+        fault = patterns.fault_of(self.value)
+        if fault:
+            raise ValueError(f"the pattern {fault}")
+
+    def holds(self, values: Mapping[str, object]) -> bool:
+        """Whether it is so. What is of another type than the value is not equal, smaller or larger."""
+        found = value_at(values, self.field, _MISSING)
+        match self.operator:
+            case "exists":
+                return (found is not _MISSING and found is not None) == (self.value is not False)
+            case "equals":
+                return _same(found, self.value)
+            case "not_equals":
+                return not _same(found, self.value)
+            case "in":
+                return isinstance(self.value, list) and _among(found, self.value)
+            case "contains":
+                return _contains(found, self.value)
+            case "matches":
+                return _matches(found, self.value)
+            case _:
+                return _compares(found, self.value, 1 if self.operator == "greater_than" else -1)
+
+
+def value_at(values: object, path: str, default: object = None) -> object:
+    """What stands at a dotted path; a number is the place in a list, counted from 0."""
+    found = values
+    for name in path.split("."):
+        if isinstance(found, Mapping) and name in found:
+            found = found[name]
+        elif _is_list(found) and name.isascii() and name.isdigit() and len(name) < 7:
+            items: Sequence[object] = found  # type: ignore[assignment]  # it is a list
+            if int(name) >= len(items):
+                return default
+            found = items[int(name)]
+        else:
+            return default
+    return found
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list | tuple)
+
+
+def _same(found: object, value: object) -> bool:
+    """Equality as JSON has it, where true is not 1."""
+    return isinstance(found, bool) == isinstance(value, bool) and found == value
+
+
+def _among(found: object, values: Sequence[object]) -> bool:
+    return any(_same(found, value) for value in values)
+
+
+def _contains(found: object, value: object) -> bool:
+    if isinstance(found, str):
+        return isinstance(value, str) and value in found
+    return isinstance(found, list | tuple) and _among(value, found)
+
+
+def _order(value: object) -> type | None:
+    """What a value can be compared with: numbers with numbers, texts (dates too) with texts."""
+    if isinstance(value, bool):
+        return None
+    return float if isinstance(value, int | float) else str if isinstance(value, str) else None
+
+
+def _compares(found: object, value: object, sign: int) -> bool:
+    if _order(found) is None or _order(found) is not _order(value):
+        return False
+    larger: bool = found > value  # type: ignore[operator]  # both are of one order
+    return larger if sign > 0 else not larger and found != value
+
+
+def _matches(found: object, pattern: object) -> bool:
+    if not isinstance(found, str) or not isinstance(pattern, str):
+        return False
+    return patterns.matches(pattern, found, _LONGEST_TEXT)

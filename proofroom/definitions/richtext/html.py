@@ -1,0 +1,252 @@
+"""A document as HTML. Everything is escaped here; no part of a document is markup by itself."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from proofroom.definitions.richtext.inline import (
+    Mark,
+    Run,
+    runs,
+    steps,
+)
+from proofroom.definitions.richtext.links import is_external
+from proofroom.definitions.richtext.nodes import (
+    Node,
+    attributes,
+    children,
+    code_lines,
+    gathered,
+    integer,
+    kind,
+    string,
+)
+from proofroom.definitions.richtext.schema import (
+    ALIGNMENTS,
+    INLINE,
+    LANGUAGE,
+    MAX_DEPTH,
+)
+
+_TAGS = {"bold": "strong", "italic": "em", "strike": "s", "code": "code"}
+_LIST_TYPES = frozenset({"1", "a", "A", "i", "I"})
+
+
+@dataclass(frozen=True, slots=True)
+class TextImage:
+    """An image of the site as a text shows it; without an address its file is gone."""
+
+    url: str = ""
+    alt: str = ""
+    width: int | None = None
+    height: int | None = None
+    srcset: str = ""
+    sizes: str = ""
+    dark_srcset: str = ""
+
+
+class PageTexts(set[str]):
+    """What the texts of a page share: the ids of their headings, and who knows the site's own images by address."""
+
+    def __init__(self, ids: Iterable[str], image_at: Callable[[str], TextImage | None]) -> None:
+        super().__init__(ids)
+        self.image_at = image_at
+
+
+def to_html(
+    document: object, *, heading_ids: set[str] | None = None, remote_images: bool = True
+) -> str:
+    """Safe HTML of a document of any shape; what is no document gives the empty string.
+
+    `heading_ids`: the ids already used on the page. Every heading gets an id that is not among
+    them, and adds it. Without it headings have no id. As `PageTexts` it says which images there are:
+    one of ours comes in all its sizes, and one whose file is gone not at all.
+    `remote_images=False` shows the alternative text instead of an image of another host: for
+    text that a person has not approved yet, because loading such an image can leak what it names.
+    """
+    if not isinstance(document, dict):
+        return ""
+    return _Renderer(heading_ids, remote_images).blocks(children(document), 1)
+
+
+@dataclass
+class _Renderer:
+    heading_ids: set[str] | None
+    remote_images: bool
+
+    def blocks(self, nodes: Sequence[Node], depth: int) -> str:
+        parts: list[str] = []
+        inline: list[Node] = []
+        for node in nodes:
+            if kind(node) in INLINE:
+                inline.append(node)
+                continue
+            parts += self._loose(inline)
+            inline = []
+            parts.append(self._block(node, depth))
+        return "\n".join(parts + self._loose(inline))
+
+    def _loose(self, nodes: Sequence[Node]) -> list[str]:
+        # Inline content between blocks is against the schema; it is shown all the same.
+        return [f"<p>{self._inline(nodes)}</p>"] if nodes else []
+
+    def _block(self, node: Node, depth: int) -> str:
+        if depth >= MAX_DEPTH:
+            return f"<p>{escape(gathered(node))}</p>"
+        match kind(node):
+            case "paragraph":
+                return f"<p>{self._inline(children(node))}</p>"
+            case "heading":
+                return self._heading(node)
+            case "bulletList":
+                return f"<ul>\n{self._items(node, depth)}\n</ul>"
+            case "orderedList":
+                return f"<ol{_list_attributes(node)}>\n{self._items(node, depth)}\n</ol>"
+            case "blockquote":
+                return f"<blockquote>\n{self.blocks(children(node), depth + 1)}\n</blockquote>"
+            case "codeBlock":
+                return _code_block(node)
+            case "horizontalRule":
+                return "<hr>"
+            case "table":
+                return self._table(node, depth)
+        return f"<p>{escape(gathered(node))}</p>"
+
+    def _heading(self, node: Node) -> str:
+        level = integer(attributes(node).get("level"), default=2, least=1, most=6)
+        anchor = ""
+        if self.heading_ids is not None:
+            slug = _unique_slug(gathered(node), self.heading_ids)
+            anchor = f' id="{escape(slug)}"'
+        return f"<h{level}{anchor}>{self._inline(children(node))}</h{level}>"
+
+    def _items(self, node: Node, depth: int) -> str:
+        return "\n".join(
+            f"<li>{self._compact(children(item), depth + 2)}</li>" for item in children(node)
+        )
+
+    def _compact(self, nodes: Sequence[Node], depth: int) -> str:
+        """The blocks of an item or a cell, its first paragraph without a tag of its own."""
+        if (
+            not nodes
+            or kind(nodes[0]) != "paragraph"
+            or any(kind(node) == "paragraph" for node in nodes[1:])
+        ):
+            return self.blocks(nodes, depth)
+        rest = self.blocks(nodes[1:], depth)
+        return self._inline(children(nodes[0])) + (f"\n{rest}" if rest else "")
+
+    def _table(self, node: Node, depth: int) -> str:
+        rows = children(node)
+        head = rows[:1] if rows and _is_header(rows[0]) else []
+        body = rows[len(head) :]
+        parts = ["<table>"]
+        if head:
+            parts.append(f"<thead>\n{self._row(head[0], depth, 'col')}\n</thead>")
+        if body:
+            lines = "\n".join(self._row(row, depth, "row") for row in body)
+            parts.append(f"<tbody>\n{lines}\n</tbody>")
+        parts.append("</table>")
+        # A wide table scrolls in its own box, which the keyboard must be able to reach.
+        box = '<div class="table-scroll" role="region" aria-label="Table" tabindex="0">'
+        return box + "\n" + "\n".join(parts) + "\n</div>"
+
+    def _row(self, row: Node, depth: int, scope: str) -> str:
+        return "<tr>" + "".join(self._cell(cell, depth, scope) for cell in children(row)) + "</tr>"
+
+    def _cell(self, cell: Node, depth: int, scope: str) -> str:
+        attrs = attributes(cell)
+        tag, extra = ("th", f' scope="{scope}"') if kind(cell) == "tableHeader" else ("td", "")
+        for name in ("colspan", "rowspan"):
+            span = integer(attrs.get(name), default=1, least=1, most=100)
+            extra += f' {name}="{span}"' if span > 1 else ""
+        if attrs.get("align") in ALIGNMENTS:
+            extra += f' class="align-{attrs["align"]}"'
+        return f"<{tag}{extra}>{self._compact(children(cell), depth + 3)}</{tag}>"
+
+    def _inline(self, nodes: Sequence[Node]) -> str:
+        parts: list[str] = []
+        for step in steps(runs(nodes)):
+            parts += [f"</{_TAGS.get(mark.kind, 'a')}>" for mark in step.closes]
+            parts += [_opening(mark) for mark in step.opens]
+            if step.run:
+                parts.append(self._run(step.run))
+        return "".join(parts)
+
+    def _run(self, run: Run) -> str:
+        if run.kind == "hardBreak":
+            return "<br>"
+        if run.kind == "text" or (is_external(run.src) and not self.remote_images):
+            return escape(run.text)
+        title = f' title="{escape(run.title)}"' if run.title else ""
+        own = (
+            self.heading_ids.image_at(run.src) if isinstance(self.heading_ids, PageTexts) else None
+        )
+        if own is not None:
+            return _own_image(own, run.text, title) if own.url else ""
+        source, alt = escape(run.src), escape(run.text)
+        return f'<img src="{source}" alt="{alt}"{title} loading="lazy" decoding="async">'
+
+
+def _own_image(image: TextImage, alt: str, title: str) -> str:
+    """An image of ours in the size that fits, and darker on dark pages where there is such a one."""
+    sizes = f' sizes="{escape(image.sizes)}"'
+    shape = f' width="{image.width}" height="{image.height}"' if image.width else ""
+    choice = f' srcset="{escape(image.srcset)}"{sizes}' if image.srcset else ""
+    html = (
+        f'<img src="{escape(image.url)}" alt="{escape(alt or image.alt)}"{title}{shape}{choice}'
+        ' loading="lazy" decoding="async">'
+    )
+    if not image.dark_srcset:
+        return html
+    dark = f'media="(prefers-color-scheme: dark)" srcset="{escape(image.dark_srcset)}"{sizes}'
+    return f"<picture><source {dark}>{html}</picture>"
+
+
+def _opening(mark: Mark) -> str:
+    if mark.kind != "link":
+        return f"<{_TAGS[mark.kind]}>"
+    extra = f' title="{escape(mark.title)}"' if mark.title else ""
+    extra += ' target="_blank"' if mark.new_tab else ""
+    if is_external(mark.href) or mark.new_tab:
+        extra += ' rel="noopener noreferrer"'
+    return f'<a href="{escape(mark.href)}"{extra}>'
+
+
+def _code_block(node: Node) -> str:
+    language = string(attributes(node).get("language"))
+    extra = f' class="language-{escape(language)}"' if LANGUAGE.fullmatch(language) else ""
+    text = "".join(
+        string(child.get("text")) if kind(child) == "text" else gathered(child)
+        for child in children(node)
+    )
+    # The parser drops a line break right after <pre>; the code element keeps it from being ours.
+    return f'<pre tabindex="0"><code{extra}>{escape(code_lines(text))}</code></pre>'
+
+
+def _list_attributes(node: Node) -> str:
+    attrs = attributes(node)
+    start = integer(attrs.get("start"), default=1, least=0, most=999_999_999)
+    extra = f' start="{start}"' if start != 1 else ""
+    style = string(attrs.get("type"))
+    return extra + (f' type="{style}"' if style in _LIST_TYPES - {"1"} else "")
+
+
+def _is_header(row: Node) -> bool:
+    cells = children(row)
+    return bool(cells) and all(kind(cell) == "tableHeader" for cell in cells)
+
+
+def _unique_slug(text: str, taken: set[str]) -> str:
+    plain = unicodedata.normalize("NFKC", text).lower()
+    slug = re.sub(r"[\W_]+", "-", plain).strip("-")[:80].strip("-") or "section"
+    unique, number = slug, 1
+    while unique in taken:
+        number += 1
+        unique = f"{slug}-{number}"
+    taken.add(unique)
+    return unique

@@ -1,0 +1,197 @@
+"""Markdown to the stored form."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from copy import deepcopy
+
+from markdown_it.token import Token
+
+from proofroom.core.json import Json, JsonObject
+from proofroom.definitions.richtext.inline import MARK_ORDER
+from proofroom.definitions.richtext.links import safe_href, safe_src
+from proofroom.definitions.richtext.markdown_syntax import parser
+from proofroom.definitions.richtext.nodes import code_lines, one_line, string
+from proofroom.definitions.richtext.schema import (
+    ALIGNMENTS,
+    EMPTY,
+    LANGUAGE,
+    MAX_WORDS,
+)
+
+_PARSER = parser()
+_MARKS = {"strong": "bold", "em": "italic", "s": "strike"}
+_CONTAINERS = {
+    "paragraph": "paragraph",
+    "heading": "heading",
+    "bullet_list": "bulletList",
+    "ordered_list": "orderedList",
+    "list_item": "listItem",
+    "blockquote": "blockquote",
+    "table": "table",
+    "tr": "tableRow",
+    "th": "tableHeader",
+    "td": "tableCell",
+}
+_NEVER_EMPTY = frozenset({"blockquote", "tableHeader", "tableCell"})
+
+
+def from_markdown(text: str) -> JsonObject:
+    """A valid document of any text. Refused links and images become their text."""
+    root: JsonObject = {"type": "doc"}
+    stack: list[tuple[JsonObject, list[Json]]] = [(root, [])]
+    for token in _PARSER.parse(code_lines(text.replace("\r\n", "\n").replace("\r", "\n"))):
+        name = token.type.removesuffix("_open").removesuffix("_close")
+        if token.nesting == 1 and name in _CONTAINERS:
+            stack.append((_container(_CONTAINERS[name], token), []))
+        elif token.nesting == -1 and name in _CONTAINERS:
+            node, content = stack.pop()
+            _close(node, content, stack[-1][1])
+        elif token.type == "inline":
+            _add_inline(stack[-1], _Inline().read(token.children or []))
+        elif token.nesting == 0:
+            stack[-1][1].append(_leaf(token))
+    blocks = stack[0][1]
+    return {"type": "doc", "content": blocks} if blocks else deepcopy(EMPTY)
+
+
+def _container(name: str, token: Token) -> JsonObject:
+    if name == "heading":
+        return {"type": name, "attrs": {"level": int(token.tag[1:])}}
+    if name == "orderedList":
+        start = token.attrGet("start")
+        return {"type": name, "attrs": {"start": 1 if start is None else int(start)}}
+    align = str(token.attrGet("style") or "").removeprefix("text-align:")
+    if name in {"tableHeader", "tableCell"} and align in ALIGNMENTS:
+        return {"type": name, "attrs": {"align": align}}
+    return {"type": name}
+
+
+def _add_inline(parent: tuple[JsonObject, list[Json]], content: list[Json]) -> None:
+    node, siblings = parent
+    if node["type"] in {"tableHeader", "tableCell"}:
+        siblings.append({"type": "paragraph", "content": content} if content else _paragraph())
+    else:
+        siblings.extend(content)
+
+
+def _close(node: JsonObject, content: list[Json], siblings: list[Json]) -> None:
+    name = node["type"]
+    if name == "paragraph" and not content:
+        return
+    if name == "listItem" and not (content and _is_paragraph(content[0])):
+        content.insert(0, _paragraph())
+    if name in _NEVER_EMPTY and not content:
+        content.append(_paragraph())
+    if content:
+        node["content"] = content
+    siblings.append(node)
+
+
+def _leaf(token: Token) -> JsonObject:
+    if token.type == "hr":
+        return {"type": "horizontalRule"}
+    language = LANGUAGE.match(token.info.strip())
+    node: JsonObject = {
+        "type": "codeBlock",
+        "attrs": {"language": language.group() if language else None},
+    }
+    if text := code_lines(token.content).removesuffix("\n"):
+        node["content"] = [{"type": "text", "text": text}]
+    return node
+
+
+def _paragraph() -> JsonObject:
+    return {"type": "paragraph"}
+
+
+def _is_paragraph(node: Json) -> bool:
+    return isinstance(node, dict) and node.get("type") == "paragraph"
+
+
+class _Inline:
+    """Reads the inline tokens of one block."""
+
+    def __init__(self) -> None:
+        self.content: list[Json] = []
+        self.depths: Counter[str] = Counter()
+        self.links: list[JsonObject | None] = []
+
+    def read(self, tokens: Sequence[Token]) -> list[Json]:
+        for token in tokens:
+            self._token(token)
+        return self.content
+
+    def _token(self, token: Token) -> None:
+        name = token.type.removesuffix("_open").removesuffix("_close")
+        if name in _MARKS:
+            self.depths[_MARKS[name]] += token.nesting
+        elif token.type == "link_open":
+            self.links.append(_link(token))
+        elif token.type == "link_close":
+            self.links.pop()
+        elif token.type == "hardbreak":
+            self.content.append({"type": "hardBreak"})
+        elif token.type == "image":
+            self._image(token)
+        elif token.type == "code_inline":
+            self._text(token.content, ("code",))
+        else:
+            self._text(" " if token.type == "softbreak" else token.content)
+
+    def _text(self, text: str, extra: tuple[str, ...] = ()) -> None:
+        text = one_line(text)
+        if not text:
+            return
+        marks = self._marks(extra)
+        last = self.content[-1] if self.content else None
+        if isinstance(last, dict) and last["type"] == "text" and last.get("marks", []) == marks:
+            last["text"] = string(last["text"]) + text
+            return
+        node: JsonObject = {"type": "text", "text": text}
+        if marks:
+            node["marks"] = marks
+        self.content.append(node)
+
+    def _image(self, token: Token) -> None:
+        alt = _plain(token.children or [])
+        src = safe_src(token.attrGet("src"))
+        if src is None or len(alt) > MAX_WORDS:
+            self._text(alt)
+            return
+        attrs: JsonObject = {"src": src, "alt": alt}
+        if title := one_line(str(token.attrGet("title") or "")):
+            attrs["title"] = title[:MAX_WORDS]
+        node: JsonObject = {"type": "image", "attrs": attrs}
+        if links := [mark for mark in self._marks(()) if mark["type"] == "link"]:
+            node["marks"] = links
+        self.content.append(node)
+
+    def _marks(self, extra: tuple[str, ...]) -> list[JsonObject]:
+        found: list[JsonObject] = [link for link in self.links[-1:] if link]
+        names = MARK_ORDER[1:]
+        found += [{"type": name} for name in names if self.depths[name] > 0 or name in extra]
+        return found
+
+
+def _link(token: Token) -> JsonObject | None:
+    href = safe_href(token.attrGet("href"))
+    if href is None:
+        return None
+    attrs: JsonObject = {"href": href}
+    if title := one_line(str(token.attrGet("title") or "")):
+        attrs["title"] = title[:MAX_WORDS]
+    return {"type": "link", "attrs": attrs}
+
+
+def _plain(tokens: Sequence[Token]) -> str:
+    parts: list[str] = []
+    for token in tokens:
+        if token.type == "image":
+            parts.append(_plain(token.children or []))
+        elif token.type in {"softbreak", "hardbreak"}:
+            parts.append(" ")
+        else:
+            parts.append(token.content)
+    return one_line("".join(parts))

@@ -1,0 +1,252 @@
+"""The stored form: a ProseMirror document with the node and mark names of TipTap's StarterKit.
+
+The editor needs two settings to match: images are inline (`Image.configure({inline: true})`), and
+code may stand together with other marks (`Code.extend({excludes: ""})`), as in Markdown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from proofroom.core.json import Json, JsonObject
+from proofroom.definitions.richtext.inline import MARK_ORDER
+from proofroom.definitions.richtext.links import safe_href, safe_src
+from proofroom.definitions.richtext.nodes import (
+    Node,
+    children,
+    has_controls,
+    kind,
+    one_line,
+)
+
+__all__ = ["EMPTY", "is_document", "safe_href", "safe_src", "validate"]
+
+EMPTY: Final[JsonObject] = {"type": "doc", "content": [{"type": "paragraph"}]}
+"""A document without text. Copy it before changing it."""
+
+MAX_DEPTH = 24
+"""Nodes inside one another, the document being 0."""
+MAX_CONTAINERS = 16
+"""How deep a list or quote may begin: a list and its items are two levels."""
+MAX_QUOTES = 5
+"""Quotes inside one another: Markdown readers need time for each."""
+MAX_NODES = 50_000
+MAX_TEXT = 1_000_000
+"""Characters of one document."""
+MAX_WORDS = 2000
+"""Characters of a title or a description."""
+MAX_PROBLEMS = 20
+
+LANGUAGE = re.compile(r"[A-Za-z0-9_+#.\-]{1,40}")
+ALIGNMENTS = ("left", "center", "right")
+INLINE = frozenset({"text", "image", "hardBreak"})
+_BLOCKS = frozenset(
+    {
+        "paragraph",
+        "heading",
+        "bulletList",
+        "orderedList",
+        "blockquote",
+        "codeBlock",
+        "horizontalRule",
+        "table",
+    }
+)
+_CELLS = frozenset({"tableHeader", "tableCell"})
+_CHILDREN: dict[str, frozenset[str]] = {
+    "doc": _BLOCKS,
+    "paragraph": INLINE,
+    "heading": INLINE,
+    "bulletList": frozenset({"listItem"}),
+    "orderedList": frozenset({"listItem"}),
+    "listItem": _BLOCKS,
+    "blockquote": _BLOCKS,
+    "codeBlock": frozenset({"text"}),
+    "table": frozenset({"tableRow"}),
+    "tableRow": _CELLS,
+    "tableHeader": _BLOCKS,
+    "tableCell": _BLOCKS,
+}
+_NEEDS_CHILDREN = frozenset(_CHILDREN) - {"doc", "paragraph", "heading", "codeBlock"}
+_KNOWN = frozenset(_CHILDREN) | INLINE | {"horizontalRule"}
+
+_Rule = Callable[[Json], bool]
+
+
+def _number(least: int, most: int) -> _Rule:
+    return lambda value: type(value) is int and least <= value <= most
+
+
+def _choice(*allowed: str | None) -> _Rule:
+    return lambda value: value is None or value in allowed
+
+
+def _words(value: Json) -> bool:
+    if value is None:
+        return True
+    return isinstance(value, str) and len(value) <= MAX_WORDS and one_line(value) == value
+
+
+def _language(value: Json) -> bool:
+    return value is None or (isinstance(value, str) and LANGUAGE.fullmatch(value) is not None)
+
+
+def _widths(value: Json) -> bool:
+    if value is None:
+        return True
+    return isinstance(value, list) and all(_number(0, 10_000)(width) for width in value)
+
+
+_CELL_RULES: dict[str, _Rule] = {
+    "colspan": _number(1, 100),
+    "rowspan": _number(1, 100),
+    "colwidth": _widths,
+    "align": _choice(*ALIGNMENTS),
+}
+_ATTRIBUTES: dict[str, dict[str, _Rule]] = {
+    "heading": {"level": _number(1, 6)},
+    # `type` is what the editor writes for lettered lists.
+    "orderedList": {"start": _number(0, 999_999_999), "type": _choice("1", "a", "A", "i", "I")},
+    "codeBlock": {"language": _language},
+    "image": {"src": lambda value: safe_src(value) is not None, "alt": _words, "title": _words},
+    "tableHeader": _CELL_RULES,
+    "tableCell": _CELL_RULES,
+    # `target`, `rel` and `class` are what the editor writes; rendering decides on `rel` itself.
+    "link": {
+        "href": lambda value: safe_href(value) is not None,
+        "title": _words,
+        "target": _choice("_blank", "_self"),
+        "rel": _words,
+        "class": _choice(),
+    },
+}
+_REQUIRED = {"heading": "level", "image": "src", "link": "href"}
+_KEYS = frozenset({"type", "attrs", "content"})
+_KEYS_OF = {
+    "text": frozenset({"type", "text", "marks"}),
+    "image": frozenset({"type", "attrs", "marks"}),
+    "hardBreak": frozenset({"type", "attrs", "marks"}),
+    "horizontalRule": frozenset({"type", "attrs"}),
+}
+
+
+def is_document(value: object) -> bool:
+    """Whether a value looks like a document at all; `validate` says whether it is a good one."""
+    return (
+        isinstance(value, dict)
+        and value.get("type") == "doc"
+        and isinstance(value.get("content", []), list)
+    )
+
+
+def validate(value: object) -> list[str]:
+    """What is wrong with a document, as sentences that name the place; empty when nothing is."""
+    if not isinstance(value, dict) or not is_document(value):
+        return ['Rich text must be an object {"type": "doc", "content": [...]}.']
+    check = _Check()
+    check.node(value, "doc", 0, 0)
+    if check.nodes > MAX_NODES or check.text > MAX_TEXT:
+        check.problems.append(
+            f"The document is too large: at most {MAX_NODES} nodes and {MAX_TEXT} characters."
+        )
+    return check.problems
+
+
+@dataclass
+class _Check:
+    problems: list[str] = field(default_factory=list)
+    nodes: int = 0
+    text: int = 0
+
+    def say(self, place: str, problem: str) -> None:
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(f"{place}: {problem}.")
+
+    def node(self, node: Node, place: str, depth: int, quotes: int) -> None:
+        name = kind(node)
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            return
+        for key in node.keys() - _KEYS_OF.get(name, _KEYS):
+            self.say(place, f"{name} has no key {key!r}")
+        self.attributes(node, name, place)
+        self.marks(node.get("marks"), place)
+        if name == "text":
+            self.words(node, place)
+        elif name in _CHILDREN:
+            quotes += name == "blockquote"
+            self.nesting(name, place, depth, quotes)
+            self.content(node, name, place, depth, quotes)
+
+    def nesting(self, name: str, place: str, depth: int, quotes: int) -> None:
+        too_deep = depth > MAX_CONTAINERS and name in {"bulletList", "orderedList", "blockquote"}
+        if too_deep or (name == "blockquote" and quotes > MAX_QUOTES):
+            self.say(place, f"{name} is nested too deep")
+
+    def content(self, node: Node, name: str, place: str, depth: int, quotes: int) -> None:
+        content = node.get("content", [])
+        if not isinstance(content, list) or not all(isinstance(item, Mapping) for item in content):
+            self.say(place, "content must be a list of nodes")
+            return
+        if not content and name in _NEEDS_CHILDREN:
+            self.say(place, f"{name} must not be empty")
+        if name == "listItem" and content and kind(content[0]) != "paragraph":
+            self.say(place, "a listItem begins with a paragraph")
+        for index, child in enumerate(children(node)):
+            where = f"{place}.content.{index}"
+            if kind(child) not in _KNOWN:
+                self.say(where, f"unknown node {kind(child)!r}; known: {', '.join(sorted(_KNOWN))}")
+            elif kind(child) not in _CHILDREN[name]:
+                self.say(where, f"{kind(child)} cannot stand in {name}")
+            elif depth + 1 >= MAX_DEPTH:
+                self.say(where, f"nested deeper than {MAX_DEPTH} levels")
+            elif name == "codeBlock" and child.get("marks"):
+                self.say(where, "text in a codeBlock has no marks")
+            else:
+                self.node(child, where, depth + 1, quotes)
+
+    def words(self, node: Node, place: str) -> None:
+        text = node.get("text")
+        if not isinstance(text, str) or not text:
+            self.say(place, "text must be a string that is not empty")
+            return
+        self.text += len(text)
+        if has_controls(text):
+            self.say(place, "text has control characters")
+
+    def attributes(self, node: Node, name: str, place: str) -> None:
+        attrs = node.get("attrs")
+        if attrs is None:
+            attrs = {}
+        if not isinstance(attrs, Mapping):
+            self.say(place, "attrs must be an object")
+            return
+        rules = _ATTRIBUTES.get(name, {})
+        required = _REQUIRED.get(name)
+        if required and required not in attrs:
+            self.say(place, f"{name} needs the attribute {required!r}")
+        for key, value in attrs.items():
+            if key not in rules:
+                self.say(place, f"{name} has no attribute {key!r}")
+            elif not rules[key](value):
+                self.say(place, f"{name} cannot have {key} = {str(value)[:80]!r}")
+
+    def marks(self, marks: Json, place: str) -> None:
+        if marks is None:
+            return
+        if isinstance(marks, str) or not isinstance(marks, Sequence):
+            self.say(place, "marks must be a list")
+            return
+        seen: set[str] = set()
+        for mark in marks:
+            name = kind(mark) if isinstance(mark, Mapping) else ""
+            if not isinstance(mark, Mapping) or name not in MARK_ORDER:
+                self.say(place, f"unknown mark {name!r}; known: {', '.join(MARK_ORDER)}")
+                continue
+            if name in seen or mark.keys() - {"type", "attrs"}:
+                self.say(place, f"the mark {name!r} is given twice or has unknown keys")
+            seen.add(name)
+            self.attributes(mark, name, place)

@@ -1,0 +1,108 @@
+"""Props against their class, with errors keyed by path: `props.items.0.question`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import cast
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from proofroom.core.errors import RuleViolation
+from proofroom.core.json import Json, JsonObject
+from proofroom.core.validation.errors import describe_translated, details_of, shorten_key
+from proofroom.definitions.fields import ModuleProps
+from proofroom.definitions.props_schema import props_of
+
+_MOST_PATHS = 20
+_SENTENCES = {
+    "string_type": gettext_noop("This should be text."),
+    "list_type": gettext_noop("This should be a list."),
+    "dict_type": gettext_noop("This should be an object."),
+    "model_type": gettext_noop("This should be an object."),
+    "string_unicode": gettext_noop(
+        "This holds half of a character (a lone surrogate), which cannot be stored."
+    ),
+}
+"""In place of pydantic's, which speak of Python."""
+
+
+def defaults(props: type[ModuleProps]) -> JsonObject:
+    """A new dict of the defaults, as JSON."""
+    return cast("JsonObject", props().model_dump(mode="json", by_alias=True))
+
+
+def check(
+    props: type[ModuleProps], values: Mapping[str, Json], *, prefix: str, what: str
+) -> JsonObject:
+    """The full, cleaned values with defaults filled.
+
+    Raises `RuleViolation` (`invalid_props`): details begin with `prefix`, the sentence names `what`.
+    """
+    try:
+        # A Mapping that is no dict would be refused by pydantic with a sentence about Python.
+        checked = props.model_validate(dict(values))
+    except ValidationError as error:
+        raise _violation(props, error, prefix, what) from None
+    return cast("JsonObject", checked.model_dump(mode="json", by_alias=True))
+
+
+def check_partial(
+    props: type[ModuleProps], values: Mapping[str, Json], *, prefix: str, what: str
+) -> JsonObject:
+    """The cleaned values of the given keys only."""
+    full = check(props, {**defaults(props), **values}, prefix=prefix, what=what)
+    return {key: full[key] for key in values}
+
+
+def unknown(kind: str, name: str, known: Sequence[str], *, code: str, field: str) -> RuleViolation:
+    """The refusal of a definition's name that does not exist."""
+    message = _("no %(kind)s named %(readable)r; known: %(known)s") % {
+        "kind": kind,
+        "readable": shorten_key(name),
+        "known": ", ".join(known) or "none",
+    }
+    return RuleViolation(message, code=code, details={field: [message]})
+
+
+def _violation(
+    props: type[ModuleProps], error: ValidationError, prefix: str, what: str
+) -> RuleViolation:
+    details = details_of(
+        error, lambda item: _sentence(props, item), prefix=prefix, limit=_MOST_PATHS
+    )
+    path, sentences = next(iter(details.items()))
+    more = f" ({error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    return RuleViolation(
+        _("%(what)s is not valid: %(path)s: %(sentences)s%(more)s")
+        % {"what": what, "path": path, "sentences": sentences[0], "more": more},
+        code="invalid_props",
+        details=details,
+    )
+
+
+def _sentence(props: type[ModuleProps], error: ErrorDetails) -> str:
+    if error["type"] != "extra_forbidden":
+        return describe_translated(error, _SENTENCES)
+    known = _known_at(props, error["loc"])
+    name = shorten_key(error["loc"][-1])
+    close = get_close_matches(name, known, 1, cutoff=0.7)
+    hint = " " + _("Did you mean %(name)r?") % {"name": close[0]} if close else ""
+    return _("There is no property %(name)r here.%(hint)s Known: %(known)s.") % {
+        "name": name,
+        "hint": hint,
+        "known": ", ".join(known) or "none",
+    }
+
+
+def _known_at(props: type[ModuleProps], location: tuple[int | str, ...]) -> list[str]:
+    """The wire names allowed where the last part of the location stands."""
+    here: type[ModuleProps] | None = props
+    for part in location[:-1]:
+        if isinstance(part, str) and here is not None:
+            prop = props_of(here).get(part)
+            here = prop.nested if prop else None
+    return list(props_of(here)) if here else []

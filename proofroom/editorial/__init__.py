@@ -1,0 +1,1 @@
+"""Where editors work: the admin pages of posts, review, inbox, translations, menus and terms."""

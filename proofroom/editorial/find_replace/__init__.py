@@ -1,0 +1,1 @@
+"""Find and replace in the admin."""

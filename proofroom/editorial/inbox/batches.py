@@ -1,0 +1,252 @@
+"""Decisions on many changes in the admin: the list, how far each is, what came of it, and its cancelling."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Page, Paginator
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_POST
+
+from content.inbox.decision_batches import (
+    batches_for,
+    cancel_batch,
+    counts_of,
+    find_batch,
+)
+from content.models import BatchState, DecisionBatch, DecisionItem, Layer, Outcome, Post
+from proofroom.core.admin.permissions import (
+    actor_of,
+    answers_refusals,
+    refusals_as_messages,
+    require,
+)
+from proofroom.editorial.inbox.labels import place_of
+from proofroom.editorial.posts.post_pages import page, post_url, review_url
+from proofroom.editorial.posts.titles import title_of, with_proposed_titles
+
+_PAGE: Final = 50
+_SLOW: Final = timedelta(seconds=20)
+_STATES: Final[dict[str, tuple[str, Promise]]] = {
+    BatchState.RUNNING: ("running", gettext_lazy("Going on")),
+    BatchState.DONE: ("succeeded", gettext_lazy("Finished")),
+    BatchState.CANCELLED: ("cancelled", gettext_lazy("Cancelled")),
+    BatchState.STOPPED: ("failed", gettext_lazy("Stopped")),
+}
+_LEFT: Final = (Outcome.MOVED, Outcome.HELD, Outcome.REFUSED, Outcome.GONE)
+_SHOWN: Final[dict[str, tuple[Promise, Sequence[str]]]] = {
+    "left": (gettext_lazy("Left out"), _LEFT),
+    "accepted": (gettext_lazy("Accepted"), (Outcome.TAKEN,)),
+    "rejected": (gettext_lazy("Rejected"), (Outcome.REJECTED,)),
+    "waiting": (gettext_lazy("Not decided"), (Outcome.WAITING,)),
+}
+_CAME_OF_IT: Final[dict[str, Promise]] = {
+    Outcome.WAITING: gettext_lazy("Not decided"),
+    Outcome.REJECTED: gettext_lazy("Rejected"),
+    Outcome.GONE: gettext_lazy("It did not wait any more: decided on or taken back meanwhile."),
+    Outcome.MOVED: gettext_lazy("It is not what you saw any more. Look again and decide."),
+    Outcome.HELD: gettext_lazy(
+        "A person staged something else in Review. Compare them and decide."
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a batch is."""
+
+    batch: DecisionBatch
+    counts: Counter[str]
+    url: str
+
+    @property
+    def total(self) -> int:
+        return self.counts.total()
+
+    @property
+    def waiting(self) -> int:
+        return self.counts[Outcome.WAITING]
+
+    @property
+    def done(self) -> int:
+        return self.total - self.waiting
+
+    @property
+    def left(self) -> int:
+        return sum(self.counts[outcome] for outcome in _LEFT) + self.batch.gone
+
+    @property
+    def badge(self) -> str:
+        return _STATES[self.batch.state][0]
+
+    @property
+    def label(self) -> str:
+        return str(_STATES[self.batch.state][1])
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What came of one change."""
+
+    title: str
+    url: str
+    place: str
+    outcome: str
+    is_problem: bool
+
+
+def going_on(request: HttpRequest) -> list[Progress]:
+    """What this person decided and is not done yet. A query; one more where there is something."""
+    running = batches_for(actor_of(request)).filter(by_id=request.user.pk, state=BatchState.RUNNING)
+    return _progress(list(running))
+
+
+@answers_refusals
+def inbox_batches(request: HttpRequest) -> HttpResponse:
+    """The latest first: one's own; all, for admins."""
+    require(request, "posts.view")
+    found = Paginator(batches_for(actor_of(request)), _PAGE).get_page(request.GET.get("page"))
+    context = {"batches": _progress(list(found)), "page_obj": found}
+    title = _("Decisions on many changes")
+    return page(request, "admin/inbox_batches.html", context, title=title)
+
+
+@answers_refusals
+def inbox_batch(request: HttpRequest, batch_id: UUID) -> HttpResponse:
+    """How far one is; `?show=` what came of which changes."""
+    require(request, "posts.view")
+    batch = find_batch(batch_id=batch_id, actor=actor_of(request))
+    by_layer, asked = _counted(batch)
+    counts: Counter[str] = Counter()
+    for (_layer, outcome), count in by_layer.items():
+        counts[outcome] += count
+    progress = Progress(batch, counts, batch_url(batch))
+    shown = _shown(request.GET.get("show", ""), progress)
+    context = {
+        "batch": batch,
+        "progress": progress,
+        "asked": asked,
+        "submitted": by_layer[Layer.AI_REVIEW, Outcome.TAKEN],
+        "live": by_layer[Layer.REVIEW, Outcome.TAKEN],
+        "rejected": counts[Outcome.REJECTED],
+        "is_slow": not progress.done and timezone.now() - batch.created_at > _SLOW,
+        "shown": shown,
+        "tabs": [
+            (name, label, sum(counts[outcome] for outcome in outcomes))
+            for name, (label, outcomes) in _SHOWN.items()
+        ],
+        **_listed(batch, shown, request.GET.get("page")),
+    }
+    return page(request, "admin/inbox_batch.html", context, title=_("Decisions on many changes"))
+
+
+@require_POST
+@answers_refusals
+def inbox_batch_cancel(request: HttpRequest, batch_id: UUID) -> HttpResponse:
+    """Decide on nothing more."""
+    require(request, "posts.view")
+    actor = actor_of(request)
+    batch = find_batch(batch_id=batch_id, actor=actor)
+    with refusals_as_messages(request):
+        cancel_batch(batch_id=batch_id, actor=actor)
+        text = _("Cancelled. What was decided on already stays decided; the rest waits as before.")
+        messages.success(request, text)
+    return HttpResponseRedirect(batch_url(batch))
+
+
+def batch_url(batch: DecisionBatch) -> str:
+    return reverse("admin:inbox-batch", args=[batch.pk])
+
+
+def _progress(batches: Sequence[DecisionBatch]) -> list[Progress]:
+    counts = counts_of([batch.pk for batch in batches]) if batches else {}
+    return [Progress(batch, counts[batch.pk], batch_url(batch)) for batch in batches]
+
+
+def _counted(batch: DecisionBatch) -> tuple[Counter[tuple[str, str]], str]:
+    """How many changes by layer and outcome, and what was asked for in words. One query."""
+    found: Counter[tuple[str, str]] = Counter()
+    asked: Counter[str] = Counter()
+    rows = batch.items.order_by().values_list("layer", "outcome", "word")
+    for layer, outcome, word, count in rows.annotate(count=Count("pk")):
+        found[layer, outcome] += count
+        asked["reject" if word == "reject" else layer] += count
+    return found, _asked(asked)
+
+
+def _asked(counts: Counter[str]) -> str:
+    submit, approve, reject = counts[Layer.AI_REVIEW], counts[Layer.REVIEW], counts["reject"]
+    words = [
+        ngettext("%(n)d change to submit to Review", "%(n)d changes to submit to Review", submit),
+        ngettext("%(n)d change to approve", "%(n)d changes to approve", approve),
+        ngettext("%(n)d change to reject", "%(n)d changes to reject", reject),
+    ]
+    numbers = (submit, approve, reject)
+    return ", ".join(text % {"n": n} for text, n in zip(words, numbers, strict=True) if n)
+
+
+def _shown(wanted: str, progress: Progress) -> str:
+    """Which of the lists: what was asked for, else the first that has something."""
+    if wanted in _SHOWN:
+        return wanted
+    full = (
+        name
+        for name, (_label, outcomes) in _SHOWN.items()
+        if any(progress.counts[outcome] for outcome in outcomes)
+    )
+    return next(full, "left")
+
+
+def _listed(batch: DecisionBatch, shown: str, number: str | None) -> dict[str, object]:
+    """A page of the changes. Three queries."""
+    items = batch.items.filter(outcome__in=_SHOWN[shown][1]).order_by("pk")
+    found: Page[DecisionItem] = Paginator(items, _PAGE).get_page(number)
+    return {"page_obj": found, "lines": _lines(found)}
+
+
+def _lines(items: Iterable[DecisionItem]) -> list[Line]:
+    listed = list(items)
+    wanted = {item.post_id for item in listed if item.post_id is not None}
+    posts = with_proposed_titles(Post.objects.filter(pk__in=wanted)).in_bulk()
+    return [_line(item, posts.get(item.post_id)) for item in listed]
+
+
+def _line(item: DecisionItem, post: Post | None) -> Line:
+    is_problem = item.outcome in _LEFT
+    if post is None:
+        return Line(_("(deleted for good)"), "", "", _outcome(item), is_problem)
+    item.post = post
+    return Line(title_of(post), _address(item, post), place_of(item), _outcome(item), is_problem)
+
+
+def _address(item: DecisionItem, post: Post) -> str:
+    """Where the change is now, or was decided on; empty for a post in the trash."""
+    if post.deleted_at is not None:
+        return ""
+    if item.outcome == Outcome.REJECTED:
+        return post_url("revisions", post)  # where it can be taken back
+    if item.outcome != Outcome.TAKEN:
+        return review_url(post, item.layer)
+    is_live = item.layer == Layer.REVIEW
+    return post_url("change", post) if is_live else review_url(post, Layer.REVIEW)
+
+
+def _outcome(item: DecisionItem) -> str:
+    if item.outcome == Outcome.TAKEN:
+        is_live = item.layer == Layer.REVIEW
+        return _("Accepted, and live") if is_live else _("Accepted, on to Review")
+    if item.outcome == Outcome.REFUSED:
+        return item.why
+    return str(_CAME_OF_IT[item.outcome])

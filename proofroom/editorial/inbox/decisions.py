@@ -1,0 +1,163 @@
+"""Decisions of the inbox: read from a form, carried out or handed to a batch, and told of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from content.inbox.decision_batches import MOST as MOST_IN_BATCH
+from content.inbox.decision_batches import begin_batch
+from content.inbox.decisions import (
+    MOST,
+    Decided,
+    Decision,
+    Marked,
+    Word,
+    decide_queued,
+)
+from content.inbox.queries import takeable
+from content.models import Layer, QueuedChange
+from proofroom.core.admin.permissions import actor_of
+from proofroom.core.errors import Conflict
+from proofroom.editorial.inbox.queue_rows import Rights
+from proofroom.editorial.review.confirmations import take_back_button
+
+_PACKED: Final = re.compile(r"(\d{1,18})\.([0-9a-f]{20,32})")
+_NAME: Final = re.compile(rf"([dx])\.{_PACKED.pattern}")
+_WORDS: Final[dict[str, Word]] = {"accept": "accept", "reject": "reject"}
+_TOLD: Final = 5
+
+
+def read_marks(posted: QueryDict) -> list[Marked]:
+    """Every line that was marked accept or reject; what is malformed is no mark.
+
+    A line that must be opened has a field of another name (`x.`), which can only reject.
+    """
+    found: list[Marked] = []
+    for name, value in posted.items():
+        match = _NAME.fullmatch(name)
+        word = _WORDS.get(str(value))
+        if match is not None and word is not None and (match[1] == "d" or word == "reject"):
+            found.append(Marked(int(match[2]), match[3], word))
+    return found
+
+
+def require_opened(request: HttpRequest, marks: Sequence[Marked]) -> None:
+    """Raise `Conflict` (`must_be_opened`) where something is accepted that is not safe, or was not shown whole."""
+    if not Rights.of(request).any:
+        return  # refused by the service, whatever it is
+    accepted = {mark.id for mark in marks if mark.word == "accept"}
+    there = set(QueuedChange.objects.filter(pk__in=accepted).values_list("pk", flat=True))
+    count = len(there - takeable(there))
+    if count:
+        text = ngettext(
+            "%(count)s change must be opened before it is accepted. Nothing was decided.",
+            "%(count)s changes must be opened before they are accepted. Nothing was decided.",
+            count,
+        )
+        raise Conflict(text % {"count": count}, code="must_be_opened")
+
+
+def packed(rows: Iterable[tuple[int, str]]) -> str:
+    """Many lines as one value of a form: which rows, and what of each was seen."""
+    return ",".join(f"{pk}.{seen}" for pk, seen in rows)
+
+
+def read_packed(value: str, word: Word) -> list[Marked]:
+    """The same back, all with one word; what is malformed is no mark."""
+    found = (_PACKED.fullmatch(part) for part in value.split(",")[: MOST_IN_BATCH + 1])
+    return [Marked(int(match[1]), match[2], word) for match in found if match is not None]
+
+
+def decide(request: HttpRequest, marks: Sequence[Marked], back: str) -> HttpResponse:
+    """A few at once, and then `back`; many in a batch, and then its page. Raises what the services raise."""
+    note = request.POST.get("note", "")
+    if len(marks) > MOST:
+        batch = begin_batch(marks=marks, actor=actor_of(request), note=note)
+        return HttpResponseRedirect(reverse("admin:inbox-batch", args=[batch.pk]))
+    tell(request, decide_queued(marks=marks, actor=actor_of(request), note=note))
+    return HttpResponseRedirect(back)
+
+
+def tell(request: HttpRequest, done: Decided) -> None:
+    """Say what was done, and what was left out by name."""
+    parts = [part for part in (_submitted(done), _approved(done), _rejected(done)) if part]
+    if parts:
+        messages.success(request, format_html("{}{}", " ".join(parts), _ways_back(done)))
+    if done.gone:
+        text = ngettext(
+            "%(count)d change did not wait any more: it was decided on or taken back meanwhile.",
+            "%(count)d changes did not wait any more: they were decided on or taken back meanwhile.",
+            done.gone,
+        )
+        messages.warning(request, text % {"count": done.gone})
+    for decision in done.left[:_TOLD]:
+        messages.warning(request, _left(decision))
+    more = len(done.left) - _TOLD
+    if more > 0:
+        text = ngettext(
+            "So it is with %(count)d more post.", "So it is with %(count)d more posts.", more
+        )
+        messages.warning(request, text % {"count": more})
+
+
+def _ways_back(done: Decided) -> SafeString:
+    """A button for each of the first posts of which something was rejected."""
+    rejected = [decision for decision in done.decisions if decision.rejections]
+    words = _("Take back: %(title)s") if len(rejected) > 1 else _("Take it back")
+    return format_html_join(
+        "",
+        " {}",
+        (
+            (take_back_button(one.post, one.rejections, words % {"title": one.post.title}),)
+            for one in rejected[:_TOLD]
+        ),
+    )
+
+
+def _submitted(done: Decided) -> str:
+    count = done.count(Layer.AI_REVIEW)
+    text = ngettext(
+        "%(count)d change went on to Review.", "%(count)d changes went on to Review.", count
+    )
+    return text % {"count": count} if count else ""
+
+
+def _approved(done: Decided) -> str:
+    count = done.count(Layer.REVIEW)
+    text = ngettext(
+        "%(count)d change was approved and is live.",
+        "%(count)d changes were approved and are live.",
+        count,
+    )
+    return text % {"count": count} if count else ""
+
+
+def _rejected(done: Decided) -> str:
+    text = ngettext(
+        "%(count)d change was rejected.", "%(count)d changes were rejected.", done.rejected
+    )
+    return text % {"count": done.rejected} if done.rejected else ""
+
+
+def _left(decision: Decision) -> str:
+    title = decision.post.title
+    if decision.why:
+        return _("“%(title)s” was left as it is: %(why)s") % {"title": title, "why": decision.why}
+    text = ngettext(
+        "“%(title)s”: %(count)d change was left, because it is not what you saw any more, or a person "
+        "staged something else.",
+        "“%(title)s”: %(count)d changes were left, because they are not what you saw any more, or a "
+        "person staged something else.",
+        len(decision.left),
+    )
+    return text % {"title": title, "count": len(decision.left)}

@@ -1,0 +1,229 @@
+"""The inbox: every change that waits for a person, the riskiest first, with decisions on the spot."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import asdict
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.urls import reverse
+from django.utils.text import Truncator
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from content.inbox.excerpts import from_json
+from content.inbox.queries import (
+    Alike,
+    Asked,
+    Facets,
+    alike,
+    chosen,
+    facets,
+    with_posts,
+)
+from content.models import QueuedChange
+from content.review.characters import visible
+from content.review.difference_text import note_of
+from content.review.labels import type_label
+from content.review.references import References
+from proofroom.core.admin.permissions import answers_refusals, require
+from proofroom.core.errors import CmsError
+from proofroom.editorial.inbox.batches import going_on
+from proofroom.editorial.inbox.decisions import decide, read_marks, require_opened
+from proofroom.editorial.inbox.labels import (
+    AGES,
+    LAYERS,
+    RISKS,
+    place_of,
+    risk_word,
+)
+from proofroom.editorial.inbox.queue_rows import Rights, lines_of
+from proofroom.editorial.posts.panels import describe_runs
+from proofroom.editorial.posts.post_pages import page
+
+_PAGE: Final = 25
+_GROUPS: Final = 6
+_LONGEST: Final = 150
+_ALL_LEAST: Final = 4
+"""Fewer are a sample and nothing beside it."""
+Option = tuple[str, str, int]
+
+
+@answers_refusals
+def inbox(request: HttpRequest) -> HttpResponse:
+    """GET lists (`?layer=`, `risk`, `agent`, `author`, `type`, `locale`, `age`), POST decides on what is marked."""
+    require(request, "posts.view")
+    if request.method == "POST":
+        return _decided(request)
+    return _show(request, {})
+
+
+def asked_of(query: QueryDict) -> Asked:
+    """What an address asks for; what is odd in it asks for nothing."""
+    found = {
+        name: value
+        for name in ("agent", "author", "type", "locale", "like")
+        if 0 < len(value := query.get(name, "")) <= _LONGEST
+    }
+    known: dict[str, Collection[str]] = {
+        "layer": LAYERS,
+        "risk": [str(risk) for risk in RISKS],
+        "age": AGES,
+    }
+    found |= {
+        name: value for name, words in known.items() if (value := query.get(name, "")) in words
+    }
+    return Asked(**found)
+
+
+def _show(
+    request: HttpRequest, words: dict[str, str], problem: str = "", status: int = 200
+) -> HttpResponse:
+    asked = asked_of(request.GET)
+    found = Paginator(with_posts(chosen(asked)), _PAGE).get_page(request.GET.get("page"))
+    there, rights = facets(), Rights.of(request)
+    context = {
+        "lines": lines_of(request, found, words=words),
+        "page_obj": found,
+        "asked": asked,
+        "choices": _choices(asked, there),
+        "layers": _layers(asked, there.layer),
+        "total": sum(there.layer.values()),
+        "groups": [] if asked.like else _groups(request, asked),
+        "rights": rights,
+        "together": _together(asked, there.layer, len(found)) if rights.any else [],
+        "going_on": going_on(request) if rights.any else [],
+        "problem": problem,
+        "note": request.POST.get("note", ""),
+        "hides_ask": True,  # it would stand on the buttons
+    }
+    return page(request, "admin/inbox.html", context, title=_("Inbox"), status=status)
+
+
+def _decided(request: HttpRequest) -> HttpResponse:
+    marks = read_marks(request.POST)
+    if not marks:
+        return _show(request, {}, _("Mark changes first: Accept or Reject."), 422)
+    try:
+        require_opened(request, marks)
+        query = request.GET.urlencode()
+        return decide(request, marks, reverse("admin:inbox") + (f"?{query}" if query else ""))
+    except CmsError as error:
+        if error.status in (403, 404):
+            raise
+        words = {f"{name}.{mark.id}.{mark.seen}": str(mark.word) for mark in marks for name in "dx"}
+        return _show(request, words, error.message, error.status)
+
+
+def _layers(asked: Asked, counts: Counter[str]) -> list[Option]:
+    """The tabs: both layers, and each."""
+    both = ("", _("Everything"), sum(counts.values()))
+    return [both, *((name, label, counts[name]) for name, label in LAYERS.items())]
+
+
+def _together(asked: Asked, counts: Counter[str], shown: int) -> list[tuple[str, str]]:
+    """Where to decide on all that is asked for at once: label and address, for each layer."""
+    if asked.like or shown < _ALL_LEAST:
+        return []
+    names = [asked.layer] if asked.layer else [name for name in LAYERS if counts[name]]
+    query = {**asdict(asked), "like": ""}
+    return [(LAYERS[name], all_url(**{**query, "layer": name})) for name in names]
+
+
+def _choices(asked: Asked, there: Facets) -> list[tuple[str, str, str, list[Option]]]:
+    """The selects: name, label, what is chosen, options with counts."""
+    risks = [(str(risk), str(word), there.risk[str(risk)]) for risk, word in RISKS.items()]
+    return [
+        ("risk", _("Risk"), asked.risk, risks),
+        ("agent", _("Agent"), asked.agent, _options(there.agent)),
+        ("author", _("Person"), asked.author, _options(there.author)),
+        (
+            "type",
+            _("Type"),
+            asked.type,
+            _options(there.type, {t: type_label(t) for t in there.type}),
+        ),
+        ("locale", _("Language"), asked.locale, _options(there.locale)),
+        ("age", _("Age"), asked.age, [(name, str(word), 0) for name, word in AGES.items()]),
+    ]
+
+
+def _options(counts: Counter[str], labels: Mapping[str, str] | None = None) -> list[Option]:
+    return [(name, (labels or {}).get(name, name), counts[name]) for name in sorted(counts)]
+
+
+def _groups(request: HttpRequest, asked: Asked) -> list[dict[str, Any]]:
+    """Like work on several posts, to be decided on together after a sample."""
+    found = alike(asked, _GROUPS)
+    runs = describe_runs(request, (group.example.run_id for group in found))
+    return [
+        {
+            "url": reverse("admin:inbox-like", args=[group.like]),
+            "count": group.count,
+            "words": group_words(
+                group, runs[id_].agent if (id_ := group.example.run_id) in runs else ""
+            ),
+            "risk": group.weight,
+            "risk_word": risk_word(group.weight),
+            "layer": group.example.layer,
+        }
+        for group in found
+    ]
+
+
+def group_words(group: Alike, agent: str) -> str:
+    """ "12 identical changes by SEO Specialist: Meta description: − 40 + 45"."""
+    row = group.example
+    who = agent or row.agent_id or row.author_name
+    text = ngettext(
+        "%(count)d identical change by %(who)s: %(what)s",
+        "%(count)d identical changes by %(who)s: %(what)s",
+        group.count,
+    )
+    return text % {"count": group.count, "who": who, "what": _what(row)}
+
+
+def _what(row: QueuedChange) -> str:
+    """The first thing that differs, in words: titles are told on the page of the group."""
+    first = from_json(row.pieces).lines[:1]
+    notes = [note_of(one, References()).text for line in first for one in line.differences]
+    signs = {"removed": "−", "inserted": "+"}
+    drawn = [
+        f"{signs[part.kind]} {visible(part.text.strip())}"
+        for line in first
+        for part in line.segments
+        if part.kind in signs
+    ]
+    return Truncator(f"{place_of(row)}: {' '.join(drawn) or ' '.join(notes[:1])}").chars(160)
+
+
+def filter_words(asked: Asked) -> str:
+    """What a list is narrowed by: "High risk, Blog, de"; empty where by nothing."""
+    said = [
+        str(RISKS[int(asked.risk)]) if asked.risk else "",
+        asked.agent,
+        asked.author,
+        type_label(asked.type) if asked.type else "",
+        asked.locale,
+        str(AGES[asked.age]) if asked.age else "",
+    ]
+    return ", ".join(word for word in said if word)
+
+
+def inbox_url(**asked: str) -> str:
+    """The address of the inbox, narrowed."""
+    return _narrowed("admin:inbox", asked)
+
+
+def all_url(**asked: str) -> str:
+    """The address of the page that decides on all that is asked for."""
+    return _narrowed("admin:inbox-all", asked)
+
+
+def _narrowed(name: str, asked: Mapping[str, str]) -> str:
+    query = urlencode({name: value for name, value in asked.items() if value})
+    return reverse(name) + (f"?{query}" if query else "")

@@ -1,0 +1,217 @@
+"""Like changes of several posts, or all that a filter finds: a sample in full, the others as lines, one decision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from content.inbox.decision_batches import MOST as MOST_IN_BATCH
+from content.inbox.decisions import MOST, Marked, Word
+from content.inbox.queries import (
+    Alike,
+    Asked,
+    chosen,
+    with_posts,
+)
+from content.layers import LayerView
+from content.layers.state import open_layers_of_many
+from content.models import Layer, Post, QueuedChange, Status
+from content.posts.reference_titles import found as looked_up
+from content.posts.reference_titles import shared_props
+from content.review.cards import Card, cards_of_layer
+from content.review.references import References, Wanted, wanted_by
+from proofroom.core.admin.permissions import answers_refusals, require
+from proofroom.core.errors import CmsError, Conflict
+from proofroom.editorial.inbox.decisions import (
+    decide,
+    packed,
+    read_marks,
+    read_packed,
+    require_opened,
+)
+from proofroom.editorial.inbox.labels import LAYERS
+from proofroom.editorial.inbox.page import (
+    asked_of,
+    filter_words,
+    group_words,
+    inbox_url,
+)
+from proofroom.editorial.inbox.queue_rows import Line, Rights, lines_of
+from proofroom.editorial.posts.post_pages import page
+
+SAMPLE: Final = 3
+_VERBS: Final[dict[str, Word]] = {"accept": "accept", "reject": "reject"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A line with its change in full; no card where the change is gone meanwhile."""
+
+    line: Line
+    card: Card | None
+
+
+@answers_refusals
+def inbox_like(request: HttpRequest, like: str) -> HttpResponse:
+    """GET shows the sample and the others, POST takes or drops those that are ticked, all in one word."""
+    return _answer(request, Asked(like=like))
+
+
+@answers_refusals
+def inbox_all(request: HttpRequest) -> HttpResponse:
+    """The same for all that the inbox's filters find in one layer."""
+    return _answer(request, replace(asked_of(request.GET), like=""))
+
+
+def _answer(request: HttpRequest, asked: Asked) -> HttpResponse:
+    require(request, "posts.view")
+    if not (asked.like or asked.layer):
+        return HttpResponseRedirect(inbox_url())
+    if request.method == "POST":
+        return _decided(request, asked)
+    return _show(request, asked)
+
+
+def _show(request: HttpRequest, asked: Asked, problem: str = "", status: int = 200) -> HttpResponse:
+    rows = chosen(asked)
+    listed = list(with_posts(rows)[:MOST])
+    if not listed:
+        if request.method == "GET" and asked.like:
+            raise Http404(_("Nothing of this kind waits."))
+        return HttpResponseRedirect(inbox_url())
+    lines = lines_of(request, listed)
+    rest = list(rows.values_list("pk", "seen")[MOST:MOST_IN_BATCH]) if len(listed) == MOST else []
+    context: dict[str, Any] = {
+        **_what_may_be_done(request, listed[0].layer),
+        "samples": _samples(lines[:SAMPLE]),
+        "others": lines[SAMPLE:],
+        "count": len(lines),
+        "other_count": len(lines[SAMPLE:]),
+        "rest": packed(rest),
+        "rest_count": len(rest),
+        "total": len(lines) + len(rest),
+        "is_all_there_may_be": len(lines) + len(rest) == MOST_IN_BATCH,
+        "most": MOST_IN_BATCH,
+        "is_all": not asked.like,
+        "words": _words(asked, lines[0], len(lines) + len(rest)),
+        "problem": problem,
+        "note": request.POST.get("note", ""),
+        "hides_ask": True,
+    }
+    title = _("Like changes, together") if asked.like else _("All of these changes, together")
+    return page(request, "admin/inbox_like.html", context, title=title, status=status)
+
+
+def _what_may_be_done(request: HttpRequest, layer: str) -> dict[str, object]:
+    rights = Rights.of(request)
+    return {
+        "layer": layer,
+        "is_review": layer == Layer.REVIEW,
+        "may_take": rights.take(layer),
+        "may_reject": rights.reject,
+    }
+
+
+def _words(asked: Asked, first: Line, total: int) -> str:
+    if asked.like:
+        group = Alike(asked.like, total, first.risk, first.row)
+        return group_words(group, first.run.agent if first.run else "")
+    names = {"count": total, "layer": LAYERS[asked.layer], "filters": filter_words(asked)}
+    if not names["filters"]:
+        text = ngettext(
+            "%(count)d change that waits in %(layer)s",
+            "%(count)d changes that wait in %(layer)s",
+            total,
+        )
+        return text % names
+    text = ngettext(
+        "%(count)d change that waits in %(layer)s: %(filters)s",
+        "%(count)d changes that wait in %(layer)s: %(filters)s",
+        total,
+    )
+    return text % names
+
+
+def _samples(lines: Sequence[Line]) -> list[Sample]:
+    """Six queries at most, however long the sample is."""
+    posts = {line.post.pk: line.post for line in lines}
+    # Whole rows: those of the list have only what a line shows.
+    layers = open_layers_of_many(list(Post.objects.filter(pk__in=posts)))
+    views = {each.post.pk: each.view(Layer(lines[0].layer)) for each in layers}
+    wanted = Wanted()
+    for view in views.values():
+        for document in (view.document, view.below):
+            for kind, ids in wanted_by(view.changes, document).ids.items():
+                wanted.ids[kind] |= ids
+    shared = {
+        id_: props
+        for view in views.values()
+        for id_, props in shared_props(view.changes, view.document, view.below).items()
+    }
+    references = replace(looked_up(wanted), shared=shared)
+    cards: dict[UUID, dict[str, Card]] = {
+        pk: _cards(_only(view, lines), references, posts[pk]) for pk, view in views.items()
+    }
+    return [Sample(line, cards.get(line.post.pk, {}).get(line.row.path)) for line in lines]
+
+
+def _cards(view: LayerView, references: References, post: Post) -> dict[str, Card]:
+    groups = cards_of_layer(view, references, is_live=post.status == Status.PUBLISHED)
+    return {card.path: card for group in groups for card in group.cards}
+
+
+def _only(view: LayerView, lines: Iterable[Line]) -> LayerView:
+    """The layer with the changes of these lines alone: no other card is made."""
+    paths = {line.row.path for line in lines}
+    return replace(view, changes=view.changes.only(paths))
+
+
+def _decided(request: HttpRequest, asked: Asked) -> HttpResponse:
+    word = _VERBS.get(request.POST.get("action", ""))
+    if word is None:
+        return _show(request, asked, _("Press one of the buttons."), 422)
+    marks = [Marked(mark.id, mark.seen, word) for mark in _ticked(request, word)]
+    if asked.like or word == "reject":
+        # What is not listed may only be accepted where it is the same as what is.
+        marks += read_packed(request.POST.get("rest", ""), word)
+    try:
+        _require_sample(asked, marks)
+        if not asked.like:
+            require_opened(request, marks)
+        return decide(request, marks, inbox_url())
+    except CmsError as error:
+        if error.status in (403, 404):
+            raise
+        return _show(request, asked, error.message, error.status)
+
+
+def _ticked(request: HttpRequest, word: Word) -> list[Marked]:
+    """What is included: all of it to be rejected, else only what may be accepted from a list."""
+    included = request.POST.copy()
+    for name in [name for name in included if name.startswith("x.")]:
+        if word == "accept":
+            del included[name]
+        else:
+            included[name] = "reject"
+    return read_marks(included)
+
+
+def _require_sample(asked: Asked, marks: Sequence[Marked]) -> None:
+    """What is ticked must be of this kind: the sample speaks for nothing else. What moved is left out anyway."""
+    seen = {(mark.id, mark.seen) for mark in marks}
+    ids = {mark.id for mark in marks}
+    # Without the age: what is decided on grows older while it is read.
+    kind = chosen(replace(asked, age="")).order_by()
+    known = set(kind.filter(pk__in=ids).values_list("pk", "seen"))
+    present = set(QueuedChange.objects.filter(pk__in=ids).values_list("pk", "seen"))
+    if (present - known) & seen:
+        raise Conflict(
+            _("Some of these changed and are not of this kind any more. Look again and decide."),
+            code="stale_review",
+        )

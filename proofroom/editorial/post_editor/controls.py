@@ -1,0 +1,181 @@
+"""The fields of a form as a template shows them: names, values, choices, errors, origin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from django.utils.translation import gettext
+
+from proofroom.core.i18n import in_words
+from proofroom.core.i18n.form_errors import with_label
+from proofroom.editorial.post_editor.form import Unit
+from proofroom.editorial.post_editor.form_fields import (
+    ITEMS_MAX,
+    REFERENCES,
+    FormField,
+    Typed,
+    typed_of,
+)
+from proofroom.editorial.post_editor.module_summary import item_label
+from proofroom.editorial.post_editor.origins import Origin
+from proofroom.editorial.posts.panels import FieldAction
+
+BLANK: Final = "__n__"
+Choice = tuple[str, str]
+Choices = Callable[[FormField], Sequence[tuple[str, Sequence[Choice]]]]
+"""Answers the choices of a reference, grouped."""
+
+
+@dataclass(slots=True)
+class Control:
+    """`kind` chooses the widget. `items` are the controls of a repeater's items, `parts` those of an object.
+
+    `labels` are the items' first words, `blank` is a new item, with `BLANK` in place of its number.
+    `document` is what a rich-text editor opens with, `is_written` that the editor made it and nobody stored it yet.
+    """
+
+    name: str
+    label: str
+    kind: str
+    help: str
+    value: object = ""
+    max_length: int | None = None
+    is_multiple: bool = False
+    groups: list[tuple[str, list[tuple[str, str, bool]]]] = field(default_factory=list)
+    items: list[list[Control]] = field(default_factory=list)
+    parts: list[Control] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    blank: list[Control] = field(default_factory=list)
+    min_items: int = 0
+    max_items: int = ITEMS_MAX
+    errors: list[str] = field(default_factory=list)
+    origin: str = ""
+    is_ai: bool = False
+    source: Origin | None = None
+    document: str = ""
+    is_written: bool = False
+    among: str = ""
+    default: str | None = None
+    now: str = ""
+    actions: Sequence[FieldAction] = ()
+
+    @property
+    def id(self) -> str:
+        return "f-" + self.name.replace(".", "-")
+
+    @property
+    def labelled(self) -> list[tuple[str, list[Control], bool]]:
+        """The items with their first words, and whether something is wrong in them."""
+        return [
+            (label, item, any(part.has_errors for part in item))
+            for label, item in zip(self.labels, self.items, strict=True)
+        ]
+
+    @property
+    def described_by(self) -> str:
+        parts = [
+            ("help", self.help),
+            ("errors", self.errors),
+            ("origin", self.origin),
+            ("now", self.now),
+        ]
+        return " ".join(f"{self.id}-{name}" for name, value in parts if value)
+
+    @property
+    def below(self) -> list[Control]:
+        """The controls of the parts and of the items."""
+        return [*self.parts, *(part for item in self.items for part in item)]
+
+    @property
+    def has_errors(self) -> bool:
+        """Here or anywhere below."""
+        return bool(self.errors) or any(part.has_errors for part in self.below)
+
+    def to_correct(self, before: str = "") -> list[tuple[str, str]]:
+        """What was refused here and below: the ids and the labels, with what they are a part of."""
+        label = f"{before} › {self.label}" if before else self.label
+        own = [(self.id, label)] if self.errors else []
+        return own + [found for part in self.below for found in part.to_correct(label)]
+
+
+def control_of(
+    unit: Unit, typed: Typed, errors: Mapping[str, Sequence[str]], choices: Choices
+) -> Control:
+    return _control(unit.field, unit.path, typed, errors, choices)
+
+
+def _control(
+    form_field: FormField,
+    name: str,
+    typed: Typed,
+    errors: Mapping[str, Sequence[str]],
+    choices: Choices,
+) -> Control:
+    label = in_words(form_field.label)
+    control = Control(
+        name,
+        label,
+        form_field.kind,
+        in_words(form_field.help),
+        typed,
+        form_field.max_length,
+        is_multiple=form_field.is_list,
+        errors=with_label(label, name, errors.get(name, ())),
+    )
+    if form_field.kind == "richtext" and isinstance(typed, dict):
+        control.value, control.document = typed["markdown"], str(typed["document"])
+        control.is_written = True
+    elif form_field.kind == "repeater" and isinstance(typed, list):
+        control.items = [
+            _parts(form_field, f"{name}.{at}", item, errors, choices)
+            for at, item in enumerate(typed)
+        ]
+        control.labels = [item_label(form_field, item) for item in typed]
+        control.blank = _blank(form_field, name, choices)
+        control.min_items = form_field.min_items
+        control.max_items = form_field.max_items or ITEMS_MAX
+    elif form_field.kind == "object":
+        control.parts = _parts(form_field, name, typed, errors, choices)
+    elif form_field.choices or form_field.kind in REFERENCES or form_field.kind == "terms":
+        control.groups = _groups(form_field, typed, choices)
+    return control
+
+
+def _blank(form_field: FormField, name: str, choices: Choices) -> list[Control]:
+    values = {inner.name: typed_of(inner, None) for inner in form_field.nested}
+    return _parts(form_field, f"{name}.{BLANK}", values, {}, choices)
+
+
+def _parts(
+    form_field: FormField,
+    name: str,
+    typed: object,
+    errors: Mapping[str, Sequence[str]],
+    choices: Choices,
+) -> list[Control]:
+    values = typed if isinstance(typed, dict) else {}
+    return [
+        _control(inner, f"{name}.{inner.name}", values.get(inner.name, ""), errors, choices)
+        for inner in form_field.nested
+    ]
+
+
+def _groups(
+    form_field: FormField, typed: Typed, choices: Choices
+) -> list[tuple[str, list[tuple[str, str, bool]]]]:
+    chosen = {str(item) for item in typed} if isinstance(typed, list) else {str(typed)}
+    own = [(value, in_words(text)) for value, text in form_field.choices]
+    offered = [("", own)] if own else choices(form_field)
+    groups = [
+        (label, [(value, text, value in chosen) for value, text in options])
+        for label, options in offered
+    ]
+    known = {value for _, options in groups for value, _, _ in options}
+    # What was chosen and is not offered any more must not vanish by saving.
+    lost = [
+        (value, gettext("(missing) %(value)s") % {"value": value[:8]}, True)
+        for value in sorted(chosen - known - {""})
+    ]
+    return [*groups, ("", lost)] if lost else groups

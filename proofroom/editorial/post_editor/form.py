@@ -1,0 +1,190 @@
+"""The form of a post: its fields and modules as units that are typed, compared and saved one by one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from django.utils.translation import gettext, gettext_noop
+
+from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.post_fields import POST_FIELDS, Panel, PostField
+from content.review.labels import module_label
+from proofroom.core.i18n import in_words
+from proofroom.core.json import Json
+from proofroom.definitions import (
+    find_module,
+    find_post_type,
+    modules,
+    own_scope,
+    post_types,
+)
+from proofroom.editorial.post_editor.form_fields import REFERENCES, FormField, fields_of
+from proofroom.editorial.post_editor.robots import ROBOTS, robots_field, shown
+
+_PLACE: Final = ("featuredMediaId", "taxonomyTermIds", "parentId", "publishAt", "orderIndex")
+"""The beginning of its panel, in this order; what else is declared for it follows."""
+_TERMS: Final = FormField("taxonomyTermIds", gettext_noop("Terms"), "terms", is_list=True)
+_LABELS: Final = {"publishAt": gettext_noop("Publish at (UTC)")}
+"""Labels that say in the form how to type a value."""
+NEW_PREFIX: Final = "new-"
+_NEW: Final = re.compile(r"new-[0-9]{1,4}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What is saved as one: a post field or a prop. `path` is its name in the form."""
+
+    path: str
+    field: FormField
+    value: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the form about the post itself."""
+
+    name: str
+    label: str
+    units: tuple[Unit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleSection:
+    """A part of the form about one module. `shared_slug` names the global module that it places."""
+
+    id: str
+    type: str
+    label: str
+    description: str
+    is_locked: bool
+    is_known: bool
+    shared_slug: str
+    units: tuple[Unit, ...]
+
+    @property
+    def is_new(self) -> bool:
+        return self.id.startswith(NEW_PREFIX)
+
+    @property
+    def token(self) -> str:
+        """How the form's hidden order names it."""
+        if not self.is_new:
+            return self.id
+        return f"{self.id}:{self.type}" + (f"@{self.shared_slug}" if self.shared_slug else "")
+
+
+def post_sections(document: PostDocument) -> list[Section]:
+    """The post's own fields, by section."""
+    definition = post_types.get(document.type)
+    custom = fields_of(definition.CustomFields) if definition else ()
+    sections = [
+        Section("main", gettext("Content"), tuple(_post_units(document, "main"))),
+        Section("place", gettext("Place and time"), tuple(_post_units(document, "place"))),
+        Section("seo", gettext("Search engines"), tuple(_post_units(document, "seo"))),
+    ]
+    if custom:
+        units = tuple(
+            Unit(
+                f"post.{CUSTOM_PREFIX}{field.name}",
+                field,
+                document.fields.get(CUSTOM_PREFIX + field.name),
+            )
+            for field in custom
+        )
+        sections.insert(
+            1, Section("custom", in_words(definition.label) if definition else "", units)
+        )
+    return sections
+
+
+def _post_units(document: PostDocument, panel: Panel) -> Iterator[Unit]:
+    definition = post_types.get(document.type)
+    names = [name for name, field in POST_FIELDS.items() if field.panel == panel]
+    if panel == "place":
+        names = [*_PLACE, *(name for name in names if name not in _PLACE)]
+    for name in names:
+        value = document.fields.get(name)
+        if name == "taxonomyTermIds":
+            if find_post_type(document.type).taxonomies:
+                yield Unit(f"post.{name}", _TERMS, list(document.taxonomy_term_ids))
+        elif name == ROBOTS:
+            yield Unit(f"post.{ROBOTS}", robots_field(), shown(value))
+        elif name != "parentId" or (definition and definition.hierarchical):
+            yield Unit(f"post.{name}", form_field_of(POST_FIELDS[name]), value)
+
+
+@cache
+def form_field_of(field: PostField) -> FormField:
+    """The control of a declared post field."""
+    return FormField(
+        field.name,
+        _LABELS.get(field.name, field.label),
+        field.kind,
+        field.help,
+        is_nullable=field.kind in REFERENCES,
+        max_length=field.max_length,
+    )
+
+
+def module_section(
+    module: ModuleDocument, shared: Mapping[str, Mapping[str, Json]]
+) -> ModuleSection:
+    """A module with the values that hold: its props, or a shared one's with this post's overrides on top."""
+    definition = modules.get(module.type)
+    values = {**shared.get(module.instance_id, {}), **module.props, **module.overrides}
+    defaults = definition.default_props() if definition else {}
+    return ModuleSection(
+        id=module.id,
+        type=module.type,
+        label=module_label(module.type),
+        description=in_words(definition.description) if definition else "",
+        is_locked=module.locked,
+        is_known=definition is not None,
+        shared_slug=module.global_slug or "",
+        units=tuple(
+            Unit(
+                path,
+                field,
+                values.get(field.name, defaults.get(field.name)),
+            )
+            for path, field in module_fields(module)
+        ),
+    )
+
+
+def module_fields(module: ModuleDocument) -> Iterator[tuple[str, FormField]]:
+    """The fields that a module has in the form, with their names there."""
+    definition = modules.get(module.type)
+    if definition is None or module.scope == "static":
+        return
+    part = "props" if module.scope == "local" else "overrides"
+    for field in fields_of(definition.Props):
+        yield f"modules.{module.id}.{part}.{field.name}", field
+
+
+def new_module(
+    token: str, shared: Mapping[str, tuple[str, Mapping[str, Json]]]
+) -> ModuleSection | None:
+    """The section of a module that was added in the form: `new-1:callout` or `new-1:callout@slug`."""
+    id_, _, kind = token.partition(":")
+    type_name, _, slug = kind.partition("@")
+    if not _NEW.fullmatch(id_):
+        return None  # the live preview writes it into a page
+    if type_name not in modules or (slug and slug not in shared):
+        return None
+    definition = find_module(type_name)
+    values = {**definition.default_props(), **(shared[slug][1] if slug else {})}
+    module = ModuleDocument(
+        id=id_,
+        type=type_name,
+        instance_id="",
+        scope="global" if slug else own_scope(type_name),
+        global_slug=slug or None,
+        props={} if slug else values,
+        overrides={},
+    )
+    return module_section(module, {"": values} if slug else {})

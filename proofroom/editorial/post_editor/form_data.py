@@ -1,0 +1,236 @@
+"""What a person typed into the form of a post, and the edit that it means.
+
+The form remembers a stamp of every value that it showed (`was`). Only what was typed anew becomes part of the edit,
+so that whatever others changed meanwhile stays, and what was typed survives every refusal.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from django.http import QueryDict
+
+from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.posts import document_edits
+from proofroom.core.json import Json, JsonObject
+from proofroom.editorial.post_editor.form import (
+    NEW_PREFIX,
+    ModuleSection,
+    Section,
+    Unit,
+    module_section,
+    new_module,
+    post_sections,
+)
+from proofroom.editorial.post_editor.form_fields import (
+    Typed,
+    read,
+    stamp,
+    typed_of,
+    value_of,
+)
+from proofroom.editorial.post_editor.rich_text_values import is_as_stored
+from proofroom.editorial.post_editor.robots import ROBOTS, stored
+
+Shared = Mapping[str, tuple[str, Mapping[str, Json]]]
+"""Global modules by slug: instance id and props."""
+
+
+@dataclass(slots=True)
+class Sheet:
+    """The form of a post: sections, order of modules, what is typed, and what was shown before.
+
+    `created` maps the names of modules that were added in the form to the ids that they got.
+    """
+
+    document: PostDocument
+    shared: Shared
+    sections: list[Section]
+    modules: list[ModuleSection]
+    typed: dict[str, Typed]
+    was: dict[str, str]
+    was_order: list[str]
+    created: dict[str, str] = field(default_factory=dict)
+
+    def units(self) -> list[Unit]:
+        groups: Sequence[Section | ModuleSection] = [*self.sections, *self.modules]
+        return [unit for group in groups for unit in group.units]
+
+    def touched(self) -> list[Unit]:
+        """What was typed anew."""
+        return [unit for unit in self.units() if self._is_typed_anew(unit)]
+
+    def _is_typed_anew(self, unit: Unit) -> bool:
+        typed = self.typed[unit.path]
+        is_rich = unit.field.kind == "richtext"
+        return stamp(typed) != self.was.get(unit.path) and not (
+            is_rich and is_as_stored(typed, unit.value)
+        )
+
+    @property
+    def order(self) -> list[str]:
+        return [module.token for module in self.modules]
+
+    def stamps(self) -> dict[str, str]:
+        """The stamps of what stands now, for the next `was`."""
+        return {
+            unit.path: stamp(typed_of(unit.field, unit.value))
+            for unit in self.units()
+            if not _is_new(unit.path)
+        }
+
+    def moved(self) -> list[str]:
+        """Paths that others changed since the form was shown."""
+        now = self.stamps()
+        return [path for path, was in self.was.items() if path in now and now[path] != was]
+
+
+def open_sheet(document: PostDocument, shared: Shared) -> Sheet:
+    """The form as it is first shown."""
+    sheet = _empty(document, shared)
+    sheet.typed = {unit.path: typed_of(unit.field, unit.value) for unit in sheet.units()}
+    sheet.was, sheet.was_order = sheet.stamps(), list(document.order)
+    return sheet
+
+
+def read_sheet(document: PostDocument, shared: Shared, data: QueryDict) -> Sheet:
+    """The form as it was sent, over the document as it stands now."""
+    sheet = _empty(document, shared)
+    # Modules that were shown later brought stamps of their own.
+    sheet.was = {path: was for text in data.getlist("was") for path, was in _stamps(text).items()}
+    sheet.was_order = data.getlist("was_order")
+    sheet.modules = _modules(sheet, data.getlist("order"))
+    for unit in sheet.units():
+        typed = read(unit.field, data, unit.path)
+        is_known = unit.path in sheet.was or _is_new(unit.path)
+        current = typed_of(unit.field, unit.value)
+        if data.get(f"take.{unit.path}") == "theirs":
+            # Asked after others had changed it too, somebody kept the others' words.
+            sheet.was[unit.path], typed = stamp(current), current
+        elif not is_known:
+            # A value that came after the form was shown.
+            sheet.was[unit.path], typed = stamp(current), current
+        sheet.typed[unit.path] = typed
+    return sheet
+
+
+def refresh(sheet: Sheet) -> list[str]:
+    """Show what stands now wherever nothing was typed. Answers the paths that others changed meanwhile."""
+    moved = sheet.moved()
+    own = {unit.path for unit in sheet.touched()}
+    for unit in sheet.units():
+        if unit.path not in own:
+            sheet.typed[unit.path] = typed_of(unit.field, unit.value)
+    sheet.was, sheet.was_order = sheet.stamps(), list(sheet.document.order)
+    return moved
+
+
+def _empty(document: PostDocument, shared: Shared) -> Sheet:
+    props = dict(shared.values())
+    sections = [module_section(module, props) for module in document.modules]
+    return Sheet(document, shared, post_sections(document), sections, {}, {}, [])
+
+
+def _stamps(text: str) -> dict[str, str]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return {str(key): str(value) for key, value in found.items()} if isinstance(found, dict) else {}
+
+
+def _is_new(path: str) -> bool:
+    return path.startswith(f"modules.{NEW_PREFIX}")
+
+
+def _modules(sheet: Sheet, tokens: Sequence[str]) -> list[ModuleSection]:
+    """The modules in the order of the form, behind them what others added since."""
+    known = {module.id: module for module in sheet.modules}
+    if not tokens:
+        return [module for module in sheet.modules if module.id not in sheet.was_order]
+    found: list[ModuleSection] = []
+    for token in dict.fromkeys(tokens):
+        section = known.get(token)
+        if section is None and token.startswith(NEW_PREFIX):
+            section = new_module(token, sheet.shared)
+        if section is not None:
+            found.append(section)
+    added = [id_ for id_ in known if id_ not in sheet.was_order and id_ not in tokens]
+    return found + [known[id_] for id_ in added]
+
+
+def edit_of(sheet: Sheet, document: PostDocument) -> PostDocument:
+    """`document` with what was typed. Raises `RuleViolation` or `NotFound` from `content.posts.document_edits`."""
+    touched = sheet.touched()
+    fields: JsonObject = {}
+    custom: JsonObject = {}
+    for unit in touched:
+        if not unit.path.startswith("post."):
+            continue
+        name = unit.path.removeprefix("post.")
+        value = value_of(unit.field, sheet.typed[unit.path], unit.value, name)
+        if name == ROBOTS:
+            value = stored(value)
+        if name.startswith(CUSTOM_PREFIX):
+            custom[name.removeprefix(CUSTOM_PREFIX)] = value
+        else:
+            fields[name] = value
+    document = document_edits.patch_fields(
+        document, {**fields, **({"customFields": custom} if custom else {})}
+    )
+    document = _structured(sheet, document)
+    for module in sheet.modules:
+        values = _values(module, sheet, touched)
+        id_ = sheet.created.get(module.id, module.id)
+        if values and document.module(id_):
+            document = document_edits.update_module(document, id_, props=values)
+    return document
+
+
+def _values(module: ModuleSection, sheet: Sheet, touched: Sequence[Unit]) -> JsonObject:
+    return {
+        unit.field.name: value_of(unit.field, sheet.typed[unit.path], unit.value, unit.path)
+        for unit in module.units
+        if unit in touched
+    }
+
+
+def _structured(sheet: Sheet, document: PostDocument) -> PostDocument:
+    """Added, removed and moved modules, where the form says that there are any."""
+    if sheet.order == [id_ for id_ in sheet.was_order if id_ in sheet.order] and not _removed(
+        sheet
+    ):
+        return document
+    for id_ in _removed(sheet):
+        if document.module(id_):
+            document = document_edits.remove_module(document, id_)
+    for module in sheet.modules:
+        if module.is_new:
+            slug = module.shared_slug
+            document, id_ = document_edits.add_module(
+                document,
+                type=module.type,
+                shared=(slug, sheet.shared[slug][0]) if slug else None,
+            )
+            sheet.created[module.id] = id_
+    wanted = [sheet.created.get(module.id, module.id) for module in sheet.modules]
+    return replace(document, modules=_ordered(document, wanted))
+
+
+def _removed(sheet: Sheet) -> list[str]:
+    return [id_ for id_ in sheet.was_order if id_ not in sheet.order]
+
+
+def _ordered(document: PostDocument, wanted: Sequence[str]) -> tuple[ModuleDocument, ...]:
+    """The modules in the wanted order; those that the form did not know keep their neighbours."""
+    modules = {module.id: module for module in document.modules}
+    order = [id_ for id_ in wanted if id_ in modules]
+    for at, id_ in enumerate(document.order):
+        if id_ not in order:
+            before = next(
+                (other for other in reversed(document.order[:at]) if other in order), None
+            )
+            order.insert(order.index(before) + 1 if before else 0, id_)
+    return tuple(modules[id_] for id_ in order)

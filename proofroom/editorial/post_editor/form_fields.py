@@ -1,0 +1,225 @@
+"""Fields of a form from definitions, and values on their way through it.
+
+A value is *typed*: what a form holds of it (text, a list of words, nested dicts and lists of them). Rich text is
+typed as Markdown, or as what the editor made (`rich_text_values.py`). `typed_of` and `read` give the
+same for an unchanged value, so that what nobody touched is never rewritten.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, TypeAlias, cast
+
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from proofroom.core.errors import invalid
+from proofroom.core.json import Json
+from proofroom.definitions import ModuleProps, props_of
+from proofroom.definitions.props_schema import json_schema, option_label
+from proofroom.editorial.post_editor.reference_search import post_id_of
+from proofroom.editorial.post_editor.rich_text_values import (
+    lines,
+    markdown_of,
+    read_written,
+    rich_text,
+    whole,
+)
+
+Typed: TypeAlias = "str | bool | list[str] | list[dict[str, Typed]] | dict[str, Typed]"
+ITEMS_MAX: Final = 200
+_MULTIPLE: Final = frozenset({"multiselect"})
+REFERENCES: Final = frozenset({"media", "post-reference", "taxonomy-reference"})
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """One field of a form. `nested` are the fields of an object or of each item of a repeater.
+
+    `among` is the post type or the taxonomy that a reference is chosen from, where it is not all of them.
+    """
+
+    name: str
+    label: str
+    kind: str
+    help: str = ""
+    choices: tuple[tuple[str, str], ...] = ()
+    is_list: bool = False
+    is_nullable: bool = False
+    max_length: int | None = None
+    among: str = ""
+    min_items: int = 0
+    max_items: int | None = None
+    nested: tuple[FormField, ...] = ()
+
+
+@cache
+def fields_of(props: type[ModuleProps]) -> tuple[FormField, ...]:
+    """The form of a class of props, in the order of the file."""
+    return _fields(props, cast("Mapping[str, Json]", json_schema(props).get("properties") or {}))
+
+
+def _fields(props: type[ModuleProps], schema: Mapping[str, Json]) -> tuple[FormField, ...]:
+    found = []
+    for prop in props_of(props).values():
+        node = cast("Mapping[str, Json]", schema.get(prop.name) or {})
+        item = cast("Mapping[str, Json]", node.get("items") or {})
+        inner = cast("Mapping[str, Json]", (item or node).get("properties") or {})
+        types = node.get("type")
+        found.append(
+            FormField(
+                name=prop.name,
+                label=prop.label,
+                kind=prop.kind,
+                help=str(node.get("description") or "") if prop.kind != "richtext" else "",
+                choices=_choices(item if prop.kind in _MULTIPLE else node),
+                is_list=prop.kind in _MULTIPLE or (prop.kind in REFERENCES and types == "array"),
+                is_nullable=isinstance(types, list) and "null" in types,
+                max_length=cast("int | None", node.get("maxLength")),
+                among=str(node.get("postType") or node.get("taxonomy") or ""),
+                min_items=cast("int", node.get("minItems") or 0),
+                max_items=cast("int | None", node.get("maxItems")),
+                nested=_fields(prop.nested, inner) if prop.nested else (),
+            )
+        )
+    return tuple(found)
+
+
+def _choices(node: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:
+    values = node.get("enum") or ([node["const"]] if "const" in node else [])
+    return tuple((str(value), option_label(value)) for value in cast("Sequence[Json]", values))
+
+
+def typed_of(field: FormField, value: Json) -> Typed:
+    """What a form shows of a stored value."""
+    if field.kind == "repeater":
+        items = value if isinstance(value, list | tuple) else []
+        return [_typed_object(field, item) for item in items[:ITEMS_MAX]]
+    if field.kind == "object":
+        return _typed_object(field, value)
+    if field.kind == "boolean":
+        return value is True
+    if field.is_list:
+        return [str(item) for item in value] if isinstance(value, list | tuple) else []
+    if field.kind == "richtext":
+        return markdown_of(value)
+    if field.kind == "json":
+        return "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)
+    if field.kind == "moment":
+        return str(value or "")[:16]
+    return "" if value is None else lines(str(value)) if field.kind != "number" else f"{value}"
+
+
+def _typed_object(field: FormField, value: Json) -> dict[str, Typed]:
+    values = value if isinstance(value, Mapping) else {}
+    return {inner.name: typed_of(inner, values.get(inner.name)) for inner in field.nested}
+
+
+def read(field: FormField, data: QueryDict, name: str) -> Typed:
+    """What was typed into the form under that name."""
+    if field.kind == "repeater":
+        count = data.get(f"{name}.count", "0")
+        items = min(int(count), ITEMS_MAX) if count.isdecimal() and len(count) < 5 else 0
+        return [_read_object(field, data, f"{name}.{at}") for at in range(items)]
+    if field.kind == "object":
+        return _read_object(field, data, name)
+    if field.kind == "boolean":
+        return name in data
+    other = _named(field, data.get(f"{name}~other", ""))
+    if field.is_list:
+        return [value for value in [*data.getlist(name), other] if value]
+    if other:
+        return other
+    if field.kind == "richtext":
+        return cast("Typed", read_written(data, name))
+    return lines(data.get(name, ""))
+
+
+def _named(field: FormField, words: str) -> str:
+    """The id of what somebody named beside the list: a post also by its path."""
+    if field.kind not in REFERENCES or not words.strip():
+        return ""
+    return post_id_of(words.strip()) if field.kind == "post-reference" else words.strip()
+
+
+def _read_object(field: FormField, data: QueryDict, name: str) -> dict[str, Typed]:
+    return {inner.name: read(inner, data, f"{name}.{inner.name}") for inner in field.nested}
+
+
+def value_of(field: FormField, typed: Typed, old: Json, where: str) -> Json:
+    """The value to store. `old` is the present one, whose rich text is kept where its Markdown is unchanged.
+
+    Raises `RuleViolation` on `where` for what is no JSON; everything else is judged by the services.
+    """
+    if field.kind == "repeater" and isinstance(typed, list):
+        known = old if isinstance(old, list | tuple) else []
+        return [
+            _object(field, item, nearest(field, item, known, at), f"{where}.{at}")
+            for at, item in enumerate(typed)
+        ]
+    if field.kind == "object":
+        return _object(field, typed, old, where)
+    if field.kind == "richtext":
+        return rich_text(typed, old, where)
+    if isinstance(typed, bool | list | dict):
+        return cast("Json", typed)
+    if field.kind == "number":
+        return _number(typed)
+    if field.kind == "json":
+        return _json(typed, where)
+    if field.kind == "moment":
+        return f"{typed}:00Z" if len(typed) == 16 else typed or None
+    return None if not typed and (field.is_nullable or field.kind in REFERENCES) else typed
+
+
+def _object(field: FormField, typed: object, old: Json, where: str) -> Json:
+    values = typed if isinstance(typed, dict) else {}
+    before = old if isinstance(old, Mapping) else {}
+    return {
+        inner.name: value_of(
+            inner, values[inner.name], before.get(inner.name), f"{where}.{inner.name}"
+        )
+        for inner in field.nested
+        if inner.name in values
+    }
+
+
+def nearest(field: FormField, item: object, known: Sequence[Json], at: int) -> Json:
+    """The stored item that this one was typed from: the equal one, else the one in its place."""
+    for old in known:
+        if _typed_object(field, old) == item:
+            return old
+    return known[at] if at < len(known) else None
+
+
+def _number(typed: str) -> Json:
+    text = typed.strip().replace(",", ".")
+    if not text:
+        return None
+    try:
+        number = float(text)
+        return int(text) if text.lstrip("+-").isdecimal() else number
+    except ValueError:
+        return typed  # the definition says what a number is
+
+
+def _json(typed: str, where: str) -> Json:
+    if not typed.strip():
+        return None
+    try:
+        return whole(cast("Json", json.loads(typed)))
+    except UnicodeEncodeError:
+        sentence = _("This holds half of a character (a lone surrogate), which cannot be stored.")
+        raise invalid(where, sentence) from None
+    except (ValueError, RecursionError) as error:
+        raise invalid(where, _("This is not JSON: %(error)s.") % {"error": error}) from None
+
+
+def stamp(typed: Typed) -> str:
+    """A short word for a typed value, to see later whether it is still the same."""
+    text = json.dumps(typed, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]

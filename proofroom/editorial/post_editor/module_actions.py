@@ -1,0 +1,137 @@
+"""The buttons of a form that save nothing: add, move and remove modules and items of lists."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import cast
+
+from django.http import QueryDict
+
+from proofroom.editorial.post_editor.form import NEW_PREFIX, ModuleSection, new_module
+from proofroom.editorial.post_editor.form_data import Sheet
+from proofroom.editorial.post_editor.form_fields import (
+    FormField,
+    Typed,
+    stamp,
+    typed_of,
+)
+
+
+def rearrange(sheet: Sheet, do: str, data: QueryDict) -> None:
+    """Do what the button `do` says to what is typed; an unknown one changes nothing.
+
+    `add`, `duplicate:<module>`, `up:<module>`, `down:<module>`, `remove:<module>`, `item-add:<path>`,
+    `item-up:<path>.<n>`, `item-down:…`, `item-remove:…`, `item-duplicate:…`.
+    """
+    verb, _, target = do.partition(":")
+    if verb == "add":
+        _add(sheet, data.get("add", ""), data.get("number", ""))
+    elif verb == "duplicate":
+        _duplicate(sheet, target, data.get("number", ""))
+    elif verb in ("up", "down", "remove"):
+        _module(sheet, verb, target)
+    elif verb == "item-add":
+        _add_item(sheet, target)
+    elif verb.startswith("item-"):
+        path, _, number = target.rpartition(".")
+        if number.isdecimal() and len(number) < 5:
+            _item(sheet, verb.removeprefix("item-"), path, int(number))
+
+
+def _add(sheet: Sheet, kind: str, number: str) -> ModuleSection | None:
+    """Put a new module last, under the number that the page asks for, or the first that is free."""
+    taken = {module.id for module in sheet.modules}
+    wanted = f"{NEW_PREFIX}{number}" if number.isdecimal() and len(number) < 5 else ""
+    free = (name for n in range(1, 10_000) if (name := f"{NEW_PREFIX}{n}") not in taken)
+    name = wanted if wanted and wanted not in taken else next(free)
+    module = new_module(f"{name}:{kind}", sheet.shared)
+    if module is None:
+        return None
+    sheet.modules.append(module)
+    for unit in module.units:
+        sheet.typed[unit.path] = typed_of(unit.field, unit.value)
+        # Values count as typed only where they differ from the defaults, or a shared module's own.
+        sheet.was[unit.path] = stamp(sheet.typed[unit.path])
+    return module
+
+
+def _duplicate(sheet: Sheet, module_id: str, number: str) -> None:
+    """A copy right behind the module, with what is typed in it."""
+    at = next((n for n, module in enumerate(sheet.modules) if module.id == module_id), None)
+    if at is None:
+        return
+    source = sheet.modules[at]
+    slug = source.shared_slug
+    copy = _add(sheet, f"{source.type}@{slug}" if slug else source.type, number)
+    if copy is None:
+        return
+    sheet.modules.remove(copy)
+    sheet.modules.insert(at + 1, copy)
+    typed = {unit.field.name: deepcopy(sheet.typed[unit.path]) for unit in source.units}
+    for unit in copy.units:
+        sheet.typed[unit.path] = typed.get(unit.field.name, sheet.typed[unit.path])
+
+
+def _module(sheet: Sheet, verb: str, module_id: str) -> None:
+    at = next((n for n, module in enumerate(sheet.modules) if module.id == module_id), None)
+    if at is None or sheet.modules[at].is_locked:
+        return
+    module = sheet.modules.pop(at)
+    if verb == "up":
+        sheet.modules.insert(max(0, at - 1), module)
+    elif verb == "down":
+        sheet.modules.insert(at + 1, module)
+
+
+def _list_at(sheet: Sheet, path: str) -> tuple[FormField, list[dict[str, Typed]]] | None:
+    """The repeater of that path and its typed items."""
+    for unit in sheet.units():
+        if path == unit.path or path.startswith(unit.path + "."):
+            rest = [part for part in path.removeprefix(unit.path).split(".") if part]
+            return _descend(unit.field, sheet.typed[unit.path], rest)
+    return None
+
+
+def _descend(
+    field: FormField, typed: Typed, rest: list[str]
+) -> tuple[FormField, list[dict[str, Typed]]] | None:
+    if not rest:
+        if field.kind == "repeater" and isinstance(typed, list):
+            return field, cast("list[dict[str, Typed]]", typed)
+        return None
+    part, *more = rest
+    if field.kind == "repeater" and isinstance(typed, list) and part.isdecimal():
+        return _step(field, typed[int(part)], more) if int(part) < len(typed) else None
+    return _step(field, typed, rest) if field.kind == "object" else None
+
+
+def _step(
+    field: FormField, typed: object, rest: list[str]
+) -> tuple[FormField, list[dict[str, Typed]]] | None:
+    inner = next((one for one in field.nested if rest and one.name == rest[0]), None)
+    if inner is None or not isinstance(typed, dict) or inner.name not in typed:
+        return None
+    return _descend(inner, typed[inner.name], rest[1:])
+
+
+def _add_item(sheet: Sheet, path: str) -> None:
+    found = _list_at(sheet, path)
+    if found is not None:
+        field, items = found
+        items.append({inner.name: typed_of(inner, None) for inner in field.nested})
+
+
+def _item(sheet: Sheet, verb: str, path: str, at: int) -> None:
+    found = _list_at(sheet, path)
+    if found is None or at >= len(found[1]):
+        return
+    items = found[1]
+    item = items.pop(at)
+    if verb == "up":
+        items.insert(max(0, at - 1), item)
+    elif verb == "down":
+        items.insert(at + 1, item)
+    elif verb == "duplicate":
+        items[at:at] = [item, deepcopy(item)]
+    elif verb != "remove":
+        items.insert(at, item)

@@ -1,0 +1,156 @@
+"""The modules of a form as cards: what each is, what it begins with, why it is locked, whether it is open."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from media.models import Asset
+from media.presenters import site_image
+from proofroom.core.i18n import in_words
+from proofroom.definitions import modules
+from proofroom.definitions.module_group import module_groups
+from proofroom.editorial.post_editor.controls import Control
+from proofroom.editorial.post_editor.form import ModuleSection, Unit
+from proofroom.editorial.post_editor.form_data import Sheet
+from proofroom.editorial.post_editor.form_fields import Typed
+from proofroom.editorial.post_editor.module_summary import summary_of
+
+OPEN_UNTIL: Final = 8
+"""A post with more modules shows them closed, and the fields of each when it is opened."""
+
+ControlsOf = Callable[[Iterable[Unit], ModuleSection], list[Control]]
+
+
+@dataclass(slots=True)
+class Card:
+    """A module in the form. `controls` is None while its fields are not on the page."""
+
+    module: ModuleSection
+    number: int
+    icon: str
+    summary: str
+    facts: tuple[str, ...]
+    thumbnail: str
+    lock_reason: str
+    was: Mapping[str, str]
+    controls: list[Control] | None = None
+    errors: Sequence[str] = ()
+    is_open: bool = False
+    is_touched: bool = False
+
+    @property
+    def was_text(self) -> str:
+        return json.dumps(self.was)
+
+    @property
+    def has_errors(self) -> bool:
+        return bool(self.errors) or any(control.has_errors for control in self.controls or ())
+
+
+def cards_of(
+    sheet: Sheet,
+    controls_of: ControlsOf,
+    errors: Mapping[str, Sequence[str]],
+    *,
+    wanted: Collection[str] = (),
+    opened: Collection[str] = (),
+) -> list[Card]:
+    """All modules as cards. `wanted` have their fields on the page anyway, `opened` are shown open.
+
+    One query, for thumbnails, however many modules there are.
+    """
+    touched = {unit.path for unit in sheet.touched()}
+    thumbnails = _thumbnails(sheet)
+    are_few = len(sheet.modules) <= OPEN_UNTIL
+    cards = []
+    for number, module in enumerate(sheet.modules, 1):
+        is_touched = any(unit.path in touched for unit in module.units)
+        is_wrong = _is_wrong(module, errors)
+        is_open = are_few or module.is_new or module.id in opened or is_wrong
+        is_here = is_open or module.id in wanted or is_touched
+        card = _card(sheet, module, number, thumbnails)
+        card.errors = errors.get(f"modules.{module.id}", [])
+        card.controls = controls_of(module.units, module) if is_here else None
+        card.is_open, card.is_touched = is_open, is_touched
+        cards.append(card)
+    return cards
+
+
+def _card(sheet: Sheet, module: ModuleSection, number: int, thumbnails: Mapping[str, str]) -> Card:
+    """What a closed card shows."""
+    media = [thumbnails[id_] for id_ in _media(sheet, module) if id_ in thumbnails]
+    own = sorted(unit.path for unit in module.units)
+    return Card(
+        module=module,
+        number=number,
+        icon=icon_of(module.type),
+        summary=summary_of(module.units, sheet.typed),
+        facts=tuple(_facts(module, sheet.typed)),
+        thumbnail=media[0] if media else "",
+        lock_reason=lock_reason(module, sheet.document.type) if module.is_locked else "",
+        was={path: sheet.was[path] for path in own if path in sheet.was},
+    )
+
+
+def _is_wrong(module: ModuleSection, errors: Mapping[str, Sequence[str]]) -> bool:
+    name = f"modules.{module.id}"
+    return any(key == name or key.startswith(f"{name}.") for key in errors)
+
+
+def icon_of(type_name: str) -> str:
+    definition = modules.get(type_name)
+    return (definition.icon if definition else "") or "layers"
+
+
+def _facts(module: ModuleSection, typed: Mapping[str, Typed]) -> Iterable[str]:
+    for unit in module.units:
+        value = typed[unit.path]
+        if unit.field.kind == "repeater" and isinstance(value, list) and value:
+            text = ngettext("%(label)s: %(n)s item", "%(label)s: %(n)s items", len(value))
+            yield text % {"label": in_words(unit.field.label), "n": len(value)}
+
+
+def _media(sheet: Sheet, module: ModuleSection) -> list[str]:
+    return [
+        value
+        for unit in module.units
+        if unit.field.kind == "media"
+        and isinstance(value := sheet.typed[unit.path], str)
+        and len(value) == 36
+    ]
+
+
+def _thumbnails(sheet: Sheet) -> dict[str, str]:
+    """The smallest picture of each image that stands directly in a module, by id."""
+    ids = {id_ for module in sheet.modules for id_ in _media(sheet, module)}
+    if not ids:
+        return {}
+    found = {}
+    for asset in Asset.objects.filter(pk__in=ids):
+        if (image := site_image(asset)) is not None:
+            found[str(asset.pk)] = image["srcset"].partition(" ")[0] or image["url"]
+    return found
+
+
+def lock_reason(module: ModuleSection, post_type: str) -> str:
+    """Why the module stays where it is, with the name of the group that says so, where there is just one."""
+    groups = {
+        group.label
+        for group in module_groups
+        if group.post_type == post_type
+        and any(place.locked and place.type == module.type for place in group.modules)
+    }
+    if len(groups) == 1:
+        text = _(
+            "Locked by the module group “%(group)s”: it cannot be moved or removed. Its text can change."
+        )
+        return text % {"group": groups.pop()}
+    return _(
+        "Locked by the module group of this post: it cannot be moved or removed. Its text can change."
+    )

@@ -1,0 +1,127 @@
+"""Where each value of a post came from, in words and as one of three kinds: for the bar at the edge of its field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from django.db.models import Max
+from django.http import HttpRequest
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
+from content.models import Post, Provenance
+from proofroom.accounts.roles import Role
+from proofroom.editorial.post_editor.form import Unit
+from proofroom.editorial.posts.authorship import AI_DOORS
+from proofroom.editorial.posts.panels import RunView, describe_runs
+
+PERSON: Final = "person"
+AI: Final = "ai"
+AI_EDITED: Final = "ai-edited"
+_COLUMNS: Final = (
+    "path",
+    "author_name",
+    "author__role",
+    "agent_id",
+    "run_id",
+    "via",
+    "edited_by_name",
+    "approved_by_name",
+    "created_at",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Who wrote a value. `kind` chooses the pattern of the bar; a person's own words need no approval."""
+
+    kind: str
+    author: str
+    edited_by: str
+    approved_by: str
+    day: str
+    run_id: str = ""
+    run: RunView | None = None
+
+    @property
+    def is_ai(self) -> bool:
+        return self.kind != PERSON
+
+    @property
+    def name(self) -> str:
+        """The pattern in words."""
+        names = {
+            PERSON: _("Written by a person"),
+            AI: _("Written by AI, approved by a person"),
+            AI_EDITED: _("Written by AI, edited by a person"),
+        }
+        return names[self.kind]
+
+    @property
+    def words(self) -> str:
+        """One sentence: who wrote it, who edited it, who approved it, when."""
+        names = {"author": self.author, "editor": self.edited_by, "by": self.approved_by}
+        return _SENTENCES[self.is_ai, bool(self.edited_by), bool(self.approved_by)]() % {
+            **names,
+            "day": self.day,
+        }
+
+
+_SENTENCES: Final = {
+    (False, False, False): lambda: _("By %(author)s, %(day)s"),
+    (False, False, True): lambda: _("By %(author)s, approved by %(by)s, %(day)s"),
+    (False, True, False): lambda: _("By %(author)s, edited by %(editor)s, %(day)s"),
+    (False, True, True): lambda: _(
+        "By %(author)s, edited by %(editor)s, approved by %(by)s, %(day)s"
+    ),
+    (True, False, False): lambda: _("AI: %(author)s, %(day)s"),
+    (True, False, True): lambda: _("AI: %(author)s, approved by %(by)s, %(day)s"),
+    (True, True, False): lambda: _("AI: %(author)s, edited by %(editor)s, %(day)s"),
+    (True, True, True): lambda: _(
+        "AI: %(author)s, edited by %(editor)s, approved by %(by)s, %(day)s"
+    ),
+}
+
+
+def origins(post: Post) -> dict[str, Origin]:
+    """Where the value at each path comes from that changed since the post was made. One query."""
+    # What was there from the beginning needs no line of its own.
+    later = Provenance.objects.filter(post=post).exclude(revision__reason="created")
+    latest = later.values("path").annotate(last=Max("id")).values("last")
+    rows = Provenance.objects.filter(pk__in=latest).values(*_COLUMNS)
+    return {row["path"]: _origin(row) for row in rows}
+
+
+def _origin(row: Mapping[str, Any]) -> Origin:
+    is_ai = bool(row["agent_id"]) or row["via"] in AI_DOORS or row["author__role"] == Role.AI_AGENT
+    # A person's own words on live content are not approved by anybody else.
+    is_approved = is_ai or row["approved_by_name"] != row["author_name"]
+    return Origin(
+        kind=(AI_EDITED if row["edited_by_name"] else AI) if is_ai else PERSON,
+        author=(row["agent_id"] or row["author_name"]) if is_ai else row["author_name"],
+        edited_by=row["edited_by_name"],
+        approved_by=row["approved_by_name"] if is_approved else "",
+        day=date_format(row["created_at"], "DATE_FORMAT"),
+        run_id=row["run_id"],
+    )
+
+
+def origins_of(request: HttpRequest, post: Post) -> dict[str, Origin]:
+    """The same with the runs that wrote them, as this person may see them. One query more where there are any."""
+    found = origins(post)
+    runs = describe_runs(request, (origin.run_id for origin in found.values()))
+    return {path: replace(one, run=runs.get(one.run_id)) for path, one in found.items()}
+
+
+def ai_share(units: Iterable[Unit], found: Mapping[str, Origin]) -> tuple[int, int]:
+    """How many of the values that are filled AI wrote, and how many there are."""
+    listed = [unit.path for unit in units if unit.value not in (None, "", [], {})]
+    own = [path for path in listed if (origin := origin_at(path, found)) and origin.is_ai]
+    return len(own), len(listed)
+
+
+def origin_at(path: str, found: Mapping[str, Origin]) -> Origin | None:
+    """Of the value, or of the whole module that it came with."""
+    return found.get(path) or found.get(".".join(path.split(".")[:2]))

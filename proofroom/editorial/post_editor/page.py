@@ -1,0 +1,209 @@
+"""The page with the form of a post: sections, modules, errors, what this person may do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext
+
+from content.layers import Layers
+from content.models import Layer, Post, Status
+from proofroom.core.admin.permissions import may
+from proofroom.core.i18n import in_words
+from proofroom.editorial.post_editor.choices import PostChoices, addable, chosen
+from proofroom.editorial.post_editor.controls import Control, control_of
+from proofroom.editorial.post_editor.field_actions import offer
+from proofroom.editorial.post_editor.form import ModuleSection, Unit
+from proofroom.editorial.post_editor.form_data import Sheet
+from proofroom.editorial.post_editor.module_cards import Card, cards_of
+from proofroom.editorial.post_editor.origins import ai_share, origins_of
+from proofroom.editorial.post_editor.script_data import defaults_of, dress
+from proofroom.editorial.post_editor.search_preview import search_preview
+from proofroom.editorial.posts.panels import field_actions, panels
+from proofroom.editorial.posts.post_pages import post_page, post_url, review_url
+
+_STATUSES: Final[Mapping[str, Sequence[Status]]] = {
+    Status.DRAFT: (Status.DRAFT, Status.PUBLISHED, Status.ARCHIVED),
+    Status.PUBLISHED: (Status.PUBLISHED, Status.DRAFT, Status.ARCHIVED),
+    Status.ARCHIVED: (Status.ARCHIVED, Status.DRAFT),
+}
+
+Refused = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a form is about. `layer` is None over live content."""
+
+    request: HttpRequest
+    post: Post
+    layers: Layers
+    layer: Layer | None
+
+
+def version_sent(request: HttpRequest) -> int:
+    """The version that the form was made for; -1, which never matches, for nonsense."""
+    text = request.POST.get("version", "")
+    return int(text) if text.isdecimal() and len(text) < 10 else -1
+
+
+def show(
+    frame: Frame,
+    sheet: Sheet,
+    *,
+    errors: Mapping[str, Sequence[str]] | None = None,
+    more: Mapping[str, Any] | None = None,
+    sent: bool = False,
+    status: int = 200,
+) -> HttpResponse:
+    """The page. `sent`: keep the version that came with the form, since nothing was read anew."""
+    post, layer = frame.post, frame.layer
+    now = frame.layers.review.version if layer else post.version
+    context = {
+        "layer": layer or "",
+        "version": version_sent(frame.request) if sent else now,
+        **_around(frame),
+        **_form(frame, sheet, errors or {}),
+        **_rights(frame),
+        **(more or {}),
+    }
+    return post_page(
+        frame.request,
+        "admin/posts/edit.html",
+        post,
+        frame.layers,
+        context,
+        title=gettext("%(title)s (Review)") % {"title": post.title} if layer else post.title,
+        tab="edit-review" if layer else "source",
+        status=status,
+    )
+
+
+def _around(frame: Frame) -> dict[str, Any]:
+    """What stands around the form: the layers, a result of a search, what other apps show."""
+    post, layers = frame.post, frame.layers
+    return {
+        "review_count": len(layers.review.changes),
+        "ai_review_count": len(layers.ai_review.changes),
+        "review_edit_url": post_url("change", post, "?layer=review"),
+        "ai_review_url": review_url(post, Layer.AI_REVIEW),
+        "search": search_preview(frame.request, post, layers.document(frame.layer)),
+        "delete_url": post_url("delete", post),
+        "panels": panels(frame.request, post),
+    }
+
+
+def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    found = _Controls(frame, sheet, errors)
+    sent = frame.request.POST
+    verb, _, opened = sent.get("do", "").partition(":")
+    cards = cards_of(
+        sheet,
+        found.of,
+        errors,
+        wanted={name.split(".")[1] for name in sent if name.startswith("modules.")},
+        opened={opened} if verb == "open" else (),
+    )
+    own = {unit.path for section in sheet.sections for unit in section.units}
+    touched = {unit.path for unit in sheet.touched()}
+    controls = [found.of(section.units) for section in sheet.sections]
+    return {
+        "sections": [
+            (section, shown, any(unit.path in touched for unit in section.units))
+            for section, shown in zip(sheet.sections, controls, strict=True)
+        ],
+        "cards": cards,
+        "touched": json.dumps(sorted(touched)),
+        "ai_share": ai_share(sheet.units(), found.origins),
+        "is_rearranged": sheet.order != sheet.was_order,
+        "unplaced": found.unplaced(),
+        "to_correct": _to_correct(controls, cards),
+        "was": json.dumps({path: sheet.was[path] for path in sorted(own)}),
+        "was_order": sheet.was_order,
+        "addable": addable(frame.post, sheet.shared),
+    }
+
+
+def _to_correct(sections: Iterable[Iterable[Control]], cards: Iterable[Card]) -> list[Refused]:
+    """Where the form has to be corrected, in its order: ids and labels."""
+    found = [wrong for shown in sections for control in shown for wrong in control.to_correct()]
+    for card in cards:
+        if card.errors:
+            found.append((f"m-{card.module.id}", card.module.label))
+        for control in card.controls or ():
+            found += control.to_correct(card.module.label)
+    return found
+
+
+def part(frame: Frame, sheet: Sheet, module_id: str) -> HttpResponse:
+    """One module of the form, to be put into the page of somebody who has it open."""
+    module = next((one for one in sheet.modules if one.id == module_id), None)
+    if module is None:
+        raise Http404(gettext("No such module."))
+    alone = replace(sheet, modules=[module])
+    (card,) = cards_of(alone, _Controls(frame, alone, {}).of, {}, opened=[module_id])
+    context = {"card": card, "layer": frame.layer or "", **_rights(frame)}
+    return render(frame.request, "admin/posts/module.html", context)
+
+
+def _rights(frame: Frame) -> dict[str, Any]:
+    request, post = frame.request, frame.post
+    live = "posts.translate" if post.status == Status.DRAFT else "posts.edit"
+    return {
+        "may_save": frame.layer is None and may(request, live),
+        "may_stage": may(request, "posts.review.save"),
+        "may_arrange": may(request, "posts.edit"),
+        "may_delete": may(request, "posts.delete"),
+        "statuses": _statuses(request, post),
+    }
+
+
+def _statuses(request: HttpRequest, post: Post) -> list[tuple[str, str, bool]]:
+    """Where the post may go from here, for this person."""
+    found = []
+    for status in _STATUSES.get(post.status, ()):
+        right = "posts.archive" if status == Status.ARCHIVED else "posts.publish"
+        if status == post.status or may(request, right):
+            chosen = request.POST.get("status", post.status) == status
+            found.append((status.value, in_words(str(status.label)), chosen))
+    return found
+
+
+class _Controls:
+    """Builds the controls of a form, and knows which errors found no field."""
+
+    def __init__(self, frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> None:
+        self.sheet, self.errors = sheet, errors
+        self.origins = origins_of(frame.request, frame.post)
+        self.choices = PostChoices(frame.post, chosen(sheet.typed.values()))
+        self.actions = field_actions(frame.request, frame.post)
+        self._names: set[str] = {f"modules.{module.id}" for module in sheet.modules}
+
+    def of(self, units: Iterable[Unit], module: ModuleSection | None = None) -> list[Control]:
+        controls = []
+        defaults = defaults_of(module.type) if module else {}
+        for unit in units:
+            control = control_of(unit, self.sheet.typed[unit.path], self.errors, self.choices)
+            default = defaults.get(unit.field.name)
+            dress(control, unit, self.sheet.typed[unit.path], default, self.origins)
+            self._names |= _names(control)
+            offer(control, unit, module, self.actions)
+            controls.append(control)
+        return controls
+
+    def unplaced(self) -> list[str]:
+        return [
+            sentence
+            for name, sentences in self.errors.items()
+            if name not in self._names
+            for sentence in sentences
+        ]
+
+
+def _names(control: Control) -> set[str]:
+    return {control.name}.union(*(_names(part) for part in control.below))

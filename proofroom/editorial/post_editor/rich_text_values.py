@@ -1,0 +1,82 @@
+"""Rich text on its way through a form: Markdown, or the document itself where the editor of the browser made one.
+
+The editor writes what Markdown cannot say (merged cells, lettered lists), so its document goes before the Markdown.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Final, NoReturn, TypeAlias, cast
+
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from proofroom.core.errors import invalid
+from proofroom.core.json import Json
+from proofroom.definitions.richtext.markdown import from_markdown, to_markdown
+from proofroom.definitions.richtext.schema import EMPTY
+
+DOCUMENT: Final = "~doc"
+"""The end of the name of the hidden field with the document, behind the name of the field."""
+
+Written: TypeAlias = "str | dict[str, str]"
+"""Markdown, or `{"markdown": …, "document": JSON}` of the editor."""
+
+
+def lines(text: str) -> str:
+    """With the line ends that a browser's do not change."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+
+
+def markdown_of(value: Json) -> str:
+    """What a form shows of a stored document."""
+    return lines(to_markdown(dict(value))) if isinstance(value, Mapping) else ""
+
+
+def read_written(data: QueryDict, name: str) -> Written:
+    markdown, document = lines(data.get(name, "")), data.get(name + DOCUMENT, "")
+    return {"markdown": markdown, "document": document} if document else markdown
+
+
+def rich_text(written: object, old: Json, where: str) -> Json:
+    """The document to store; the old one where its Markdown is unchanged. Raises `RuleViolation` for no JSON."""
+    if isinstance(written, dict):
+        return parsed(str(written.get("document", "")), where)
+    typed = str(written)
+    if isinstance(old, Mapping) and markdown_of(old) == typed:
+        return old
+    return cast("Json", from_markdown(typed)) if typed else dict(EMPTY)
+
+
+def is_as_stored(written: object, stored: Json) -> bool:
+    """Whether the editor sent the very document that is stored."""
+    if not isinstance(written, dict):
+        return False
+    try:
+        return bool(json.loads(str(written.get("document", ""))) == stored)
+    except (ValueError, RecursionError):
+        return False
+
+
+def parsed(text: str, where: str) -> Json:
+    """The JSON of a document, which the services judge. Raises `RuleViolation` for what is none."""
+    try:
+        value = whole(cast("Json", json.loads(text, parse_constant=_refuse)))
+        if isinstance(value, str):  # Markdown to the services; the editor never sends it so
+            raise ValueError(text)
+        return value
+    except (ValueError, RecursionError):
+        raise invalid(
+            where, _("The text did not arrive whole. Reload the page and write it again.")
+        ) from None
+
+
+def whole(value: Json) -> Json:
+    """The value itself. Raises `ValueError` where JSON wrote half of a character, which no page can show."""
+    json.dumps(value, ensure_ascii=False).encode()
+    return value
+
+
+def _refuse(word: str) -> NoReturn:
+    raise ValueError(word)

@@ -1,0 +1,197 @@
+"""Saving what was typed into the form of a post: live or to Review, through the services."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext
+from django.utils.translation import gettext as _
+
+from content.changes import diff, same, value_at
+from content.document import PostDocument
+from content.layers import stage
+from content.layers.state import check_version
+from content.models import Layer, Status
+from content.posts.edit import edit_post
+from content.review.labels import label_of, module_names
+from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.errors import CmsError, Conflict
+from proofroom.editorial.post_editor.choices import shared_modules
+from proofroom.editorial.post_editor.conflicts import choices_of
+from proofroom.editorial.post_editor.form_data import (
+    Sheet,
+    edit_of,
+    open_sheet,
+    read_sheet,
+    refresh,
+)
+from proofroom.editorial.post_editor.module_actions import rearrange
+from proofroom.editorial.post_editor.page import Frame, show, version_sent
+from proofroom.editorial.post_editor.save_response import answered, in_place, settled
+from proofroom.editorial.post_editor.unsaved_text import lost_words
+from proofroom.editorial.posts.post_pages import post_url, read, review_url
+
+
+@answers_refusals
+def edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """GET shows the form (`?layer=review` over what is staged in Review), POST saves or rearranges it."""
+    require(request, "posts.view")
+    post, layers = read(post_id)
+    layer = Layer.REVIEW if request.GET.get("layer") == Layer.REVIEW else None
+    frame = Frame(request, post, layers, layer)
+    document = layers.document(layer)
+    if request.method != "POST":
+        return show(frame, open_sheet(document, shared_modules()))
+    require(request, "posts.edit", "posts.translate", "posts.review.save")
+    sheet = read_sheet(document, shared_modules(), request.POST)
+    do = request.POST.get("do", "")
+    if do in ("restore", "compare"):
+        return _restored(frame, sheet, is_open=do == "compare")
+    if do not in ("save", "save-review"):
+        rearrange(sheet, do, request.POST)
+        return show(frame, sheet, sent=True)
+    return _save(frame, sheet, to_review=do == "save-review" or layer is not None)
+
+
+def _save(frame: Frame, sheet: Sheet, *, to_review: bool) -> HttpResponse:
+    status = frame.post.status
+    try:
+        saved = _stage(frame, sheet) if to_review else _write_live(frame, sheet)
+    except Conflict as error:
+        return _stale(frame, sheet, error)
+    except CmsError as error:
+        if error.status == 404:
+            raise
+        errors = _by_name(error, sheet)
+        more = {"problem": "" if errors else error.message}
+        return show(frame, sheet, errors=errors, more=more, sent=True, status=error.status)
+    is_elsewhere = frame.post.status != status or (to_review and frame.layer is None)
+    may_stay = in_place(frame.request) and not is_elsewhere and not sheet.created
+    if may_stay and (answer := settled(frame, sheet)) is not None:
+        return answer
+    return answered(frame, _told(frame, saved, to_review=to_review))
+
+
+def _told(frame: Frame, saved: str, *, to_review: bool) -> str:
+    """Say what was done with the next page; answers where that is."""
+    request, post = frame.request, frame.post
+    if not saved:
+        messages.info(request, _("Nothing was changed."))
+        return request.get_full_path()
+    if to_review:
+        text = _("Saved to Review: %(paths)s. The live text is as it was.")
+        messages.success(request, text % {"paths": saved})
+        return review_url(post, Layer.REVIEW)
+    is_live = post.status == Status.PUBLISHED
+    messages.success(request, _("Saved. The change is live.") if is_live else _("Saved."))
+    return post_url("change", post)
+
+
+def _stale(frame: Frame, sheet: Sheet, error: Conflict) -> HttpResponse:
+    """The form over what stands now, with what was typed kept, and each field that both changed to choose."""
+    names = module_names(frame.layers.live, frame.layers.review.document)
+    lost = lost_words(sheet, frame.request.POST)
+    paths = refresh(sheet)
+    more = {
+        "problem": error.message,
+        "moved": [label_of(path, sheet.document, names) for path in paths],
+        "is_stale": True,
+        "choices": choices_of(sheet, paths),
+        "lost": lost,
+    }
+    return show(frame, sheet, more=more, status=409)
+
+
+def _restored(frame: Frame, sheet: Sheet, *, is_open: bool) -> HttpResponse:
+    """What a browser kept of a form that was never saved, over what stands now."""
+    names = module_names(frame.layers.live, frame.layers.review.document)
+    lost = lost_words(sheet, frame.request.POST)
+    paths = refresh(sheet)
+    more = {
+        "moved": [label_of(path, sheet.document, names) for path in paths],
+        "is_restored": True,
+        "is_compared": is_open,
+        "choices": choices_of(sheet, paths),
+        "lost": lost,
+    }
+    return show(frame, sheet, more=more)
+
+
+def _write_live(frame: Frame, sheet: Sheet) -> str:
+    """Whether anything was saved, as a word or none."""
+    post, status = frame.post, frame.request.POST.get("status") or None
+    before = post.version
+    saved = edit_post(
+        post_id=post.pk,
+        actor=actor_of(frame.request),
+        edit=lambda document: edit_of(sheet, document),
+        status=status if status != post.status else None,
+        expected_version=version_sent(frame.request),
+    )
+    post.status = saved.status
+    return "live" if saved.version != before else ""
+
+
+def _stage(frame: Frame, sheet: Sheet) -> str:
+    """What was staged in Review, in words; empty for nothing."""
+    version: int | None = version_sent(frame.request)
+    if frame.layer is None:
+        # The form shows live content; Review's own version is not what this person read.
+        check_version(version, frame.post.version, gettext("This post"))
+        version = None
+
+    def change(document: PostDocument) -> PostDocument:
+        if frame.layer is None:
+            _check_unseen(frame, sheet, document)
+        return edit_of(sheet, document)
+
+    staged = stage(
+        post_id=frame.post.pk,
+        layer=Layer.REVIEW,
+        actor=actor_of(frame.request),
+        edit=change,
+        expected_version=version,
+    )
+    names = module_names(staged.document, frame.layers.live)
+    return ", ".join(label_of(path, staged.document, names) for path in staged.paths)
+
+
+def _check_unseen(frame: Frame, sheet: Sheet, review: PostDocument) -> None:
+    """Raise `Conflict` where Review holds words that the form, which shows live content, does not show."""
+    live = frame.layers.live
+    typed = edit_of(sheet, live)
+    unseen = [
+        path
+        for path in diff(live, typed).paths
+        if not same(value_at(review, path), value_at(live, path))
+        and not same(value_at(review, path), value_at(typed, path))
+    ]
+    if unseen:
+        names = module_names(review, live)
+        labels = ", ".join(label_of(path, review, names) for path in unseen)
+        text = _(
+            "Review already holds other words for: %(labels)s. Nothing was saved. "
+            "Open the post in Review and change them there."
+        )
+        raise Conflict(
+            text % {"labels": labels},
+            code="stale_review",
+            details={path: [gettext("staged by somebody already")] for path in unseen},
+        )
+
+
+def _by_name(error: CmsError, sheet: Sheet) -> dict[str, list[str]]:
+    """The sentences of a refusal by the name of the form's field."""
+    back = {real: name for name, real in sheet.created.items()}
+    found: dict[str, list[str]] = {}
+    for key, sentences in error.details.items():
+        head, _, rest = key.partition(".")
+        if head == "modules":
+            id_, _, tail = rest.partition(".")
+            key = f"modules.{back.get(id_, id_)}" + (f".{tail}" if tail else "")
+        elif head != "post":
+            key = f"post.{key}"
+        found.setdefault(key, []).extend(sentences)
+    return found

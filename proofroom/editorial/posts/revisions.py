@@ -1,0 +1,155 @@
+"""Revisions of a post: listed, compared, restored."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext as _
+
+from content.changes import diff
+from content.document import PostDocument
+from content.layers import revert_to_revision
+from content.models import Post, Revision
+from content.posts.reference_titles import references_of
+from content.review.cards import Group, cards_between
+from proofroom.core.admin.permissions import (
+    actor_of,
+    answers_refusals,
+    may,
+    require,
+)
+from proofroom.core.errors import CmsError
+from proofroom.editorial.posts.post_pages import post_page, post_url, read
+from proofroom.editorial.review.rejections import rejections_of
+
+_PAGE = 50
+_CHOICES = 200
+
+
+@answers_refusals
+def revisions(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """The list, newest first, with two to compare."""
+    require(request, "posts.view")
+    post, layers = read(post_id)
+    rows = post.revisions.defer("document").order_by("-version")
+    found = Paginator(rows, _PAGE).get_page(request.GET.get("page"))
+    context = {
+        "revisions": found,
+        "rejections": rejections_of(post, layers) if found.number == 1 else [],
+        "may_restore": may(request, "posts.revisions.manage"),
+    }
+    return post_page(
+        request,
+        "admin/posts/revisions.html",
+        post,
+        layers,
+        context,
+        title=_("Revisions: %(title)s") % {"title": post.title},
+        tab="revisions",
+    )
+
+
+@answers_refusals
+def compare(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """What leads from one revision (`?from=`) to another (`&to=`)."""
+    require(request, "posts.view")
+    post, layers = read(post_id)
+    one = find_revision(post, request.GET.get("from", ""))
+    other = find_revision(post, request.GET.get("to", ""))
+    if one.version > other.version:
+        one, other = other, one
+    groups = _cards(PostDocument.from_json(one.document), PostDocument.from_json(other.document))
+    context = {
+        "one": one,
+        "other": other,
+        "groups": groups,
+        "choices": _choices(post, one, other),
+        **_switch(request, {"from": str(one.pk), "to": str(other.pk)}),
+    }
+    return post_page(
+        request,
+        "admin/posts/compare.html",
+        post,
+        layers,
+        context,
+        title=_("Version %(version)s compared with %(version_2)s: %(title)s")
+        % {"version": one.version, "version_2": other.version, "title": post.title},
+        tab="revisions",
+    )
+
+
+@answers_refusals
+def restore(request: HttpRequest, post_id: UUID, revision_id: UUID) -> HttpResponse:
+    """GET shows what restoring would change, POST does it."""
+    require(request, "posts.revisions.manage")
+    post, layers = read(post_id)
+    revision = find_revision(post, str(revision_id))
+    if request.method == "POST":
+        return _restored(request, post, revision)
+    context = {
+        "revision": revision,
+        "groups": _cards(layers.live, PostDocument.from_json(revision.document)),
+        "back": post_url("revisions", post),
+        **_switch(request, {}),
+    }
+    return post_page(
+        request,
+        "admin/posts/restore.html",
+        post,
+        layers,
+        context,
+        title=_("Restore version %(version)s: %(title)s")
+        % {"version": revision.version, "title": post.title},
+        tab="revisions",
+    )
+
+
+def _choices(post: Post, *chosen: Revision) -> list[Revision]:
+    """What can be chosen to compare: the latest, and what is chosen already."""
+    found = list(post.revisions.defer("document").order_by("-version")[:_CHOICES])
+    known = {revision.pk for revision in found}
+    return found + [revision for revision in reversed(chosen) if revision.pk not in known]
+
+
+def _switch(request: HttpRequest, query: dict[str, str]) -> dict[str, Any]:
+    """In one column or side by side, and the address of the other."""
+    is_split = request.GET.get("view") == "split"
+    other = query if is_split else {**query, "view": "split"}
+    return {"is_split": is_split, "split_url": f"?{urlencode(other)}"}
+
+
+def _restored(request: HttpRequest, post: Post, revision: Revision) -> HttpResponse:
+    note = f"version {revision.version}"  # it is stored
+    try:
+        revert_to_revision(
+            post_id=post.pk, revision_id=revision.pk, actor=actor_of(request), note=note
+        )
+    except CmsError as error:
+        if error.status in (403, 404):
+            raise
+        messages.error(request, error.message)
+        return HttpResponseRedirect(request.path)
+    said = _("The live content is that of version %(version)s again.")
+    messages.success(request, said % {"version": revision.version})
+    return HttpResponseRedirect(post_url("change", post))
+
+
+def _cards(before: PostDocument, after: PostDocument) -> list[Group]:
+    changes = diff(before, after)
+    return cards_between(before, after, changes, references_of(changes, before, after))
+
+
+def find_revision(post: Post, revision_id: str) -> Revision:
+    """A revision of this very post. Raises `Http404`."""
+    try:
+        found = post.revisions.filter(pk=UUID(revision_id)).first()
+    except ValueError:
+        found = None
+    if found is None:
+        raise Http404(_("This post has no such revision."))
+    return found

@@ -1,0 +1,216 @@
+"""The page of the variations of a post: what runs and for how many visitors, and the question before each change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+
+from content.layers import Layers
+from content.models import Post, Status
+from content.variations.assignment import ORIGINAL
+from content.variations.services import create_variation
+from content.variations.traffic import change_variation
+from proofroom.core.admin.form_pages import saved
+from proofroom.core.admin.permissions import (
+    actor_of,
+    answers_refusals,
+    may,
+    refusals_as_messages,
+    require,
+)
+from proofroom.core.errors import RuleViolation
+from proofroom.editorial.posts.panels import test_links
+from proofroom.editorial.posts.post_pages import post_page, post_url, read
+from proofroom.editorial.posts.promotion import changes_of, moved_since, promoted
+from proofroom.editorial.translations.copy_forms import VariationForm, WeightForm
+
+_ASKED: Final = ("start", "stop", "promote")
+_LOOKS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """The original or one of its variations: how many of the visitors it has, and its part of the picture of that."""
+
+    post: Post
+    name: str
+    share: int
+    begins: int
+    is_running: bool
+    look: int
+    seen_at: str
+    form: forms.Form | None = None
+
+    @property
+    def is_original(self) -> bool:
+        return self.post.variation_of_id is None
+
+
+@answers_refusals
+def variations(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """GET lists them, or asks (`?ask=start&variation=<id>`) before one is started, stopped or promoted."""
+    require(request, "posts.view")
+    post, layers = read(post_id)
+    form = VariationForm(request.POST if request.POST.get("do") == "create" else None)
+    if form.is_bound and saved(form, lambda: _create(request, post, form)):
+        return HttpResponseRedirect(request.path)
+    if request.POST.get("do") == "promote":
+        if promoted(request, post):
+            return HttpResponseRedirect(request.path)
+        return _question(request, *read(post_id), "promote")
+    do = _DOES.get(request.POST.get("do", ""))
+    if request.method == "POST" and do is not None:
+        with refusals_as_messages(request):
+            do(request, post, request.POST.get("value", ""))
+        return HttpResponseRedirect(request.path)
+    if request.GET.get("ask") in _ASKED:
+        return _question(request, post, layers, request.GET["ask"])
+    rows = _rows(post)
+    shown = form if may(request, "posts.create") and post.variation_of_id is None else None
+    context = {
+        "versions": _versions(request, post, rows),
+        "is_tested": any(row.variation_running for row in rows),
+        "original": post.variation_of,
+        "links": test_links(request, post) if rows else [],
+        "form": shown,
+        "may_edit": may(request, "posts.edit"),
+        "may_run": may(request, "posts.publish"),
+        "is_published": post.status == Status.PUBLISHED,
+    }
+    return _page(
+        request, "admin/posts/variations.html", post, layers, context, 422 if form.errors else 200
+    )
+
+
+def _create(request: HttpRequest, post: Post, form: forms.Form) -> None:
+    create_variation(post_id=post.pk, actor=actor_of(request), **form.cleaned_data)
+    messages.success(
+        request,
+        _("Variation %(variation)s is a draft.") % {"variation": form.cleaned_data["variation"]},
+    )
+
+
+def _weigh(request: HttpRequest, post: Post, chosen: str) -> None:
+    form = WeightForm(request.POST)
+    if not form.is_valid():
+        raise RuleViolation(_("The share is a whole number from 1 to 100."))
+    row = change_variation(
+        post_id=post.pk, variation_id=chosen, actor=actor_of(request), **form.cleaned_data
+    )
+    messages.success(
+        request,
+        _("%(variation)s has %(variation_weight)s %% of the visitors.")
+        % {"variation": row.variation, "variation_weight": row.variation_weight},
+    )
+
+
+def _start(request: HttpRequest, post: Post, chosen: str) -> None:
+    row = change_variation(
+        post_id=post.pk, variation_id=chosen, actor=actor_of(request), running=True
+    )
+    share = _("%(variation_weight)s %% of the visitors") % {
+        "variation_weight": row.variation_weight
+    }
+    messages.success(
+        request,
+        _("%(variation)s runs: %(share)s are shown it.")
+        % {"variation": row.variation, "share": share},
+    )
+
+
+def _stop(request: HttpRequest, post: Post, chosen: str) -> None:
+    row = change_variation(
+        post_id=post.pk, variation_id=chosen, actor=actor_of(request), running=False
+    )
+    messages.success(
+        request, _("%(variation)s is shown to nobody any more.") % {"variation": row.variation}
+    )
+
+
+_DOES: Final[dict[str, Callable[[HttpRequest, Post, str], None]]] = {
+    "weigh": _weigh,
+    "start": _start,
+    "stop": _stop,
+}
+
+
+def _rows(post: Post) -> list[Post]:
+    return list(post.variations.filter(deleted_at__isnull=True).order_by("variation"))
+
+
+def _versions(request: HttpRequest, post: Post, rows: list[Post]) -> list[Version]:
+    """The original first; in the picture each begins where the one before ends."""
+    rest = 100 - sum(row.variation_weight or 0 for row in rows if row.variation_running)
+    found = [Version(post, ORIGINAL, rest, 0, True, 0, _seen_at(post, ORIGINAL))]
+    begins = rest
+    for number, row in enumerate(rows):
+        share = row.variation_weight or 0
+        form = WeightForm(initial={"weight": share}, auto_id=f"%s-{row.variation}")
+        shown = form if may(request, "posts.edit") else None
+        look = 1 + number % _LOOKS
+        seen_at = _seen_at(post, row.variation) if row.variation_running else ""
+        found.append(
+            Version(row, row.variation, share, begins, row.variation_running, look, seen_at, shown)
+        )
+        begins += share if row.variation_running else 0
+    return found
+
+
+def _seen_at(post: Post, name: str) -> str:
+    if post.status != Status.PUBLISHED:
+        return ""
+    return f"{post.path}?{urlencode({'variation': name})}"
+
+
+def _question(request: HttpRequest, post: Post, layers: Layers, ask: str) -> HttpResponse:
+    """What a step would change for visitors. A promotion shows every change of the content, too, and after a POST
+    that came too late what moved."""
+    require(request, "posts.edit" if ask == "promote" else "posts.publish")
+    rows = _rows(post)
+    chosen = request.POST.get("value", request.GET.get("variation"))
+    row = next((row for row in rows if str(row.pk) == chosen), None)
+    if row is None:
+        raise Http404(_("The post has no such variation."))
+    others = [one for one in rows if one.variation_running and one.pk != row.pk]
+    rest = 100 - sum(one.variation_weight or 0 for one in others)
+    context = {
+        "ask": ask,
+        "row": row,
+        "others": others,
+        "rest": rest,
+        "after": rest - (row.variation_weight or 0) if ask == "start" else rest,
+        "is_published": post.status == Status.PUBLISHED,
+        "back": post_url("variations", post),
+        "groups": changes_of(row, layers) if ask == "promote" else [],
+        "moved": moved_since(request, post, row) if request.method == "POST" else [],
+    }
+    status = 409 if context["moved"] else 200
+    return _page(request, "admin/posts/variation_question.html", post, layers, context, status)
+
+
+def _page(
+    request: HttpRequest,
+    template: str,
+    post: Post,
+    layers: Layers,
+    context: dict[str, Any],
+    status: int = 200,
+) -> HttpResponse:
+    return post_page(
+        request,
+        template,
+        post,
+        layers,
+        context,
+        title=_("Variations: %(title)s") % {"title": post.title},
+        tab=_("Variations"),
+        status=status,
+    )

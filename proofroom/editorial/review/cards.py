@@ -1,0 +1,209 @@
+"""The cards of a layer with what only a request knows: decisions so far, links to runs and agents."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from django.http import HttpRequest
+from django.utils.dateparse import parse_datetime
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from content.document import PostDocument
+from content.layers import Layers, LayerView
+from content.layers.digest import fingerprint
+from content.models import Layer, Status
+from content.posts.reference_titles import references_of
+from content.review.cards import Card, cards_of_layer
+from proofroom.editorial.post_editor.form import module_fields, post_sections
+from proofroom.editorial.posts.authorship import agent_accounts, is_ais
+from proofroom.editorial.posts.panels import (
+    FieldAction,
+    FieldActions,
+    RunView,
+    describe_runs,
+    field_actions,
+)
+from proofroom.editorial.review.earlier_rejections import RejectedBefore, rejected_before
+from proofroom.editorial.review.retry import retry_action
+
+_DOORS: Final[Mapping[str, Promise]] = {
+    "admin": _("in the admin"),
+    "api": _("over REST"),
+    "mcp": _("by an AI client (MCP)"),
+    "agent": _("by an agent's run"),
+    "command": _("by a command"),
+    "system": _("by the system"),
+}
+_FAMILIAR: Final[Mapping[str, Promise]] = {"accept": _("Accept"), "reject": _("Reject")}
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """What a person marked so far: words by path, the note of each rejection, and what moved since.
+
+    `accepts_safe` accepts what is open still and needs no second look.
+    """
+
+    words: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+    moved: Collection[str] = ()
+    accepts_safe: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A card as it is shown. `decision` is accept, reject or leave; `was` what it was before the change moved.
+
+    `seen` names the change as it stands; `again` asks the agent once more.
+    """
+
+    card: Card
+    decision: str
+    was: str
+    note: str
+    seen: str
+    door: str
+    at: datetime | None
+    is_ai: bool
+    run: RunView | None
+    can_edit: bool
+    again: FieldAction | None
+    rejected: RejectedBefore | None
+    passages_accepted: Collection[str] = ()
+    passages_rejected: Collection[str] = ()
+
+    @property
+    def can_ask(self) -> bool:
+        return self.again is not None
+
+    @property
+    def is_dated(self) -> bool:
+        return self.at is not None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownGroup:
+    name: str
+    cards: tuple[Shown, ...]
+    is_locked: bool
+    module_id: str
+
+    @property
+    def is_module(self) -> bool:
+        return bool(self.module_id)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLayer:
+    """All cards, and the runs that proposed them with how many each did."""
+
+    groups: list[ShownGroup]
+    runs: list[tuple[RunView, int]]
+
+    @property
+    def cards(self) -> list[Shown]:
+        return [shown for group in self.groups for shown in group.cards]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What was looked up for all cards at once."""
+
+    decisions: Decisions
+    runs: Mapping[str, RunView]
+    agents: set[int]
+    seen: Mapping[str, str]
+    editable: Collection[str]
+    actions: FieldActions
+    document: PostDocument
+    layer: Layer
+    rejected: Mapping[str, RejectedBefore]
+
+
+def shown_layer(
+    request: HttpRequest, layers: Layers, view: LayerView, decisions: Decisions, *, may_edit: bool
+) -> ShownLayer:
+    """The groups of a layer. At most seven queries, however many changes."""
+    references = references_of(view.changes, view.document, view.below)
+    is_live = layers.post.status == Status.PUBLISHED
+    groups = cards_of_layer(view, references, is_live=is_live)
+    marks = [card.mark for group in groups for card in group.cards if card.mark]
+    known = _Known(
+        decisions,
+        describe_runs(request, (mark.run_id for mark in marks)),
+        agent_accounts(marks),
+        {change.path: fingerprint(change) for change in view.changes},
+        editable_paths(view) if may_edit else (),
+        field_actions(request, layers.post),
+        layers.ai_review.document,
+        view.layer,
+        rejected_before(layers.post, view),
+    )
+    shown = [
+        ShownGroup(
+            group.name,
+            tuple(_shown(card, known) for card in group.cards),
+            group.is_locked,
+            group.cards[0].module_id,
+        )
+        for group in groups
+    ]
+    counts = [(run, sum(mark.run_id == id_ for mark in marks)) for id_, run in known.runs.items()]
+    return ShownLayer(shown, counts)
+
+
+def editable_paths(view: LayerView) -> set[str]:
+    """The changed values that have a form: fields, props, and modules that the layer adds."""
+    document = view.document
+    paths = {unit.path for section in post_sections(document) for unit in section.units}
+    for module in document.modules:
+        fields = {path for path, _field in module_fields(module)}
+        paths |= fields | ({f"modules.{module.id}"} if fields else set())
+    return {change.path for change in view.changes if change.path in paths}
+
+
+def _shown(card: Card, known: _Known) -> Shown:
+    decision, was = known.decisions.words.get(card.path, "leave"), ""
+    if card.path in known.decisions.moved:
+        decision, was = "leave", str(_FAMILIAR.get(decision, ""))
+    elif decision == "leave" and known.decisions.accepts_safe and not card.is_flagged:
+        decision = "accept"
+    mark = card.mark
+    return Shown(
+        card,
+        decision,
+        was,
+        known.decisions.notes.get(card.path, ""),
+        known.seen.get(card.path, ""),
+        str(_DOORS.get(mark.via, mark.via)) if mark else "",
+        parse_datetime(mark.at) if mark else None,
+        is_ais(mark, known.agents) if mark else False,
+        known.runs.get(mark.run_id) if mark else None,
+        card.path in known.editable,
+        retry_action(
+            card.path,
+            card.kind,
+            mark,
+            layer=known.layer,
+            document=known.document,
+            actions=known.actions,
+        ),
+        known.rejected.get(card.path),
+        *(
+            {
+                passage.name
+                for passage in card.passages
+                if known.decisions.words.get(passage.name) == word
+                and card.path not in known.decisions.moved
+            }
+            for word in ("accept", "reject")
+        ),
+    )
+
+
+def layer_label(layer: str) -> str:
+    return str(_("Review") if layer == Layer.REVIEW else _("AI Review"))

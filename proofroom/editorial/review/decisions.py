@@ -1,0 +1,217 @@
+"""The review page of a layer: what changes, field by field, and a person's decisions on it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from content.layers import LayerView
+from content.layers.decide import Decided, decide
+from content.layers.decision_notes import checked_note
+from content.models import Layer, Post
+from content.review.differences import SEPARATOR, base_path
+from content.review.passages import passages_at
+from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.errors import CmsError
+from proofroom.editorial.posts.post_pages import post_page, read, review_url
+from proofroom.editorial.review.cards import Decisions, layer_label
+from proofroom.editorial.review.confirmations import tell
+from proofroom.editorial.review.page import Reviewed, show
+
+_WORDS = ("accept", "reject")
+_NOTE = "note."
+
+
+@answers_refusals
+def review(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """GET shows a layer (`?layer=ai-review` or `review`), POST decides."""
+    require(request, "posts.view")
+    reviewed = _reviewed(request, post_id)
+    if request.method == "POST":
+        return _decided(reviewed)
+    return show(reviewed, Decisions())
+
+
+def _reviewed(request: HttpRequest, post_id: UUID) -> Reviewed:
+    post, layers = read(post_id)
+    wanted = request.GET.get("layer", "")
+    layer = Layer.AI_REVIEW if layers.ai_review.exists else Layer.REVIEW
+    return Reviewed(
+        request, post, layers, layers.view(Layer(wanted) if wanted in Layer.values else layer)
+    )
+
+
+def _decided(reviewed: Reviewed) -> HttpResponse:
+    action = reviewed.request.POST.get("action", "")
+    if action == "accept-safe":
+        return _accept_safe(reviewed)
+    taking = "approve" if reviewed.is_review else "submit"
+    if action not in (taking, "reject"):
+        return _again(reviewed, _("Press one of the buttons."))
+    marked = _read_decisions(reviewed.request).words
+    accept, refuse = _by_word(marked, reviewed.view)
+    if not accept and not refuse:
+        return _confirm_all(reviewed, action)
+    if action == taking and not accept:
+        message = ngettext(
+            "Nothing is marked Accept. To drop the one marked Reject, press Reject.",
+            "Nothing is marked Accept. To drop the %(count)s marked Reject, press Reject.",
+            len(refuse),
+        )
+        return _again(reviewed, message % {"count": len(refuse)})
+    return _carry_out(reviewed, accept if action == taking else (), refuse)
+
+
+def _carry_out(
+    reviewed: Reviewed, accept: Collection[str], refuse: Collection[str]
+) -> HttpResponse:
+    request, post, view = reviewed.request, reviewed.post, reviewed.view
+    try:
+        done = decide(
+            post_id=post.pk,
+            layer=view.layer,
+            actor=actor_of(request),
+            digest=request.POST.get("digest", ""),
+            accept=accept,
+            refuse=refuse,
+            note=checked_note(request.POST.get("note", "")),
+            notes=_notes(request, refuse),
+        )
+    except CmsError as error:
+        if error.status in (403, 404):
+            raise
+        return _refused(reviewed, error)
+    tell(request, post, view, done)
+    return HttpResponseRedirect(_next(post, view, done))
+
+
+def _notes(request: HttpRequest, refuse: Collection[str]) -> dict[str, str]:
+    """The note of each rejection; a passage has that of its change."""
+    sent = _read_decisions(request).notes
+    return {path: checked_note(sent[base_path(path)]) for path in refuse if base_path(path) in sent}
+
+
+def _read_decisions(request: HttpRequest) -> Decisions:
+    """Every radio group that was decided, also of changes that are gone by now."""
+    sent = {key: value for key, value in request.POST.items() if isinstance(value, str)}
+    words = {
+        key: value
+        for key, value in sent.items()
+        if key.startswith(("post.", "modules.")) and value in _WORDS
+    }
+    notes = {key.removeprefix(_NOTE): value for key, value in sent.items() if _is_note(key)}
+    return Decisions(words, {path: note for path, note in notes.items() if note.strip()})
+
+
+def _by_word(marked: Mapping[str, str], view: LayerView) -> tuple[list[str], list[str]]:
+    """What is accepted and what is rejected. The word on a passage goes before the word on its whole change."""
+    passages: dict[str, dict[str, str]] = {}
+    for name, word in marked.items():
+        if SEPARATOR in name:
+            passages.setdefault(base_path(name), {})[name] = word
+    found: dict[str, list[str]] = {"accept": [], "reject": []}
+    for path, word in marked.items():
+        if SEPARATOR not in path and path not in passages:
+            found[word].append(path)
+    changes = {change.path: change for change in view.changes}
+    for path, words in passages.items():
+        whole = marked.get(path)
+        change = changes.get(path)
+        named = passages_at(change, view.below, view.document) if change else ()
+        for name in (f"{path}{SEPARATOR}{passage}" for passage in named):
+            decided = words.pop(name) if name in words else whole
+            if decided is not None:
+                found[decided].append(name)
+        # Gone by now: refused by name.
+        for name, word in words.items():
+            found[word].append(name)
+    return found["accept"], found["reject"]
+
+
+def _is_note(key: str) -> bool:
+    return key.startswith((f"{_NOTE}post.", f"{_NOTE}modules."))
+
+
+def _refused(reviewed: Reviewed, error: CmsError) -> HttpResponse:
+    """The page as it stands now, with the decisions kept on everything that did not move."""
+    post, layers = read(reviewed.post.pk)
+    now = Reviewed(reviewed.request, post, layers, layers.view(reviewed.view.layer))
+    moved = set(error.details) if error.code == "stale_review" else set()
+    return _again(now, error.message, moved=moved, status=error.status)
+
+
+def _again(
+    reviewed: Reviewed, message: str, *, moved: Collection[str] = (), status: int = 422
+) -> HttpResponse:
+    read_ = _read_decisions(reviewed.request)
+    staged = set(reviewed.view.changes.paths)
+    more = {
+        "problem": message,
+        "moved": [
+            (path if path in staged else "", label)
+            for path, label in reviewed.labels(sorted(moved))
+        ],
+        "decided": len(read_.words),
+        "note": reviewed.request.POST.get("note", ""),
+    }
+    decisions = Decisions(read_.words, read_.notes, moved)
+    return show(reviewed, decisions, more=more, status=status)
+
+
+def _accept_safe(reviewed: Reviewed) -> HttpResponse:
+    """The button without scripts: the page again, with Accept at what needs no second look. Nothing is written."""
+    decisions = replace(_read_decisions(reviewed.request), accepts_safe=True)
+    more = {"note": reviewed.request.POST.get("note", ""), "marks_safe": True}
+    return show(reviewed, decisions, more=more)
+
+
+def _confirm_all(reviewed: Reviewed, action: str) -> HttpResponse:
+    """Nothing was marked: ask whether all of it is meant, naming each."""
+    request, post, view = reviewed.request, reviewed.post, reviewed.view
+    if not view.exists:
+        return HttpResponseRedirect(review_url(post, view.layer))
+    count = len(view.changes)
+    context = {
+        "view": view,
+        "action": action,
+        "word": "reject" if action == "reject" else "accept",
+        "changes": reviewed.labels(view.changes.paths),
+        # What was seen, not what stands now: a change that came since must not slip in.
+        "digest": request.POST.get("digest", ""),
+        "note": request.POST.get("note", ""),
+        "back": review_url(post, view.layer),
+        "layer_label": layer_label(view.layer),
+    }
+    return post_page(
+        request,
+        "admin/posts/confirm_all.html",
+        post,
+        reviewed.layers,
+        context,
+        title=_question(action, count),
+        tab=view.layer,
+    )
+
+
+def _question(action: str, count: int) -> str:
+    questions = {
+        "approve": ngettext("Approve the change?", "Approve all %(count)s changes?", count),
+        "submit": ngettext(
+            "Submit the change to Review?", "Submit all %(count)s changes to Review?", count
+        ),
+        "reject": ngettext("Reject the change?", "Reject all %(count)s changes?", count),
+    }
+    return questions[action] % {"count": count}
+
+
+def _next(post: Post, view: LayerView, done: Decided) -> str:
+    """Where the work goes on: AI Review that was carried over whole leads to Review."""
+    everything = len(done.taken) + len(done.rejected) == len(view.changes)
+    if view.layer == Layer.AI_REVIEW and done.taken and everything:
+        return review_url(post, Layer.REVIEW)
+    return review_url(post, view.layer)

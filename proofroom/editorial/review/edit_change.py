@@ -1,0 +1,205 @@
+"""Editing a staged change where it is reviewed: it stays in its layer, and stays the words of who proposed them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.utils.translation import gettext as _
+
+from content.document import CUSTOM_PREFIX, PostDocument
+from content.layers import stage
+from content.models import Layer
+from content.posts import document_edits
+from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.errors import CmsError, Conflict
+from proofroom.core.json import Json, JsonObject
+from proofroom.editorial.post_editor.choices import PostChoices, shared_modules
+from proofroom.editorial.post_editor.controls import Control, control_of
+from proofroom.editorial.post_editor.form import Unit, module_section, post_sections
+from proofroom.editorial.post_editor.form_fields import (
+    Typed,
+    read,
+    stamp,
+    typed_of,
+    value_of,
+)
+from proofroom.editorial.post_editor.rich_text_values import lines
+from proofroom.editorial.posts.post_pages import post_page, post_url, review_url
+from proofroom.editorial.posts.post_pages import read as read_post
+from proofroom.editorial.review.page import Reviewed, may_edit
+
+_PART = "X-Part"
+"""The header of a script that asks for the form alone."""
+_MOST_SAID = 5000
+
+
+@answers_refusals
+def review_edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """`?layer=&path=`: GET a form of one change, POST stages what was typed into it."""
+    require(request, "posts.edit", "posts.review.save")
+    post, layers = read_post(post_id)
+    layer = Layer.REVIEW if request.GET.get("layer") == Layer.REVIEW else Layer.AI_REVIEW
+    if not may_edit(request, layer):
+        require(request, "posts.edit")
+    reviewed = Reviewed(request, post, layers, layers.view(layer))
+    path = request.GET.get("path", "")
+    if path not in reviewed.view.changes.paths:
+        return _gone(reviewed, path)
+    units = units_of(path, reviewed.view.document)
+    if not units:
+        raise Http404(_("No such field."))
+    if request.method == "POST":
+        return _save(reviewed, path)
+    typed = {unit.path: typed_of(unit.field, unit.value) for unit in units}
+    return _show(reviewed, path, units, typed)
+
+
+def _gone(reviewed: Reviewed, path: str) -> HttpResponse:
+    """Somebody decided on it meanwhile, or it never was. What was typed into it is said, to be copied."""
+    messages.warning(reviewed.request, _("This change is not staged any more."))
+    typed = lines(reviewed.request.POST.get(path, ""))
+    if typed.strip() and stamp(typed) != reviewed.request.POST.get(f"was.{path}"):
+        text = _("What you typed is not saved: %(words)s")
+        messages.warning(reviewed.request, text % {"words": typed[:_MOST_SAID]})
+    return _done(reviewed, "")
+
+
+def _done(reviewed: Reviewed, path: str) -> HttpResponse:
+    if _PART in reviewed.request.headers:
+        return HttpResponse(status=204)
+    anchor = f"#c-{path}" if path else ""
+    return HttpResponseRedirect(review_url(reviewed.post, reviewed.view.layer) + anchor)
+
+
+def units_of(path: str, document: PostDocument) -> list[Unit]:
+    """The values behind a change: the one at its path, or all of a module."""
+    if path.startswith("post."):
+        units = [unit for section in post_sections(document) for unit in section.units]
+        return [unit for unit in units if unit.path == path]
+    module = document.module(path.split(".", 2)[1])
+    if module is None:
+        return []
+    needs_shared = module.scope == "global"
+    shared: Mapping[str, Mapping[str, Json]] = (
+        dict(shared_modules().values()) if needs_shared else {}
+    )
+    units = list(module_section(module, shared).units)
+    whole = path == f"modules.{module.id}"
+    return [unit for unit in units if whole or unit.path == path]
+
+
+def _save(reviewed: Reviewed, path: str) -> HttpResponse:
+    request = reviewed.request
+    units = units_of(path, reviewed.view.document)
+    typed = {unit.path: read(unit.field, request.POST, unit.path) for unit in units}
+    was = {unit.path: request.POST.get(f"was.{unit.path}", "") for unit in units}
+
+    def change(document: PostDocument) -> PostDocument:
+        now = units_of(path, document)
+        if any(stamp(typed_of(unit.field, unit.value)) != was.get(unit.path) for unit in now):
+            raise Conflict(
+                _(
+                    "Somebody changed this while you were typing. Your words are below; look at both."
+                ),
+                code="stale_version",
+            )
+        touched = [unit for unit in now if stamp(typed[unit.path]) != was[unit.path]]
+        return _put(document, touched, typed) if touched else document
+
+    try:
+        staged = stage(
+            post_id=reviewed.post.pk,
+            layer=reviewed.view.layer,
+            actor=actor_of(request),
+            edit=change,
+        )
+    except CmsError as error:
+        if error.status in (403, 404):
+            raise
+        return _show(reviewed, path, units, typed, error)
+    if staged.paths:
+        messages.success(request, _("Saved. It still waits for your decision."))
+    else:
+        messages.info(request, _("Nothing was changed."))
+    return _done(reviewed, path)
+
+
+def _put(document: PostDocument, units: list[Unit], typed: Mapping[str, Typed]) -> PostDocument:
+    values: JsonObject = {
+        unit.field.name: value_of(unit.field, typed[unit.path], unit.value, unit.path)
+        for unit in units
+    }
+    start = units[0].path
+    if not start.startswith("post."):
+        return document_edits.update_module(document, start.split(".", 2)[1], props=values)
+    if start.removeprefix("post.").startswith(CUSTOM_PREFIX):
+        return document_edits.patch_fields(document, {"customFields": values})
+    return document_edits.patch_fields(document, values)
+
+
+def _show(
+    reviewed: Reviewed,
+    path: str,
+    units: list[Unit],
+    typed: Mapping[str, Typed],
+    error: CmsError | None = None,
+) -> HttpResponse:
+    request, post = reviewed.request, reviewed.post
+    label = reviewed.labels([path])[0][1]
+    controls = _controls(reviewed, units, typed, error)
+    is_at_fields = any(control.has_errors for control in controls)
+    context = {
+        "controls": controls,
+        # What stands now: after a conflict the next try is over that.
+        "stamps": [(unit.path, stamp(typed_of(unit.field, unit.value))) for unit in units],
+        "problem": error.message if error and not is_at_fields else "",
+        "label": label,
+        "action": post_url("review_edit", post, _query(reviewed.view.layer, path)),
+        "back": review_url(post, reviewed.view.layer) + f"#c-{path}",
+        "post": post,
+        "is_nav_sidebar_enabled": False,
+    }
+    status = error.status if error else 200
+    title = _("Edit: %(label)s") % {"label": label}
+    if _PART in request.headers:
+        return TemplateResponse(request, "admin/cms/edit_part.html", context, status=status)
+    return post_page(
+        request,
+        "admin/posts/review_edit.html",
+        post,
+        reviewed.layers,
+        context,
+        title=title,
+        tab=reviewed.view.layer,
+        status=status,
+    )
+
+
+def _controls(
+    reviewed: Reviewed, units: list[Unit], typed: Mapping[str, Typed], error: CmsError | None
+) -> list[Control]:
+    errors: dict[str, list[str]] = {}
+    for key, sentences in (error.details if error else {}).items():
+        name = key if key.startswith(("post.", "modules.")) else f"post.{key}"
+        errors.setdefault(name, []).extend(sentences)
+    choices = PostChoices(reviewed.post, _chosen(units))
+    return [control_of(unit, typed[unit.path], errors, choices) for unit in units]
+
+
+def _chosen(units: list[Unit]) -> list[str]:
+    """The ids that must be among the choices, because they are chosen."""
+    found: list[str] = []
+    for unit in units:
+        if unit.field.kind in ("media", "post-reference", "taxonomy-reference", "terms"):
+            values = unit.value if isinstance(unit.value, list | tuple) else [unit.value]
+            found += [str(value) for value in values if value]
+    return found
+
+
+def _query(layer: str, path: str) -> str:
+    return "?" + urlencode({"layer": layer, "path": path})

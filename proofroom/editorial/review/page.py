@@ -1,0 +1,194 @@
+"""The review page of a layer, put together: cards, counts, runs, preview, words for the script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from content.layers import Layers, LayerView, digest_of
+from content.models import Layer, Post, Status
+from content.review.labels import label_of, module_names
+from proofroom.core.admin.permissions import may
+from proofroom.editorial.posts.post_pages import post_page, post_url, review_url
+from proofroom.editorial.posts.titles import title_in
+from proofroom.editorial.review.cards import (
+    Decisions,
+    Shown,
+    layer_label,
+    shown_layer,
+)
+from proofroom.editorial.review.next_reviews import next_after
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """What is on the table: a layer of a post."""
+
+    request: HttpRequest
+    post: Post
+    layers: Layers
+    view: LayerView
+
+    @property
+    def is_review(self) -> bool:
+        return self.view.layer == Layer.REVIEW
+
+    def labels(self, paths: Sequence[str]) -> list[tuple[str, str]]:
+        """Each path with its name."""
+        names = module_names(self.view.document, self.view.below)
+        return [(path, label_of(path, self.view.document, names)) for path in paths]
+
+
+def may_edit(request: HttpRequest, layer: Layer) -> bool:
+    """Whether somebody may write in the layer by hand, as the service will judge."""
+    if layer == Layer.REVIEW:
+        return may(request, "posts.review.save")
+    return may(request, "posts.edit")
+
+
+def show(
+    reviewed: Reviewed,
+    decisions: Decisions,
+    *,
+    more: Mapping[str, Any] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """The page, with what was decided so far."""
+    request, post, layers, view = reviewed.request, reviewed.post, reviewed.layers, reviewed.view
+    is_review = reviewed.is_review
+    right = "posts.review.approve" if is_review else "posts.ai-review.approve"
+    other = layers.ai_review if is_review else layers.review
+    context = {
+        **_cards(reviewed, decisions),
+        "view": view,
+        "layer_label": layer_label(view.layer),
+        "is_review": is_review,
+        "is_live": post.status == Status.PUBLISHED,
+        "digest": digest_of(view.changes),
+        "may_take": may(request, right),
+        "may_reject": may(request, "posts.review.approve"),
+        "other_count": len(other.changes),
+        "other_url": review_url(post, other.layer),
+        "next": next_after(post, view.layer),
+        "words": words(is_review=is_review),
+        "is_nav_sidebar_enabled": False,
+        **_switches(reviewed),
+        **(more or {}),
+    }
+    title = _("Review: %(title)s") if is_review else _("AI Review: %(title)s")
+    return post_page(
+        request,
+        "admin/posts/review.html",
+        post,
+        layers,
+        context,
+        title=title % {"title": title_in(post, layers)},
+        tab=view.layer,
+        status=status,
+    )
+
+
+def _cards(reviewed: Reviewed, decisions: Decisions) -> dict[str, Any]:
+    request, view = reviewed.request, reviewed.view
+    shown = shown_layer(
+        request, reviewed.layers, view, decisions, may_edit=may_edit(request, view.layer)
+    )
+    cards = shown.cards
+    return {
+        "groups": shown.groups,
+        "runs": shown.runs,
+        "first": cards[0].card.path if cards else "",
+        "total": len(cards),
+        "accepted": _count(cards, "accept"),
+        "rejected": _count(cards, "reject"),
+        "undecided": _count(cards, "leave"),
+        "flagged": sum(card.card.is_flagged for card in cards),
+        "safe": sum(not card.card.is_flagged for card in cards),
+    }
+
+
+def _count(cards: list[Shown], decision: str) -> int:
+    return sum(card.decision == decision for card in cards)
+
+
+def _switches(reviewed: Reviewed) -> dict[str, Any]:
+    """Inline or side by side; the page before and after."""
+    layer = reviewed.view.layer
+    is_split = reviewed.request.GET.get("view") == "split"
+    below = "source" if reviewed.is_review else Layer.REVIEW.value
+
+    def page(name: str, shown: str) -> str:
+        return post_url(name, reviewed.post, "?" + urlencode({"layer": shown, "show": "all"}))
+
+    split = {"layer": layer.value, **({} if is_split else {"view": "split"})}
+    return {
+        "is_split": is_split,
+        "split_url": "?" + urlencode(split),
+        "frame_after": page("preview_page", layer.value),
+        "frame_before": page("preview_page", below),
+        "page_after": page("preview", layer.value),
+        "page_before": page("preview", below),
+        "edit_url": post_url("review_edit", reviewed.post),
+    }
+
+
+def words(*, is_review: bool) -> dict[str, list[str]]:
+    """What the script says, each for one and for more; the page has no other words in it."""
+    both = (1, 2)
+    if is_review:
+        take = [ngettext("Approve %(count)s", "Approve %(count)s", n) for n in both]
+        also = _("Approve %(count)s, reject %(rejected)s")
+        every = _("Approve all…")
+    else:
+        take = [
+            ngettext("Submit %(count)s to Review", "Submit %(count)s to Review", n) for n in both
+        ]
+        also = _("Submit %(count)s to Review, reject %(rejected)s")
+        every = _("Submit all…")
+    left = [ngettext("%(count)s left", "%(count)s left", n) for n in both]
+    return {
+        "take": take,
+        "takeAlso": [also],
+        "takeAll": [every],
+        "reject": [ngettext("Reject %(count)s", "Reject %(count)s", n) for n in both],
+        "rejectAll": [_("Reject all…")],
+        "accept": [_("%(label)s: accepted, %(left)s")],
+        "refuse": [_("%(label)s: rejected, %(left)s")],
+        "leave": [_("%(label)s: left for later, %(left)s")],
+        "left": left,
+        "safe": [ngettext("%(count)s accepted.", "%(count)s accepted.", n) for n in both],
+        "skippedFacts": [
+            ngettext(
+                "%(count)s left, because a fact, link, image or setting changes.",
+                "%(count)s left, because facts, links, images or settings change.",
+                n,
+            )
+            for n in both
+        ],
+        "skippedHands": [
+            ngettext(
+                "%(count)s left, because somebody else was there too.",
+                "%(count)s left, because somebody else was there too.",
+                n,
+            )
+            for n in both
+        ],
+        "nothing": [_("Nothing to undo")],
+        "none": [_("Nothing is accepted yet")],
+        "moved": [
+            ngettext(
+                "%(count)s of your %(total)s decisions needs another look: it changed since.",
+                "%(count)s of your %(total)s decisions need another look: they changed since.",
+                n,
+            )
+            for n in both
+        ],
+        "kept": [ngettext("%(count)s decision kept", "%(count)s decisions kept", n) for n in both],
+        "failed": [_("That did not work. Try again.")],
+    }

@@ -1,0 +1,222 @@
+"""The terms of a taxonomy as a tree: moved by drag, by keyboard or by buttons, renamed in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import admin, messages
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from content.models import Term
+from content.rules.taxonomy import DEEPEST
+from content.terms.services import change_term, place_term
+from proofroom.core.admin.permissions import actor_of, require
+from proofroom.core.errors import CmsError, NotFound, invalid
+from proofroom.core.i18n.languages import site_languages
+from proofroom.definitions import Taxonomy, taxonomies
+
+MANY: Final = 60
+"""Terms of a tree that opens with its top only."""
+MOST_BUTTONS: Final = 200
+"""Terms of a tree whose rows have buttons for those without scripts; in a larger one each has its page."""
+
+
+Numbers = Mapping[tuple[str, str], int]
+
+
+@dataclass(slots=True)
+class Node:
+    term: Term
+    uses: int
+    children: list[Node] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The tree that a page shows: a taxonomy in a language, or in none for terms of every language."""
+
+    taxonomy: type[Taxonomy]
+    locale: str
+
+    @property
+    def url(self) -> str:
+        query = urlencode({"taxonomy": self.taxonomy.name, "locale": self.locale})
+        return f"{reverse('admin:content_term_changelist')}?{query}"
+
+
+def tree_page(request: HttpRequest) -> HttpResponse:
+    """The tree; POST moves a term (`do`) or renames it. Whoever asks for JSON is answered with it."""
+    require(request, "taxonomies.edit")
+    numbers = _numbers()
+    shown = _shown(request.GET, numbers)
+    if request.method == "POST":
+        return _acted(request, shown)
+    number, nodes = _nodes(shown)
+    context = {
+        **admin.site.each_context(request),
+        "title": _("Terms"),
+        "opts": Term._meta,
+        "shown": shown,
+        "nodes": nodes,
+        "number": number,
+        "deepest": DEEPEST if shown.taxonomy.hierarchical else 1,
+        "closed": number > MANY,
+        "has_buttons": number <= MOST_BUTTONS,
+        "taxonomies": _taxonomies(shown, numbers),
+        "locales": _locales(shown, numbers),
+    }
+    return TemplateResponse(request, "admin/terms/tree.html", context)
+
+
+def _numbers() -> Numbers:
+    """How many terms there are of each taxonomy in each language. One query."""
+    rows = Term.objects.order_by().values("taxonomy", "locale").annotate(number=Count("pk"))
+    return {(row["taxonomy"], row["locale"]): row["number"] for row in rows}
+
+
+def _shown(query: Mapping[str, str], numbers: Numbers) -> Shown:
+    """What the address asks for; else the first taxonomy, and the first language that has terms."""
+    taxonomy = taxonomies.get(query.get("taxonomy", "")) or next(iter(taxonomies))
+    asked = query.get("locale")
+    if asked == "" or asked in settings.CMS_ENV.locales:
+        return Shown(taxonomy, asked)
+    default: str = settings.CMS_ENV.default_locale
+    has_terms = (locale for locale in (default, "") if (taxonomy.name, locale) in numbers)
+    return Shown(taxonomy, next(has_terms, default))
+
+
+def _nodes(shown: Shown) -> tuple[int, list[Node]]:
+    """How many terms there are, and their tree. One query."""
+    uses = Count("post_terms", filter=Q(post_terms__post__deleted_at__isnull=True))
+    rows = Term.objects.filter(taxonomy=shown.taxonomy.name, locale=shown.locale)
+    nodes = {term.pk: Node(term, term.uses) for term in rows.annotate(uses=uses)}
+    top: list[Node] = []
+    for node in nodes.values():
+        parent = nodes.get(node.term.parent_id) if node.term.parent_id else None
+        (parent.children if parent else top).append(node)
+    return len(nodes), top
+
+
+def _taxonomies(shown: Shown, numbers: Numbers) -> list[tuple[type[Taxonomy], str, int, bool]]:
+    found = dict.fromkeys(taxonomies, 0)
+    for (name, _locale), number in numbers.items():
+        if taxonomy := taxonomies.get(name):
+            found[taxonomy] += number
+    return [
+        (taxonomy, Shown(taxonomy, shown.locale).url, number, taxonomy is shown.taxonomy)
+        for taxonomy, number in found.items()
+    ]
+
+
+def _locales(shown: Shown, numbers: Numbers) -> list[tuple[str, str, int, bool]]:
+    named = [*site_languages(), ("", _("Every language"))]
+    name = shown.taxonomy.name
+    return [
+        (
+            label,
+            Shown(shown.taxonomy, locale).url,
+            numbers.get((name, locale), 0),
+            locale == shown.locale,
+        )
+        for locale, label in named
+    ]
+
+
+def _acted(request: HttpRequest, shown: Shown) -> HttpResponse:
+    wants_json = "application/json" in request.headers.get("Accept", "")
+    try:
+        _do(request, shown)
+    except CmsError as error:
+        if wants_json:
+            return JsonResponse({"message": error.message}, status=error.status)
+        messages.error(request, error.message)
+    return JsonResponse({}) if wants_json else HttpResponseRedirect(shown.url)
+
+
+def _do(request: HttpRequest, shown: Shown) -> None:
+    do, _colon, id_ = request.POST.get("do", "").partition(":")
+    actor = actor_of(request)
+    if do == "rename":
+        change_term(term_id=id_, actor=actor, name=request.POST.get("name", ""))
+    elif do == "move":
+        places = {name: _id(request.POST.get(name, "")) for name in ("parent_id", "before_id")}
+        place_term(term_id=id_, actor=actor, **places)
+    elif do in _WAYS:
+        place = _WAYS[do](_around(shown, id_))
+        if place is not None:
+            place_term(term_id=id_, actor=actor, parent_id=place[0], before_id=place[1])
+    else:
+        raise invalid("do", _("There is no such button."))
+
+
+def _id(text: str) -> str | None:
+    return text or None
+
+
+Place = tuple[UUID | None, UUID | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """Where a term stands: its neighbours, and those of the term above it."""
+
+    term: Term
+    neighbours: Sequence[Term]
+    uncles: Sequence[Term]
+
+    @property
+    def place(self) -> int:
+        return [row.pk for row in self.neighbours].index(self.term.pk)
+
+
+def _around(shown: Shown, id_: str) -> _Around:
+    rows = list(Term.objects.filter(taxonomy=shown.taxonomy.name, locale=shown.locale))
+    term = next((row for row in rows if str(row.pk) == id_), None)
+    if term is None:
+        raise NotFound(_("There is no such term."))
+    above = next((row for row in rows if row.pk == term.parent_id), None)
+    return _Around(
+        term,
+        [row for row in rows if row.parent_id == term.parent_id],
+        [row for row in rows if above and row.parent_id == above.parent_id],
+    )
+
+
+def _up(at: _Around) -> Place | None:
+    return (at.term.parent_id, at.neighbours[at.place - 1].pk) if at.place else None
+
+
+def _down(at: _Around) -> Place | None:
+    later = at.neighbours[at.place + 1 :]
+    return (at.term.parent_id, later[1].pk if len(later) > 1 else None) if later else None
+
+
+def _in(at: _Around) -> Place | None:
+    return (at.neighbours[at.place - 1].pk, None) if at.place else None
+
+
+def _out(at: _Around) -> Place | None:
+    """After the term above it."""
+    ids = [row.pk for row in at.uncles]
+    if at.term.parent_id not in ids:
+        return None
+    place = ids.index(at.term.parent_id)
+    grand = at.uncles[place].parent_id
+    return grand, ids[place + 1] if place + 1 < len(ids) else None
+
+
+_WAYS: Final[dict[str, Callable[[_Around], Place | None]]] = {
+    "up": _up,
+    "down": _down,
+    "in": _in,
+    "out": _out,
+}

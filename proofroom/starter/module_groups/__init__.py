@@ -1,0 +1,1 @@
+"""One definition per file. `proofroom.definitions` finds them here and in any installed app."""

@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+from proofroom.definitions import AIGuidance, Module
+
+
+class Breadcrumb(Module):
+    name = "breadcrumb"
+    label = "Breadcrumb"
+    description = "The way from the start page to this page, where the module stands."
+    icon = "compass"
+    allowed_scopes = ("static",)
+    shows_breadcrumb = True
+    ai = AIGuidance(
+        layout_roles=("navigation",),
+        use_when=("the breadcrumb should stand somewhere else than above the page",),
+        avoid_when=("above the first module: the page shows it there by itself",),
+        composition_notes="At most once on a page. It has no props; the page then shows no other one.",
+    )

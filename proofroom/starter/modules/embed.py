@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final, Literal
+from urllib.parse import parse_qs, quote, urlsplit
+
+from django.conf import settings
+
+from proofroom.core.json import Json
+from proofroom.definitions import (
+    AIGuidance,
+    MediaField,
+    Module,
+    ModuleProps,
+    Select,
+    Text,
+    Textarea,
+    Url,
+)
+from proofroom.definitions.richtext.links import safe_href
+from proofroom.definitions.stored_values import picture, text
+
+_YOUTUBE: Final = ("www.youtube.com", "youtube.com", "m.youtube.com", "youtu.be")
+_VIMEO: Final = ("vimeo.com", "www.vimeo.com")
+_KEY: Final = re.compile(r"[A-Za-z0-9_-]{6,20}", re.ASCII)
+
+
+def frame_address(url: str, hosts: tuple[str, ...]) -> str:
+    """What a frame may load for an address; "" where its host is not among those allowed."""
+    try:
+        parts = urlsplit(url)
+        host = (parts.hostname or "").lower()
+        port = parts.port
+    except ValueError:
+        return ""
+    if host in _YOUTUBE:
+        address, host = _youtube(host, parts.path, parts.query), "www.youtube-nocookie.com"
+    elif host in _VIMEO:
+        address, host = _vimeo(parts.path), "player.vimeo.com"
+    else:
+        address = url if parts.scheme == "https" and port in (None, 443) else ""
+    return address if host in hosts and parts.username is None else ""
+
+
+def _youtube(host: str, path: str, query: str) -> str:
+    steps = [step for step in path.split("/") if step]
+    if host == "youtu.be":
+        key = steps[0] if steps else ""
+    elif steps and steps[0] in {"embed", "shorts", "live"}:
+        key = steps[1] if len(steps) > 1 else ""
+    else:
+        key = parse_qs(query).get("v", [""])[0]
+    return f"https://www.youtube-nocookie.com/embed/{key}?autoplay=1" if _KEY.fullmatch(key) else ""
+
+
+def _vimeo(path: str) -> str:
+    found = re.fullmatch(r"/(\d{5,12})(?:/(\w{6,20}))?/?", path, re.ASCII)
+    if found is None:
+        return ""
+    secret = f"&h={quote(found[2])}" if found[2] else ""
+    return f"https://player.vimeo.com/video/{found[1]}?dnt=1&autoplay=1{secret}"
+
+
+class Embed(Module):
+    name = "embed"
+    label = "Embed"
+    description = "A video, map or page of another site: loaded on a click, else a card that links."
+    icon = "globe"
+    stylesheet = "cms/modules/embed.css"
+    ai = AIGuidance(
+        layout_roles=("body", "support"),
+        use_when=("a video or map of another site belongs into the text",),
+        avoid_when=(
+            "the point can be made in words: link in the text",
+            "the page must work without the other site",
+        ),
+        composition_notes=(
+            "Always give a title, and say in the description what the reader will see. "
+            "Give the address of the page itself, never HTML. Nothing is loaded before a reader asks for it."
+        ),
+    )
+
+    class Props(ModuleProps):
+        heading: str = Text(max_length=160)
+        url: str = Url(label="Address", help="Of the video or page, beginning with https://.")
+        title: str = Text(max_length=160, help="What it is.")
+        description: str = Textarea(max_length=600)
+        image_id: str | None = MediaField(label="Picture", help="Stands in until it is loaded.")
+        shape: Literal["wide", "standard", "square", "tall"] = Select(
+            default="wide", help="16:9, 4:3, 1:1 or 3:4."
+        )
+
+    @classmethod
+    def template_context(
+        cls, props: Mapping[str, Json], context: Mapping[str, object]
+    ) -> Mapping[str, object]:
+        url = text(props, "url")
+        if not url.lower().startswith(("http://", "https://")) or not safe_href(url):
+            return {"address": ""}
+        frame = frame_address(url, settings.CMS_ENV.embed_hosts)
+        return {
+            "address": url,
+            "host": urlsplit(url).hostname,
+            "frame": frame,
+            "frame_host": urlsplit(frame).hostname if frame else "",
+            "image": picture(context, props.get("imageId")),
+        }

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from proofroom.core.json import Json
+from proofroom.definitions import (
+    AIGuidance,
+    Link,
+    MediaField,
+    Module,
+    ModuleProps,
+    Repeater,
+    Select,
+    Text,
+    Textarea,
+)
+from proofroom.definitions.stored_values import entries, picture, text
+
+
+class Logo(ModuleProps):
+    name: str = Text(max_length=120, translatable=False, help="Read out in place of the picture.")
+    image_id: str | None = MediaField(label="Logo")
+    url: str = Link(label="Link")
+
+
+class Logos(Module):
+    name = "logos"
+    label = "Logos"
+    description = "A row of marks of partners, customers or sources, with names and links."
+    icon = "people"
+    stylesheet = "cms/modules/logos.css"
+    ai = AIGuidance(
+        layout_roles=("support", "closing"),
+        use_when=("four or more organisations that really are partners or customers",),
+        avoid_when=(
+            "the organisation has not agreed to be named",
+            "photographs: use gallery",
+        ),
+        composition_notes="Logos without much white around them. Without a picture the name stands as text.",
+    )
+
+    class Props(ModuleProps):
+        heading: str = Text(max_length=160)
+        intro: str = Textarea(max_length=400)
+        look: Literal["plain", "muted"] = Select(
+            default="plain", help="muted takes the colour out."
+        )
+        items: list[Logo] = Repeater(max_items=40, label="Logos")
+
+    @classmethod
+    def template_context(
+        cls, props: Mapping[str, Json], context: Mapping[str, object]
+    ) -> Mapping[str, object]:
+        return {"logos": list(_shown(props, context))}
+
+
+def _shown(
+    props: Mapping[str, Json], context: Mapping[str, object]
+) -> Iterator[Mapping[str, object]]:
+    """What has a name or a picture. The name is the picture's text: it says who, not how it looks."""
+    for item in entries(props, "items"):
+        name, image = text(item, "name"), picture(context, item.get("imageId"))
+        if name or image:
+            yield {
+                "name": name,
+                "url": item.get("url"),
+                "image": {**image, "alt": name or image.get("alt")} if image else None,
+            }

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from proofroom.core.json import Json
+from proofroom.definitions import (
+    AIGuidance,
+    Boolean,
+    Link,
+    Module,
+    ModuleProps,
+    Repeater,
+    Text,
+    Textarea,
+)
+from proofroom.definitions.stored_values import entries, text
+
+
+class Plan(ModuleProps):
+    name: str = Text(max_length=80)
+    price: str = Text(max_length=40, help="As it is read: 24 €, or On request.")
+    period: str = Text(max_length=60, help="per month, per person …")
+    description: str = Textarea(max_length=300)
+    features: str = Textarea(max_length=2000, help="What is included, one on each line.")
+    highlighted: bool = Boolean(help="Sets the plan apart from the others.")
+    badge: str = Text(max_length=40, help="A word on the highlighted plan: Most chosen.")
+    cta_label: str = Text(max_length=60, label="Button label")
+    cta_url: str = Link(label="Button link", help="The button shows only with label and link.")
+
+
+class Pricing(Module):
+    name = "pricing"
+    label = "Prices"
+    description = "Plans side by side: price, what is included, a button."
+    icon = "sparkle"
+    stylesheet = "cms/modules/pricing.css"
+    ai = AIGuidance(
+        layout_roles=("body", "closing"),
+        use_when=("one to four offers that readers compare by price and content",),
+        avoid_when=(
+            "prices are not known: never invent one",
+            "many properties are compared line by line: use table",
+        ),
+        composition_notes=(
+            "Order by price. Name the same things in the same order in every plan, highlight at most one, "
+            "and put tax and terms into the footnote."
+        ),
+    )
+
+    class Props(ModuleProps):
+        heading: str = Text(max_length=160)
+        intro: str = Textarea(max_length=400)
+        plans: list[Plan] = Repeater(max_items=6)
+        footnote: str = Textarea(max_length=400)
+
+    @classmethod
+    def template_context(
+        cls, props: Mapping[str, Json], context: Mapping[str, object]
+    ) -> Mapping[str, object]:
+        named = [plan for plan in entries(props, "plans") if text(plan, "name")]
+        return {"plans": [{**plan, "features": _lines(text(plan, "features"))} for plan in named]}
+
+
+def _lines(value: str) -> list[str]:
+    return [line.strip() for line in value.split("\n") if line.strip()]

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from typing import Literal
+
+from proofroom.definitions import (
+    AIGuidance,
+    Link,
+    MediaField,
+    Module,
+    ModuleProps,
+    RichText,
+    RichTextDocument,
+    Select,
+    Text,
+)
+
+
+class ProseWithMedia(Module):
+    name = "prose-with-media"
+    label = "Prose with picture"
+    description = "Text and one picture beside each other."
+    icon = "book"
+    stylesheet = "cms/modules/prose-with-media.css"
+    ai = AIGuidance(
+        layout_roles=("body", "support"),
+        use_when=("one to three paragraphs that a single picture supports",),
+        avoid_when=(
+            "several pictures: use gallery",
+            "a long article: use prose, with pictures in the text",
+        ),
+        composition_notes="Two in a row look best with the picture at alternating sides.",
+    )
+
+    class Props(ModuleProps):
+        heading: str = Text(max_length=160)
+        content: RichTextDocument = RichText()
+        image_id: str | None = MediaField(label="Picture")
+        caption: str = Text(max_length=200)
+        side: Literal["end", "start"] = Select(default="end", help="Where the picture stands.")
+        size: Literal["half", "third"] = Select(default="half", help="The picture's share.")
+        cta_label: str = Text(max_length=60, label="Button label")
+        cta_url: str = Link(label="Button link", help="The button shows only with label and link.")

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from proofroom.definitions import (
+    AIGuidance,
+    Listing,
+    ListingProps,
+    PostReference,
+    TaxonomyReference,
+)
+
+
+class TestimonialList(Listing):
+    name = "testimonial-list"
+    label = "Testimonials"
+    description = "What people say about the work: quotes with name, role, picture and rating."
+    icon = "heart"
+    post_type = "testimonial"
+    ai = AIGuidance(
+        layout_roles=("support",),
+        use_when=("a claim of the page needs the word of somebody else", "before a call to action"),
+        avoid_when=("one quote that is no testimonial: use blockquote",),
+        composition_notes=(
+            "Two or three quotes are enough. They are posts of the type testimonial; never invent one. Empty postIds "
+            "shows the newest."
+        ),
+    )
+
+    class Props(ListingProps):
+        post_ids: list[str] = PostReference(
+            many=True,
+            post_type="testimonial",
+            label="Chosen testimonials",
+            help="Empty shows the newest.",
+        )
+        term_id: str | None = TaxonomyReference(
+            translatable=True, label="Only with the term", help="Of the newest."
+        )

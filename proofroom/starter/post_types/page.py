@@ -1,0 +1,12 @@
+from proofroom.definitions import PostType
+
+
+class Page(PostType):
+    name = "page"
+    label = "Page"
+    label_plural = "Pages"
+    description = "A page with a place in the tree of the site."
+    hierarchical = True
+    url_pattern = "/{path}"
+    module_groups = ("page-default",)
+    default_module_group = "page-default"

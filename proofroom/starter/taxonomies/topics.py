@@ -1,0 +1,8 @@
+from proofroom.definitions import Taxonomy
+
+
+class Topics(Taxonomy):
+    name = "topics"
+    label = "Topics"
+    description = "What a post is about, from the general to the particular."
+    hierarchical = True

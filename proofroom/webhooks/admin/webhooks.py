@@ -1,0 +1,312 @@
+"""The admin of webhooks: list, forms, tests and replays."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from proofroom.core.admin.edit_pages import EditAdmin
+from proofroom.core.admin.form_pages import form_page, saved
+from proofroom.core.admin.permissions import (
+    actor_of,
+    answers_refusals,
+    refusals_as_messages,
+    require,
+)
+from proofroom.core.validation.form_fields import InputForm
+from proofroom.webhooks import queries, rules
+from proofroom.webhooks.admin.deliveries import badge_of
+from proofroom.webhooks.models import Delivery, Webhook
+from proofroom.webhooks.models.webhook import COLUMNS, NewWebhook, WebhookChanges
+from proofroom.webhooks.rules import webhook_events
+from proofroom.webhooks.services.replay import cancel_replay, replay_since
+from proofroom.webhooks.services.test_calls import test_webhook
+from proofroom.webhooks.services.webhooks import (
+    create_webhook,
+    delete_webhook,
+    host_of,
+    update_webhook,
+)
+from proofroom.webhooks.signing import keys_of
+
+CHANGE_PAGE = "admin:webhooks_webhook_change"
+
+
+class WebhookForm(InputForm):
+    """The form of a new webhook. Its fields are named as on the wire, as the refusals of the service are."""
+
+    input_class = NewWebhook
+    field_order = (
+        "name",
+        "url",
+        "events",
+        "types",
+        "locales",
+        "headers",
+        "secret",
+        "generate",
+        "shared",
+        "endRotation",
+    )
+    generate = forms.BooleanField(
+        label=gettext_lazy("Make a secret"),
+        required=False,
+        help_text=gettext_lazy("It is shown once, after saving."),
+    )
+
+    def clean_headers(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for number, line in enumerate(self.cleaned_data["headers"].splitlines(), start=1):
+            name, colon, value = (part.strip() for part in line.partition(":"))
+            if not name and not colon:
+                continue
+            if not colon:
+                raise forms.ValidationError(
+                    _("Line %(number)s has no colon between name and value.") % {"number": number}
+                )
+            if name in found:
+                raise forms.ValidationError(
+                    _("Line %(number)s gives %(name)s a second time.")
+                    % {"number": number, "name": name[:100]}
+                )
+            found[name] = value
+        return found
+
+    made: str = ""
+    """The secret that was made, to be shown once."""
+
+    def clean(self) -> dict[str, Any]:
+        """Make the secret that was asked for, once."""
+        if self.cleaned_data.pop("generate", False):
+            self.cleaned_data["secret"] = self.made = secrets.token_urlsafe(32)
+        return self.cleaned_data
+
+
+class ChangeWebhookForm(WebhookForm):
+    """The form of a webhook that is there."""
+
+    shared = forms.BooleanField(
+        label=gettext_lazy("Sign with AGENT_SECRET"),
+        required=False,
+        help_text=gettext_lazy("Its own secret is deleted."),
+    )
+    endRotation = forms.BooleanField(
+        label=gettext_lazy("The secret before signs no longer"),
+        required=False,
+        help_text=gettext_lazy("Once the receiver knows the new one."),
+    )
+    version = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, row: Webhook, **kwargs: Any) -> None:
+        initial = {name: getattr(row, COLUMNS.get(name, name)) for name in NewWebhook.model_fields}
+        initial["headers"] = "\n".join(f"{name}: {rules.MASK}" for name in row.headers)
+        super().__init__(*args, initial=initial | {"secret": "", "version": row.version}, **kwargs)
+        self.fields["secret"].help_text = gettext_lazy(
+            "Empty keeps it as it is. A new one signs at once; the one before signs along for a "
+            "day, while the receiver learns the new one."
+        )
+        if not row.secret:
+            del self.fields["shared"]
+        if row.secret_rotates_until is None:
+            del self.fields["endRotation"]
+
+    def changes(self) -> WebhookChanges:
+        """Return what to hand to the service: an empty secret keeps the present one."""
+        values = dict(self.cleaned_data)
+        shared = values.pop("shared", False)
+        if not values["secret"]:
+            values["secret"] = "" if shared else None
+        return WebhookChanges(**values)
+
+
+class ReplayForm(forms.Form):
+    since = forms.DateTimeField(
+        label=gettext_lazy("Send again what happened since"),
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+        help_text=gettext_lazy(
+            "In UTC. Also what happened while the webhook was off. Receivers drop doubles by the "
+            "id."
+        ),
+    )
+
+
+@admin.register(Webhook)
+class WebhookAdmin(EditAdmin[Webhook]):
+    view_permission = add_permission = "webhooks.manage"
+    empty_words = gettext_lazy(
+        "A webhook calls an address of yours whenever a post is created, changed, published "
+        "or deleted, or a form is sent."
+    )
+    list_title = gettext_lazy("Webhooks")
+    add_title, add_button, add_form = (
+        gettext_lazy("New webhook"),
+        gettext_lazy("Make the webhook"),
+        WebhookForm,
+    )
+    change_form = WebhookForm
+    delete_sentence = gettext_lazy(
+        "The address is told nothing any more. Its deliveries are deleted with it."
+    )
+    list_display = ("name", "host", "told_of", "state", "last", "failing_since")
+    list_filter = ("is_active",)
+    search_fields = ("name", "url")
+    ordering = ("name", "id")
+    list_per_page = 50
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Webhook]:
+        return queries.with_last_delivery(super().get_queryset(request))
+
+    @admin.display(description=gettext_lazy("Host"))
+    def host(self, row: Webhook) -> str:
+        return host_of(row.url)
+
+    @admin.display(description=gettext_lazy("Events"))
+    def told_of(self, row: Webhook) -> str:
+        labels = webhook_events()
+        return ", ".join(labels.get(name, name) for name in row.events)
+
+    @admin.display(description=gettext_lazy("State"))
+    def state(self, row: Webhook) -> SafeString:
+        return state_of(row)
+
+    @admin.display(description=gettext_lazy("Last delivery"))
+    def last(self, row: Webhook) -> SafeString | str:
+        status = getattr(row, "last_status", None)
+        return badge_of(status) if status else _("none yet")
+
+    def get_urls(self) -> list[URLPattern]:
+        def own(name: str, view: Callable[..., Any]) -> URLPattern:
+            wrapped = self.admin_site.admin_view(view)
+            return path(
+                f"<uuid:webhook_id>/{name}/", wrapped, name=f"webhooks_webhook_{view.__name__}"
+            )
+
+        return [
+            own("test", test),
+            own("replay", replay),
+            own("replay/cancel", cancel),
+            *super().get_urls(),
+        ]
+
+    def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
+        assert isinstance(form, WebhookForm)  # noqa: S101  # `add_form` above
+        row = create_webhook(actor=actor_of(request), webhook=NewWebhook(**form.cleaned_data))
+        if form.made:
+            return webhook_page(request, row, ChangeWebhookForm(row=row), secret=form.made)
+        messages.success(
+            request,
+            _("%(name)s is there. Send it a test to see whether it listens.") % {"name": row.name},
+        )
+        return HttpResponseRedirect(reverse(CHANGE_PAGE, args=[row.pk]))
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        require(request, self.add_permission)
+        row = self._find(object_id)
+        form = ChangeWebhookForm(request.POST if request.method == "POST" else None, row=row)
+
+        def save() -> None:
+            update_webhook(webhook_id=row.pk, actor=actor_of(request), changes=form.changes())
+
+        if not (form.is_bound and saved(form, save)):
+            return webhook_page(request, row, form)
+        if form.made:
+            row = self._find(object_id)
+            # No redirect: the secret stands in this answer and nowhere else, not even in a session.
+            return webhook_page(request, row, ChangeWebhookForm(row=row), secret=form.made)
+        messages.success(request, _("Saved."))
+        return HttpResponseRedirect(request.path)
+
+    def remove(self, request: HttpRequest, row: Webhook, form: forms.Form) -> None:
+        delete_webhook(webhook_id=row.pk, actor=actor_of(request))
+
+
+def state_of(row: Webhook) -> SafeString:
+    """Whether it is on, in words and colour."""
+    if row.is_active:
+        look, text = ("failed", _("Failing")) if row.failing_since else ("succeeded", _("On"))
+    else:
+        look, text = ("failed", _("Switched off")) if row.disabled_at else ("archived", _("Off"))
+    return format_html('<span class="badge badge-{}">{}</span>', look, text)
+
+
+def webhook_page(
+    request: HttpRequest, row: Webhook, form: forms.Form, secret: str = ""
+) -> TemplateResponse:
+    calls = queries.recent_calls(row)
+    keys = keys_of(row)
+    context: dict[str, Any] = {
+        "row": row,
+        "state": state_of(row),
+        "secret": secret,
+        "host": host_of(row.url),
+        "signed_by": "own" if row.secret else "shared" if keys.current else "",
+        "rotates_until": row.secret_rotates_until,
+        "calls": calls,
+        "went_well": sum(call.is_ok for call in calls),
+        "left": row.replay_left if row.replaying else None,
+        "replay_form": ReplayForm(),
+        "deliveries": [
+            (one, badge_of(one.status)) for one in row.deliveries.order_by("-created_at")[:5]
+        ],
+        "delete_url": reverse("admin:webhooks_webhook_delete", args=[row.pk]),
+    }
+    template = "admin/webhooks/webhook.html"
+    return form_page(request, template, Webhook, context, title=row.name, form=form)
+
+
+@require_POST
+@answers_refusals
+def test(request: HttpRequest, webhook_id: object) -> HttpResponse:
+    """Send a sample to this webhook only, and show what becomes of it."""
+    require(request, "webhooks.manage")
+    row: Delivery = test_webhook(webhook_id=str(webhook_id), actor=actor_of(request))
+    messages.success(request, _("A test is under way."))
+    return HttpResponseRedirect(reverse("admin:webhooks_delivery_change", args=[row.pk]))
+
+
+@require_POST
+@answers_refusals
+def replay(request: HttpRequest, webhook_id: object) -> HttpResponse:
+    """Send again what happened since a moment."""
+    require(request, "webhooks.manage")
+    form = ReplayForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("Say since when: a day and a time."))
+    else:
+        with refusals_as_messages(request):
+            replay_since(
+                webhook_id=str(webhook_id),
+                since=form.cleaned_data["since"],
+                actor=actor_of(request),
+            )
+            messages.success(request, _("It is sent again, oldest first."))
+    return HttpResponseRedirect(reverse(CHANGE_PAGE, args=[webhook_id]))
+
+
+@require_POST
+@answers_refusals
+def cancel(request: HttpRequest, webhook_id: object) -> HttpResponse:
+    """Send no more of it again."""
+    require(request, "webhooks.manage")
+    cancel_replay(webhook_id=str(webhook_id), actor=actor_of(request))
+    messages.success(request, _("Nothing more is sent again; what is queued already is sent."))
+    return HttpResponseRedirect(reverse(CHANGE_PAGE, args=[webhook_id]))

@@ -1,0 +1,30 @@
+"""Registers the app with Django."""
+
+from django.apps import AppConfig
+
+
+class WebhooksConfig(AppConfig):
+    name = "proofroom.webhooks"
+    label = "webhooks"
+    verbose_name = "Webhooks"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from proofroom.core import redaction
+        from proofroom.webhooks import (
+            chat,
+            dispatch,
+            tools,  # noqa: F401  # registers itself
+        )
+        from proofroom.webhooks.automation.delivery_channel import WorkflowChannel
+        from proofroom.webhooks.automation.dispatch import subscribe_workflows
+        from proofroom.webhooks.delivery_channels import WebhookChannel, channels
+        from proofroom.webhooks.redaction import stored_secrets
+
+        redaction.secret_sources.register(stored_secrets)
+        channels.register(WebhookChannel(), name="webhook")
+        channels.register(WorkflowChannel(), name="workflow")
+        channels.register(chat.ChatChannel(), name=chat.CHANNEL)
+        dispatch.subscribe_webhooks()
+        subscribe_workflows()
+        chat.subscribe_chat()

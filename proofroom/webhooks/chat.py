@@ -1,0 +1,200 @@
+"""Chat notices: one sentence for each event that the team wants to hear of, on a channel of its own.
+
+`settings.CMS_ENV` says where the chat is and which events it hears of.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+import orjson
+from django.conf import settings
+from django.urls import NoReverseMatch, reverse
+
+from proofroom.core import outbox
+from proofroom.core.models import Event
+from proofroom.webhooks.delivery_channels import NothingToSend, OutgoingRequest
+from proofroom.webhooks.dispatch import new_delivery, queue_all
+from proofroom.webhooks.models import Delivery
+
+CHANNEL: Final = "chat"
+TEST_EVENT: Final = "chat.test"
+SENTENCES: Final = {
+    "post.created": "{who} created {what}",
+    "post.updated": "{who} changed {what}",
+    "post.published": "{who} published {what}",
+    "post.publish": "{who} published {what}",
+    "post.deleted": "{who} moved {what} to the trash",
+    "post.restored": "{who} restored {what}",
+    "post.approve": "{who} made changes of {what} live",
+    "post.review.save": "{who} saved changes of {what} for review",
+    "post.review.approve": "{who} approved the changes of {what}",
+    "post.review.reject": "{who} rejected changes of {what} in Review",
+    "post.ai-review.save": "{who} proposed changes of {what}, which wait in AI Review",
+    "post.ai-review.approve": "{who} submitted the proposed changes of {what} to Review",
+    "post.ai-review.reject": "{who} rejected proposed changes of {what}",
+    "post.review.reconsider": "{who} took back a rejection of changes of {what} in Review",
+    "post.ai-review.reconsider": "{who} took back a rejection of proposed changes of {what}",
+    "post.create-translation": "{who} began a translation of {what}",
+    "agent.chain.stopped": "Agents started one another over and over on {what}, and were stopped",
+}
+BUDGET_SENTENCES: Final = {
+    "agent.budget.near": "{whose} used most of the budget of this {period}",
+    "agent.budget.reached": (
+        "{whose} used up the budget of this {period}; what needs more is refused until it starts anew"
+    ),
+}
+REVIEW_LAYERS: Final = {
+    "post.review.save": "review",
+    "post.ai-review.save": "ai-review",
+    "post.ai-review.approve": "review",
+    "post.review.reconsider": "review",
+    "post.ai-review.reconsider": "ai-review",
+}
+LINKED_TO_SITE: Final = frozenset(
+    {"post.published", "post.publish", "post.updated", "post.approve"}
+)
+TITLE_MAX: Final = 120
+# Every chat marks up in its own way and decodes in its own way; signs that look alike mean nothing to any of them.
+LOOKALIKES: Final = str.maketrans(
+    {
+        "&": "＆",
+        "<": "‹",
+        ">": "›",
+        "@": "＠",
+        "#": "＃",
+        "[": "［",
+        "]": "］",
+        "*": "∗",
+        "_": "＿",
+        "~": "∼",
+        "`": "ˋ",
+        "|": "¦",
+        "\\": "＼",
+        ":": "∶",
+        "$": "＄",
+    }
+)
+# Between letters a dot makes a name that chats turn into a link; a joiner after it is not seen and ends the name.
+LINKING_DOT: Final = re.compile(r"([.。．｡])(?=\w)")  # browsers take all four for a dot
+WORD_JOINER: Final = "\u2060"
+
+
+def subscribe_chat() -> None:
+    """Subscribe to the events of CHAT_EVENTS. Called once, at start; exits where there is no such event."""
+    problem = find_problem(settings.CMS_ENV.chat_events)
+    if problem:
+        raise SystemExit(problem)
+    outbox.subscribe(
+        settings.CMS_ENV.chat_events, queue_notice, id="webhooks.chat.notices.tell_chat"
+    )
+
+
+def known_events() -> list[str]:
+    """Return every event that a chat can hear of: all but those that only hand work on."""
+    return [kind.name for kind in outbox.all_kinds() if not kind.is_internal]
+
+
+def find_problem(names: tuple[str, ...]) -> str:
+    """Return a sentence if CHAT_EVENTS names what is no event, else an empty text."""
+    known = known_events()
+    wrong = [name for name in names if name not in known]
+    if not wrong:
+        return ""
+    return f"CHAT_EVENTS names {', '.join(map(repr, wrong))}; known: {', '.join(known)}."
+
+
+def queue_notice(event: Event) -> None:
+    """Queue a notice, where a chat is set up and wants such events."""
+    env = settings.CMS_ENV
+    if env.chat_webhook_url and event.name in env.chat_events and event.forgotten_at is None:
+        queue_all([new_delivery(event, CHANNEL)])
+
+
+def chat_host() -> str:
+    """Return the host of the chat, which is all of its address that anybody may see; empty if none is set up."""
+    return urlsplit(settings.CMS_ENV.chat_webhook_url or "").hostname or ""
+
+
+class ChatChannel:
+    """A call that Slack, Mattermost, Rocket.Chat and Google Chat understand. The address is the secret."""
+
+    def build_request(self, delivery: Delivery) -> OutgoingRequest:
+        url = settings.CMS_ENV.chat_webhook_url
+        if not url:
+            raise NothingToSend("CHAT_WEBHOOK_URL is not set any more.")
+        if delivery.event.forgotten_at is not None:
+            raise NothingToSend("The words of this event were deleted.")
+        body = orjson.dumps({"text": sentence_of(delivery.event)})
+        path = urlsplit(url).path
+        secrets = (url, path, *path.split("/"))
+        return OutgoingRequest(url=url, headers={}, body=body, secrets=secrets, is_named=False)
+
+
+def sentence_of(event: Event) -> str:
+    """Write the notice: one sentence, with an address at its end where there is a page to look at."""
+    payload = event.payload
+    person = plain(event.actor_name, 60) or "The service"
+    who = f"The agent {plain(event.agent_id)}" if event.agent_id else person
+    kind = outbox.find_kind(event.name)
+    label = kind.label if kind else event.name
+    title = plain(str(payload.get("title") or ""))
+    post = f"“{title}”" if title else "a post"
+    if event.name == TEST_EVENT:
+        sentence = f"It works: {who} tried out the notices"
+    elif event.name == "webhook.disabled":
+        name = plain(str(payload.get("name") or ""))
+        sentence = f"The webhook “{name}” is switched off, because its address failed for a day"
+    elif event.name in BUDGET_SENTENCES:
+        agent_id = payload.get("agentId")
+        whose = f"The agent {plain(str(agent_id))}" if agent_id else "All agents together"
+        sentence = BUDGET_SENTENCES[event.name].format(whose=whose, period=payload.get("period"))
+    elif event.name.startswith("form."):
+        slug = plain(str(payload.get("formSlug") or ""))
+        sentence = f"{label}: the form “{slug}”" if slug else label
+    elif event.name in SENTENCES:
+        sentence = SENTENCES[event.name].format(who=who, what=post)
+    else:
+        about = f": {post}" if event.post_id and payload.get("title") else ""
+        sentence = f"{label}, by {who}{about}"
+    url = url_of(event)
+    return f"{sentence}: {url}" if url else f"{sentence}."
+
+
+def url_of(event: Event) -> str:
+    """Return the address of the page to look at; empty where there is none."""
+    site: str = settings.SITE_URL
+    if event.name in LINKED_TO_SITE and event.payload.get("status") == "published":
+        path = str(event.payload.get("url") or "")
+        return site + quote(path, safe="/%-._~") if path.startswith("/") else ""
+    post_id, query = str(event.post_id), ""
+    arguments: list[str] = []
+    if event.name == "webhook.disabled":
+        page = "webhooks_webhook_changelist"
+    elif event.name in BUDGET_SENTENCES:
+        page = "agents_app_aisettings_changelist"
+    elif event.post_id is None or event.name in ("post.deleted", "post.purged"):
+        return ""
+    elif event.name in REVIEW_LAYERS:
+        page, arguments = "content_post_review", [post_id]
+        query = f"?layer={REVIEW_LAYERS[event.name]}"
+    else:
+        page, arguments = "content_post_change", [post_id]
+    try:
+        return site + reverse(f"admin:{page}", args=arguments) + query
+    except NoReverseMatch:  # a site without that app
+        return site + "/admin/" + query
+
+
+def plain(text: str, most: int = TITLE_MAX) -> str:
+    """Return the text on one line, cut off, with nothing in it that a chat acts on."""
+    # Signs of control turn lines around, or hide what follows.
+    hidden = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+    seen = "".join(" " if unicodedata.category(sign) in hidden else sign for sign in text)
+    short = " ".join(seen.split())
+    if len(short) > most:
+        short = short[: most - 1].rstrip() + "…"
+    return LINKING_DOT.sub(rf"\1{WORD_JOINER}", short.translate(LOOKALIKES))

@@ -1,0 +1,118 @@
+"""The queue of deliveries: which are due, in which order, and claims that keep two processes off the same one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from proofroom.webhooks.models import Attempt, Delivery, DeliveryStatus
+
+CLAIM_DURATION: Final = timedelta(seconds=60)
+"""After which a delivery is due again, because the process that claimed it must have ended."""
+UNKNOWN_OUTCOME: Final = "The sender ended before it knew what became of this call."
+MAX_CHANNELS: Final = 200
+"""Channels that are looked at together."""
+
+
+def due_deliveries() -> QuerySet[Delivery]:
+    """Return what is to be sent now. A webhook that is off has its deliveries held, except tests."""
+    is_sent = Q(webhook__isnull=True) | Q(webhook__is_active=True) | Q(event_name="webhook.test")
+    return Delivery.objects.filter(is_sent, next_attempt_at__lte=timezone.now())
+
+
+def claimable_deliveries() -> QuerySet[Delivery]:
+    """Return the due deliveries that wait for no other: the earliest unfinished one of each post and channel."""
+    earlier = Delivery.objects.filter(
+        lane=OuterRef("lane"),
+        post_id=OuterRef("post_id"),
+        event_id__lt=OuterRef("event_id"),
+        next_attempt_at__isnull=False,
+    )
+    return due_deliveries().filter(Q(post_id__isnull=True) | ~Exists(earlier))
+
+
+def find_blocking_delivery(delivery: Delivery) -> Delivery | None:
+    """Return the earliest delivery of the same post and channel that has to be finished first."""
+    if delivery.next_attempt_at is None or delivery.post_id is None:
+        return None
+    earlier = Delivery.objects.filter(
+        lane=delivery.lane,
+        post_id=delivery.post_id,
+        event_id__lt=delivery.event_id,
+        next_attempt_at__isnull=False,
+    )
+    return earlier.order_by("event_id").first()
+
+
+def find_due_channels(exclude: Iterable[str] = ()) -> list[str]:
+    """Return the channels that have something to send."""
+    found: list[str] = []
+    # Leaving out channels in which all waits for something earlier costs more, but they must not crowd out others.
+    for deliveries in (due_deliveries(), claimable_deliveries()):
+        rows = deliveries.exclude(lane__in=list(exclude)).order_by("lane")
+        found = list(rows.values_list("lane", flat=True).distinct()[:MAX_CHANNELS])
+        if len(found) < MAX_CHANNELS:
+            break
+    return found
+
+
+@transaction.atomic
+def claim_deliveries(capacities: Mapping[str, int]) -> dict[str, list[Delivery]]:
+    """Claim up to so many deliveries of each channel. Each is the caller's until its `claimed_until`."""
+    found = {
+        channel: list(
+            claimable_deliveries()
+            .filter(lane=channel)
+            .select_related("event", "webhook")
+            .select_for_update(of=("self",), skip_locked=True, no_key=True)
+            .order_by("next_attempt_at", "event_id")[:capacity]
+        )
+        for channel, capacity in capacities.items()
+    }
+    claimed = [row for rows in found.values() for row in rows]
+    if not claimed:
+        return {}
+    # A call of which nothing is known is listed as an attempt, too.
+    lost = [row for row in claimed if row.status == DeliveryStatus.SENDING]
+    numbers = next_attempt_numbers([row.pk for row in lost])
+    Attempt.objects.bulk_create(
+        Attempt(
+            delivery=row,
+            number=numbers[row.pk],
+            at=(row.claimed_until or timezone.now()) - CLAIM_DURATION,
+            ms=0,
+            status_code=None,
+            error=UNKNOWN_OUTCOME,
+        )
+        for row in lost
+    )
+    until = timezone.now() + CLAIM_DURATION
+    Delivery.objects.filter(pk__in=[row.pk for row in claimed]).update(
+        status=DeliveryStatus.SENDING,
+        claimed_until=until,
+        next_attempt_at=until,
+        attempts=F("attempts") + 1,
+    )
+    for row in claimed:
+        row.attempts += 1
+        row.claimed_until = row.next_attempt_at = until
+    return {channel: rows for channel, rows in found.items() if rows}
+
+
+def next_attempt_numbers(delivery_ids: Collection[UUID]) -> dict[UUID, int]:
+    """Return the number of the next attempt of each delivery, replays counted. The caller has locked them."""
+    if not delivery_ids:
+        return {}
+    last = (
+        Attempt.objects.filter(delivery__in=delivery_ids)
+        .order_by()
+        .values_list("delivery")
+        .annotate(last=Max("number"))
+    )
+    return dict.fromkeys(delivery_ids, 1) | {id_: number + 1 for id_, number in last}

@@ -1,0 +1,154 @@
+"""HTTP calls to receivers, all at once, in a thread of their own, so that no database work waits for a receiver."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+from types import TracebackType
+from typing import Final
+
+from django.utils import timezone
+
+from proofroom.core.http_client import (
+    Answer,
+    Client,
+    Refused,
+    Unreachable,
+)
+from proofroom.webhooks.delivery_channels import OutgoingRequest, request_headers
+from proofroom.webhooks.models import Delivery
+
+logger = logging.getLogger(__name__)
+CALL_SECONDS = 10.0
+"""How long one call may take in all."""
+MAX_CALLS_PER_CHANNEL: Final = 8
+"""Calls of one channel that are under way at once."""
+GRACE_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    delivery: Delivery
+    outgoing: OutgoingRequest
+
+
+@dataclass(frozen=True, slots=True)
+class EndedCall:
+    """A call that is over. `headers` are those that were sent."""
+
+    delivery: Delivery
+    outgoing: OutgoingRequest
+    at: datetime
+    ms: int
+    headers: dict[str, str] = field(repr=False)
+    came: Answer | Refused | Unreachable
+
+    @property
+    def answer(self) -> Answer | None:
+        return self.came if isinstance(self.came, Answer) else None
+
+
+class CallThread:
+    """`with CallThread() as calls:` makes the calls that it is given, and returns those that ended."""
+
+    def __init__(self) -> None:
+        self._ended: SimpleQueue[EndedCall] = SimpleQueue()
+        self._ready = Event()
+        self._thread = Thread(target=self._run, name="webhooks-calls", daemon=True)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+        self._calls: set[asyncio.Task[None]] = set()
+        self._channels: dict[str, asyncio.Semaphore] = {}
+
+    def __enter__(self) -> CallThread:
+        self._thread.start()
+        self._ready.wait()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._loop is not None and self._stop is not None:
+            self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    def send(self, calls: Sequence[Call]) -> None:
+        """Make these calls, in each channel in their order; what is too many at once waits for its turn here."""
+        if self._loop is None:
+            raise RuntimeError("The thread of the calls did not start.")
+        if calls:
+            self._loop.call_soon_threadsafe(self._begin, calls)
+
+    def ended(self, seconds: float) -> list[EndedCall]:
+        """Return what has ended by now; waits that long at most if nothing has."""
+        found: list[EndedCall] = []
+        try:
+            found.append(self._ended.get(timeout=seconds))
+            while True:
+                found.append(self._ended.get_nowait())
+        except Empty:
+            return found
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._serve())
+        finally:
+            self._ready.set()
+
+    async def _serve(self) -> None:
+        async with Client() as client:
+            self._client = client
+            self._stop = asyncio.Event()
+            self._loop = asyncio.get_running_loop()
+            self._ready.set()
+            await self._stop.wait()
+            for call in self._calls:
+                call.cancel()
+            await asyncio.gather(*self._calls, return_exceptions=True)
+
+    def _begin(self, calls: Sequence[Call]) -> None:
+        for call in calls:
+            task = asyncio.ensure_future(self._make(call))
+            self._calls.add(task)
+            task.add_done_callback(self._calls.discard)
+
+    async def _make(self, call: Call) -> None:
+        """Wait for the call's turn in its channel, make it, and hand over how it ended."""
+        async with self._channels.setdefault(
+            call.delivery.lane, asyncio.Semaphore(MAX_CALLS_PER_CHANNEL)
+        ):
+            at = timezone.now()
+            begun = time.monotonic()
+            request = call.outgoing
+            headers = request_headers(call.delivery, request, at)
+            came: Answer | Refused | Unreachable
+            try:
+                # The client keeps the time itself; a claim must not run out should it ever not.
+                async with asyncio.timeout(CALL_SECONDS + GRACE_SECONDS):
+                    came = await self._client.send(
+                        request.method,
+                        request.url,
+                        headers=headers,
+                        body=request.body,
+                        seconds=CALL_SECONDS,
+                    )
+            except (Refused, Unreachable) as error:
+                came = error
+            except TimeoutError:
+                came = Unreachable("The address did not answer in time.")
+            except (
+                Exception
+            ):  # one call that fails in a way nobody thought of must not end the others
+                logger.exception("a call of the channel failed")
+                came = Unreachable("The call failed here; the log says more.")
+            ms = round((time.monotonic() - begun) * 1000)
+            self._ended.put(EndedCall(call.delivery, request, at, ms, headers, came))

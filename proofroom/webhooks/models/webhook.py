@@ -1,0 +1,284 @@
+"""Webhooks: the table, what people may set, and what the API answers. A new field is declared here alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final
+from uuid import UUID, uuid4
+
+from django import forms
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy
+from pydantic import BeforeValidator, Field
+
+from proofroom.core.api.answer import Answer, TextOrNull, one_of
+from proofroom.core.api.body import Body, Whole, Words
+from proofroom.core.i18n import in_words
+from proofroom.core.models import Event
+from proofroom.core.post_kinds import post_type_labels
+from proofroom.core.validation.form_fields import FormField
+from proofroom.webhooks import rules
+from proofroom.webhooks.models.delivery import Delivery, DeliveryStatus
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
+
+    StrOrPromise = str | _StrPromise
+
+CHOICES_MAX: Final = 200
+"""More than there are events, types or languages."""
+COLUMNS: Final = {"active": "is_active", "test": "is_test"}
+"""Columns that are not named as on the wire."""
+
+
+class Webhook(models.Model):
+    """An address that is called when events happen.
+
+    `failing_since` is the first failure after the last success. `replay_after` and `replay_until` are the ids of
+    the events between which it still has to be told again.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    name = models.CharField(max_length=100)
+    url = models.CharField(max_length=2000)
+    events = models.JSONField(default=list)
+    types = models.JSONField(default=list, help_text="Post types; none means all.")
+    locales = models.JSONField(default=list, help_text="Languages; none means all.")
+    headers = models.JSONField(default=dict, help_text="Sent along; may hold credentials.")
+    secret = models.CharField(max_length=200, blank=True, help_text="Empty: AGENT_SECRET.")
+    previous_secret = models.CharField(max_length=200, blank=True)
+    previous_secret_until = models.DateTimeField(null=True, blank=True)
+    is_active = models.BooleanField(default=True)
+    is_test = models.BooleanField(default=False, help_text="Told of simulated events too.")
+    failing_since = models.DateTimeField(null=True, blank=True)
+    disabled_at = models.DateTimeField(null=True, blank=True)
+    disabled_reason = models.CharField(max_length=300, blank=True)
+    replay_after = models.BigIntegerField(null=True, blank=True)
+    replay_until = models.BigIntegerField(null=True, blank=True)
+    version = models.PositiveIntegerField(default=1)
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+    last_delivery: Delivery | None = None  # set by `queries.load_last_deliveries`
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["name", "id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def has_secret(self) -> bool:
+        """Whether it has a secret of its own; else AGENT_SECRET signs."""
+        return bool(self.secret)
+
+    @property
+    def secret_rotates_until(self) -> datetime | None:
+        """When the previous secret stops signing along; None if it does not sign."""
+        until = self.previous_secret_until
+        return until if self.previous_secret and until and until > timezone.now() else None
+
+    @property
+    def replaying(self) -> bool:
+        """Whether earlier events are being sent to it again."""
+        return self.replay_until is not None
+
+    @property
+    def replay_left(self) -> int:
+        """How many events a replay still has to queue. One query while it runs."""
+        if self.replay_until is None:
+            return 0
+        return Event.objects.filter(
+            id__gt=self.replay_after or 0, id__lte=self.replay_until, name__in=self.events
+        ).count()
+
+
+def mask_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """Replace the values of headers, which may be credentials."""
+    return dict.fromkeys(headers, rules.MASK)
+
+
+class LastDeliveryAnswer(Answer):
+    """The latest delivery, in short."""
+
+    id: UUID
+    event: str = Field(validation_alias="event_name")
+    status: Annotated[str, one_of(DeliveryStatus.values)]
+    status_code: int | None = Field(validation_alias="last_status_code")
+    created_at: datetime
+
+
+class WebhookAnswer(Answer):
+    """A webhook. Values of headers are answered as `•••`, which keeps them when sent back; the secret never is."""
+
+    id: UUID
+    name: str
+    url: str
+    events: list[str]
+    types: list[str] = Field(description="None means all.")
+    locales: list[str] = Field(description="None means all.")
+    headers: Annotated[dict[str, str], BeforeValidator(mask_headers)]
+    has_secret: bool = Field(description="Whether it has its own; else AGENT_SECRET.")
+    secret_rotates_until: datetime | None = Field(
+        description="Until when the secret before signs along."
+    )
+    active: bool = Field(validation_alias="is_active")
+    test: bool = Field(
+        validation_alias="is_test", description="Whether it is told of simulated events too."
+    )
+    failing_since: datetime | None
+    disabled_at: datetime | None = Field(
+        description="When it was switched off because the address failed for a day."
+    )
+    disabled_reason: TextOrNull
+    last_delivery: LastDeliveryAnswer | None
+    replaying: bool = Field(description="Whether it is told again of what happened.")
+    version: int = Field(ge=1)
+    created_at: datetime
+    updated_at: datetime
+
+
+class WebhookInFullAnswer(WebhookAnswer):
+    """A webhook, and how many events it has still to be told of again."""
+
+    replay_left: int = Field(ge=0)
+
+
+def choice_field(
+    label: StrOrPromise, choices: Mapping[str, str], help_text: StrOrPromise = "", *, required: bool
+) -> forms.Field:
+    """Make a field with a box to tick for each choice."""
+    return forms.MultipleChoiceField(
+        label=label,
+        required=required,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=help_text,
+        choices=[(value, in_words(text)) for value, text in choices.items()],
+    )
+
+
+class NewWebhook(Body, answered_by=WebhookInFullAnswer):
+    """A webhook. Other keys that a GET answers are ignored."""
+
+    name: Annotated[
+        Words,
+        FormField(
+            lambda: forms.CharField(
+                label=gettext_lazy("Name"),
+                max_length=rules.NAME_MAX,
+                help_text=gettext_lazy("What is told, such as “Search index”."),
+            )
+        ),
+    ] = Field(min_length=1, max_length=rules.NAME_MAX)
+    url: Annotated[
+        Words,
+        FormField(
+            lambda: forms.CharField(
+                label=gettext_lazy("Address"),
+                max_length=rules.URL_MAX,
+                help_text=gettext_lazy("https://… or http://…"),
+            )
+        ),
+    ] = Field(min_length=1, max_length=rules.URL_MAX, description="http or https.")
+    events: Annotated[
+        list[Words],
+        FormField(
+            lambda: choice_field(gettext_lazy("Events"), rules.webhook_events(), required=True)
+        ),
+    ] = Field(min_length=1, max_length=CHOICES_MAX)
+    types: Annotated[
+        list[Words],
+        FormField(
+            lambda: choice_field(
+                gettext_lazy("Post types"),
+                post_type_labels(),
+                gettext_lazy("None chosen means all. Submissions of forms come in any case."),
+                required=False,
+            )
+        ),
+    ] = Field([], max_length=CHOICES_MAX, description="Post types; none means all.")
+    locales: Annotated[
+        list[Words],
+        FormField(
+            lambda: choice_field(
+                gettext_lazy("Languages"),
+                {locale: locale for locale in settings.CMS_ENV.locales},
+                gettext_lazy("None chosen means all."),
+                required=False,
+            )
+        ),
+    ] = Field([], max_length=CHOICES_MAX, description="Languages; none means all.")
+    headers: Annotated[
+        dict[str, Words],
+        FormField(
+            lambda: forms.CharField(
+                label=gettext_lazy("Headers"),
+                required=False,
+                widget=forms.Textarea(attrs={"rows": 3, "class": "json", "spellcheck": "false"}),
+                help_text=format_lazy(
+                    gettext_lazy(
+                        "One a line, as Name: value. A value is never shown again; {mask} keeps it."
+                    ),
+                    mask=rules.MASK,
+                ),
+            )
+        ),
+    ] = Field({}, description="Sent along; values are never answered.")
+    secret: Annotated[
+        Words,
+        FormField(
+            lambda: forms.CharField(
+                label=gettext_lazy("Secret"),
+                required=False,
+                strip=False,
+                max_length=rules.SECRET_MAX,
+                widget=forms.PasswordInput(
+                    attrs={"autocomplete": "new-password", "spellcheck": "false"}
+                ),
+                help_text=gettext_lazy(
+                    "Up to 200 characters that sign every call, long and random best. Empty: "
+                    "AGENT_SECRET signs."
+                ),
+            )
+        ),
+    ] = Field(
+        "",
+        max_length=rules.SECRET_MAX,
+        description="Up to 200 characters; empty: AGENT_SECRET signs. Never answered.",
+    )
+    active: Annotated[
+        bool,
+        FormField(
+            lambda: forms.BooleanField(label=gettext_lazy("Active"), required=False, initial=True)
+        ),
+    ] = True
+    test: Annotated[
+        bool,
+        FormField(
+            lambda: forms.BooleanField(
+                label=gettext_lazy("For tests"),
+                required=False,
+                help_text=gettext_lazy("Simulated events of diagnostics tools are sent here too."),
+            )
+        ),
+    ] = Field(False, description="Whether it is told of simulated events too.")
+
+
+class WebhookChanges(NewWebhook, answered_by=WebhookInFullAnswer, partial=True):
+    """What to change of a webhook; what is absent stays. Other keys that a GET answers are ignored."""
+
+    headers: dict[str, Words] = Field(
+        description="All of them; `•••` keeps the value of that name."
+    )
+    secret: Words = Field(
+        max_length=rules.SECRET_MAX,
+        description="The one before signs along for a day. Empty: AGENT_SECRET signs.",
+    )
+    end_rotation: bool = Field(False, description="The secret before signs no longer.")
+    version: Whole | None = Field(None, description="Of the last read; a stale one is 409.")

@@ -1,0 +1,179 @@
+"""Rules of a webhook's fields. Each returns the value as it is kept, or raises `RuleViolation` on its field."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from proofroom.core import outbox
+from proofroom.core.errors import invalid
+from proofroom.core.http_client import check_url
+from proofroom.core.post_kinds import post_type_labels
+from proofroom.core.validation.input_validation import refuse_unstorable
+
+NAME_MAX: Final = 100
+URL_MAX: Final = 2000
+SECRET_MAX: Final = 200
+HEADERS_MAX: Final = 20
+HEADER_NAME_MAX: Final = 100
+HEADER_VALUE_MAX: Final = 1000
+MASK: Final = "•••"
+"""Stands where the value of a header is; given back, it keeps the value."""
+
+HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+HEADER_VALUE: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+# What the message itself says, what belongs to one connection, and what signs.
+OWN_HEADERS: Final = frozenset(
+    {
+        "accept-encoding",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "content-type",
+        "expect",
+        "host",
+        "keep-alive",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "user-agent",
+    }
+)
+OWN_HEADER_PREFIXES: Final = ("x-hub-", "x-webhook-", "x-agent-run", "proxy-")
+
+
+def webhook_events() -> dict[str, str]:
+    """Return the events that may be chosen, with their labels."""
+    return {kind.name: kind.label for kind in outbox.all_kinds() if kind.is_webhook}
+
+
+def clean_name(given: str) -> str:
+    refuse_unstorable(given, "name")
+    name = " ".join(given.split())
+    if not 1 <= len(name) <= NAME_MAX or not name.isprintable():
+        raise invalid(
+            "name",
+            _("name must have 1 to %(name_max)s characters that can be seen.")
+            % {"name_max": NAME_MAX},
+        )
+    return name
+
+
+def clean_url(given: str) -> str:
+    refuse_unstorable(given, "url")
+    url = given.strip()
+    if not 1 <= len(url) <= URL_MAX:
+        raise invalid(
+            "url", _("url must have 1 to %(url_max)s characters.") % {"url_max": f"{URL_MAX:,}"}
+        )
+    check_url(url, field="url")
+    return url
+
+
+def clean_events(given: Sequence[str]) -> list[str]:
+    if not given:
+        raise invalid(
+            "events",
+            _("Choose at least one event: %(webhook_events)s.")
+            % {"webhook_events": ", ".join(webhook_events())},
+        )
+    return check_choices("events", given, list(webhook_events()))
+
+
+def clean_types(given: Sequence[str]) -> list[str]:
+    """None means all."""
+    return check_choices("types", given, list(post_type_labels()))
+
+
+def clean_locales(given: Sequence[str]) -> list[str]:
+    """None means all."""
+    return check_choices("locales", given, list(settings.CMS_ENV.locales))
+
+
+def clean_secret(given: str) -> str:
+    """Empty: AGENT_SECRET signs."""
+    if len(given) > SECRET_MAX or not given.isprintable():
+        raise invalid(
+            "secret",
+            _("secret has at most %(secret_max)s characters, all to be seen.")
+            % {"secret_max": SECRET_MAX},
+        )
+    return given
+
+
+def clean_headers(given: Mapping[str, str], kept: Mapping[str, str]) -> dict[str, str]:
+    """Put the values of `kept` where the mask stands in their place."""
+    if len(given) > HEADERS_MAX:
+        raise invalid(
+            "headers",
+            _("headers has at most %(headers_max)s entries.") % {"headers_max": HEADERS_MAX},
+        )
+    stored = {name.lower(): value for name, value in kept.items()}
+    found: dict[str, str] = {}
+    for name, value in given.items():
+        check_header_name(name, found)
+        if value == MASK and name.lower() not in stored:
+            raise invalid(
+                "headers",
+                _(
+                    "Give the value of %(name)s anew: none is kept for it, or the address is of another "
+                    "host now."
+                )
+                % {"name": name},
+                code="header_value_needed",
+            )
+        if value == MASK:
+            value = stored[name.lower()]
+        if len(value) > HEADER_VALUE_MAX or not HEADER_VALUE.fullmatch(value):
+            raise invalid(
+                "headers",
+                _(
+                    "The value of %(name)s must have 1 to %(header_value_max)s characters of ASCII, "
+                    "without line breaks."
+                )
+                % {"name": name, "header_value_max": f"{HEADER_VALUE_MAX:,}"},
+            )
+        found[name] = value
+    return found
+
+
+def check_header_name(name: str, before: Iterable[str]) -> None:
+    low = name.lower()
+    if len(name) > HEADER_NAME_MAX or not HEADER_NAME.fullmatch(name):
+        shown = name[:80].encode("ascii", "backslashreplace").decode()
+        raise invalid("headers", _("%(shown)r is no name of a header.") % {"shown": shown})
+    if low in OWN_HEADERS or low.startswith(OWN_HEADER_PREFIXES):
+        raise invalid(
+            "headers", _("%(name)s is set by the sender and cannot be given.") % {"name": name}
+        )
+    if low in {other.lower() for other in before}:
+        raise invalid("headers", _("%(name)s is given twice.") % {"name": name})
+
+
+def check_choices(field: str, given: Sequence[str], known: list[str]) -> list[str]:
+    """Return the chosen values in the order of what is known, each once."""
+    for value in given:
+        if value not in known:
+            shown = str(value)[:60].encode("utf-8", "replace").decode()
+            raise invalid(
+                field,
+                _("%(shown)r is not known in %(field)s; known: %(known)s.")
+                % {"shown": shown, "field": field, "known": ", ".join(known)},
+            )
+    return [name for name in known if name in given]
+
+
+CLEANED_BY: Final[Mapping[str, Callable[[Any], object]]] = {
+    "name": clean_name,
+    "url": clean_url,
+    "events": clean_events,
+    "types": clean_types,
+    "locales": clean_locales,
+    "secret": clean_secret,
+}
+"""By field of the input class; headers need those that are stored as well."""

@@ -1,0 +1,160 @@
+"""Replays: one delivery again, or all events of a webhook since a time, in batches.
+
+A replay's cursor moves with what was queued, so that one that is killed goes on where it was.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Max, Min
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import Conflict, invalid
+from proofroom.core.json import Json
+from proofroom.core.models import Event
+from proofroom.core.task_queue.wake_up import after_commit
+from proofroom.webhooks.dispatch import (
+    channel_of,
+    new_delivery,
+    queue_all,
+    wake_sender,
+    wants,
+)
+from proofroom.webhooks.models import Delivery, DeliveryStatus, Webhook
+from proofroom.webhooks.queries import find_delivery
+from proofroom.webhooks.services.webhooks import find_webhook, require_webhook_manager
+
+REPLAYED: Final = "webhook.replayed"
+BATCH_SIZE: Final = 500
+MAX_BATCHES: Final = 100
+"""Batches of one task."""
+
+
+@transaction.atomic
+def replay_delivery(*, delivery_id: UUID | str, actor: Actor) -> Delivery:
+    """Send a finished delivery again, under the same id, or now what waits for its next try.
+
+    Raises `NotFound`, and `Conflict` where it may not be.
+    """
+    require_webhook_manager(actor)
+    rows = Delivery.objects.select_for_update(of=("self",)).select_related("event", "webhook")
+    row = find_delivery(delivery_id, rows)
+    if row.next_attempt_at is not None and not row.waits_for_retry:
+        raise Conflict(_("This delivery is not finished yet."), code="delivery_unfinished")
+    if row.event.forgotten_at is not None:
+        raise Conflict(
+            _("The words of this event were deleted; it cannot be sent again."),
+            code="event_forgotten",
+        )
+    if row.next_attempt_at is None:
+        row.attempts = 0
+    row.status, row.next_attempt_at = DeliveryStatus.PENDING, timezone.now()
+    row.finished_at = row.claimed_until = None
+    row.save()
+    payload: dict[str, Json] = {"deliveryId": str(row.pk), "event": row.event_name}
+    if row.webhook_id is not None:
+        payload["webhookId"] = str(row.webhook_id)
+    if row.workflow_id:
+        payload["workflowId"] = row.workflow_id
+    outbox.record(REPLAYED, actor=actor, payload=payload)
+    wake_sender()
+    return row
+
+
+@transaction.atomic
+def replay_since(*, webhook_id: UUID | str, since: datetime, actor: Actor) -> Webhook:
+    """Have the webhook told again of everything that it chose and that happened since, in the background.
+
+    That holds for what happened while it was off, too. Raises `NotFound`, `RuleViolation` on `since`, and
+    `Conflict` while an earlier one goes on.
+    """
+    from proofroom.webhooks.tasks import replay_deliveries
+
+    require_webhook_manager(actor)
+    row = find_webhook(webhook_id, locked=True)
+    if since.tzinfo is None or since > timezone.now():
+        raise invalid("since", _("since must be a time in the past, with its zone."))
+    if row.replay_until is not None:
+        raise Conflict(_("This webhook is being replayed already."), code="replay_running")
+    found = Event.objects.filter(created_at__gte=since, name__in=row.events).aggregate(
+        first=Min("id"), last=Max("id")
+    )
+    if found["first"] is not None:
+        row.replay_after, row.replay_until = found["first"] - 1, found["last"]
+        row.save(update_fields=["replay_after", "replay_until"])
+        after_commit(replay_deliveries.delay, f"the replay of webhook {row.pk}")
+    payload: dict[str, Json] = {"webhookId": str(row.pk), "since": since.isoformat()}
+    outbox.record(REPLAYED, actor=actor, payload=payload)
+    return row
+
+
+@transaction.atomic
+def cancel_replay(*, webhook_id: UUID | str, actor: Actor) -> Webhook:
+    """Queue no more of it; what is queued already is sent. Raises `NotFound`."""
+    require_webhook_manager(actor)
+    row = find_webhook(webhook_id, locked=True)
+    if row.replay_until is not None:
+        row.replay_after = row.replay_until = None
+        row.save(update_fields=["replay_after", "replay_until"])
+        payload: dict[str, Json] = {"webhookId": str(row.pk), "cancelled": True}
+        outbox.record(REPLAYED, actor=actor, payload=payload)
+    return row
+
+
+def queue_replays() -> int:
+    """Queue the next batches of every replay. Returns how many deliveries."""
+    total = 0
+    for _batch in range(MAX_BATCHES):
+        queued = queue_next_batch()
+        if queued is None:
+            break
+        total += queued
+    return total
+
+
+@transaction.atomic
+def queue_next_batch() -> int | None:
+    """Queue one batch of the replay that waits first. Returns None if there is none that no other process is at."""
+    webhook = (
+        Webhook.objects.select_for_update(skip_locked=True, no_key=True)
+        .filter(replay_until__isnull=False)
+        .order_by("replay_after", "pk")
+        .first()
+    )
+    if webhook is None:
+        return None
+    found = list(
+        Event.objects.filter(
+            id__gt=webhook.replay_after or 0, id__lte=webhook.replay_until, name__in=webhook.events
+        ).order_by("id")[:BATCH_SIZE]
+    )
+    is_over = len(found) < BATCH_SIZE
+    webhook.replay_after = None if is_over else found[-1].pk
+    webhook.replay_until = None if is_over else webhook.replay_until
+    webhook.save(update_fields=["replay_after", "replay_until"])
+    chosen = [event for event in found if event.forgotten_at is None and wants(webhook, event)]
+    # What was finished begins again, under its old id; what is under way is left alone.
+    channel = channel_of(webhook)
+    queued = Delivery.objects.filter(lane=channel, event__in=[event.pk for event in chosen])
+    restarted = queued.filter(next_attempt_at__isnull=True).update(
+        status=DeliveryStatus.PENDING,
+        attempts=0,
+        next_attempt_at=timezone.now(),
+        claimed_until=None,
+        finished_at=None,
+    )
+    known = set(queued.values_list("event_id", flat=True))
+    fresh = [
+        new_delivery(event, channel, webhook=webhook) for event in chosen if event.pk not in known
+    ]
+    queue_all(fresh)
+    if restarted and not fresh:
+        wake_sender()
+    return restarted + len(fresh)

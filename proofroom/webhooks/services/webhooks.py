@@ -1,0 +1,167 @@
+"""Writes of webhooks: create, update, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from datetime import timedelta
+from typing import Final
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import Conflict, NotFound
+from proofroom.core.http_client.targets import target_of
+from proofroom.core.json import JsonObject
+from proofroom.core.task_queue.wake_up import after_commit
+from proofroom.webhooks import retention, rules
+from proofroom.webhooks.dispatch import wake_sender
+from proofroom.webhooks.models import Webhook
+from proofroom.webhooks.models.webhook import COLUMNS, NewWebhook, WebhookChanges
+
+ROTATION: Final = timedelta(hours=24)
+"""How long the previous secret signs along."""
+
+
+@transaction.atomic
+def create_webhook(*, actor: Actor, webhook: NewWebhook) -> Webhook:
+    """Have an address called when events happen. Raises `RuleViolation` by field."""
+    require_webhook_manager(actor)
+    row = Webhook(made_by_id=actor.user.pk)
+    for name in NewWebhook.model_fields:
+        value = getattr(webhook, name)
+        if name == "headers":
+            value = rules.clean_headers(value, {})
+        elif name in rules.CLEANED_BY:
+            value = rules.CLEANED_BY[name](value)
+        setattr(row, COLUMNS.get(name, name), value)
+    row.save(force_insert=True)
+    record_webhook_event("webhook.created", row, actor)
+    return row
+
+
+@transaction.atomic
+def update_webhook(*, webhook_id: UUID | str, actor: Actor, changes: WebhookChanges) -> Webhook:
+    """Change what is given; None leaves a value, an empty secret takes the webhook's own away.
+
+    The secret before signs along for a day, or until `end_rotation`. Raises `NotFound`, `Conflict`
+    (`stale_version`), or `RuleViolation` by field.
+    """
+    require_webhook_manager(actor)
+    row = find_webhook(webhook_id, locked=True)
+    if changes.version is not None and changes.version != row.version:
+        raise Conflict(
+            _("This webhook changed since you read it."), code="stale_version", current=row.version
+        )
+    before = settings_of(row)
+    given = changes.model_dump(
+        include={*NewWebhook.model_fields} - {"secret"}, exclude_unset=True, exclude_none=True
+    )
+    if given.keys() & {"url", "headers"}:
+        set_target(row, given.pop("url", None), given.pop("headers", None))
+    if given.get("active") and not row.is_active:
+        # It is given another day before it is switched off again.
+        row.failing_since, row.disabled_at, row.disabled_reason = None, None, ""
+    for name, value in given.items():
+        clean = rules.CLEANED_BY.get(name)
+        setattr(row, COLUMNS.get(name, name), clean(value) if clean else value)
+    if changes.secret is not None:
+        secret = rules.clean_secret(changes.secret)
+        if secret != row.secret:
+            row.previous_secret = row.secret
+            row.previous_secret_until = timezone.now() + ROTATION if row.secret else None
+            row.secret = secret
+    if changes.end_rotation:
+        row.previous_secret, row.previous_secret_until = "", None
+    after = settings_of(row)
+    changed = [name for name in after if after[name] != before[name]]
+    if not changed:
+        return row
+    row.version += 1
+    row.updated_at = timezone.now()
+    row.save()
+    record_webhook_event("webhook.changed", row, actor, changed=changed)
+    if "active" in changed and row.is_active:
+        wake_sender()  # what was held while it was off
+    return row
+
+
+def set_target(row: Webhook, url: str | None, headers: Mapping[str, str] | None) -> None:
+    """Set address and headers.
+
+    Values of headers, which nobody can read here, are not kept for another host, which could read them.
+    """
+    target = row.url if url is None else rules.clean_url(url)
+    there, here = target_of(target), target_of(row.url)
+    kept = row.headers if (there.scheme, there.authority) == (here.scheme, here.authority) else {}
+    given = dict.fromkeys(row.headers, rules.MASK) if headers is None else headers
+    row.headers = rules.clean_headers(given, kept)
+    row.url = target
+
+
+def settings_of(row: Webhook) -> JsonObject:
+    """Return copies of what people set, by name on the wire."""
+    found: JsonObject = {}
+    for name in NewWebhook.model_fields:
+        found[name] = deepcopy(getattr(row, COLUMNS.get(name, name)))
+        if name == "secret":
+            found["secretRotatesUntil"] = row.previous_secret
+    return found
+
+
+@transaction.atomic
+def delete_webhook(*, webhook_id: UUID | str, actor: Actor) -> UUID:
+    """Delete a webhook with its deliveries. Returns its id."""
+    from proofroom.webhooks.tasks import purge_deliveries
+
+    require_webhook_manager(actor)
+    row = find_webhook(webhook_id, locked=True)
+    id_ = row.pk
+    record_webhook_event("webhook.deleted", row, actor)
+    if retention.purge_batch(id_) == retention.BATCH_SIZE:
+        after_commit(lambda: purge_deliveries.delay(str(id_)), f"the end of webhook {id_}")
+    row.delete()
+    return id_
+
+
+def forget_old_secrets() -> int:
+    """Delete secrets whose time of signing along is over. Returns how many."""
+    over = Webhook.objects.filter(previous_secret_until__lte=timezone.now())
+    return over.update(previous_secret="", previous_secret_until=None)
+
+
+def find_webhook(webhook_id: UUID | str, *, locked: bool = False) -> Webhook:
+    """Return the webhook with that id. Raises `NotFound`."""
+    rows = Webhook.objects.select_for_update() if locked else Webhook.objects.all()
+    try:
+        row = rows.filter(pk=UUID(str(webhook_id))).first()
+    except ValueError:
+        row = None
+    if row is None:
+        raise NotFound(
+            _("No webhook has the id %(webhook_id)s.") % {"webhook_id": str(webhook_id)[:80]}
+        )
+    return row
+
+
+def require_webhook_manager(actor: Actor) -> None:
+    """Raise `NotAllowed` unless a person who manages webhooks acts."""
+    actor.require_person("change webhooks")
+    actor.require("webhooks.manage")
+
+
+def record_webhook_event(name: str, row: Webhook, actor: Actor, **more: list[str]) -> None:
+    """Record an event without secrets and values of headers, and with no more of the address than its host."""
+    payload: JsonObject = {"id": str(row.pk), "name": row.name, "host": host_of(row.url), **more}
+    outbox.record(name, actor=actor, payload=payload)
+
+
+def host_of(url: str) -> str:
+    """Return what of an address may be shown: its path and query can be a secret."""
+    parts = urlsplit(url)
+    return parts.hostname or ""

@@ -1,0 +1,60 @@
+"""Celery tasks of deliveries."""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from celery import shared_task
+from django.conf import settings
+
+from proofroom.webhooks import delivery, retention
+from proofroom.webhooks.dispatch import wake_sender
+from proofroom.webhooks.services.replay import queue_replays
+from proofroom.webhooks.services.webhooks import forget_old_secrets
+
+MAX_BATCHES: Final = 10
+"""Of one task: the sender waits in the same queue."""
+
+
+@shared_task(name="webhooks.tasks.send_deliveries")
+def send_deliveries() -> int:
+    """Send what is due. Returns how many calls were made. Safe to run twice: the second leaves at once."""
+    made, is_more = delivery.send_due()
+    if is_more:
+        send_deliveries.delay()
+    return made
+
+
+@shared_task(name="webhooks.tasks.replay_deliveries")
+def replay_deliveries() -> int:
+    """Queue what people asked to have sent again. Returns how many deliveries."""
+    return queue_replays()
+
+
+@shared_task(name="webhooks.tasks.sweep_deliveries")
+def sweep_deliveries() -> int:
+    """Send what a lost message, or a process that ended, left waiting, and what is due again."""
+    queue_replays()
+    if delivery.needs_sender():
+        wake_sender()
+        return 1
+    return 0
+
+
+@shared_task(name="webhooks.tasks.prune_deliveries")
+def prune_deliveries() -> int:
+    """Delete what was finished long ago, or is of nobody, and secrets that sign no more. Returns how many."""
+    forget_old_secrets()
+    return retention.purge_orphans() + retention.prune_finished(
+        days=settings.CMS_ENV.webhook_delivery_days
+    )
+
+
+@shared_task(name="webhooks.tasks.purge_deliveries")
+def purge_deliveries(webhook_id: str) -> int:
+    """Delete what was sent to a webhook that is gone. Returns how many deliveries."""
+    total = retention.purge_webhook(UUID(webhook_id), batches=MAX_BATCHES)
+    if total >= MAX_BATCHES * retention.BATCH_SIZE:
+        purge_deliveries.delay(webhook_id)
+    return total

@@ -1,0 +1,9 @@
+"""Registers the app with Django, so that its templates and words are found."""
+
+from django.apps import AppConfig
+
+
+class WebsiteConfig(AppConfig):
+    name = "proofroom.website"
+    label = "proofroom_website"
+    verbose_name = "Website"

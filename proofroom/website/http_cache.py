@@ -1,0 +1,129 @@
+"""The answers of the site: kept by caches for a minute, asked for again by ETag, each form of a page by its own.
+
+An answer depends on the address, the live content and the header `Accept` alone: no session, no cookie.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.cache import get_conditional_response
+
+from proofroom.core.api.throttles import Count, client_address, is_allowed_freely
+from proofroom.core.caching.answer_cache import Answer, answers
+
+MAX_AGE: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a page is sent as. A `chosen` one is the answer to what the visitor accepts, at an address of several."""
+
+    content_type: str
+    name: str = ""
+    is_chosen: bool = False
+    is_shared: bool = True
+
+    @property
+    def headers(self) -> dict[str, str]:
+        # Some shared caches do not look at Vary: what they may keep must do for everybody.
+        keepers = "public" if self.is_shared else "private"
+        found = {"Cache-Control": f"{keepers}, max-age={MAX_AGE}"}
+        return {**found, "Vary": "Accept"} if self.is_chosen else found
+
+
+HTML: Final = Form("text/html; charset=utf-8", is_chosen=True)
+MARKDOWN: Final = Form("text/markdown; charset=utf-8", "markdown")
+MARKDOWN_IF_ACCEPTED: Final = Form(
+    MARKDOWN.content_type, MARKDOWN.name, is_chosen=True, is_shared=False
+)
+FEED: Final = Form("application/rss+xml; charset=utf-8", "feed")
+TEXT: Final = Form("text/plain; charset=utf-8", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A rendered page, and the headers that go with it."""
+
+    text: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def kept(
+    request: HttpRequest, form: Form, version: int, render: Callable[[], Body | None]
+) -> HttpResponseBase | None:
+    """304 where the visitor has this version of the content, else what is kept of it; it is rendered once for all.
+    None for no page.
+    """
+    etag = f'"{"-".join(filter(None, (str(version), code_version(), form.name)))}"'
+    response = get_conditional_response(request, etag=etag)
+    if response is None:
+        answer = _rendered(request, form, version, render)
+        if answer is None:
+            return None
+        headers = dict(answer.headers)
+        response = HttpResponse(answer.body, content_type=form.content_type, headers=headers)
+    for name, value in (("ETag", etag), *form.headers.items()):
+        response.headers[name] = value
+    return response
+
+
+def _rendered(
+    request: HttpRequest, form: Form, version: int, render: Callable[[], Body | None]
+) -> Answer | None:
+    # Of addresses with a query there is no end: they would push out what visitors ask for.
+    key = "" if request.META.get("QUERY_STRING") else f"{form.name or 'page'} {request.path}"
+    found = answers.get(version, key) if key else None
+    if found is not None:
+        return found
+    body = render()
+    if body is None:
+        return None
+    content = body.text.encode()
+    if not key:
+        return Answer(content, "", body.headers)
+    return answers.put(version, key, content, body.headers)
+
+
+def too_many(request: HttpRequest) -> HttpResponse | None:
+    """What a caller gets who has asked too often; None for everybody else. Counts the hit."""
+    address = client_address(request)
+    count = None if is_allowed_freely(address) else Count("public", address)
+    if count is None or not count.is_over:
+        return None
+    response = HttpResponse("Too many requests; wait a little.", status=429)
+    response.headers["Retry-After"] = str(count.wait)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@cache
+def code_version() -> str:
+    """Changes with the templates and styles: after a deployment old pages are not "not modified"."""
+    files = [
+        settings.BASE_DIR / "content",
+        settings.BASE_DIR / "proofroom" / "definitions",
+        Path(__file__).parent,
+        settings.BASE_DIR / "templates",
+        settings.BASE_DIR / "static",
+    ]
+    times = [
+        f"{file.relative_to(settings.BASE_DIR)}:{file.stat().st_mtime_ns}"
+        for folder in files
+        for file in sorted(folder.rglob("*"))
+        if file.suffix in {".py", ".html", ".css", ".js", ".svg", ".mo"}
+    ]
+    env = settings.CMS_ENV
+    times.append(
+        f"tracked:{env.analytics_tracking},{env.analytics_consent}"
+        f",{env.analytics_batch},{env.analytics_batch_seconds}"
+    )
+    return hashlib.sha256("\n".join(times).encode()).hexdigest()[:12]

@@ -1,0 +1,143 @@
+"""The pages that list the posts of a type, newest first: `PostType.index_path` says where.
+
+Below each is a page for every term of its taxonomies: `/blog/topics/coffee`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from django.template.loader import render_to_string
+from django.utils.translation import gettext
+
+from content.menus.links import (
+    Alternate,
+    Crumb,
+    Place,
+    alternates,
+    breadcrumb,
+)
+from content.models import Post
+from media.presenters import SiteImage, site_image
+from proofroom.definitions.list_urls import IndexPage, list_title
+from proofroom.definitions.list_urls import list_path as list_path
+from proofroom.definitions.list_urls import listings as listings
+from proofroom.website.feed_links import feeds_of
+from proofroom.website.list_queries import Extent, extents, listed
+from proofroom.website.meta_tags import seo_of_list, with_site
+from proofroom.website.page_frame import Surroundings, context_of, surroundings_of
+from proofroom.website.template_language import in_words_of
+
+PER_PAGE: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class ListPart:
+    """One page of a listing, 1 being the newest. `extents` are of every locale that has posts for it."""
+
+    listing: IndexPage
+    number: int
+    last: int
+    extents: Mapping[str, Extent]
+    posts: list[Post]
+    around: Surroundings
+
+    @property
+    def title(self) -> str:
+        return self.extents[self.listing.locale].term_name or self.list_title
+
+    @property
+    def list_title(self) -> str:
+        """In the language that is active."""
+        return list_title(self.listing.type)
+
+    @property
+    def full_title(self) -> str:
+        """Such that no other page has it: `Coffee · Blog (2)`."""
+        named = f"{self.title} · {self.list_title}" if self.listing.term else self.title
+        return f"{named} ({self.number})" if self.number > 1 else named
+
+    @property
+    def description(self) -> str:
+        sentence = gettext("%(title)s: everything that %(site)s has published, the newest first.")
+        return sentence % {"title": self.full_title, "site": self.around.site_name}
+
+    @property
+    def crumbs(self) -> list[Crumb]:
+        place = Place(self.listing.path, self.listing.locale)
+        return breadcrumb(place, self.title, self.around.neighbours, listings(self.listing.locale))
+
+    @property
+    def languages(self) -> list[Alternate]:
+        here = self.listing
+        paths = {
+            other: IndexPage(here.type, other, here.taxonomy, here.term).path
+            for other in self.extents
+        }
+        return alternates(Place(here.path, here.locale), paths)
+
+    def url(self, number: int) -> str:
+        """Of another page; empty where there is none."""
+        if not 1 <= number <= self.last:
+            return ""
+        path = self.listing.path
+        return path if number == 1 else f"{path}?page={number}"
+
+
+def part_of(listing: IndexPage, number: int) -> ListPart | None:
+    """A page of a listing; None past the last, and where nothing is published. Four queries."""
+    found = extents(listing)
+    here = found.get(listing.locale)
+    last = -(-here.posts // PER_PAGE) if here else 0
+    if not 1 <= number <= last:
+        return None
+    begin = (number - 1) * PER_PAGE
+    posts = list(listed(listing)[begin : begin + PER_PAGE])
+    around = surroundings_of(Place(listing.path, listing.locale))
+    return ListPart(listing, number, last, found, posts, around)
+
+
+def list_page(listing: IndexPage, number: int) -> str | None:
+    """A page of a listing as HTML; None where there is none. Four queries."""
+    part = part_of(listing, number)
+    if part is None:
+        return None
+    with in_words_of(listing.locale):
+        seo = seo_of_list(
+            with_site(part.full_title, part.around.site_name),
+            listing.path,
+            description=part.description,
+            crumbs=part.crumbs,
+            alternates=part.languages,
+            number=number,
+        )
+        context = context_of(part.around, part.crumbs, alternates=part.languages) | {
+            "seo": seo,
+            "feeds": feeds_of(part.around, listing.type),
+            "page_title": part.title,
+            "posts": [_card(post) for post in part.posts],
+            "pages": {
+                "current": number,
+                "last": part.last,
+                "previous_url": part.url(number - 1),
+                "next_url": part.url(number + 1),
+            },
+        }
+        return render_to_string("site/list.html", context)
+
+
+def featured_image(post: Post) -> SiteImage | None:
+    return site_image(post.featured_media, post.locale) if post.featured_media else None
+
+
+def _card(post: Post) -> dict[str, object]:
+    return {
+        "title": post.title,
+        "url": post.path,
+        "excerpt": post.excerpt,
+        # As on its own page: no other type is dated there.
+        "published_at": post.published_at if post.type == "blog" else None,
+        "image": featured_image(post),
+    }

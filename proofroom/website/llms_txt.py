@@ -1,0 +1,69 @@
+"""`llms.txt` (llmstxt.org): what the site is, and where its pages are as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from django.utils.translation import gettext
+
+from content.menus.links import Place
+from content.models import Post
+from content.posts.queries import published_posts
+from proofroom.core.site_urls import absolute, home_of
+from proofroom.definitions import post_types
+from proofroom.definitions.list_urls import feed_path, list_path, list_title
+from proofroom.definitions.markdown_values import heading, paragraphs, written
+from proofroom.website.descriptions import first_words, one_line
+from proofroom.website.http_cache import Body
+from proofroom.website.markdown_pages import link_line
+from proofroom.website.meta_tags import robots_of
+from proofroom.website.page_frame import surroundings_of
+from proofroom.website.template_language import in_words_of
+
+MOST: Final = 200
+"""Posts of one type: beyond that, the page that lists them all has its Markdown too."""
+
+
+def llms(locale: str) -> Body | None:
+    """None where nothing is published in the locale. Two queries, and one for each post type."""
+    around = surroundings_of(Place(home_of(locale), locale))
+    found = {type.name: _posts(type.name, locale) for type in post_types}
+    if not any(found.values()):
+        return None
+    home = [post for posts in found.values() for post in posts if post.path == home_of(locale)]
+    with in_words_of(locale):
+        parts = [written([heading(around.site_name, 1)])]
+        for post in home[:1]:
+            said = one_line(post.meta_description or post.excerpt)
+            parts.append(f"> {written(list(paragraphs(said))).strip()}" if said else "")
+        parts += [_section(name, locale, posts) for name, posts in found.items() if posts]
+        parts.append(_optional(locale, [name for name, posts in found.items() if posts]))
+    return Body("\n\n".join(part.strip() for part in parts if part.strip()) + "\n")
+
+
+def _posts(type: str, locale: str) -> list[Post]:
+    """The posts that search engines may show, too. Those of a tree in the order of their addresses."""
+    newest = published_posts().filter(type=type, locale=locale).order_by("-published_at", "id")
+    posts = [post for post in newest[:MOST] if "noindex" not in robots_of(post.robots_json)]
+    definition = post_types.get(type)
+    is_tree = definition is not None and definition.hierarchical
+    return sorted(posts, key=lambda post: post.path) if is_tree else posts
+
+
+def _section(type: str, locale: str, posts: Iterable[Post]) -> str:
+    lines = [
+        link_line(post.title, post.path, post.meta_description or first_words(post.excerpt))
+        for post in posts
+    ]
+    if list_path(type, locale):
+        lines.append(link_line(gettext("All of them"), list_path(type, locale)))
+    return f"{written([heading(list_title(type), 2)]).strip()}\n\n" + "\n".join(lines)
+
+
+def _optional(locale: str, types: Iterable[str]) -> str:
+    """What a reader with little room leaves out; the word is the format's own."""
+    feeds = [(list_title(type), feed_path(type, locale)) for type in types]
+    lines = [f"- [RSS: {title}]({absolute(path)})" for title, path in feeds if path]
+    lines.append(f"- [Sitemap]({absolute('/sitemap.xml')})")
+    return "## Optional\n\n" + "\n".join(lines)

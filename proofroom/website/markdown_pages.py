@@ -1,0 +1,129 @@
+"""Pages as Markdown, for programs that read: front matter, the title, and what the modules show."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Final
+
+from django.utils.encoding import iri_to_uri
+from django.utils.translation import gettext
+
+from content.models import Post
+from content.posts.post_repository import iso
+from proofroom.core.site_urls import absolute, markdown_path
+from proofroom.definitions import markdown_of, post_types, props_of
+from proofroom.definitions.list_urls import IndexPage
+from proofroom.definitions.markdown_values import (
+    heading,
+    link,
+    paragraphs,
+    rich_text,
+    written,
+)
+from proofroom.definitions.richtext.nodes import Node
+from proofroom.website import queries
+from proofroom.website.descriptions import description_of, one_line
+from proofroom.website.http_cache import Body
+from proofroom.website.list_pages import part_of
+from proofroom.website.meta_tags import canonical_of, robots_of
+from proofroom.website.page_data import data_of
+from proofroom.website.rendering import RenderableModule, opens_with_heading
+from proofroom.website.template_language import in_words_of
+
+_OPENING: Final = 1
+_BELOW: Final = 2
+
+
+def post_in_markdown(post: Post) -> Body:
+    """The page of a post. As many queries as its HTML."""
+    items = queries.modules_of(post)
+    data = data_of(post, items)
+    canonical = canonical_of(post)
+    head = front_matter(
+        {
+            "title": post.title,
+            "description": description_of(post, items),
+            "canonical": canonical,
+            "locale": post.locale,
+            "published": iso(post.published_at),
+            "updated": iso(post.updated_at),
+        }
+    )
+    parts = [*_opening(post, items), _facts(post)]
+    for item in items:
+        is_first = item.index == 0 and opens_with_heading(items)
+        parts.append(
+            markdown_of(item.type, item.props, data.media, level=_OPENING if is_first else _BELOW)
+        )
+    # An address of another site may hold what no header does.
+    headers = {"Link": f'<{iri_to_uri(canonical)}>; rel="canonical"'}
+    robots = robots_of(post.robots_json)
+    return _body(head, parts, {**headers, "X-Robots-Tag": robots} if robots else headers)
+
+
+def list_in_markdown(listing: IndexPage, number: int) -> Body | None:
+    """A page of a listing; None where there is none. As many queries as its HTML."""
+    part = part_of(listing, number)
+    if part is None:
+        return None
+    with in_words_of(listing.locale):
+        canonical = absolute(part.url(number))
+        head = front_matter(
+            {
+                "title": part.full_title,
+                "description": part.description,
+                "canonical": canonical,
+                "locale": listing.locale,
+            }
+        )
+        entries = [link_line(post.title, post.path, post.excerpt) for post in part.posts]
+        parts = [written([heading(part.full_title, _OPENING)]), "\n".join(entries)]
+        if part.url(number + 1):
+            older = f"{absolute(markdown_path(listing.path))}?page={number + 1}"
+            parts.append(written(list(link(gettext("Older"), older))))
+        return _body(head, parts, {"Link": f'<{canonical}>; rel="canonical"'})
+
+
+def front_matter(values: Mapping[str, str | None]) -> str:
+    """YAML between its fences. A text in JSON is one in YAML too, whatever it holds."""
+    lines = [f"{name}: {json.dumps(v, ensure_ascii=False)}" for name, v in values.items() if v]
+    return "\n".join(["---", *lines, "---"])
+
+
+def link_line(title: str, path: str, notes: str = "") -> str:
+    """An item of a list that leads to the Markdown of a page, as llmstxt.org has it."""
+    named = written(list(link(title, absolute(markdown_path(path))))).strip()
+    said = written(list(paragraphs(one_line(notes)))).strip()
+    return f"- {named}: {said}" if said else f"- {named}"
+
+
+def _opening(post: Post, items: list[RenderableModule]) -> list[str]:
+    """The title and the excerpt, unless the first module is the opening of the page, as in HTML."""
+    if opens_with_heading(items) and items[0].props.get("title"):
+        return []
+    title = written([heading(post.title, _OPENING)])
+    return [
+        title,
+        *([] if opens_with_heading(items) else [written(list(paragraphs(post.excerpt)))]),
+    ]
+
+
+def _facts(post: Post) -> str:
+    """The custom fields that hold words, each below its label."""
+    definition = post_types.get(post.type)
+    nodes: list[Node] = []
+    for prop in props_of(definition.CustomFields).values() if definition else ():
+        value = post.custom_fields.get(prop.name)
+        if prop.kind == "richtext":
+            nodes += rich_text(value)
+        elif prop.kind in {"text", "textarea", "number", "date"} and value not in (None, ""):
+            nodes += paragraphs(f"{prop.label}: {value}")
+        elif prop.kind == "url":
+            nodes += link(value, value)
+    return written(nodes)
+
+
+def _body(head: str, parts: list[str], headers: Mapping[str, str]) -> Body:
+    shown = [part.strip() for part in parts if part.strip()]
+    return Body("\n\n".join([head, *shown]) + "\n", headers)

@@ -1,0 +1,150 @@
+"""What search engines and other sites are told of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+from django.conf import settings
+
+from content.menus.links import Alternate, Crumb
+from content.models import Post
+from content.posts.post_repository import iso
+from media.presenters import SiteImage
+from proofroom.core.json import Json, JsonObject
+from proofroom.core.site_urls import absolute, markdown_path
+from proofroom.website.structured_data import Told, things_of, trail
+
+
+class SeoAlternate(TypedDict):
+    locale: str
+    url: str
+
+
+class SeoImage(TypedDict):
+    url: str
+    alt: str
+    width: int | None
+    height: int | None
+
+
+class Seo(TypedDict):
+    """The names that `templates/site/head.html` reads. `markdown` is where the page is as Markdown."""
+
+    title: str
+    description: str
+    robots: str
+    canonical: str
+    alternates: list[SeoAlternate]
+    markdown: str
+    og_type: str
+    published: str | None
+    modified: str | None
+    image: SeoImage | None
+    json_ld: list[JsonObject]
+
+
+def seo_of_post(
+    post: Post, told: Told, *, crumbs: Sequence[Crumb], alternates: Sequence[Alternate]
+) -> Seo:
+    """Of a post."""
+    is_article = post.type == "blog"
+    return Seo(
+        title=post.meta_title or with_site(post.title, told.site_name),
+        description=told.description,
+        robots=robots_of(post.robots_json),
+        canonical=told.canonical,
+        # A page that names another as the original must not offer itself in other languages.
+        alternates=seo_alternates(alternates) if is_original(post) else [],
+        markdown=markdown_path(post.path),
+        og_type="article" if is_article else "profile" if post.type == "profile" else "website",
+        published=iso(post.published_at) if is_article else None,
+        modified=iso(post.updated_at) if is_article else None,
+        image=_shared_image(told.image),
+        json_ld=[*things_of(post, told), *trail(crumbs)],
+    )
+
+
+def canonical_of(post: Post) -> str:
+    """The one address that the post is to be found at, which may be on another site."""
+    return post.canonical_url or absolute(post.path)
+
+
+def is_original(post: Post) -> bool:
+    """Whether the post is to be found at its own address, be it said or not."""
+    return canonical_of(post) == absolute(post.path)
+
+
+def seo_of_list(
+    title: str,
+    path: str,
+    *,
+    description: str,
+    crumbs: Sequence[Crumb],
+    alternates: Sequence[Alternate],
+    number: int = 1,
+) -> Seo:
+    """Of a list of posts; every page of it stands for itself."""
+    return Seo(
+        title=title,
+        description=description,
+        robots="",
+        canonical=absolute(path) + (f"?page={number}" if number > 1 else ""),
+        alternates=seo_alternates(alternates) if number == 1 else [],
+        markdown=markdown_path(path) if number == 1 else "",
+        og_type="website",
+        published=None,
+        modified=None,
+        image=None,
+        json_ld=trail(crumbs),
+    )
+
+
+def seo_of_search(title: str) -> Seo:
+    """Of what is nothing for search engines."""
+    return Seo(
+        title=title,
+        description="",
+        robots="noindex",
+        canonical="",
+        alternates=[],
+        markdown="",
+        og_type="website",
+        published=None,
+        modified=None,
+        image=None,
+        json_ld=[],
+    )
+
+
+def with_site(title: str, site_name: str) -> str:
+    return f"{title} · {site_name}" if site_name and site_name != title else title
+
+
+def robots_of(robots: Mapping[str, Json] | None) -> str:
+    """`{"index": false, "follow": false}` as the content of the meta element; empty allows both."""
+    robots = robots or {}
+    words = ["noindex"] if robots.get("index") is False else []
+    return ", ".join(words + (["nofollow"] if robots.get("follow") is False else []))
+
+
+def seo_alternates(found: Sequence[Alternate]) -> list[SeoAlternate]:
+    """For hreflang: each language with a full address, and the default one for everybody else."""
+    if len(found) < 2:
+        return []
+    links = [SeoAlternate(locale=item["locale"], url=absolute(item["url"])) for item in found]
+    default = next(
+        (link for link in links if link["locale"] == settings.CMS_ENV.default_locale), links[0]
+    )
+    return [*links, SeoAlternate(locale="x-default", url=default["url"])]
+
+
+def _shared_image(image: SiteImage | None) -> SeoImage | None:
+    if image is None:
+        return None
+    return SeoImage(
+        url=absolute(image["url"]),
+        alt=image["alt"],
+        width=image["width"],
+        height=image["height"],
+    )

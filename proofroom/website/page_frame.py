@@ -1,0 +1,120 @@
+"""What every page of the site has around its content: menus, languages, the name of the site."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.conf import settings
+
+from content.menus import links as site_links
+from content.menus.links import (
+    Alternate,
+    Crumb,
+    MenuItems,
+    Place,
+    is_right_to_left,
+    menu_links,
+    menu_post_ids,
+    paths_above,
+)
+from content.posts.linked_posts import Asked, Linked, Neighbour, linked
+from proofroom.core.site_urls import home_of, search_path
+from proofroom.definitions import PostList
+from proofroom.website import queries
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What every page has around its content."""
+
+    place: Place
+    menus: dict[str, MenuItems]
+    linked: Linked
+
+    @property
+    def neighbours(self) -> Sequence[Neighbour]:
+        return self.linked.neighbours
+
+    @property
+    def homes(self) -> dict[str, str]:
+        """The home pages that are published, by locale."""
+        homes = {home_of(locale): locale for locale in settings.CMS_ENV.locales}
+        return {
+            post.locale: post.path
+            for post in self.neighbours
+            if post.is_published and homes.get(post.path) == post.locale
+        }
+
+    @property
+    def site_name(self) -> str:
+        """The title of the home page in the page's language, else in the default one, else the host."""
+        default = settings.CMS_ENV.default_locale
+        for locale in (self.place.locale, default):
+            for post in self.neighbours:
+                if post.path == home_of(locale) and post.is_published:
+                    return post.title
+        return urlsplit(settings.SITE_URL).hostname or ""
+
+
+def surroundings_of(
+    place: Place,
+    *,
+    group: UUID | None = None,
+    post_ids: Iterable[UUID] = (),
+    lists: Sequence[PostList] = (),
+) -> Surroundings:
+    """Two queries: the menus, and all posts that they and the page link to or list."""
+    default = settings.CMS_ENV.default_locale
+    menus = queries.menus(place.locale, default)
+    ids = {id_ for items in menus.values() for id_ in menu_post_ids(items)}
+    asked = Asked(
+        locale=place.locale,
+        # In an order of their own, so that equal pages send equal queries.
+        paths=sorted({*paths_above(place), *map(home_of, settings.CMS_ENV.locales)}),
+        group=group,
+        post_ids=list({*post_ids, *ids}),
+        lists=lists,
+    )
+    return Surroundings(place, menus, linked(asked))
+
+
+def context_of(
+    around: Surroundings,
+    crumbs: Sequence[Crumb],
+    *,
+    alternates: Sequence[Alternate] = (),
+    **more: object,
+) -> dict[str, object]:
+    """The names that `templates/site/base.html` reads. `alternates` are the languages that the page itself is in."""
+    place = around.place
+    home = home_of(place.locale)
+    links = {
+        slug: menu_links(items, place, around.neighbours) for slug, items in around.menus.items()
+    }
+    return {
+        "locale": place.locale,
+        "text_direction": "rtl" if is_right_to_left(place.locale) else "ltr",
+        "site": {
+            "name": around.site_name,
+            "home_url": home,
+            "is_home": place.path == home,
+            "search_url": search_path(place.locale),
+            "is_search": place.path == search_path(place.locale),
+        },
+        "menu": links.get("main", []),
+        "footer_menu": links.get("footer", []),
+        "breadcrumb": crumbs,
+        "alternates": alternates,
+        "languages": _languages(around, alternates),
+        **more,
+    }
+
+
+def _languages(around: Surroundings, here: Sequence[Alternate]) -> list[Alternate]:
+    """Where the language switch leads: to the page in that language, else to the home page of it."""
+    paths = {item["locale"]: item["url"] for item in here}
+    own = {around.place.locale: around.place.path or home_of(around.place.locale)}
+    return site_links.alternates(around.place, {**around.homes, **own, **paths})

@@ -1,0 +1,154 @@
+"""The pages of posts as HTML, and the page that is not there. Knows no request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from django.template.loader import render_to_string
+
+from content.menus.links import (
+    Alternate,
+    Crumb,
+    Place,
+    alternates,
+    breadcrumb,
+)
+from content.models import Post, Term
+from content.posts.linked_posts import Neighbour
+from proofroom.definitions.list_urls import IndexPage, listing_at, listings
+from proofroom.website import queries
+from proofroom.website.descriptions import description_of
+from proofroom.website.feed_links import feeds_of
+from proofroom.website.form_submission import Submission
+from proofroom.website.list_pages import featured_image
+from proofroom.website.meta_tags import Seo, canonical_of, seo_of_post
+from proofroom.website.page_data import PageData, data_of
+from proofroom.website.page_frame import context_of, surroundings_of
+from proofroom.website.rendering import (
+    RenderableModule,
+    opens_with_heading,
+    render_modules,
+    shows_breadcrumb,
+    stylesheets_of,
+)
+from proofroom.website.structured_data import Told
+from proofroom.website.template_language import in_words_of
+
+_FACTS: Final = ["cms/modules/facts.css"]
+
+
+@dataclass(frozen=True, slots=True)
+class PageContent:
+    """What the page of a post shows: live, or as a layer has it. `preview` names the layer then.
+
+    One that is not `is_counted` is for looking at: no search engine keeps it, and visits to it are not counted.
+    """
+
+    post: Post
+    modules: Sequence[RenderableModule]
+    terms: Sequence[Term]
+    preview: str = ""
+    is_counted: bool = True
+
+
+def post_page(
+    found: queries.FoundPost, submission: Submission | None = None, *, is_counted: bool = True
+) -> str:
+    """The page of a post. At most five queries."""
+    post, terms = found.post, found.terms
+    content = PageContent(post, queries.modules_of(post), terms, is_counted=is_counted)
+    return page_of(content, submission)
+
+
+def page_of(content: PageContent, submission: Submission | None = None) -> str:
+    """The page of a post with its surroundings. At most three queries, and one for the forms."""
+    post, items = content.post, content.modules
+    place = Place(post.path, post.locale)
+    data = data_of(post, items)
+    around = data.around
+    is_uncounted = bool(content.preview) or not content.is_counted
+    with in_words_of(post.locale):
+        crumbs = breadcrumb(place, post.title, around.neighbours, listings(post.locale))
+        languages = alternates(place, _translations(post, around.neighbours))
+        html = render_modules(
+            items,
+            {
+                **data.context(),
+                "breadcrumb": crumbs,
+                "page_title": post.title,
+                "page_path": post.path,
+                "locale": post.locale,
+                "is_preview": bool(content.preview),
+                "is_uncounted": is_uncounted,
+                "submission": submission,
+            },
+        )
+        shown = [] if shows_breadcrumb(items) else crumbs
+        context = context_of(around, shown, alternates=languages) | {
+            "seo": _seo(content, data, crumbs, languages),
+            "feeds": feeds_of(around, post.type),
+            "page_title": post.title,
+            "post": post,
+            "terms": [{"name": term.name, "url": term_path(post, term)} for term in content.terms],
+            "media": data.media,
+            "featured": featured_image(post),
+            "content": html,
+            "stylesheets": stylesheets_of(items) + (_FACTS if post.custom_fields else []),
+            "has_heading": opens_with_heading(items),
+            "preview": {"label": content.preview} if content.preview else None,
+            "is_uncounted": is_uncounted,
+            "submission": submission if _is_on(items, submission) else None,
+        }
+        return render_to_string("site/post.html", context)
+
+
+def _is_on(items: Sequence[RenderableModule], submission: Submission | None) -> bool:
+    return submission is not None and any(item.post_module_id == submission.at for item in items)
+
+
+def _seo(
+    content: PageContent,
+    data: PageData,
+    crumbs: Sequence[Crumb],
+    languages: Sequence[Alternate],
+) -> Seo:
+    told = Told(
+        site_name=data.around.site_name,
+        description=description_of(content.post, content.modules),
+        canonical=canonical_of(content.post),
+        image=featured_image(content.post),
+        images=data.media,
+        modules=content.modules,
+    )
+    seo = seo_of_post(content.post, told, crumbs=crumbs, alternates=languages)
+    if content.preview or not content.is_counted:
+        seo["robots"] = "noindex, nofollow"
+    return seo
+
+
+def missing_page(locale: str) -> str:
+    """What stands at an address without a page. Two queries."""
+    around = surroundings_of(Place("", locale))
+    with in_words_of(locale):
+        return render_to_string(
+            "site/404.html", context_of(around, []) | {"feeds": feeds_of(around)}
+        )
+
+
+def _translations(post: Post, found: Sequence[Neighbour]) -> dict[str, str]:
+    paths = {
+        other.locale: other.path
+        for other in found
+        if other.group == post.translation_group and other.is_published
+    }
+    return {**paths, post.locale: post.path}
+
+
+def term_path(post: Post, term: Term) -> str:
+    """The path of the list of posts that carry the term as this one does; empty where there is none."""
+    if term.locale not in ("", post.locale):
+        return ""
+    path = IndexPage(post.type, post.locale, term.taxonomy, term.slug).path
+    return path if listing_at(path, post.locale) else ""

@@ -1,0 +1,52 @@
+"""`/preview/<token>`: a page of the site as a layer has it, for whoever was given the link."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from content.previews.services import OpenedPreview, open_preview
+from proofroom.core.api.throttles import Count, client_address, is_allowed_freely
+from proofroom.core.http.csp import CSP, Policy, csp_override
+from proofroom.website.layer_pages import preview_page
+from proofroom.website.pages import missing_page
+
+_POLICY: Final[Policy] = {
+    **settings.SECURE_CSP,
+    "script-src": [CSP.NONE],
+    "form-action": [CSP.NONE],
+}
+"""A preview runs nothing, and its forms send nothing."""
+
+
+@require_safe
+@csp_override(_POLICY)
+def preview(request: HttpRequest, token: str) -> HttpResponse:
+    """The page; the same 404 for whatever opens nothing."""
+    address = client_address(request)
+    count = None if is_allowed_freely(address) else Count("public", address)
+    if count is not None and count.is_over:
+        response = HttpResponse("Too many requests; wait a little.", status=429)
+        response["Retry-After"] = str(count.wait)
+        return _unseen(response)
+    opened = open_preview(token, counts=request.method == "GET")
+    return _unseen(_missing() if opened is None else _page(opened))
+
+
+def _page(opened: OpenedPreview) -> HttpResponse:
+    return HttpResponse(preview_page(opened.post, opened.document, opened.link.get_layer_display()))
+
+
+def _missing() -> HttpResponse:
+    return HttpResponse(missing_page(settings.CMS_ENV.default_locale), status=404)
+
+
+def _unseen(response: HttpResponse) -> HttpResponse:
+    """Kept by no cache, found by no search engine, told to no other site."""
+    response["Cache-Control"] = "no-store"
+    response["X-Robots-Tag"] = "noindex, nofollow"
+    response["Referrer-Policy"] = "no-referrer"
+    return response

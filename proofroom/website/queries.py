@@ -1,0 +1,162 @@
+"""What the public site reads. Published, approved, undeleted posts only, in a fixed number of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import JSONField, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from content.menus.links import MenuItems
+from content.models import Menu, Post, PostModule, Term
+from content.posts.queries import published_posts, reachable_posts
+from content.variations.assignment import Arm
+from content.variations.queries import arms_in, in_place_of, running_arms
+from media.models import Asset
+from proofroom.core.database.json_list import JSONList
+from proofroom.core.database.statements import (
+    Row,
+    Statement,
+    columns_of,
+    instance,
+)
+from proofroom.core.models import ContentVersion
+from proofroom.website.rendering import RenderableModule
+
+MENUS = ("main", "footer")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPost:
+    """A post to show, with its terms in order and the content version that it was read at.
+
+    `arms` are its running variations, which take visitors from it.
+    """
+
+    post: Post
+    terms: Sequence[Term]
+    version: int
+    arms: Sequence[Arm] = ()
+
+
+_SHOWN: Final = (
+    *columns_of(Post),
+    *(f"featured_media__{name}" for name in columns_of(Asset)),
+)
+_VERSION: Final = ContentVersion.objects.filter(pk=1).values("number")
+_PAGE: Final = Statement(
+    lambda path, locale: (
+        _at(path, locale)
+        .annotate(
+            content_version=Coalesce(Subquery(_VERSION), 0), terms=_terms(), arms=running_arms()
+        )
+        .values(*_SHOWN, "content_version", "terms", "arms")[:1]
+    )
+)
+_ARM: Final = Statement(
+    lambda post_id: (
+        reachable_posts()
+        .filter(pk=post_id, variation_running=True)
+        .annotate(terms=_terms())
+        .values(*_SHOWN, "terms")
+    )
+)
+_MODULES: Final = Statement(
+    lambda post_id: (
+        PostModule.objects.filter(post_id=post_id)
+        .order_by("order_index", "id")
+        .values("id", "overrides", "instance_id", "instance__type", "instance__props")
+    )
+)
+_TERM_COLUMNS: Final = columns_of(Term)
+_MENUS: Final = Statement(
+    lambda locale, default: (
+        Menu.objects.filter(slug__in=MENUS)
+        .filter(Q(locale=locale) | Q(locale=default))
+        .values("slug", "locale", "items")
+    )
+)
+
+
+def find_post(path: str, locale: str) -> FoundPost | None:
+    """The published post at a path. One look-up in the path index."""
+    if "\x00" in path:  # PostgreSQL refuses to look for it
+        return None
+    rows = _PAGE.rows(path, locale)
+    if not rows:
+        return None
+    return FoundPost(
+        post=_post(rows[0]),
+        terms=_ordered_terms(rows[0]["terms"]),
+        version=rows[0]["content_version"],
+        arms=arms_in(rows[0]["arms"]),
+    )
+
+
+def find_arm(original: FoundPost, arm: Arm) -> FoundPost | None:
+    """A running variation as it is shown in the place of its original. One query; None where it just stopped."""
+    rows = _ARM.rows(arm.post_id)
+    if not rows:
+        return None
+    post = in_place_of(_post(rows[0]), original.post)
+    return FoundPost(post, _ordered_terms(rows[0]["terms"]), original.version, original.arms)
+
+
+def _post(row: Row) -> Post:
+    post = instance(Post, row)
+    if post.featured_media_id is not None:
+        values = {name: row[f"featured_media__{name}"] for name in columns_of(Asset)}
+        post.featured_media = instance(Asset, values)
+    return post
+
+
+def _terms() -> Subquery:
+    """The terms of each post as a list in JSON: what would else be a query of its own."""
+    terms = Term.objects.filter(post_terms__post=OuterRef("pk")).order_by()
+    return Subquery(terms.values(all=JSONList(*_TERM_COLUMNS)), output_field=JSONField())
+
+
+def _ordered_terms(rows: Sequence[Sequence[Any]] | None) -> list[Term]:
+    terms = []
+    for values in rows or ():
+        row = dict(zip(_TERM_COLUMNS, values, strict=True))
+        ids = {name: row[name] and UUID(row[name]) for name in ("id", "parent_id")}
+        terms.append(instance(Term, {**row, **ids}))
+    return sorted(terms, key=lambda term: (term.taxonomy, term.order_index, term.name))
+
+
+def is_published_at(path: str, locale: str) -> bool:
+    """Whether there is a page to lead visitors to."""
+    return _at(path, locale).exists()
+
+
+def _at(path: str, locale: str) -> QuerySet[Post]:
+    # PostgreSQL refuses to look for a NUL, which no path holds.
+    posts = published_posts() if "\x00" not in path else Post.objects.none()
+    return posts.filter(path=path, locale=locale).order_by("published_at", "id")
+
+
+def modules_of(post: Post) -> list[RenderableModule]:
+    """The live modules in order, the post's overrides on top. One query."""
+    return [
+        RenderableModule(
+            post_module_id=str(row["id"]),
+            type=row["instance__type"],
+            props={**row["instance__props"], **(row["overrides"] or {})},
+            index=index,
+            instance_id=str(row["instance_id"]),
+        )
+        for index, row in enumerate(_MODULES.rows(post.pk))
+    ]
+
+
+def menus(locale: str, default_locale: str) -> dict[str, MenuItems]:
+    """The items of the site's menus: of the locale, else of the default one. One query."""
+    rows = _MENUS.rows(locale, default_locale)
+    found: dict[str, MenuItems] = {}
+    for row in sorted(rows, key=lambda row: row["locale"] == locale):
+        found[row["slug"]] = row["items"]
+    return found

@@ -1,0 +1,132 @@
+"""Modules to HTML. Nothing here queries: what a page needs is loaded before and passed in.
+
+The context of a page, all keys optional: `media` ({id: {url, alt, width, height, srcset}}), `posts`
+({id: PostCard}), `lists` ({PostList: [PostCard]}), what `module_sources` brings (`forms`), `breadcrumb`,
+`page_title`, `page_path`, `locale`, `is_preview`, `submission` (what became of a form that was sent). A module's
+template sees these, `props` (complete), `module` (a `RenderableModule`), `is_opening` (it shows the page's
+`h1`), and what `template_context` adds.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.template.loader import get_template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+
+from proofroom.core.diagnostics.availability import is_database_away
+from proofroom.core.json import Json
+from proofroom.definitions import Module, modules
+from proofroom.definitions.richtext.html import PageTexts
+from proofroom.website.page_media import own_images
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RenderableModule:
+    """A module as it is to be shown: `props` already merged with the overrides of its post."""
+
+    post_module_id: str
+    type: str
+    props: Mapping[str, Json]
+    index: int
+    instance_id: str = ""
+
+
+def full_props(definition: type[Module], item: RenderableModule) -> dict[str, Json]:
+    """Content may be older than its definition: props that came later have their defaults."""
+    return {**definition.default_props(), **item.props}
+
+
+def shows_breadcrumb(items: Sequence[RenderableModule]) -> bool:
+    """Whether a module shows the way to the page, so that the page must not."""
+    definitions = (modules.get(item.type) for item in items)
+    return any(definition.shows_breadcrumb for definition in definitions if definition is not None)
+
+
+def opens_with_heading(items: Sequence[RenderableModule]) -> bool:
+    """Whether the first module shows the page's `h1`, so that the page must not."""
+    definition = modules.get(items[0].type) if items else None
+    return definition is not None and definition.opens_page
+
+
+def stylesheets_of(items: Sequence[RenderableModule]) -> list[str]:
+    """What the modules need beside the site's own stylesheet: each file once, in the order of the page."""
+    definitions = (modules.get(item.type) for item in items)
+    named = (definition.stylesheet for definition in definitions if definition is not None)
+    return list(dict.fromkeys(name for name in named if name))
+
+
+def render_modules(items: Sequence[RenderableModule], context: Mapping[str, object]) -> SafeString:
+    """The modules in the given order. Unknown types and failing modules are left out, and logged."""
+    has_heading = opens_with_heading(items)
+    # The page's own id is taken, and every module adds those of its headings.
+    media = context.get("media")
+    texts = PageTexts({"main"}, own_images(media)) if isinstance(media, Mapping) else {"main"}
+    context = {**context, "heading_ids": texts}
+    rendered = (
+        _render(item, context, is_opening=has_heading and place == 0)
+        for place, item in enumerate(items)
+    )
+    return format_html_join("\n", "{}", ((html,) for html in rendered if html.strip()))
+
+
+def _render(
+    item: RenderableModule, context: Mapping[str, object], *, is_opening: bool
+) -> SafeString:
+    definition = modules.get(item.type)
+    if definition is None:
+        logger.warning("module %s has the unknown type %r", item.post_module_id, item.type)
+        return mark_safe("")
+    try:
+        body = _body(definition, item, context, is_opening=is_opening)
+    # One broken module must not take the page with it, whatever a customer's template raises.
+    except Exception as error:
+        if is_database_away(error):
+            raise
+        logger.exception("module %s (%s) failed to render", item.post_module_id, item.type)
+        return _fallback(context) if is_opening else mark_safe("")
+    if not body.strip():
+        return body
+    return format_html(
+        '<div class="module module-{}" id="module-{}" data-post-module-id="{}"{}>\n{}\n</div>',
+        item.type, item.post_module_id, item.post_module_id, _instance(item), body,
+    )  # fmt: skip
+
+
+def _instance(item: RenderableModule) -> SafeString:
+    if not item.instance_id:
+        return mark_safe("")
+    return format_html(' data-module-instance-id="{}"', item.instance_id)
+
+
+def _body(
+    definition: type[Module],
+    item: RenderableModule,
+    context: Mapping[str, object],
+    *,
+    is_opening: bool,
+) -> SafeString:
+    props = full_props(definition, item)
+    names = {
+        "media": {},
+        "posts": {},
+        "lists": {},
+        "page_title": "",
+        **context,
+        "props": props,
+        "module": item,
+        "is_opening": is_opening,
+        **definition.template_context(props, context),
+    }
+    return SafeString(get_template(definition.template()).render(names))
+
+
+def _fallback(context: Mapping[str, object]) -> SafeString:
+    """The page keeps its heading when the module that should have shown it fails."""
+    title = context.get("page_title")
+    return format_html("<h1>{}</h1>", title) if title else mark_safe("")

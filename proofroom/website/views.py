@@ -1,0 +1,166 @@
+"""The public site: one view for every address that nothing else answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.http.response import HttpResponseBase
+from django.views.decorators.http import require_safe
+
+from proofroom.core.outbox import content_version
+from proofroom.core.site_urls import (
+    LLMS,
+    SEARCH,
+    canonical_form,
+    home_of,
+    locale_of,
+    page_in_markdown,
+)
+from proofroom.definitions.list_urls import IndexPage, feed_at, listing_at
+from proofroom.website import queries
+from proofroom.website.content_negotiation import prefers_markdown
+from proofroom.website.feeds import feed
+from proofroom.website.form_submission import Submission
+from proofroom.website.http_cache import (
+    FEED,
+    HTML,
+    MARKDOWN,
+    MARKDOWN_IF_ACCEPTED,
+    MAX_AGE,
+    TEXT,
+    Body,
+    Form,
+    kept,
+    too_many,
+)
+from proofroom.website.list_pages import list_page
+from proofroom.website.llms_txt import llms
+from proofroom.website.markdown_pages import list_in_markdown, post_in_markdown
+from proofroom.website.pages import missing_page, post_page
+from proofroom.website.search_page import search_page
+from proofroom.website.variation_pages import arm_page
+
+_PAGE_NUMBER: Final = re.compile(r"[1-9][0-9]{0,5}", re.ASCII)
+Answer = HttpResponseBase | None
+
+
+@require_safe
+def page(request: HttpRequest, path: str) -> HttpResponseBase:
+    """The page at an address; 301 from another form of it; 404 with the site's own page."""
+    address = f"/{path}"
+    locale = locale_of(address)
+    own = _OWN.get(address.removeprefix(home_of(locale)))
+    if own is not None:
+        return own(request, locale) or _missing(locale)
+    form = _form(request)
+    return (
+        _post_at(request, address, locale, form)
+        or _list_at(request, address, locale, form)
+        or _feed_at(request, address, locale)
+        or _markdown_at(request, address, locale)
+        or _moved(request, address)
+        or _missing(locale)
+    )
+
+
+def _form(request: HttpRequest) -> Form:
+    is_markdown = prefers_markdown(request.headers.get("Accept", ""))
+    return MARKDOWN_IF_ACCEPTED if is_markdown else HTML
+
+
+def _post_at(request: HttpRequest, address: str, locale: str, form: Form) -> Answer:
+    found = queries.find_post(address, locale)
+    if found is None:
+        return None
+    if found.arms and form is HTML:
+        return arm_page(request, found)
+    sent = request.GET.get("sent", "")
+    return kept(request, form, found.version, lambda: _post(found, form, sent))
+
+
+def _post(found: queries.FoundPost, form: Form, sent: str) -> Body:
+    """`sent` is the id of the module whose form was taken just before; the address says it, so caches may keep it."""
+    if form is not HTML:
+        return post_in_markdown(found.post)
+    return Body(post_page(found, Submission(sent) if sent else None))
+
+
+def _list_at(request: HttpRequest, address: str, locale: str, form: Form) -> Answer:
+    listing = listing_at(address, locale)
+    number = _page_number(request)
+    if listing is None or number is None:
+        return None
+    return kept(request, form, content_version(), lambda: _list(listing, number, form))
+
+
+def _list(listing: IndexPage, number: int, form: Form) -> Body | None:
+    if form is not HTML:
+        return list_in_markdown(listing, number)
+    html = list_page(listing, number)
+    return Body(html) if html is not None else None
+
+
+def _feed_at(request: HttpRequest, address: str, locale: str) -> Answer:
+    type = feed_at(address, locale)
+    if type is None:
+        return None
+    return kept(request, FEED, content_version(), lambda: feed(IndexPage(type, locale)))
+
+
+def _markdown_at(request: HttpRequest, address: str, locale: str) -> Answer:
+    """What an address with `.md` at its end stands for: it names the form, whatever the visitor accepts."""
+    bare = page_in_markdown(address)
+    if bare is None:
+        return None
+    found = _post_at(request, bare, locale, MARKDOWN)
+    return found or _list_at(request, bare, locale, MARKDOWN)
+
+
+def _search(request: HttpRequest, locale: str) -> Answer:
+    refused = too_many(request)
+    number = _page_number(request)
+    if refused is not None or number is None:
+        return refused
+    html = search_page(locale, request.GET.get("q", ""), number)
+    if html is None:
+        return None
+    response = HttpResponse(html)
+    # Everybody asks something else; a visitor who goes back needs no second answer.
+    response.headers["Cache-Control"] = f"private, max-age={MAX_AGE}"
+    return response
+
+
+def _llms(request: HttpRequest, locale: str) -> Answer:
+    return kept(request, TEXT, content_version(), lambda: llms(locale))
+
+
+_OWN: Final[dict[str, Callable[[HttpRequest, str], Answer]]] = {SEARCH: _search, LLMS: _llms}
+"""What answers below the home page of every locale, where no page can stand."""
+
+
+def _page_number(request: HttpRequest) -> int | None:
+    number = request.GET.get("page", "1")
+    return int(number) if _PAGE_NUMBER.fullmatch(number) else None
+
+
+def _moved(request: HttpRequest, address: str) -> HttpResponse | None:
+    canonical = canonical_form(address)
+    if canonical == address:
+        return None
+    locale = locale_of(canonical)
+    is_own = canonical.removeprefix(home_of(locale)) in _OWN
+    # Only to a page of this site: what is stored is no `//host`.
+    if is_own or listing_at(canonical, locale) or queries.is_published_at(canonical, locale):
+        query = request.META.get("QUERY_STRING")
+        return HttpResponsePermanentRedirect(f"{canonical}?{query}" if query else canonical)
+    return None
+
+
+def _missing(locale: str) -> HttpResponse:
+    response = HttpResponse(missing_page(locale), status=404)
+    # Whoever publishes the page and looks again must not see this answer.
+    response.headers["Cache-Control"] = "no-cache"
+    return response

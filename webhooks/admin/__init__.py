@@ -1,5 +1,0 @@
-"""The admin of webhooks: who is told, and what was sent."""
-
-from webhooks.admin import deliveries, webhooks, workflows
-
-__all__ = ["deliveries", "webhooks", "workflows"]
